@@ -1,9 +1,9 @@
-"""The Array API standard as the standard has it: a namespace and an array object per backend.
+"""The Array API standard: a namespace and an array object for each backend.
 
-Code that is written for any library of the standard takes an array, asks it for its namespace
-and calls that. `array_namespace` gives the namespace of a backend; its array object is a
-Container that holds one bare array, and its functions are the ops of `na`. So the same code
-runs on NumPy, JAX, PyTorch and TensorFlow, whatever their own namespaces lack.
+Portable code obtains the namespace from an array and calls its functions. `array_namespace`
+returns the namespace of a backend; its array object is a Container of one bare array, and its
+functions are the ops of `na`. So the same code runs on NumPy, JAX, PyTorch and TensorFlow, even
+where their own namespaces are incomplete.
 
 https://data-apis.org/array-api/2025.12/
 """
@@ -33,7 +33,7 @@ __array_api_version__ = "2025.12"
 
 e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
 
-#: Functions of the main namespace that take no array and make one.
+#: Creation functions of the main namespace, which take no array.
 _CREATION = (
     "arange",
     "asarray",
@@ -228,8 +228,8 @@ _DTYPES = [d.name for d in dtypes.ALL]
 class ArrayNamespace:
     """The standard's namespace for one backend; made by `array_namespace`.
 
-    Its functions take Containers of one bare array and give such, or native arrays and give
-    native arrays; those that make an array out of nothing give Containers.
+    Its functions accept and return Containers of one bare array, or native arrays; creation
+    functions return Containers.
     """
 
     def __init__(self, backend: str) -> None:
@@ -249,7 +249,7 @@ class ArrayNamespace:
         )
 
     def __array_namespace_info__(self) -> NamespaceInfo:
-        """What the backend can do: devices, dtypes, defaults."""
+        """Inspection of the backend: capabilities, devices, dtypes, defaults."""
         return NamespaceInfo(self._backend)
 
     def __repr__(self) -> str:
@@ -260,17 +260,17 @@ class ArrayNamespace:
 
 
 def array_namespace(*arrays: Any) -> ArrayNamespace:
-    """The namespace of the Array API standard for a backend, or for arrays of one.
+    """The namespace of the Array API standard for a backend, or for the backend of some arrays.
 
     Args:
         *arrays: the name of a backend; or arrays and Containers of one backend.
 
     Returns:
-        a namespace whose functions are those of `na` under the standard's names, with
-        ``linalg`` and ``fft``, and whose array object is a Container of one bare array.
+        a namespace with the functions of `na` under the standard's names, with
+        ``linalg`` and ``fft``; its array object is a Container of one bare array.
 
     Raises:
-        ArgumentError: there is neither a name nor an array.
+        ArgumentError: neither a name nor an array is given.
         MixedBackendError: the arrays are of two backends.
         MissingFrameworkError: the framework is not installed.
 
@@ -302,7 +302,7 @@ def _function(name: str) -> Callable[..., Any]:
 
 
 def _creation(name: str, backend: str) -> Callable[..., Any]:
-    """The op `name`, making Containers of arrays of `backend`."""
+    """The op `name` as a creation function of Containers on `backend`."""
     function = OPS[name].function
 
     @wraps(function)
@@ -314,9 +314,9 @@ def _creation(name: str, backend: str) -> Callable[..., Any]:
 
 
 def _converter(create: Callable[..., Any], backend: str) -> Callable[..., Any]:
-    """`asarray`, which gives an array object itself where nothing is to be copied.
+    """`asarray`, which returns an array object itself if no copy is needed.
 
-    So the two names see each other's rebinding, as two arrays over one memory would.
+    Item assignment through one name is then visible through the other, as in the standard.
     """
 
     @wraps(create)
@@ -332,7 +332,7 @@ def _converter(create: Callable[..., Any], backend: str) -> Callable[..., Any]:
 
 
 class NamespaceInfo:
-    """What a backend can do; made by ``xp.__array_namespace_info__()``.
+    """Capabilities of a backend; from ``xp.__array_namespace_info__()``.
 
     https://data-apis.org/array-api/2025.12/API_specification/inspection.html
     """
@@ -345,7 +345,7 @@ class NamespaceInfo:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> str:
-        """The device on which arrays are made."""
+        """The default device of new arrays."""
         core = backends.core(self._backend)
         with use_backend(self._backend):
             return core.device_of(OPS["zeros"].function(()))
@@ -355,7 +355,7 @@ class NamespaceInfo:
         return tuple(backends.core(self._backend).devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
-        """The dtypes that Python numbers get."""
+        """The default dtypes of Python numbers."""
         with use_backend(self._backend):
             integer = dtypes.dtype_of(OPS["asarray"].function(0))
         return {
@@ -366,11 +366,11 @@ class NamespaceInfo:
         }
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, DType]:
-        """The dtypes of the standard that the backend has, of one kind or several.
+        """The standard's dtypes on the backend, of one or several kinds.
 
         Args:
-            device: of the backend; all have the same ones.
-            kind: as for `na.isdtype`; None means all.
+            device: a device of the backend; it does not change the result.
+            kind: as for `na.isdtype`; by default all kinds.
         """
         found = {}
         for name in _DTYPES:
@@ -379,13 +379,13 @@ class NamespaceInfo:
                 continue
             try:
                 backends.core(self._backend).native_dtype(dtype)
-            except DtypeError:  # 64 bits on JAX without x64
+            except DtypeError:  # 64-bit dtypes on JAX without x64
                 continue
             found[name] = dtype
         return found
 
 
-#: Dtypes of ours that the standard does not have.
+#: Dtypes of nestarray that the standard does not have.
 _BEYOND = ("float16", "bfloat16")
 
 
@@ -393,7 +393,7 @@ _BEYOND = ("float16", "bfloat16")
 
 
 def _of_leaves(c: Container, read: Callable[[Any], Any]) -> Any:
-    """The value of a bare array, or a Container of the value of each leaf."""
+    """The value for a bare array, or a Container of the values for each leaf."""
     if c.spec is LEAF:
         return read(c.leaves()[0])
     return from_leaves(c.spec, tuple([read(leaf) for leaf in c.leaves()]))
@@ -406,28 +406,28 @@ def _device(leaf: Any) -> str:
 @method
 @property
 def shape(c: Container, /) -> Any:
-    """The lengths of the axes; of a tree a Container of them."""
+    """The shape; for a tree, a Container of shapes."""
     return _of_leaves(c, lambda leaf: tuple(leaf.shape))
 
 
 @method
 @property
 def ndim(c: Container, /) -> Any:
-    """The number of axes; of a tree a Container of them."""
+    """The number of axes; for a tree, a Container of numbers."""
     return _of_leaves(c, lambda leaf: len(leaf.shape))
 
 
 @method
 @property
 def dtype(c: Container, /) -> Any:
-    """The `DType`; of a tree a Container of them."""
+    """The `DType`; for a tree, a Container of dtypes."""
     return _of_leaves(c, dtypes.dtype_of)
 
 
 @method
 @property
 def device(c: Container, /) -> Any:
-    """The device; of a tree a Container of them."""
+    """The device; for a tree, a Container of devices."""
     return _of_leaves(c, _device)
 
 
@@ -441,7 +441,7 @@ def T(c: Container[Leaf], /) -> Container[Leaf]:
 @method
 @property
 def mT(c: Container[Leaf], /) -> Container[Leaf]:
-    """Each matrix of the last two axes transposed."""
+    """The transpose of each matrix in the last two axes."""
     return OPS["matrix_transpose"].function(c)
 
 
@@ -463,25 +463,25 @@ def _number_of(c: Container, name: str, convert: type) -> Any:
 
 @method
 def __int__(c: Container, /) -> int:
-    """The number in a bare array of shape (), as int."""
+    """A bare array of shape () as int."""
     return _number_of(c, "__int__", int)
 
 
 @method
 def __float__(c: Container, /) -> float:
-    """The number in a bare array of shape (), as float."""
+    """A bare array of shape () as float."""
     return _number_of(c, "__float__", float)
 
 
 @method
 def __complex__(c: Container, /) -> complex:
-    """The number in a bare array of shape (), as complex."""
+    """A bare array of shape () as complex."""
     return _number_of(c, "__complex__", complex)
 
 
 @method
 def __index__(self: Container, /) -> int:
-    """The number in a bare array of integers of shape ()."""
+    """A bare integer array of shape () as an index."""
     leaf = _leaf_of(self, "__index__")
     if not dtypes.dtype_of(leaf).is_integer:
         raise ArgumentError(
@@ -493,7 +493,7 @@ def __index__(self: Container, /) -> int:
 def _number(leaf: Any, convert: type) -> Any:
     try:
         return convert(leaf)
-    except RuntimeError:  # of PyTorch, for an int of more than 63 bits
+    except RuntimeError:  # PyTorch, for integers of more than 63 bits
         return convert(leaf.item())
 
 
@@ -502,10 +502,10 @@ def __array_namespace__(self: Container, /, *, api_version: str | None = None) -
     """The standard's namespace for the backend of this array.
 
     Args:
-        api_version: ``"2025.12"``, or an earlier version, which it contains.
+        api_version: ``"2025.12"``, or an earlier version, with which it is compatible.
 
     Raises:
-        ArgumentError: there is no such version, or nestarray does not have it.
+        ArgumentError: the version is unknown or not supported.
     """
     if api_version not in (None, *_VERSIONS):
         raise ArgumentError(
@@ -527,27 +527,27 @@ def __dlpack__(
     dl_device: Any = None,
     copy: bool | None = None,
 ) -> Any:
-    """The array's memory as a DLPack capsule, by the framework's own export."""
+    """A DLPack capsule of the array, from the framework's own export."""
     leaf = _exported(_leaf_of(self, "__dlpack__"))
-    if copy:  # what some frameworks leave to the caller
+    if copy:  # some frameworks do not support the argument
         leaf, copy = backends.core(backends.backend_of(leaf)).copied(leaf), None
     if dl_device is not None and tuple(dl_device) == tuple(map(int, leaf.__dlpack_device__())):
         dl_device = None
     if max_version is not None and tuple(max_version) < (1, 0):
-        max_version = None  # capsules without a version are what there was before
+        max_version = None  # unversioned capsules are the older format
     given = {"stream": stream, "max_version": max_version, "dl_device": dl_device, "copy": copy}
     return leaf.__dlpack__(**{k: v for k, v in given.items() if v is not None})
 
 
 @method
 def __dlpack_device__(self: Container, /) -> tuple[Any, int]:
-    """(type, number) of the device, in DLPack's words."""
+    """The device as (type, number) of DLPack."""
     return _exported(_leaf_of(self, "__dlpack_device__")).__dlpack_device__()
 
 
 @method
 def __array__(self: Container, /, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-    """The array as one of NumPy, for `numpy.asarray` and all that calls it."""
+    """The array as a NumPy array, for `numpy.asarray`."""
     return np.asarray(move(_leaf_of(self, "__array__"), "numpy"), dtype=dtype, copy=copy)
 
 

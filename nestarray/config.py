@@ -1,8 +1,8 @@
 """The default backend, and whether ops on trees are compiled.
 
-The default backend is what functions without an array argument build arrays of. Each setting
-is a process-wide default (`set_backend`) under a context-local override (`use_backend`):
-threads and asyncio tasks never see each other's override.
+Functions without array arguments create arrays of the default backend. Each setting is a
+process-wide default (`set_backend`) with a context-local override (`use_backend`), which other
+threads and asyncio tasks do not see.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _compile_default: bool = True
 
 
 def check_backend_name(name: object) -> str:
-    """Return `name` if it names a backend.
+    """Return `name` if it is the name of a backend.
 
     Raises:
-        ArgumentError: `name` is none of ``numpy, jax, torch, tensorflow``.
+        ArgumentError: `name` is not one of ``numpy, jax, torch, tensorflow``.
     """
     if name in BACKENDS:
         return str(name)
@@ -36,7 +36,7 @@ def check_backend_name(name: object) -> str:
 
 
 def set_backend(name: str) -> None:
-    """Make `name` the backend of functions that take no array, process-wide.
+    """Set the default backend of the process, for functions without array arguments.
 
     Example:
         >>> import nestarray as na
@@ -49,7 +49,7 @@ def set_backend(name: str) -> None:
 
 
 def current_backend() -> str:
-    """The name of the backend that functions without an array argument use now.
+    """The name of the present default backend.
 
     Example:
         >>> import nestarray as na
@@ -76,13 +76,13 @@ def use_backend(name: str) -> Iterator[None]:
 
 
 def set_compiled_trees(enabled: bool) -> None:
-    """Whether ops on large Containers may run as one compiled call, process-wide; they do at first.
+    """Whether ops on large Containers may run as one compiled call, process-wide; default True.
 
-    On JAX and TensorFlow an elementwise op that is called again and again on Containers of many
-    leaves is compiled for all of them. The values are those of a call leaf by leaf.
+    On JAX and TensorFlow, repeated elementwise ops on Containers of many leaves are compiled
+    into one call for all leaves. The results equal the results of separate calls.
 
     Args:
-        enabled: False always goes leaf by leaf.
+        enabled: False always calls the op for each leaf.
 
     Example:
         >>> import nestarray as na
@@ -96,7 +96,7 @@ def set_compiled_trees(enabled: bool) -> None:
 
 
 def compiles_trees() -> bool:
-    """Whether ops on large Containers may run as one compiled call now.
+    """Whether ops on large Containers may presently run as one compiled call.
 
     Example:
         >>> import nestarray as na
@@ -109,7 +109,7 @@ def compiles_trees() -> bool:
 
 @contextlib.contextmanager
 def use_compiled_trees(enabled: bool) -> Iterator[None]:
-    """Let ops on large Containers run compiled, or not, inside a ``with`` block, for this thread only.
+    """Enable or disable compiled ops on large Containers inside a ``with`` block, for this thread.
 
     Args:
         enabled: see `set_compiled_trees`.

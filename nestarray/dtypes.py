@@ -1,10 +1,9 @@
-"""Data types, one object each for all frameworks.
+"""Data types: one object for all frameworks.
 
-``na.float32`` is a `DType`: interned, compared by identity, printed as the
-standard spells it. Every function that takes a dtype takes a `DType`, its name,
-or any framework's own dtype; `as_dtype` is the one place that reads them. The
-promotion table is the Array API standard's; mixed kinds follow the floating
-operand, alike on every backend.
+``na.float32`` is a `DType`: interned, compared by identity, printed under the standard's name.
+Every dtype argument may be a `DType`, its name, or any framework's own dtype; `as_dtype` converts
+all of them. The promotion table follows the Array API standard; mixed kinds promote to the
+floating operand, on every backend.
 
 Source: https://data-apis.org/array-api/2025.12/API_specification/type_promotion.html
 """
@@ -113,8 +112,8 @@ ALL: tuple[DType, ...] = (
 
 _NAMES = {d.name: d for d in ALL}
 
-#: Type of a spelling → spelling → dtype. One table a type, so that what reads a table of
-#: torch's dtypes (torch.compile follows every look-up) meets no other framework's.
+#: Type of the specification → specification → dtype. With one table for each type, torch.compile,
+#: which traces every lookup, finds only dtypes of torch in the table for torch.
 _tables: dict[type, dict[Any, DType]] = {
     DType: {d: d for d in ALL},
     str: dict(_NAMES),
@@ -123,14 +122,14 @@ _tables: dict[type, dict[Any, DType]] = {
 
 
 def as_dtype(dtype: Any) -> DType:
-    """The `DType` that any spelling of a dtype means.
+    """The `DType` for any specification of a dtype.
 
     Args:
         dtype: a `DType`, a name (``"float32"``), a dtype of NumPy, JAX, PyTorch or
             TensorFlow, or the builtins ``bool`` and ``float`` (the default, float32).
 
     Raises:
-        DtypeError: `dtype` is nothing of this kind, or a type that nestarray lacks.
+        DtypeError: `dtype` is not a dtype, or a dtype that nestarray does not support.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -144,7 +143,7 @@ def as_dtype(dtype: Any) -> DType:
 
 
 def dtype_for(name: str, dtype: Any) -> DType:
-    """`as_dtype` of an argument of the function `name`, which the error speaks of."""
+    """`as_dtype` of an argument of the function `name`, for its error message."""
     try:
         return as_dtype(dtype)
     except DtypeError as error:
@@ -186,7 +185,7 @@ def dtype_of(x: Any) -> DType:
 
 
 def scalar_dtype(x: Any) -> DType:
-    """The dtype that a Python scalar gets when nothing else decides it."""
+    """The default dtype of a Python scalar."""
     if isinstance(x, builtins.bool):
         return bool
     if isinstance(x, int):
@@ -198,7 +197,7 @@ def scalar_dtype(x: Any) -> DType:
     raise DtypeError(f"dtype_of: got {type(x).__name__}, expected an array or a number")
 
 
-#: What `scalar_dtype` gives for the number of each kind that may be weak.
+#: The result of `scalar_dtype` for each kind that may be weak.
 _OF_KIND = {"int": int64, "float": float32, "complex": complex64}
 
 
@@ -219,13 +218,13 @@ def _promote_integers(a: DType, b: DType) -> DType:
 
 @cached_constant
 def promote_types(a: DType, b: DType) -> DType:
-    """The dtype of a result of operands of dtypes `a` and `b`.
+    """The dtype of a result with operands of the dtypes `a` and `b`.
 
-    Within a kind the standard's table; across kinds the higher kind's dtype
-    (``int64 + float32 → float32``), complex wide enough for the float.
+    Within a kind by the standard's table; across kinds the dtype of the higher kind
+    (``int64 + float32 → float32``), with complex wide enough for the float.
 
     Args:
-        a, b: dtypes in the spelling of nestarray; `as_dtype` reads others.
+        a, b: instances of `DType`.
 
     Example:
         >>> import nestarray as na
@@ -248,9 +247,9 @@ def promote_types(a: DType, b: DType) -> DType:
 
 
 def result_dtype(*arrays_and_dtypes: Any) -> DType:
-    """The promoted dtype of arrays, dtypes and Python scalars; scalars only lift the kind.
+    """The promoted dtype of arrays, dtypes and Python scalars; scalars can only raise the kind.
 
-    So do arrays that JAX calls weakly typed: a Python number is one while JAX traces.
+    The same holds for JAX's weakly typed arrays, such as Python numbers under tracing.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -282,7 +281,7 @@ def result_dtype(*arrays_and_dtypes: Any) -> DType:
 
 
 class FloatInfo(NamedTuple):
-    """What `finfo` returns."""
+    """The result of `finfo`."""
 
     bits: int
     eps: float
@@ -293,7 +292,7 @@ class FloatInfo(NamedTuple):
 
 
 class IntegerInfo(NamedTuple):
-    """What `iinfo` returns."""
+    """The result of `iinfo`."""
 
     bits: int
     max: int
@@ -301,15 +300,15 @@ class IntegerInfo(NamedTuple):
     dtype: DType
 
 
-#: Bits of the exponent and of the mantissa, without the hidden one.
+#: Bits of the exponent and of the mantissa, without the implicit one.
 _FORMAT = {float16: (5, 10), bfloat16: (8, 7), float32: (8, 23), float64: (11, 52)}
 
 
 def finfo(dtype: Any) -> FloatInfo:
-    """The limits of a floating dtype; of a complex one, those of its parts.
+    """The limits of a floating dtype; for a complex one, the limits of its components.
 
     Args:
-        dtype: a dtype in any spelling, or an array.
+        dtype: any specification of a dtype, or an array.
 
     Returns:
         FloatInfo: ``bits, eps, max, min, smallest_normal, dtype``, Python numbers.
@@ -341,7 +340,7 @@ def iinfo(dtype: Any) -> IntegerInfo:
     """The limits of an integer dtype.
 
     Args:
-        dtype: a dtype in any spelling, or an array.
+        dtype: any specification of a dtype, or an array.
 
     Returns:
         IntegerInfo: ``bits, max, min, dtype``, Python numbers.
@@ -381,16 +380,16 @@ _KINDS: dict[str, frozenset[str]] = {
 
 
 def isdtype(dtype: Any, kind: Any) -> builtins.bool:
-    """Whether a dtype is of a kind.
+    """Whether a dtype is of a given kind.
 
     Args:
-        dtype: a dtype in any spelling.
+        dtype: any specification of a dtype.
         kind: another dtype, one of ``"bool"``, ``"signed integer"``, ``"unsigned integer"``,
             ``"integral"``, ``"real floating"``, ``"complex floating"``, ``"numeric"``, or a
-            tuple of these, of which one must fit.
+            tuple of alternatives.
 
     Raises:
-        DtypeError: `kind` is none of these.
+        DtypeError: `kind` is invalid.
 
     Example:
         >>> import nestarray as na
@@ -414,13 +413,13 @@ def isdtype(dtype: Any, kind: Any) -> builtins.bool:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype that operands promote to; Python numbers lift the kind only.
+    """The promoted dtype of the operands; Python numbers can only raise the kind.
 
     Args:
-        *arrays_and_dtypes: arrays, dtypes in any spelling, Python numbers; at least one.
+        *arrays_and_dtypes: arrays, dtypes, Python numbers; at least one argument.
 
     Raises:
-        DtypeError: there is none, or one is nothing of this kind.
+        DtypeError: no argument is given, or an argument is invalid.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -439,11 +438,11 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 
 def can_cast(from_: Any, to: Any) -> builtins.bool:
-    """Whether values of one dtype may become another by promotion: it loses no kind and no range.
+    """Whether promotion can convert one dtype to another without loss of kind or range.
 
     Args:
-        from_: a dtype in any spelling, or an array.
-        to: a dtype in any spelling.
+        from_: any specification of a dtype, or an array.
+        to: any specification of a dtype.
 
     Example:
         >>> import nestarray as na
@@ -454,7 +453,7 @@ def can_cast(from_: Any, to: Any) -> builtins.bool:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.can_cast.html
     """
     source, target = _dtype_or_dtype_of(from_), as_dtype(to)
-    # Beyond the standard uint64 promotes with signed integers to int64, which cannot hold it.
+    # this promotes uint64 with signed integers to int64, beyond the standard; it is not a safe cast
     overflows = source is uint64 and target is int64
     return promote_types(source, target) is target and not overflows
 

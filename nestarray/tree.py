@@ -13,7 +13,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from nestarray.container import Container, FusedContainer
-from nestarray.container.access import line_up
+from nestarray.container.access import align_leaves
 from nestarray.container.container import from_results, rebuild
 from nestarray.container.fused import Layout
 from nestarray.container.spec import Spec
@@ -300,7 +300,7 @@ def spread(prefix: Any, nest: Any, what: str, *, unfused: bool = True) -> list[A
     """
     is_node = isinstance(prefix, Container) or type(prefix) in (dict, list, tuple)
     if isinstance(nest, Container):
-        values = line_up(nest.spec, Container(prefix) if is_node else prefix, what)
+        values = align_leaves(nest.spec, Container(prefix) if is_node else prefix, what)
         is_fused = nest.__class__ is FusedContainer and not unfused
         return _of_buffers(nest, values, what) if is_fused else list(values)
     if not is_node and not hasattr(prefix, "_fields"):

@@ -1,7 +1,7 @@
-"""Types for annotations, and the checks that they imply.
+"""Type aliases for annotations, and checks of values by annotation.
 
-`Array` marks array arguments of ops: `nestarray.dispatch` reads it. The annotations of
-settings are read by `check_kind` when a call has failed.
+`Array` marks the array parameters of ops for `nestarray.dispatch`. `check_kind` checks settings
+against their annotations after a call has failed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Array", "Axes", "Axis", "DTypeLike", "Nest", "Shape"]
 
 #: A native array of NumPy, JAX, PyTorch or TensorFlow, or a Container of these.
 Array: TypeAlias = Any
-#: Anything that `nestarray.as_dtype` reads.
+#: Any argument of `nestarray.as_dtype`.
 DTypeLike: TypeAlias = Any
 #: A Container, or dicts, lists, tuples … of arrays; see `nestarray.tree`.
 Nest: TypeAlias = Any
@@ -25,12 +25,12 @@ Shape: TypeAlias = Sequence[int]
 Axis: TypeAlias = int | Sequence[int] | None
 Axes: TypeAlias = int | Sequence[int]
 
-#: The types of Python's numbers; the first that a number is an instance of is its kind.
+#: The Python number types, in the order of their kinds.
 NUMBERS = (bool, int, float, complex)
 
 
 def is_unknown_size(value: Any) -> bool:
-    """Whether it is a size that a tracer does not know: an expression on JAX, else a scalar tensor."""
+    """Whether it is a size that is unknown under tracing: an expression on JAX, else a scalar tensor."""
     if hasattr(value, "__index__"):
         return False
     is_expression = hasattr(value, "__int__") and not hasattr(value, "__float__")
@@ -38,7 +38,7 @@ def is_unknown_size(value: Any) -> bool:
 
 
 def _is_int(value: Any) -> bool:
-    """Whether it counts; True does not, of which some frameworks would make axis 1."""
+    """Whether it is an integer; not a bool, which some frameworks would accept as axis 1."""
     if isinstance(value, bool) or getattr(value, "shape", ()) != ():
         return False
     return hasattr(value, "__index__") or is_unknown_size(value)
@@ -50,9 +50,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _is_ints(value: Any) -> bool:
-    """Whether it is a sequence of ints, or of sizes that are known at run time only (None).
+    """Whether it is a sequence of ints, or of sizes that are known only at run time (None).
 
-    Sets have no order, and iterators are empty after one look.
+    Sets are unordered, and iterators can be read only once, so neither is accepted.
     """
     if isinstance(value, (list, tuple)):
         return all(x is None or _is_int(x) for x in value)
@@ -60,13 +60,13 @@ def _is_ints(value: Any) -> bool:
 
 
 def _may_be_axes(value: Any) -> bool:
-    """Whether it is an int, or a tuple or list, into which the ops look themselves."""
+    """Whether it is an int, or a tuple or list, whose members the ops check."""
     return isinstance(value, (tuple, list)) or _is_int(value)
 
 
 _SEVERAL = ("a sequence of ints", _is_ints)
 
-#: Annotation → its kinds, as (text in errors, predicate).
+#: Annotation → (description for error messages, test of a value).
 _KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
     "None": [("None", lambda value: value is None)],
     "str": [("a string", lambda value: isinstance(value, str))],
@@ -83,12 +83,12 @@ _KINDS: dict[str, list[tuple[str, Callable[[Any], bool]]]] = {
 
 
 def takes_several(annotation: str) -> bool:
-    """Whether it asks for a sequence of ints."""
+    """Whether the annotation is a sequence of ints."""
     return any(_SEVERAL in _KINDS.get(word, ()) for word in annotation.split(" | "))
 
 
-#: The types of which values are of a kind. Who reads sequences looks into them, and strings are
-#: modes: whoever reads one says which there are.
+#: Types whose values pass without a further check. Sequences and strings (modes) are checked by
+#: the function that reads them.
 _QUICK: dict[str, tuple[type, ...]] = {
     "None": (type(None),),
     "bool": (bool,),
@@ -103,7 +103,7 @@ _QUICK: dict[str, tuple[type, ...]] = {
 
 
 def quick_types(annotation: str) -> frozenset[type]:
-    """The types that `check_kind` accepts without a check; empty if it accepts any value."""
+    """The types whose values `check_kind` accepts at once; empty if it accepts any value."""
     words = annotation.split(" | ")
     if any(word not in _QUICK for word in words):
         return frozenset()
@@ -119,14 +119,14 @@ def check_range(
     *,
     above: bool = False,
 ) -> None:
-    """Raise where a Python number lies outside of low … high; arrays are not looked at.
+    """Raise an error for a Python number outside of [low, high]; arrays are not checked.
 
     Args:
-        name: of the function.
-        parameter: of its signature.
+        name: the name of the function.
+        parameter: the name of the parameter.
         value: the argument.
-        low, high: the bounds, which are allowed.
-        above: `low` itself is not.
+        low, high: the bounds, inclusive.
+        above: exclude `low`.
 
     Raises:
         ArgumentError: the number is outside, or NaN.
@@ -142,7 +142,7 @@ def check_range(
 
 
 def check_not_zero(name: str, parameter: str, value: Any) -> None:
-    """Raise where a Python number is 0, which nothing is divided by; arrays are not looked at.
+    """Raise an error for the Python number 0 as a divisor; arrays are not checked.
 
     Raises:
         ArgumentError: it is 0.
@@ -152,18 +152,18 @@ def check_not_zero(name: str, parameter: str, value: Any) -> None:
 
 
 def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:
-    """Raise where a setting is not of the kind that its annotation names.
+    """Raise an error for a setting of another kind than its annotation.
 
-    Annotations that name something else, such as arrays, take any value here. True and False are
-    no members of sequences of ints.
+    Other annotations, such as arrays, accept any value. True and False are not accepted in
+    sequences of ints.
 
     Args:
-        name: of the function.
-        parameter, annotation: from its signature, as text.
+        name: the name of the function.
+        parameter, annotation: from its signature, as in the source.
         value: the argument.
 
     Raises:
-        ArgumentError: the value is of another kind, such as a number instead of a string.
+        ArgumentError: the value has another kind, such as a number instead of a string.
     """
     kinds = [_KINDS.get(word) for word in annotation.split(" | ")]
     if any(kind is None for kind in kinds):

@@ -70,14 +70,14 @@ def reshape_batch(
         ((2, 3, 3), (2, 3, 2, 2))
     """
     old = _batch(c, ndim, "reshape_batch")
-    new = _lengths(shape, "reshape_batch")
+    new = _checked_shape(shape, "reshape_batch")
     if None not in old:  # otherwise TensorFlow checks at run time
         known, count = math.prod(n for n in new if n != -1), math.prod(old)
         if new.count(-1) == 1 and known and count % known == 0:
             new = tuple([count // known if n == -1 else n for n in new])
         if -1 in new or math.prod(new) != count:
             raise ShapeError(
-                f"Container.reshape_batch: shape: got {_lengths(shape, 'reshape_batch')} for the "
+                f"Container.reshape_batch: shape: got {_checked_shape(shape, 'reshape_batch')} for the "
                 f"batch {old}, expected {count} elements" + _hint(old, ndim)
             )
     return _map_arrays(c, lambda x: ops.reshape(x, (*new, *ops.shape(x)[len(old) :])))
@@ -101,7 +101,7 @@ def permute_batch(c: Container[Leaf], axes: Sequence[int], /) -> Container[Leaf]
         >>> c.permute_batch((1, 0)).batch_shape
         (5, 2)
     """
-    order = _lengths(axes, "permute_batch", "axes")
+    order = _checked_shape(axes, "permute_batch", "axes")
     if sorted(order) != list(range(len(order))):
         raise ArgumentError(
             f"Container.permute_batch: axes: got {order}, expected the numbers 0 to "
@@ -143,7 +143,7 @@ def expand_batch(
         ((5, 3, 2), (5, 2))
     """
     old = _batch(c, ndim, "expand_batch")
-    new = _lengths(shape, "expand_batch")
+    new = _checked_shape(shape, "expand_batch")
     added = len(new) - len(old)
     if added < 0 or any(o not in (1, n, None) for o, n in zip(old, new[added:], strict=True)):
         raise ShapeError(
@@ -182,7 +182,7 @@ def _batch(c: Container, ndim: int | None, name: str) -> tuple[Any, ...]:
     return common[:ndim]
 
 
-def _lengths(shape: Any, name: str, argument: str = "shape") -> tuple[int, ...]:
+def _checked_shape(shape: Any, name: str, argument: str = "shape") -> tuple[int, ...]:
     try:
         return tuple([index(n) for n in shape]) if _is_iterable(shape) else (index(shape),)
     except TypeError:

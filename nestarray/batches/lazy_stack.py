@@ -202,14 +202,14 @@ class LazyStack:
             longest = _longest(path, arrays)
             return ops.stack([_filled(x, longest, value) for x in arrays])
 
-        def real(path: str, arrays: list[Any]) -> Any:
+        def padding_mask(path: str, arrays: list[Any]) -> Any:
             longest = _longest(path, arrays)
             mask = np.zeros((len(arrays), *longest), bool)
             for i, x in enumerate(arrays):
                 mask[(i, *(slice(n) for n in _shape(x)))] = True
-            return _beside(arrays[0], mask)
+            return _mask_like(arrays[0], mask)
 
-        return self._joined("pad", filled), self._joined("pad", real)
+        return self._joined("pad", filled), self._joined("pad", padding_mask)
 
     def _joined(self, name: str, join: Callable[[str, list[Any]], Any]) -> Container:
         """One Container with arrays made by `join`; leaves that are not arrays must be equal."""
@@ -287,7 +287,7 @@ def _filled(x: Any, longest: tuple[int, ...], value: float) -> Any:
     return ops.pad(x, margins, constant_values=value) if any(m for _, m in margins) else x
 
 
-def _beside(x: Any, mask: Any) -> Any:
+def _mask_like(x: Any, mask: Any) -> Any:
     """A NumPy mask as an array on the backend and device of `x`."""
     backend = backends.backend_of_type(type(x))
     if backend is None:  # a number, which stacks to an array of the default backend
@@ -326,7 +326,7 @@ def _apply(op: dispatch.Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> An
         except Exception as error:
             error.add_note(f"at member {i} of the LazyStack")
             raise
-    return _together(results)
+    return _combine_results(results)
 
 
 def _stacks(value: Any) -> list[LazyStack]:
@@ -344,14 +344,14 @@ def _column(value: Any) -> Iterator[Any]:
     return repeat(value)
 
 
-def _together(results: list[Any]) -> Any:
+def _combine_results(results: list[Any]) -> Any:
     """A LazyStack of results that are Containers; a tuple of LazyStacks of tuples."""
     if not results or isinstance(results[0], Container):
         return LazyStack(results)
     if isinstance(results[0], tuple):
         if any(len(r) != len(results[0]) for r in results):
             return results
-        parts = [_together(list(part)) for part in zip(*results, strict=True)]
+        parts = [_combine_results(list(part)) for part in zip(*results, strict=True)]
         return type(results[0])(*parts) if hasattr(results[0], "_fields") else tuple(parts)
     return results
 

@@ -211,12 +211,12 @@ def _stacked(names: list[str], members: list[Any]) -> tuple[Spec, Leaves]:
     leaves = []
     for row, path in zip(zip(*columns, strict=True), spec.path_names, strict=True):
         for name, leaf in zip(names, row, strict=True):
-            _check_alike(row[0], leaf, _joined(names[0], path), _joined(name, path))
+            _check_same_type(row[0], leaf, _joined(names[0], path), _joined(name, path))
         leaves.append(ops.stack(row) if is_array(row[0]) else row[0])
     return spec, tuple(leaves)
 
 
-def _check_alike(first: Any, leaf: Any, first_name: str, name: str) -> None:
+def _check_same_type(first: Any, leaf: Any, first_name: str, name: str) -> None:
     if is_array(first) != is_array(leaf):
         there, here = type(first).__name__, type(leaf).__name__
         problem = f"{first_name!r} is a {there}, {name!r} a {here}"

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from nestarray.container import Container, method
-from nestarray.container.access import Leaves, line_up
+from nestarray.container.access import Leaves, align_leaves
 from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.mapping import with_parts
@@ -39,7 +39,7 @@ def zip(c: Container, /, *others: Any) -> Container:
         >>> na.Container(a=1, b=2).zip(na.Container(b=20, a=10)).to_dict()
         {'a': (1, 10), 'b': (2, 20)}
     """
-    columns = [c.leaves(), *(line_up(c.spec, other, "Container.zip") for other in others)]
+    columns = [c.leaves(), *(align_leaves(c.spec, other, "Container.zip") for other in others)]
     return _interleaved(c.spec, "tuple", columns)
 
 
@@ -74,7 +74,7 @@ def transpose(c: Container, /) -> Any:
     check_container("Container.transpose", "c", c)
     kind = c.spec.kind
     if kind not in ("list", "tuple"):
-        return _apart(c)
+        return _split_lists(c)
     members = list(c.values())
     if not members:
         raise StructureError(
@@ -123,10 +123,10 @@ def _with_leaves(spec: Spec, node: Spec) -> Spec:
     return make_spec(spec.kind, spec.keys, tuple([_with_leaves(s, node) for s in spec.children]))
 
 
-def _apart(c: Container) -> Any:
+def _split_lists(c: Container) -> Any:
     """The list of Containers from a Container of lists."""
     lists: dict[Path, Spec] = {}
-    for path, place in builtins.zip(c.spec.paths, _nearest_lists(c.spec), strict=True):
+    for path, place in builtins.zip(c.spec.paths, _innermost_lists(c.spec), strict=True):
         if place is None:
             raise StructureError(
                 f"Container.transpose: {join_path(path)!r} is in no list or tuple, expected lists or "
@@ -162,7 +162,7 @@ def _member(c: Container, lists: Iterable[Path], i: Key) -> Container:
     return from_leaves(*with_parts(c.spec, c.leaves(), entries))
 
 
-def _nearest_lists(spec: Spec) -> list[Path | None]:
+def _innermost_lists(spec: Spec) -> list[Path | None]:
     """For each leaf, the path of the innermost list or tuple around it."""
     places: list[Path | None] = []
 

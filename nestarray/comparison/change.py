@@ -32,7 +32,7 @@ class Change:
     aspects: tuple[str, ...] = ()
     statistics: Statistics | None = None
 
-    def inverted(self) -> Change:
+    def inverse(self) -> Change:
         """The reverse change."""
         status = {"added": "removed", "removed": "added"}.get(self.status, self.status)
         path = self.path if self.old_path is None else self.old_path

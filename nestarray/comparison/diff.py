@@ -93,7 +93,7 @@ class Diff:
             if old >= 0:
                 sources[old] = new
         return Diff(
-            tuple([entry.inverted() for entry in self.entries]),
+            tuple([entry.inverse() for entry in self.entries]),
             self.new_spec,
             self.old_spec,
             tuple(sources),
@@ -353,7 +353,7 @@ def patch(c: Container[Leaf], diff: Diff, /) -> Container[Leaf]:
     place = {id(token): path for token, path in zip(tokens, diff.old_spec.paths, strict=True)}
     failed += [place[id(token)] for token in leaves if token.value is MISSING]
     if failed:
-        raise StructureError(_does_not_apply(failed))
+        raise StructureError(_conflict_error(failed))
     return from_leaves(spec, tuple([token.value for token in leaves]))
 
 
@@ -380,7 +380,7 @@ def _recognized(c: Container, diff: Diff, tokens: list[_Token]) -> tuple[_Token,
     return tuple(own)
 
 
-def _does_not_apply(paths: list[Path]) -> str:
+def _conflict_error(paths: list[Path]) -> str:
     names = [repr(join_path(path) or ".") for path in paths]
     return (
         f"patch: diff does not apply: not as it was in the tree that it was made from: "

@@ -101,11 +101,11 @@ def _folded(entries: Sequence[Change], limit: int) -> list[_Line]:
     lines = _with_moved_subtrees([_line(entry) for entry in entries])
     if len(lines) <= min(limit, _FOLDED_FROM):
         return lines
-    lines = _together(lines, _pattern, _numbered)
+    lines = _grouped(lines, _pattern, _numbered)
     for depth in range(max(len(line.path) for line in lines) - 1, -1, -1):
         if len(lines) <= limit:
             break
-        lines = _together(lines, lambda line, d=depth: _prefix(line, d), _subtree(depth))
+        lines = _grouped(lines, lambda line, d=depth: _prefix(line, d), _subtree(depth))
     return lines
 
 
@@ -159,15 +159,15 @@ def _move(line: _Line) -> tuple[Path, Path] | None:
     return (old, new) if len(new) < len(line.path) else None
 
 
-def _together(
+def _grouped(
     lines: Iterable[_Line],
     key_of: Callable[[_Line], Hashable],
-    told: Callable[[list[_Line]], _Line],
+    summarize: Callable[[list[_Line]], _Line],
 ) -> list[_Line]:
     groups: dict[Hashable, list[_Line]] = {}
     for line in lines:
         groups.setdefault(key_of(line), []).append(line)
-    return [group[0] if len(group) == 1 else told(group) for group in groups.values()]
+    return [group[0] if len(group) == 1 else summarize(group) for group in groups.values()]
 
 
 def _pattern(line: _Line) -> Hashable:
@@ -210,7 +210,7 @@ def _prefix(line: _Line, depth: int) -> Hashable:
 
 
 def _subtree(depth: int) -> Callable[[list[_Line]], _Line]:
-    def told(group: list[_Line]) -> _Line:
+    def summarize(group: list[_Line]) -> _Line:
         paths = _paths(group)
         names = list(dict.fromkeys(join_path(path[:depth]) for path in paths))
         return replace(
@@ -223,7 +223,7 @@ def _subtree(depth: int) -> Callable[[list[_Line]], _Line]:
             statistics=_sum_of(group),
         )
 
-    return told
+    return summarize
 
 
 def _sum_of(group: list[_Line]) -> Statistics | None:

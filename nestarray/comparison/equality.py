@@ -234,7 +234,7 @@ def _differs(x: Any, y: Any) -> Any:
             _differs(ops.real(x), ops.real(y)), _differs(ops.imag(x), ops.imag(y))
         )
     if first is not second:
-        x, y = _alike(x, y)
+        x, y = _promoted(x, y)
     differs = ops.not_equal(x, y)
     if first.is_floating and second.is_floating:
         differs = ops.logical_or(differs, ops.not_equal(ops.signbit(x), ops.signbit(y)))
@@ -245,7 +245,7 @@ def _differs(x: Any, y: Any) -> Any:
     return differs
 
 
-def _alike(x: Any, y: Any) -> tuple[Any, Any]:
+def _promoted(x: Any, y: Any) -> tuple[Any, Any]:
     """Two host arrays of different dtypes, promoted to a dtype that is exact for both."""
     if not isinstance(x, np.ndarray):
         x, y = _host(x), _host(y)

@@ -129,7 +129,7 @@ def merge(
         for path, leaf in side.flat_items():
             check_has_values("merge", path, leaf)
     moves = _Moves(c, ours, theirs)
-    merging = Merging(identical, _resolver(resolve), moves.apart)
+    merging = Merging(identical, _resolver(resolve), moves.displaced)
     result = merging.merged(
         (), (c._spec, c._leaves), (ours._spec, moves.ours), (theirs._spec, moves.theirs)
     )
@@ -198,7 +198,7 @@ class _Moves:
 
     def __init__(self, base: Container, ours: Container, theirs: Container) -> None:
         self.base = base
-        self.apart: dict[Path, tuple[Any, str]] = {}
+        self.displaced: dict[Path, tuple[Any, str]] = {}
         own, other = _Side("ours", base, ours), _Side("theirs", base, theirs)
         self._follow(own, other)
         self._follow(other, own)
@@ -213,12 +213,12 @@ class _Moves:
             if elsewhere is not None:
                 if elsewhere != place:
                     way = f"to {join_path(elsewhere)!r} in {other.name}"
-                    self.apart[place] = leaf, f"{reason}, {way}"
+                    self.displaced[place] = leaf, f"{reason}, {way}"
             elif old in other.leaves:
                 if not identical(leaf, other.leaves[old]):
                     side.leaves[place], other.leaves[old] = other.leaves[old], leaf
             elif old not in other.tree:
-                self.apart[place] = leaf, f"{reason}, deleted in {other.name}"
+                self.displaced[place] = leaf, f"{reason}, deleted in {other.name}"
 
 
 class _Side:
@@ -243,19 +243,19 @@ class Merging:
         self,
         same: Callable[[Any, Any], bool],
         resolve: Resolve,
-        apart: Mapping[Path, tuple[Any, str]] = MappingProxyType({}),
+        displaced: Mapping[Path, tuple[Any, str]] = MappingProxyType({}),
     ) -> None:
-        self.same, self.resolve, self.apart = same, resolve, apart
+        self.same, self.resolve, self.displaced = same, resolve, displaced
         self.conflicts: list[Conflict] = []
-        self._above_apart = {path[:n] for path in apart for n in range(len(path))}
+        self._above_displaced = {path[:n] for path in displaced for n in range(len(path))}
 
     def merged(self, path: Path, base: Part, ours: Part, theirs: Part) -> Part:
         """The merge of three subtrees at `path`; None if the result is empty."""
         if base is None and (ours is None or theirs is None):  # one side added it
-            if path in self.apart:
-                leaf, reason = self.apart[path]
+            if path in self.displaced:
+                leaf, reason = self.displaced[path]
                 return self._conflict(path, (LEAF, (leaf,)), ours, theirs, reason)
-            if path in self._above_apart and not (_is_leaf(ours) or _is_leaf(theirs)):
+            if path in self._above_displaced and not (_is_leaf(ours) or _is_leaf(theirs)):
                 return self._merged_nodes(path, base, ours, theirs)
         if _is_node(ours) and _is_node(theirs) and not (_is_leaf(base)):
             return self._merged_nodes(path, base, ours, theirs)

@@ -235,7 +235,7 @@ class Schema(Generic[Model]):
                 named.add(found.index)
                 leaf = c.leaves()[found.index]
                 if not (pattern.is_optional and leaf is None):
-                    wrong.extend(_wrong(words, leaf, found, sizes))
+                    wrong.extend(_violations(words, leaf, found, sizes))
         extra = [  # None marks an omitted optional part
             path
             for i, (path, leaf) in enumerate(c.flat_items())
@@ -247,7 +247,7 @@ class Schema(Generic[Model]):
         return sizes.values, [*wrong, *sizes.close(), *missing, *surplus]
 
 
-def _wrong(words: Words, leaf: Any, found: Found, sizes: Sizes) -> Iterator[tuple[str, str]]:
+def _violations(words: Words, leaf: Any, found: Found, sizes: Sizes) -> Iterator[tuple[str, str]]:
     path = join_path(found.path)
     problem = words.violation(leaf)
     if problem is not None:

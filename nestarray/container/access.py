@@ -144,7 +144,7 @@ def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Lea
 # -- alignment --------------------------------------------------------------------------------
 
 
-def line_up(spec: Spec, other: Any, what: str) -> Leaves:
+def align_leaves(spec: Spec, other: Any, what: str) -> Leaves:
     """The leaves of `other` in the order of `spec`, one for each leaf.
 
     A Container of the same keys is matched by key. A leaf of a prefix Container (at a node of

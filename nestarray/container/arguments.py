@@ -49,7 +49,7 @@ _HOLDERS = {
 _RECORDS = ("dataclass_fields", "attrs_attrs", "pydantic_fields")
 
 
-def what_takes(cls: type) -> str | None:
+def constructor_for(cls: type) -> str | None:
     """The constructor for the arrays of a module or a record; None for other objects."""
     bases = [(base.__module__.partition(".")[0], base.__name__) for base in cls.__mro__]
     instead = next((_HOLDERS[base] for base in bases if base in _HOLDERS), None)
@@ -60,7 +60,7 @@ def what_takes(cls: type) -> str | None:
 
 def check_no_record(tree: Any) -> None:
     """Raise an error for an object that holds arrays, because it would become one leaf."""
-    instead = what_takes(type(tree))
+    instead = constructor_for(type(tree))
     if instead is not None:
         raise ArgumentError(
             f"Container: tree: got a {type(tree).__name__}, which would be one leaf; {instead}, "
@@ -106,7 +106,7 @@ def pairs_of(tree: Iterator[Any]) -> dict[Any, Any]:
     return entries
 
 
-def names_a_place(spec: Spec, key: Key) -> bool:
+def is_existing_path(spec: Spec, key: Key) -> bool:
     """Whether `key` is an existing path but not a key: a new key of this name would hide the path."""
     if not isinstance(key, str) or "/" not in key or key in spec.index:
         return False
@@ -117,10 +117,10 @@ def names_a_place(spec: Spec, key: Key) -> bool:
     return True
 
 
-def check_no_path(c: Any, keys: Iterable[Key]) -> None:
+def check_no_hidden_path(c: Any, keys: Iterable[Key]) -> None:
     """Refuse new keys that would hide an existing path."""
     for key in keys:
-        if names_a_place(c.spec, key):
+        if is_existing_path(c.spec, key):
             raise StructureError(
                 f"Container.update: other: {key!r} is no key here, but a path; write "
                 f"c.set({key!r}, x), or nest the mapping as the tree is"

@@ -7,7 +7,7 @@ from itertools import compress
 from typing import Any
 
 from nestarray.container.access import Leaves
-from nestarray.container.arguments import names_a_place, refuse
+from nestarray.container.arguments import is_existing_path, refuse
 from nestarray.container.spec import (
     Key,
     Path,
@@ -90,7 +90,7 @@ def _inserted(
     for key in reversed(keys[1:]):
         new = make_spec("dict", (key,), (new,))
     key = keys[0]
-    if names_a_place(spec, key):
+    if is_existing_path(spec, key):
         raise PathError(
             f"{what}: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
             f"the other, c.at[{key!r}][…] is a part of what is there, and c.at[function of a path] "

@@ -422,7 +422,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             arguments.check_mapping("Container.update", "other", source, "keys to arrays or trees")
             new = source if isinstance(source, Container) else Container(source)
             if new is not source:
-                arguments.check_no_path(self, new._spec.keys)
+                arguments.check_no_hidden_path(self, new._spec.keys)
             if not new._spec.num_leaves and not new._spec.keys:
                 continue
             if LEAF in (result._spec, new._spec):
@@ -547,7 +547,10 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         arguments.check_function("Container.map", "fn", fn, "fn(leaf)")
         if join is not None:
             return self._map_joined(fn, others, with_path, join, fill)
-        columns = [self._leaves, *(access.line_up(self._spec, o, "Container.map") for o in others)]
+        columns = [
+            self._leaves,
+            *(access.align_leaves(self._spec, o, "Container.map") for o in others),
+        ]
         if with_path:
             columns.insert(0, self._spec.path_names)
         return from_results(self._spec, access.map_leaves(self._spec, fn, columns))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from typing import Any
 
-from nestarray.container.access import Leaves, line_up, map_leaves
+from nestarray.container.access import Leaves, align_leaves, map_leaves
 from nestarray.container.arguments import check_depth, check_function
 from nestarray.container.attaching import method
 from nestarray.container.building import build
@@ -123,7 +123,7 @@ def parallel_map(
             "integer or None"
         )
     check_function("Container.parallel_map", "fn", fn, "fn(leaf)")
-    columns = [c.leaves(), *(line_up(c.spec, o, "Container.parallel_map") for o in others)]
+    columns = [c.leaves(), *(align_leaves(c.spec, o, "Container.parallel_map") for o in others)]
     if with_path:
         columns.insert(0, c.spec.path_names)
     executor = ThreadPoolExecutor(max_workers)

@@ -25,7 +25,7 @@ from functools import partial
 from itertools import repeat
 from typing import Any
 
-from nestarray.container.access import bare, line_up, map_leaves
+from nestarray.container.access import align_leaves, bare, map_leaves
 from nestarray.container.container import Container, from_leaves
 from nestarray.container.leaf_kinds import LeafKinds, dtypes_of, leaf_kinds
 from nestarray.container.spec import Spec
@@ -73,7 +73,7 @@ def apply(
                     return _apply_bound(op, args, kwargs)
             key.append(next(iter(known.kinds)) if len(known.kinds) == 1 else None)
         else:
-            column = line_up(first._spec, arg, op.name)
+            column = align_leaves(first._spec, arg, op.name)
             kinds = set(map(type, column))
             key.append(kinds.pop() if len(kinds) == 1 else None)
         columns.append(column)
@@ -237,10 +237,10 @@ def _containers(value: Any) -> list[Container]:
 
 def _column(spec: Spec, value: Any, name: str) -> Iterable[Any]:
     if not isinstance(value, (list, tuple)):
-        return line_up(spec, value, name)
+        return align_leaves(spec, value, name)
     if not value:
         return repeat(value)
-    return map(type(value), zip(*[line_up(spec, v, name) for v in value]))
+    return map(type(value), zip(*[align_leaves(spec, v, name) for v in value]))
 
 
 def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:

@@ -25,7 +25,7 @@ from typing import Any, TypeVar, overload
 from nestarray import backends, diagnosis, dtypes, dynamo, lazy_imports
 from nestarray.backends import floating, foreach, truth, xp
 from nestarray.config import current_backend
-from nestarray.container.arguments import what_takes
+from nestarray.container.arguments import constructor_for
 from nestarray.dispatch import generator
 from nestarray.errors import (
     ArgumentError,
@@ -346,7 +346,7 @@ class Op:
             hint += ", or merge it in with c.update(...)" if self.name == "bitwise_or" else ""
         if backends.core("numpy").is_masked(found):
             hint = "; pass x.filled(value), or x.data and x.mask as two arrays"
-        if instead := what_takes(found):
+        if instead := constructor_for(found):
             hint = f"; {instead}"
         which = ", ".join(self.array_parameters)
         return ArgumentError(

@@ -102,7 +102,7 @@ class _Folder:
             expected = number and (number[0], number[1], number[2] + 1)
             number = _numbered(key)
             follows = run and child is run[0].spec and number is not None and number == expected
-            if follows and self._alike(run[0], row):
+            if follows and self._have_equal_text(run[0], row):
                 run.append(row)
                 continue
             rows.extend(_folded(run))
@@ -110,7 +110,7 @@ class _Folder:
         rows.extend(_folded(run))
         return rows
 
-    def _alike(self, first: Row, row: Row) -> bool:
+    def _have_equal_text(self, first: Row, row: Row) -> bool:
         size = row.spec.num_leaves
         self.budget -= size
         if self.budget < 0:

@@ -75,11 +75,11 @@ def summary(c: Container, /, depth: int | None = None) -> Table:
         columns["share"] = [n / total[1] if total[1] else 0.0 for n in columns["parameters"]]
         return Table(columns, total=last, **more)
 
-    def outlined(room: int) -> Table:
+    def shortened(room: int) -> Table:
         root = outline(spec, counter.texts, room, depth or _ANY_DEPTH)
-        return table(_outlined(root, "", [0]))
+        return table(_outline_rows(root, "", [0]))
 
-    return table(_subtrees(spec, 0, depth, ()), notes=counter.notes(), outline=outlined)
+    return table(_subtrees(spec, 0, depth, ()), notes=counter.notes(), outline=shortened)
 
 
 def _subtrees(
@@ -95,7 +95,7 @@ def _subtrees(
         start += child.num_leaves
 
 
-def _outlined(row: Row, prefix: str, shifts: list[int]) -> Iterator[tuple[str, Sequence[int]]]:
+def _outline_rows(row: Row, prefix: str, shifts: list[int]) -> Iterator[tuple[str, Sequence[int]]]:
     """The name and the leaves of each row below `row`, for a run at each of `shifts`."""
     for child in row.children or ():
         if isinstance(child, Gap):
@@ -109,7 +109,7 @@ def _outlined(row: Row, prefix: str, shifts: list[int]) -> Iterator[tuple[str, S
             name = f"{prefix}{{{key_text(child.key)}…{key_text(child.last_key)}}}"
         own = [range(child.start + s, child.start + s + size) for s in inner]
         yield name, list(chain(*own))
-        yield from _outlined(child, f"{name}/", inner)
+        yield from _outline_rows(child, f"{name}/", inner)
 
 
 class _Counter:

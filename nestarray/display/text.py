@@ -48,10 +48,10 @@ def __repr__(self: Container) -> str:
 
 def heading(spec: Spec, leaves: Sequence[Any]) -> str:
     """``Container(6 leaves, 15 elements, numpy) [list]``."""
-    return f"Container({totals(leaves) if leaves else 'empty'}){mark(spec)}"
+    return f"Container({totals(leaves) if leaves else 'empty'}){kind_suffix(spec)}"
 
 
-def mark(spec: Spec) -> str:
+def kind_suffix(spec: Spec) -> str:
     """The suffix for the kind of a node, empty for a dict."""
     return "" if spec.kind == "dict" else f" [{spec.kind}]"
 
@@ -81,7 +81,7 @@ def _lines(row: Row, leaves: Sequence[Any], indent: str, width: int) -> Iterator
             pad = " " * (column - cells(name))
             yield f"{indent}{name}{pad}  {times}{describe(leaves[child.start])}"
             continue
-        name += mark(child.spec)
+        name += kind_suffix(child.spec)
         if child.children is None:
             part = leaves[child.start : child.start + child.spec.num_leaves]
             yield f"{indent}{name}  {times}{{{contents(part) if part else ''}}}"

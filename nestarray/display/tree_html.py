@@ -15,7 +15,7 @@ from nestarray.display.html import escaped, framed
 from nestarray.display.outline import Gap, Row, key_text, outline, range_text
 from nestarray.display.statistics import histogram, sample_of
 from nestarray.display.table import bytes_text
-from nestarray.display.text import contents, heading, mark
+from nestarray.display.text import contents, heading, kind_suffix
 
 #: The maximal numbers of rows, levels and histograms of one tree.
 ROWS, DEPTH, HISTOGRAMS = 400, 12, 40
@@ -95,7 +95,7 @@ class _Page:
     def _node(self, row: Row, room: int) -> Iterator[str]:
         part = self.leaves[row.start : row.start + row.spec.num_leaves]
         which = f" (here {escaped(key_text(row.key))})" if row.count > 1 else ""
-        note = f"{mark(row.spec)} {_times(row)}{contents(part)}{which}"
+        note = f"{kind_suffix(row.spec)} {_times(row)}{contents(part)}{which}"
         head = f'{_key_html(range_text(row))}<span class="note">{note}</span>{_bytes_note(part)}'
         if not row.children:
             yield f'<div class="leaf"><span>{head}</span></div>\n'

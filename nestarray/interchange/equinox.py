@@ -7,7 +7,7 @@ from typing import Any
 
 from nestarray.container import Container, constructor, method
 from nestarray.errors import ArgumentError
-from nestarray.interchange.fitting import handed_over, leaves_in_order_of
+from nestarray.interchange.fitting import align_by_path, convert_arrays
 from nestarray.interchange.pytrees import jax_opener
 from nestarray.interchange.walking import container_of, rebuilt
 
@@ -72,8 +72,8 @@ def to_equinox(c: Container, /, module: Any) -> Any:
     is_array = sys.modules["equinox"].is_array
     places = everything.select(lambda path, leaf: is_array(leaf))
     target = type(module).__name__
-    leaves = leaves_in_order_of(places.spec, c, "to_equinox", target)
-    new = iter(handed_over(leaves, "jax", places.leaves()))
+    leaves = align_by_path(places.spec, c, "to_equinox", target)
+    new = iter(convert_arrays(leaves, "jax", places.leaves()))
     leaves = [next(new) if is_array(leaf) else leaf for leaf in everything.leaves()]
     return rebuilt(module, iter(leaves), jax_opener())
 

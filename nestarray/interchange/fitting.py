@@ -77,7 +77,7 @@ def _shape(x: Any) -> tuple[int, ...]:
     return tuple(getattr(x, "shape", ()))
 
 
-def leaves_in_order_of(spec: Spec, c: Container, function: str, target: str) -> tuple[Any, ...]:
+def align_by_path(spec: Spec, c: Container, function: str, target: str) -> tuple[Any, ...]:
     """The leaves of `c` in the order of `spec`, matched by path.
 
     Kinds of nodes, integer or string keys for numbers, and nodes without leaves may differ, as
@@ -98,7 +98,7 @@ def leaves_in_order_of(spec: Spec, c: Container, function: str, target: str) -> 
     return tuple([leaves[name] for name in theirs])
 
 
-def handed_over(
+def convert_arrays(
     leaves: Sequence[Any], backend: str, places: Sequence[Any] | None = None
 ) -> tuple[Any, ...]:
     """`leaves` with their arrays converted to `backend`; a repeated array is converted once.

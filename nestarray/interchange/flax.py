@@ -13,7 +13,7 @@ from typing import Any
 from nestarray.container import Container, constructor, method
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError
-from nestarray.interchange.fitting import handed_over, leaves_in_order_of
+from nestarray.interchange.fitting import align_by_path, convert_arrays
 from nestarray.interchange.objects import open_record
 from nestarray.interchange.pytrees import jax_opener
 from nestarray.interchange.walking import Opened, container_of, rebuilt, tree_of
@@ -89,7 +89,7 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
         {'params': {'Dense_0': {'bias': Array([0., 0.], dtype=float32)}}}
     """
     if like is None:
-        return from_leaves(c.spec, handed_over(c.leaves(), "jax")).to_dict()
+        return from_leaves(c.spec, convert_arrays(c.leaves(), "jax")).to_dict()
     if _is_nnx(like, "State"):
         return _state(c, like)
     if _is_nnx(like, "Pytree"):
@@ -109,8 +109,8 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
 
 def _variables(c: Container, like: Mapping[str, Any]) -> Any:
     boxes = container_of(like, _open_linen, "to_flax")
-    leaves = leaves_in_order_of(boxes.spec, c, "to_flax", "`like`")
-    leaves = handed_over(leaves, "jax", [_without_box(box) for box in boxes.leaves()])
+    leaves = align_by_path(boxes.spec, c, "to_flax", "`like`")
+    leaves = convert_arrays(leaves, "jax", [_without_box(box) for box in boxes.leaves()])
     boxed = map(_with_box, boxes.leaves(), leaves)
     return rebuilt(like, boxed, _open_linen)
 

@@ -12,7 +12,7 @@ from nestarray.container import Container, constructor, method
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec
 from nestarray.errors import ArgumentError, StructureError
-from nestarray.interchange.fitting import handed_over
+from nestarray.interchange.fitting import convert_arrays
 
 
 @constructor
@@ -115,7 +115,7 @@ def to_haiku(c: Container, /, *, nested: bool = False) -> dict[str, Any]:
     """
     for key, child in zip(c.spec.keys, c.spec.children, strict=True):
         _check_module(c.spec, key, child)
-    moved = from_leaves(c.spec, handed_over(c.leaves(), "jax"))
+    moved = from_leaves(c.spec, convert_arrays(c.leaves(), "jax"))
     if not nested:
         return moved.to_dict()
     modules: dict[str, dict[str, Any]] = {}

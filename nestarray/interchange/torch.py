@@ -102,7 +102,7 @@ def from_torch_state_dict(state_dict: Mapping[str, Any], /, *, lists: bool = Fal
                 f"{function}: state_dict: got {type(value).__name__} at {name!r}, expected a tensor; "
                 f"give that part of the checkpoint alone, state_dict[{name!r}]"
             )
-    return Container.from_flat_dict(_one_leaf_a_tensor(state_dict), ".", lists=lists)
+    return Container.from_flat_dict(_deduplicate_tensors(state_dict), ".", lists=lists)
 
 
 def _is_extra_state(name: Any) -> bool:
@@ -110,7 +110,7 @@ def _is_extra_state(name: Any) -> bool:
     return str(name).replace("/", ".").rpartition(".")[2] == "_extra_state"
 
 
-def _one_leaf_a_tensor(state_dict: Mapping[str, Any]) -> dict[str, Any]:
+def _deduplicate_tensors(state_dict: Mapping[str, Any]) -> dict[str, Any]:
     """The entries, detached; names of the same memory and view share one tensor.
 
     ``state_dict()`` creates a new tensor over the same memory for every name.

@@ -14,7 +14,7 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
 from nestarray.errors import StructureError
-from nestarray.interchange.fitting import handed_over, leaves_in_order_of
+from nestarray.interchange.fitting import align_by_path, convert_arrays
 
 
 class Opened(NamedTuple):
@@ -84,16 +84,16 @@ def tree_of(
 ) -> Any:
     """`like` with the leaves of `c` in place of the original leaves, matched by path.
 
-    With a `backend`, arrays are converted to it; see `handed_over`.
+    With a `backend`, arrays are converted to it; see `convert_arrays`.
 
     Raises:
         StructureError: a path is missing in one of the two.
     """
     places = container_of(like, opener, function)
     target = "`like`" if type(like) in (dict, list, tuple) else f"the {type(like).__name__}"
-    leaves = leaves_in_order_of(places.spec, c, function, target)
+    leaves = align_by_path(places.spec, c, function, target)
     if backend is not None:
-        leaves = handed_over(leaves, backend, places.leaves())
+        leaves = convert_arrays(leaves, backend, places.leaves())
     return rebuilt(like, iter(leaves), opener)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from nestarray import backends, dtypes, ops
 from nestarray.container import Container
-from nestarray.container.access import line_up, map_leaves
+from nestarray.container.access import align_leaves, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.errors import ArgumentError, ShapeError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
@@ -61,7 +61,7 @@ def _of_tree(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Container:
-    columns = [line_up(keys.spec, x, name) for x in (*args, *kwargs.values())]
+    columns = [align_leaves(keys.spec, x, name) for x in (*args, *kwargs.values())]
 
     def one(key: Array, *values: Any) -> Any:
         named = zip(kwargs, values[len(args) :], strict=True)

@@ -9,7 +9,7 @@ from typing import Any
 from nestarray import backends
 from nestarray.backends.transfer import move
 from nestarray.container import Container, Leaf, method
-from nestarray.container.access import line_up, map_leaves
+from nestarray.container.access import align_leaves, map_leaves
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec
 from nestarray.dtypes import as_dtype, dtype_of
@@ -84,7 +84,9 @@ def random_like(
             own, shape=tuple(leaf.shape), dtype=chosen or dtype_of(leaf), **settings
         )
 
-    columns = [line_up(c.spec, x, f"Container.random_like: {n}") for n, x in parameters.items()]
+    columns = [
+        align_leaves(c.spec, x, f"Container.random_like: {n}") for n, x in parameters.items()
+    ]
     return from_leaves(c.spec, map_leaves(c.spec, draw, [_names(c.spec), c.leaves(), *columns]))
 
 

@@ -123,7 +123,7 @@ def discard(path: Path) -> None:
 @contextlib.contextmanager
 def workplace(path: Path) -> Iterator[Path]:
     """A hidden, empty directory next to `path`, which is removed at the end."""
-    folder, lock = _taken(path)
+    folder, lock = _acquire_folder(path)
     try:
         yield folder
     finally:
@@ -132,7 +132,7 @@ def workplace(path: Path) -> Iterator[Path]:
             os.close(lock)
 
 
-def _taken(path: Path) -> tuple[Path, int | None]:
+def _acquire_folder(path: Path) -> tuple[Path, int | None]:
     """The first directory that no running program uses, and its lock."""
     for number in itertools.count():
         folder = _folder(path, number)
@@ -152,7 +152,7 @@ def _taken(path: Path) -> tuple[Path, int | None]:
         if lock is not None:
             for left in folder.iterdir():
                 discard(left)
-            _remove_left(path, number + 1)
+            _remove_abandoned(path, number + 1)
         elif not is_new:
             continue
         return folder, lock
@@ -163,7 +163,7 @@ def _folder(path: Path, number: int) -> Path:
     return path.with_name(f".{path.name[:60]}.{number}.tmp")
 
 
-def _remove_left(path: Path, number: int) -> None:
+def _remove_abandoned(path: Path, number: int) -> None:
     """Remove the directories of killed programs, which have consecutive numbers."""
     for folder in map(_folder, itertools.repeat(path), itertools.count(number)):
         if not folder.is_dir():

@@ -79,7 +79,7 @@ def save(
     """
     if isinstance(c, FusedContainer) and set(map(backends.backend_of, c.buffers())) & _ELSEWHERE:
         c = c.to_backend("numpy")  # one transfer for each buffer; then leaves are views
-    place = formats.place_of("Container.save", path)
+    place = formats.checked_path("Container.save", path)
     if max_shard_bytes is not None:
         shards.save(
             c,
@@ -157,7 +157,7 @@ def load(
         ('enc/w', 'enc/b')
     """
     backend = check_backend_name(backend or current_backend())
-    place = formats.place_of("Container.load", path)
+    place = formats.checked_path("Container.load", path)
     writable = memory_map and backend != "numpy"
     source = formats.open_source("Container.load", place, format, writable=writable)
     with reading(source.path):
@@ -186,7 +186,7 @@ def metadata(path: str | os.PathLike[str], /, *, format: str | None = None) -> d
         ...     na.storage.metadata(f"{folder}/c.npz")
         {'licence': 'MIT'}
     """
-    place = formats.place_of("storage.metadata", path)
+    place = formats.checked_path("storage.metadata", path)
     source = formats.open_source("storage.metadata", place, format)
     try:
         return source.metadata

@@ -26,7 +26,7 @@ SUFFIXES = {
 }  # fmt: skip
 
 
-def place_of(function: str, path: Any) -> Path:
+def checked_path(function: str, path: Any) -> Path:
     """The path argument of a public function, checked."""
     if not isinstance(path, (str, os.PathLike)):
         refuse(function, "path", path, "the name of a file, text or a Path")

@@ -55,7 +55,7 @@ class Hdf5Source(Source):
             texts = {k: v for k, v in self._file.attrs.items() if isinstance(v, str)}
             super().__init__(path, entries, None, texts)
             if RESERVED in entries:
-                self._take_document()
+                self._read_document()
         except BaseException:
             self._file.close()
             raise

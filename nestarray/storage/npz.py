@@ -51,7 +51,7 @@ class NpzSource(Source):
             self._fortran: set[str] = set()
             super().__init__(path, {name: self._header(path, name) for name in self._infos})
             if self._archive.comment == RESERVED.encode() or RESERVED in self.entries:
-                self._take_document()
+                self._read_document()
         except BaseException:
             self._archive.close()
             raise

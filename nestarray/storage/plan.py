@@ -114,7 +114,7 @@ def _free_name(name: str, names: _Names, separator: str) -> str:
     candidate, number = name, 1
     # a group with the same name as an array is renamed
     first, slash, rest = name.partition("/") if separator == "/" else (name, "", "")
-    while not names.take(candidate, separator):
+    while not names.reserve(candidate, separator):
         number += 1
         candidate = f"{first}~{number}{slash}{rest}"
     return candidate
@@ -127,7 +127,7 @@ class _Names:
         self._arrays = {"", RESERVED, "__metadata__"}
         self._groups: set[str] = set()
 
-    def take(self, name: str, separator: str) -> bool:
+    def reserve(self, name: str, separator: str) -> bool:
         """Reserve `name` for an array; returns False if it is taken."""
         keys = name.split("/") if separator == "/" else [name]
         above = {"/".join(keys[:end]) for end in range(1, len(keys))}

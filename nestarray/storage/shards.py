@@ -64,7 +64,7 @@ def _index_of(path: Path) -> Path:
 def _only_model(directory: Path) -> Path:
     names = [p for p in sorted(directory.iterdir()) if not p.name.startswith(".")]
     indices = [p for p in names if p.name.endswith(INDEX)]
-    parts = {name for p in indices for name in _named_by(p)}
+    parts = {name for p in indices for name in _referenced_files(p)}
     whole = [p for p in names if p.suffix == SUFFIX and p.name not in parts]
     found = [*indices, *(p for p in whole if not _SHARD.search(p.name))]
     if len(found) == 1:
@@ -180,7 +180,7 @@ def _checked_place(index: Path, file: str) -> Path:
     )
 
 
-def _named_by(index: Path) -> set[str]:
+def _referenced_files(index: Path) -> set[str]:
     """The files that an index references; empty if the file is not an index."""
     try:
         return set(_parse_index(index)["weight_map"].values())
@@ -250,7 +250,7 @@ def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
                 plan.metadata,
             )
             safetensors.write(file, part)
-        places = _free_places(whole, len(groups))
+        places = _reserve_paths(whole, len(groups))
         total = sum(map(plan.size, plan.arrays))
         text = {
             "metadata": {"total_size": total, **plan.metadata, RESERVED: plan.structure},
@@ -261,7 +261,7 @@ def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
                 put(file, place)
             with replacing(index) as temporary:
                 temporary.write_text(json.dumps(text, indent=2))
-                old = _named_by(index)  # of the most recent writer
+                old = _referenced_files(index)  # of the most recent writer
         except BaseException:
             for place in places:
                 discard(place)
@@ -270,7 +270,7 @@ def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
     discard(whole)  # an older model of the same name in one file
 
 
-def _free_places(whole: Path, count: int) -> list[Path]:
+def _reserve_paths(whole: Path, count: int) -> list[Path]:
     """``model-00001-of-00003.safetensors`` …, or ``model.2-00001-…`` if there is such a file.
 
     The first file is created immediately, to reserve the names.
@@ -294,7 +294,7 @@ def remove_stale(whole: Path) -> None:
     """Remove the index and shards of an earlier model with the name of this file."""
     index = _index_of(whole)
     if whole.suffix == SUFFIX and index.exists():
-        names = _named_by(index)
+        names = _referenced_files(index)
         discard(index)
         _remove(whole.parent, names - {whole.name}, index)
 
@@ -302,7 +302,7 @@ def remove_stale(whole: Path) -> None:
 def _remove(directory: Path, names: set[str], index: Path) -> None:
     """Remove shards in the directory and with the name of the index, except its present ones."""
     stem = index.name.removesuffix(INDEX)
-    for name in names - _named_by(index):
+    for name in names - _referenced_files(index):
         ours = name.startswith(stem) and name.endswith(SUFFIX) and "-of-" in name
         if ours and os.path.basename(name) == name:
             discard(directory / name)

@@ -97,7 +97,7 @@ class Source:
                     "with flat=True, which takes the arrays by their names"
                 )
 
-    def _take_document(self) -> None:
+    def _read_document(self) -> None:
         """Read structure and metadata from the array that stores their text."""
         document = parse_json(self.read(RESERVED).tobytes())
         del self.entries[RESERVED]

@@ -16,7 +16,7 @@ import numpy as np
 from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.container import Container
-from nestarray.container.access import line_up
+from nestarray.container.access import align_leaves
 from nestarray.container.selection import matches, selected
 from nestarray.errors import ArgumentError, MixedBackendError, StructureError, UnsupportedError
 from nestarray.typing import Array, Nest
@@ -115,7 +115,7 @@ class Arguments:
                 ]
                 continue
             if isinstance(own, Container) and isinstance(nest, Container):
-                given_leaves: Sequence[Any] = line_up(own.spec, nest, f"{self.name}: {what}")
+                given_leaves: Sequence[Any] = align_leaves(own.spec, nest, f"{self.name}: {what}")
             else:
                 given_leaves = tree.flatten(nest, unfused=True)[0]
             if len(given_leaves) != len(leaves):

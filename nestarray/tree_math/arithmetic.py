@@ -13,7 +13,7 @@ from typing import Any
 
 from nestarray import backends, ops
 from nestarray.container import Container, Leaf, method
-from nestarray.container.access import line_up, map_leaves
+from nestarray.container.access import align_leaves, map_leaves
 from nestarray.container.arguments import refuse
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import dtype_of
@@ -117,7 +117,7 @@ def ema(
     is_one_dtype = None not in dtypes and dtypes == {_dtype(weight, dtypes)}
     if is_one_dtype and getattr(new, "spec", None) is average.spec and _dtypes(new) == dtypes:
         return ops.lerp(average, new, weight)  # one native call for the tree, where available
-    columns = [average.leaves(), line_up(average.spec, new, "Container.ema")]
+    columns = [average.leaves(), align_leaves(average.spec, new, "Container.ema")]
 
     def mixed(old: Any, other: Any) -> Any:
         if not _is_inexact(old):

@@ -18,7 +18,7 @@ from typing import Any
 from nestarray import backends, ops, tree
 from nestarray.backends import is_array_or_number
 from nestarray.container import Container, method
-from nestarray.container.access import line_up
+from nestarray.container.access import align_leaves
 from nestarray.dtypes import dtype_of, float32, promote_types
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 from nestarray.typing import NUMBERS
@@ -98,7 +98,7 @@ def tree_dot(a: Any, b: Any, /) -> Any:
     """
     (left, structure), (right, other) = tree.flatten(a), tree.flatten(b)
     if isinstance(a, Container) and isinstance(b, Container) and structure != other:
-        left, right = a.leaves(), line_up(a._spec, b, "tree_dot")
+        left, right = a.leaves(), align_leaves(a._spec, b, "tree_dot")
     if len(left) != len(right):
         raise StructureError(
             f"tree_dot: the trees have {len(left)} and {len(right)} leaves, expected one structure"
@@ -214,11 +214,11 @@ def _numbers(name: str, c: Any) -> list[Any]:
     leaves = tree.flatten(c)[0]
     numbers = [leaf for leaf in leaves if is_array_or_number(leaf)]
     if len(numbers) < len(leaves):
-        _refuse_unread(name, c)
+        _refuse_placeholders(name, c)
     return numbers
 
 
-def _refuse_unread(name: str, c: Any) -> None:
+def _refuse_placeholders(name: str, c: Any) -> None:
     """Refuse placeholders for arrays (in a file, a Flax variable), which are not labels to ignore."""
     for path, leaf in Container(c).flat_items():
         if not is_array_or_number(leaf) and hasattr(leaf, "dtype") and hasattr(leaf, "shape"):

@@ -43,7 +43,10 @@ def rules_of(keymap: Pairing, pairs: Iterable[Pair]) -> list[Rule]:
     """The pairs of a map, with pairs of numbered blocks folded into one rule."""
     old, new = _numbered_nodes(keymap.source), _numbered_nodes(keymap.target)
     rows = [
-        ((_spelt(pair.source, old), _spelt(pair.target, new)), (pair.steps, pair.confidence))
+        (
+            (_file_path(pair.source, old), _file_path(pair.target, new)),
+            (pair.steps, pair.confidence),
+        )
         for pair in pairs
     ]
     return [(*texts, *label) for texts, label in fold(rows)]  # type: ignore[misc]
@@ -114,15 +117,15 @@ def _nodes(spec: Spec, path: Path = ()) -> Iterator[tuple[Path, Spec]]:
         yield from _nodes(child, (*path, key))
 
 
-def _spelt(path: Path, numbered: set[Path]) -> Path:
+def _file_path(path: Path, numbered: set[Path]) -> Path:
     """The path with the numbers of lists as strings, as patterns need them."""
     return tuple([str(key) if path[:i] in numbered else key for i, key in enumerate(path)])
 
 
 def _spec_to_plain(spec: Spec) -> dict[str, Any]:
     numbered = _numbered_nodes(spec)
-    kinds = [((_spelt(p, numbered),), n.kind) for p, n in _nodes(spec) if n.kind != "dict"]
-    places = [((_spelt(path, numbered),), is_leaf) for path, is_leaf in _ends(spec)]
+    kinds = [((_file_path(p, numbered),), n.kind) for p, n in _nodes(spec) if n.kind != "dict"]
+    places = [((_file_path(path, numbered),), is_leaf) for path, is_leaf in _ends(spec)]
     plain: dict[str, Any] = {"nodes": [[texts[0], kind] for texts, kind in fold(kinds)]}
     # Blocks with alternating members, such as Dense_0, Norm_0, Dense_1, cannot be folded over all
     # of their numbers; fold over the first ones if possible, else write each path.
@@ -342,19 +345,19 @@ def _read_places(plain: Any, side: str) -> Iterator[tuple[Path, bool]]:
 
 def _keys(path: Path, kinds: dict[Path, str], where: str) -> tuple[Path, Path]:
     """A path as in the file, and the same path with the numbers of lists as integers."""
-    spelt: Path = ()
+    file_path: Path = ()
     real: Path = ()
     for key in path:
-        if kinds.get(spelt) in _NUMBERED:
+        if kinds.get(file_path) in _NUMBERED:
             if not str(key).isdecimal():
                 raise _WrongFile(
-                    f"{where}: {join_path(path)!r}: got the key {key!r} of a {kinds[spelt]}, "
+                    f"{where}: {join_path(path)!r}: got the key {key!r} of a {kinds[file_path]}, "
                     "expected a number"
                 )
-            spelt, real = (*spelt, str(key)), (*real, int(key))
+            file_path, real = (*file_path, str(key)), (*real, int(key))
         else:
-            spelt, real = (*spelt, key), (*real, key)
-    return spelt, real
+            file_path, real = (*file_path, key), (*real, key)
+    return file_path, real
 
 
 def _insert(tree: dict[Key, Any], path: Path, is_leaf: bool, side: str) -> None:
@@ -368,18 +371,18 @@ def _insert(tree: dict[Key, Any], path: Path, is_leaf: bool, side: str) -> None:
     node[path[-1]] = None if is_leaf else {}
 
 
-def _made_spec(tree: Any, spelt: Path, kinds: dict[Path, str], side: str) -> Spec:
+def _made_spec(tree: Any, file_path: Path, kinds: dict[Path, str], side: str) -> Spec:
     if tree is None:
         return LEAF
-    kind = kinds.get(spelt, "dict")
+    kind = kinds.get(file_path, "dict")
     if kind in ("list", "tuple") and list(tree) != list(range(len(tree))):
         raise _WrongFile(
-            f"{side}: {join_path(spelt) or '.'!r} is a {kind} of the keys "
+            f"{side}: {join_path(file_path) or '.'!r} is a {kind} of the keys "
             f"{', '.join(map(str, tree))}, expected 0 to {len(tree) - 1} in order"
         )
     numbered = kind in _NUMBERED
     children = [
-        _made_spec(child, (*spelt, str(key) if numbered else key), kinds, side)
+        _made_spec(child, (*file_path, str(key) if numbered else key), kinds, side)
         for key, child in tree.items()
     ]
     return make_spec(kind, tuple(tree), tuple(children))

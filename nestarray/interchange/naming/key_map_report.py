@@ -23,7 +23,7 @@ def as_text(keymap: Pairing) -> str:
         if confidence < 1:
             notes.append(f"confidence {confidence:g}")
         lines.append(f"  {source:<{left}} → {target:<{right}}  {', '.join(notes)}".rstrip())
-    lines += _open_choices(keymap)
+    lines += _ambiguous_lines(keymap)
     for sign, spec, names in zip(
         "-+", (keymap.source, keymap.target), keymap.unmatched, strict=True
     ):
@@ -34,7 +34,7 @@ def as_text(keymap: Pairing) -> str:
     return "\n".join(lines)
 
 
-def _open_choices(keymap: Pairing) -> list[str]:
+def _ambiguous_lines(keymap: Pairing) -> list[str]:
     """A line for each ambiguous leaf, or block of leaves, with its candidates."""
     choices: dict[Text, list[tuple[float, str]]] = {}
     for source, target, steps, confidence in rules_of(keymap, keymap.candidates):

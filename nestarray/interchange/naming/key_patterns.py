@@ -199,7 +199,7 @@ def _write(template: Any, numbers: Iterator[str]) -> Text:
 def _patterns(rows: list[_Row]) -> Iterator[tuple[list[str], list[str]]]:
     """The texts of the numbers, in the first path and in the others, for each pattern."""
     if len({row.numbers for row in rows}) < len(rows):  # several rows with the same first path
-        for part in _first_second_and_so_on(rows):
+        for part in _group_by_occurrence(rows):
             yield from _patterns(part)
         return
     columns = list(zip(*(row.numbers for row in rows), strict=True))
@@ -218,7 +218,7 @@ def _patterns(rows: list[_Row]) -> Iterator[tuple[list[str], list[str]]]:
         yield from _patterns(part)
 
 
-def _first_second_and_so_on(rows: list[_Row]) -> list[list[_Row]]:
+def _group_by_occurrence(rows: list[_Row]) -> list[list[_Row]]:
     """Rows, grouped by their position among the rows with the same first path."""
     parts: list[list[_Row]] = []
     seen: Counter[tuple[int, ...]] = Counter()

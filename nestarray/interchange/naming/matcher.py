@@ -21,13 +21,13 @@ from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.interchange.naming.layouts import Steps, is_transposed, order_of, possible_steps
 from nestarray.interchange.naming.match_units import Side, Unit, depth, families, overlap
 from nestarray.interchange.naming.pairs import Pair, in_order
-from nestarray.interchange.naming.parameter_names import is_transposed_by_name, likeness, name_of
+from nestarray.interchange.naming.parameter_names import is_transposed_by_name, name_of, similarity
 
 Words = tuple[str, ...]
 
 #: The confidence from each kind of evidence.
 _BY_SHAPE, _BY_NUMBER, _BY_ELIMINATION, _BY_PLACE, _BY_COUNT = 1.0, 0.95, 0.8, 0.7, 0.6
-_LEAST_LIKENESS, _MARGIN = 0.25, 0.08
+_LEAST_SIMILARITY, _MARGIN = 0.25, 0.08
 _MOST_FAMILIES, _MOST_CANDIDATES = 200, 5
 
 
@@ -203,7 +203,7 @@ class Matching:
             take(words, words, _BY_SHAPE)
         if len(left) <= _MOST_FAMILIES and len(right) <= _MOST_FAMILIES:
             while True:
-                best = _most_alike(left, right)
+                best = _best_matches(left, right)
                 taken = [take(a, b, 0.6 + 0.4 * score) for a, b, score in best]
                 if not any(taken):
                     break
@@ -274,7 +274,7 @@ class Matching:
         votes = self._votes()
         pairs, candidates = [], []
         for i, (k, confidence) in self.decided.items():
-            ways = self._ways(i, k, votes)
+            ways = self._possible_steps(i, k, votes)
             likely = [w for w in ways if w[1] == 1.0] or ways
             if len(likely) == 1:
                 steps, share = likely[0]
@@ -305,7 +305,7 @@ class Matching:
         rank = min(len(self.old.shapes[i]), len(self.new.shapes[k]))
         return self.old.paths[i][-1:], self.new.paths[k][-1:], rank
 
-    def _ways(
+    def _possible_steps(
         self, i: int, k: int, votes: dict[Hashable, Counter[Any]]
     ) -> list[tuple[Steps, float]]:
         """The possible steps from leaf i to leaf k, each with a confidence."""
@@ -343,13 +343,13 @@ class Matching:
             best = sorted(range(len(options)), key=lambda o: -scores[o])[:_MOST_CANDIDATES]
             for o in best:
                 for i, k, share in self._inside(old, options[o]):
-                    for steps, way in self._ways(i, k, votes):
+                    for steps, way in self._possible_steps(i, k, votes):
                         confidence = 0.9 * way * share * scores[o] / total
                         result.append(self._pair(i, k, steps, confidence))
         return result
 
     def _score(self, old: Unit, new: Unit) -> float:
-        return 0.1 + likeness(name_of(old.path).words, name_of(new.path).words)
+        return 0.1 + similarity(name_of(old.path).words, name_of(new.path).words)
 
     def _inside(self, old: Unit, new: Unit) -> list[tuple[int, int, float]]:
         """The pairs of leaves that follow if these two units match."""
@@ -373,12 +373,12 @@ def _dtype(c: Container, i: int) -> Any:
     return dtype_of(c._leaves[i])
 
 
-def _most_alike(
+def _best_matches(
     left: Mapping[Words, list[Unit]], right: Mapping[Words, list[Unit]]
 ) -> list[tuple[Words, Words, float]]:
     """Families that are more similar to each other than to any other, by a clear margin."""
     scores = {
-        (a, b): likeness(a, b)
+        (a, b): similarity(a, b)
         for a in left
         for b in right
         if len(left[a]) == len(right[b])
@@ -393,6 +393,6 @@ def _most_alike(
         two = [best[0, a], best[1, b]]
         is_best = all(score == first for first, *_ in two)
         is_clear = all(second <= score - _MARGIN for _, *others in two for second in others)
-        if is_best and is_clear and score >= _LEAST_LIKENESS:
+        if is_best and is_clear and score >= _LEAST_SIMILARITY:
             result.append((a, b, score))
     return result

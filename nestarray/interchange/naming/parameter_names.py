@@ -107,14 +107,14 @@ def _pieces(key: str) -> list[str]:
 
 
 @cache
-def likeness(a: tuple[str, ...], b: tuple[str, ...]) -> float:
+def similarity(a: tuple[str, ...], b: tuple[str, ...]) -> float:
     """The similarity of two lists of words: 1 for the same words, 0 for none in common.
 
     Example:
         >>> a = name_of(("attention", "self", "query")).words
-        >>> round(likeness(a, name_of(("attn", "q")).words), 2)
+        >>> round(similarity(a, name_of(("attn", "q")).words), 2)
         0.91
-        >>> round(likeness(a, name_of(("attn", "v")).words), 2)
+        >>> round(similarity(a, name_of(("attn", "v")).words), 2)
         0.31
     """
     left, right = list(dict.fromkeys(a)), list(dict.fromkeys(b))
