@@ -29,7 +29,7 @@ mish = floating(jax.nn.mish, refuse_complex)
 
 
 def _floats(x: Any) -> Any:
-    """Integers as float32, without which JAX subtracts and negates them in their own dtype."""
+    """Cast integers to float32; JAX would subtract and negate in the integer dtype."""
     refuse_complex(x)
     return x.astype(jnp.float32) if x.dtype.kind in "biu" else x
 
@@ -58,7 +58,7 @@ def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
     return jax.nn.elu(_floats(x), alpha)
 
 
-# of other numbers the products of JAX's formula are NaN
+# for other numbers the products in JAX's formula are NaN
 @supports(lambda *_, alpha=1.0: alpha.__class__ in (int, float) and 0 < alpha < math.inf)
 @compiled_for_any("alpha")
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:

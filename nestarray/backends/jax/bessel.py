@@ -13,7 +13,7 @@ from nestarray.backends.jax.special import _not_half
 
 
 def _unscaled(scaled: Any, x: Any) -> Any:
-    """I(x) from exp(−|x|) I(x), by factors that do not overflow before it does."""
+    """I(x) from exp(−|x|) I(x), without premature overflow of the factors."""
     half = jnp.exp(0.5 * jnp.abs(x))
     return scaled * half * half
 
@@ -25,7 +25,7 @@ def _i0(x: Any) -> Any:
 
 @_i0.defjvp
 def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
-    """I₁; JAX differentiates |x|, which has the slope 1 at 0 there."""
+    """I₁; JAX's own derivative is wrong at 0, where it uses the slope 1 of |x|."""
     return _i0(*primals), tangents[0] * _i1(*primals)
 
 
@@ -36,7 +36,7 @@ def _i1(x: Any) -> Any:
 
 @_i1.defjvp
 def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
-    """I₀ − I₁ / x, which is ½ at 0."""
+    """I₀ − I₁ / x; ½ at 0."""
     (x,) = primals
     first = _i1(x)
     is_zero = x == 0
@@ -44,7 +44,7 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
     return first, tangents[0] * (_i0(x) - ratio).astype(x.dtype)
 
 
-# exp(|x|) of half precision is infinite long before the product with it
+# exp(|x|) overflows half precision before the product does
 i0 = floating(_not_half(_i0))
 i0e = floating(_not_half(jsp.i0e))
 i1 = floating(_not_half(_i1))

@@ -46,7 +46,7 @@ def _compile(function: F, numbers: frozenset[str]) -> F:
     def retry(args: tuple[Any, ...], settings: dict[str, Any]) -> Any:
         hashable = {name: _hashable(value) for name, value in settings.items()}
         if hashable != settings:
-            with suppress(NestarrayError):  # raised below for the settings as they were given
+            with suppress(NestarrayError):  # raised below for the original settings
                 return run(*args, **hashable)
         return function(*args, **settings)  # raises the error without JAX's notes on tracing
 

@@ -19,7 +19,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     check_contracted(axes, "tensordot")
     if isinstance(axes, (tuple, list)):
         for x, own in zip((x1, x2), axes):
-            many_axes(own, x.ndim, "tensordot", "axes")  # JAX takes True for 1
+            many_axes(own, x.ndim, "tensordot", "axes")  # JAX reads True as 1
     return jnp.tensordot(*promoted((x1, x2)), axes=axes)
 
 

@@ -1,4 +1,4 @@
-"""JAX: `nestarray.backends.control_flow`; all of it is ``jax.lax``."""
+"""JAX: `nestarray.backends.control_flow` by ``jax.lax``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from jax import lax
 
 
 def static_value(x: Any) -> Any:
-    """The value of a scalar; a tracer has none."""
+    """The value of a scalar; None for a tracer."""
     return None if isinstance(x, jax.core.Tracer) else x.item()
 
 
@@ -26,9 +26,9 @@ def switch(index: Any, branches: Any) -> Any:
 def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html
 
-    With a bound it is a scan, which has a reverse derivative, of steps that are skipped once
-    the condition is false. Where a loop without one is differentiated and its steps can be
-    counted, that is outside of ``jax.jit``, it is a scan of so many.
+    A bounded loop is a scan whose steps do nothing after the condition is false; a scan has a
+    reverse derivative. An unbounded loop that is differentiated outside of ``jax.jit`` first
+    counts its steps and then runs as a scan.
     """
     if max_steps is None:
         found = lax.while_loop(test, body, carry)
@@ -46,7 +46,7 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
 
 
 class _Counted:
-    """The body of a loop as one of a known number of steps; kept as `_Bounded` is."""
+    """The body of a loop with a known number of steps; cached like `_Bounded`."""
 
     def __init__(self, test: Any, body: Any) -> None:
         self.test, self._body = test, body
@@ -61,7 +61,7 @@ class _Counted:
         return state[0] + 1, self._body(state[1])
 
     def steps(self, carry: Any) -> int | None:
-        """How many steps the loop has; None where values are not known yet."""
+        """The number of steps; None if values are traced."""
         try:
             bool(self.test(carry))
             return int(lax.while_loop(self.go_on, self.next, (0, carry))[0])
@@ -70,7 +70,7 @@ class _Counted:
 
 
 class _Bounded:
-    """A step of a bounded loop; kept with the body, so that JAX knows it the next time."""
+    """A step of a bounded loop; cached with the body, so that JAX finds its trace again."""
 
     def __init__(self, test: Any, body: Any) -> None:
         self.test, self._body = test, body

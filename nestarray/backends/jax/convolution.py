@@ -84,7 +84,7 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
         )
         spread = at.windows.stride
         if math.prod(x.shape[2:]) <= math.prod(weight.shape[2:]):
-            # XLA swaps a small image and its kernel, and aborts where only some axes are smaller
+            # XLA swaps a small image with its kernel, and aborts if only some axes are smaller
             x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, s - 1) for s in (1, 1, *spread)])
             spread = (1,) * count
         out = lax.conv_general_dilated(
@@ -102,7 +102,7 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
 
 
 def _reversed(weight: Any, groups: int) -> Any:
-    """(in, out / groups, *kernel) → (out, in / groups, *kernel), the kernel back to front."""
+    """(in, out / groups, *kernel) → (out, in / groups, *kernel), with the kernel flipped."""
     channels, out, *kernel = weight.shape
     weight = jnp.flip(weight, tuple(range(2, weight.ndim)))
     weight = weight.reshape(groups, channels // groups, out, *kernel).swapaxes(1, 2)

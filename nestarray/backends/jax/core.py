@@ -39,7 +39,7 @@ def native_dtype(dtype: Any) -> Any:
 
 
 _NATIVE: dict[DType, Any] = {d: jnp.dtype(d.name) for d in dtypes.ALL}
-#: To look a dtype up takes less time than to ask it for its kind.
+#: Sets of dtypes: membership is faster than ``dtype.kind``.
 FLOATING = frozenset(native for d, native in _NATIVE.items() if d.kind == "float")
 INTEGERS = frozenset(native for d, native in _NATIVE.items() if d.kind in ("int", "uint"))
 
@@ -50,7 +50,7 @@ def widest_float(x: Any) -> DType:
 
 
 def find_device(device: Any) -> Any:
-    """The jax.Device that a name such as ``"cpu"``, ``"gpu:1"`` or a jax.Device means."""
+    """The jax.Device for a name such as ``"cpu"`` or ``"gpu:1"``, or for a jax.Device."""
     if device is None or not isinstance(device, str):
         return device
     platform, _, index = device.partition(":")
@@ -62,13 +62,13 @@ def find_device(device: Any) -> Any:
 
 
 def device_of(x: Any) -> str:
-    """The name of the device that `x` is on."""
+    """The name of the device of `x`."""
     device = next(iter(x.devices())) if hasattr(x, "devices") else jax.devices()[0]
     return device.platform if device.id == 0 else f"{device.platform}:{device.id}"
 
 
 def devices() -> list[str]:
-    """The devices that there are."""
+    """The names of all devices."""
     return [d.platform if d.id == 0 else f"{d.platform}:{d.id}" for d in jax.devices()]
 
 
@@ -78,22 +78,22 @@ def to_device(x: Any, device: Any) -> Any:
 
 
 def device_to_share(like: Any) -> Any:
-    """Where an array made beside `like` belongs; None for the framework's default place."""
-    # Only an array that was put somewhere on purpose says where new ones go; a tracer never does.
+    """The device for an array created from `like`; None for the framework's default."""
+    # Only a committed array determines the device of new arrays; a tracer does not.
     if isinstance(like, jax.core.Tracer) or not getattr(like, "committed", False):
         return None
     return like.sharding if len(like.devices()) > 1 else next(iter(like.devices()))
 
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
-    """This backend's array with the values of a NumPy array; shares memory where it can."""
+    """This backend's array with the values of a NumPy array; shares memory if possible."""
     if x.dtype.name in ("float64", "complex128"):
         native_dtype(x.dtype)
     return jax.device_put(jnp.asarray(x), find_device(device))
 
 
 def to_numpy(x: Any) -> np.ndarray:
-    """A NumPy array with the values of `x`; shares memory where it can."""
+    """A NumPy array with the values of `x`; shares memory if possible."""
     return np.asarray(x)
 
 
@@ -103,31 +103,31 @@ def is_abstract(x: Any) -> bool:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether `x` stands for an array in a function that is being traced."""
+    """Whether `x` represents an array in a function that is being traced."""
     return isinstance(x, jax.core.Tracer)
 
 
 def outside_of_traces() -> Any:
-    """What is computed in this context is no part of a trace."""
+    """A context in which computation is not traced."""
     return jax.ensure_compile_time_eval()
 
 
 def for_dlpack(x: Any) -> Any:
-    """`x` as an object that exports DLPack; None where it cannot."""
+    """An object that exports the memory of `x` by DLPack; None if impossible."""
     return x if len(x.devices()) == 1 else None
 
 
 def from_dlpack(x: Any) -> Any:
-    """An array over the memory of an object that exports DLPack, or a copy of it.
+    """An array over the memory of an object that exports DLPack, or a copy.
 
-    DLPack's arrays are bound to their device. What is there by default is not, as JAX's own new
-    arrays are not: a compiled step would come back with all bound that was given beside them (an
-    optimizer's count), and be compiled again for that.
+    Arrays from DLPack are committed to their device. On the default device the result is
+    uncommitted, like new arrays of JAX: otherwise a compiled step would commit all its outputs (an
+    optimizer's count) and compile a second time.
     """
     if _is_where_arrays_are_made(x):
         try:
             view = np.from_dlpack(x)
-        except RuntimeError:  # a dtype that NumPy lacks
+        except RuntimeError:  # NumPy lacks the dtype
             return jax.dlpack.from_dlpack(x)
         if view.flags.c_contiguous:
             with outside_of_traces():
@@ -144,12 +144,12 @@ def _is_where_arrays_are_made(x: Any) -> bool:
 
 
 def copied(x: Any) -> Any:
-    """`x` in memory of its own."""
+    """A copy of `x` in new memory."""
     return jnp.array(x, copy=True)
 
 
 def address(x: Any) -> int | None:
-    """Where the memory of `x` starts; None where that is not told."""
+    """The address of the memory of `x`; None if unknown."""
     return x.unsafe_buffer_pointer() if len(x.devices()) == 1 else None
 
 

@@ -12,7 +12,7 @@ from nestarray.backends.jax.core import native_dtype
 
 
 def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
-    """Whether there are variables, and more observations than a whole correction."""
+    """Whether x has variables, and more observations than an integer correction."""
     if x.ndim not in (1, 2) or 0 in x.shape:
         return False
     return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction

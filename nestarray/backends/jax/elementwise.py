@@ -25,7 +25,7 @@ positive = jnp.positive
 real = jnp.real
 square = traced(truth.kept(jnp.square, _BOOL))
 trunc = jnp.trunc
-# of a number in half precision jnp.angle makes float32
+# jnp.angle returns float32 for half precision
 angle = floating(lambda x: jnp.angle(x).astype(x.dtype), jnp.angle)
 reciprocal = floating(jnp.reciprocal)
 
@@ -47,7 +47,7 @@ def _remainder(x1: Any, x2: Any) -> Any:
 
 @jax.custom_jvp
 def _with_sign(remainder: Any, x2: Any) -> Any:
-    """A remainder whose zeros have the sign of x2; XLA would drop the sum that `division` has."""
+    """A remainder whose zeros have the sign of x2; XLA would simplify the sum in `division` away."""
     zero = jnp.copysign(jnp.zeros_like(remainder), x2)
     return jnp.where(remainder == 0, zero, remainder)
 
@@ -58,7 +58,7 @@ def _with_sign_jvp(primals: Any, tangents: Any) -> Any:
 
 
 def _nextafter(x1: Any, x2: Any) -> Any:
-    refuse_integers(x2 if getattr(x1, "weak_type", True) else x1)  # a number has the other's dtype
+    refuse_integers(x2 if getattr(x1, "weak_type", True) else x1)  # a Python number is weak
     return jnp.nextafter(x1, x2)
 
 
@@ -82,7 +82,7 @@ copysign = promoting(floating_pair(jnp.copysign))
 def sign(x: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sign.html
 
-    Of −0 it is 0: https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sign.html
+    −0 has the sign 0: https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.sign.html
     """
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sign(x))
 
@@ -106,7 +106,7 @@ def nan_to_num(
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.clip.html
 
-    By `where`: the derivative of ``jnp.maximum`` where its operands are equal is 1/2.
+    Uses `where`: ``jnp.maximum`` has the derivative 1/2 for equal operands.
     """
     dtype = clip_dtype(x, min, max)
     x = cast(x, dtype)

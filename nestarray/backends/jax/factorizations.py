@@ -25,7 +25,7 @@ from nestarray.numerics.results import (
 
 _single = in_single_precision(cast)
 
-#: JAX has these since 0.10.1.
+#: New in JAX 0.10.1.
 _HAS_DERIVATIVES_OF_VECTORS = (
     "enable_eigvec_derivs" in inspect.signature(jax.lax.linalg.eig).parameters
 )
@@ -37,7 +37,7 @@ svdvals = compiled(_single(jnp.linalg.svdvals))
 @_single
 def eigvalsh(x: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigvalsh.html"""
-    check_square("eigvalsh", "x", x)  # JAX adds the adjoint, to which much broadcasts
+    check_square("eigvalsh", "x", x)  # JAX adds the adjoint, which may broadcast
     return jnp.linalg.eigvalsh(x)
 
 
@@ -45,7 +45,7 @@ def eigvalsh(x: Any, /) -> Any:
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cholesky.html"""
-    check_square("cholesky", "x", x)  # JAX adds the adjoint, to which much broadcasts
+    check_square("cholesky", "x", x)  # JAX adds the adjoint, which may broadcast
     return jnp.linalg.cholesky(x, upper=upper)
 
 
@@ -68,7 +68,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigh.html"""
-    check_square("eigh", "x", x)  # JAX adds the adjoint, to which much broadcasts
+    check_square("eigh", "x", x)  # JAX adds the adjoint, which may broadcast
     return EighResult(*jnp.linalg.eigh(x))
 
 
@@ -76,9 +76,9 @@ def eigh(x: Any, /) -> EighResult:
 @_single
 def eig(x: Any, /) -> EigResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eig.html"""
-    if not x.size:  # JAX has no derivatives of the vectors of nothing
+    if not x.size:  # JAX cannot differentiate eigenvectors of an empty array
         x = jax.lax.stop_gradient(x)
-    # the derivative is that of vectors of length 1, whose phase nothing may depend on
+    # the derivative assumes vectors of length 1 and a loss independent of their phase
     derivatives = {"enable_eigvec_derivs": x.size > 0} if _HAS_DERIVATIVES_OF_VECTORS else {}
     return EigResult(*jax.lax.linalg.eig(x, compute_left_eigenvectors=False, **derivatives))
 
@@ -97,7 +97,7 @@ def lu_factor(x: Any, /) -> LUFactorResult:
 def lu(x: Any, /) -> LUResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.linalg.lu.html"""
     check_matrices("lu", "x", x)
-    LU, _, order = jax.lax.linalg.lu(x)  # jax.scipy.linalg.lu takes one matrix only
+    LU, _, order = jax.lax.linalg.lu(x)  # jax.scipy.linalg.lu supports one matrix only
     m, n = x.shape[-2:]
     k = min(m, n)
     L = jnp.tril(LU[..., :k], -1) + jnp.eye(m, k, dtype=LU.dtype)

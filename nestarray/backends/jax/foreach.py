@@ -14,14 +14,14 @@ from nestarray.typing import NUMBERS
 
 
 def covers(t: type) -> bool:
-    """Whether arguments of type `t` are arrays that are there, or numbers, which are weak."""
+    """Whether `t` is the type of concrete arrays or of Python numbers, which are weak."""
     if t in NUMBERS:
         return True
     return issubclass(t, jax.Array) and not issubclass(t, jax.core.Tracer)
 
 
 def of_op(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...] | None]:
-    """`function`, which takes a leaf of each argument, on all leaves."""
+    """`function` of one leaf of each argument, applied to all leaves."""
 
     def prepare(columns: Columns) -> Run:
         is_known = False
@@ -55,5 +55,5 @@ def of_op(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...] | None]
 
 @cache
 def _has_one_device() -> bool:
-    """Whether all arrays are in one place: where they are not, each leaf has its own call."""
+    """Whether all arrays are on one device; otherwise each leaf has its own call."""
     return jax.device_count() == 1

@@ -40,7 +40,7 @@ def gamma(key: Any, a: Any) -> Any:
 def poisson(key: Any, lam: Any, dtype: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.poisson.html
 
-    JAX has it for Threefry only, so half of the key is taken as one.
+    JAX supports it for Threefry only, so half of the key is a Threefry key.
     """
     with jax.threefry_partitionable(True):
         own = _random.wrap_key_data(key[:2], impl="threefry2x32")

@@ -31,12 +31,12 @@ def getitem(x: Any, index: Any, /) -> Any:
     if any(isinstance(item, bool) for item in items):
         x, items = _without_bools(x, items)
     elif any(isinstance(item, ON_THE_HOST) for item in items):
-        check_numbers("getitem", items, x.shape)  # JAX takes the nearest element
+        check_numbers("getitem", items, x.shape)  # JAX clips
     return x[items]
 
 
 def _without_bools(x: Any, items: Any) -> tuple[Any, tuple[Any, ...]]:
-    """True and False as what they mean: an axis of length 1, or 0. JAX misreads them beside None."""
+    """Replace True and False by new axes of length 1 or 0; JAX misreads them together with None."""
     items = expanded(items, x.ndim)
     axes: list[Any] = []
     for item in items:
@@ -50,14 +50,14 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     check_fill("setitem", "value", value, x.dtype)
     if mode in ("min", "max"):
         refuse_complex(x)
-    # an int at once: one above those of int64 is an element of uint64
+    # directly: an int above the range of int64 fits uint64
     value = cast(value, x.dtype) if value.__class__ is int else jnp.asarray(value).astype(x.dtype)
     items = as_tuple(index)
     if any(isinstance(item, ON_THE_HOST) for item in items):
-        check_numbers("setitem", items, x.shape)  # JAX leaves out what is outside
+        check_numbers("setitem", items, x.shape)  # JAX drops other positions
     if value.shape[:1] == (1,):
         value = value.reshape(without_ones(value.shape, x[items].ndim))
-    if 0 in x.shape:  # of which JAX updates nothing, whatever the value's shape
+    if 0 in x.shape:  # JAX does not check the shape of the value
         jnp.broadcast_to(value, x[items].shape)
     if check_mode(mode, "setitem") == "mul":
         return _multiplied(x, items, value)
@@ -65,10 +65,10 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
 
 
 def _multiplied(x: Any, index: Any, value: Any) -> Any:
-    """``x.at[index].mul(value)`` with a derivative also where a position comes twice.
+    """``x.at[index].mul(value)``, differentiable also for repeated positions.
 
-    JAX differentiates it for unique positions only. The derivative by one factor is the
-    product of the others: all that are not 0, unless another one is 0.
+    JAX differentiates it for unique positions only. The derivative by a factor is the product of
+    the others.
     """
 
     @jax.custom_jvp

@@ -1,4 +1,4 @@
-"""JAX: the words in its typed keys, and typed keys of words.
+"""JAX: conversion between typed keys and words.
 
 https://docs.jax.dev/en/latest/jep/9263-typed-keys.html
 """
@@ -11,7 +11,7 @@ import jax
 
 
 def is_typed(key: Any) -> bool:
-    """Whether `key` is an array of keys, as ``jax.random.key`` makes them, and not of words."""
+    """Whether `key` is an array of typed keys from ``jax.random.key``."""
     return isinstance(key, jax.Array) and jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
 
 

@@ -23,7 +23,7 @@ matrix_norm = compiled(_single(jnp.linalg.matrix_norm))
 _power = in_single_precision(cast, integers=True)(jnp.linalg.matrix_power)
 
 
-@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+@supports(lambda x, n: n >= 0)  # the inverse of integers is not integral
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.matrix_power.html"""
     return _power(x, n)
@@ -62,7 +62,7 @@ def slogdet(x: Any, /) -> SlogdetResult:
     return SlogdetResult(*jnp.linalg.slogdet(x))
 
 
-# in single precision its approximation loses up to four digits, where the body loses one
+# its approximation loses up to four digits in single precision, the body one
 @_single
 @supports(lambda x: x.dtype in (jnp.float64, jnp.complex128))
 def expm(x: Any, /) -> Any:

@@ -20,7 +20,8 @@ tile = jnp.tile
 
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.moveaxis.html, which takes a place twice."""
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.moveaxis.html, which accepts repeated
+    axes."""
     return jnp.transpose(x, moved_axes(source, destination, x.ndim, "moveaxis"))
 
 
@@ -31,18 +32,18 @@ def flip(x: Any, /, *, axis: Any = None) -> Any:
 
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.permute_dims.html"""
-    return jnp.transpose(x, (*axes,))  # None would be the reverse order
+    return jnp.transpose(x, (*axes,))  # None would reverse the axes
 
 
 @supports(
     lambda x, *_, total_repeat_length=None, **_settings: total_repeat_length is None or x.size
-)  # JAX repeats what is not there
+)  # JAX does not check this
 def repeat(
     x: Any, repeats: Any, /, *, axis: Any = None, total_repeat_length: int | None = None
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.repeat.html"""
     if axis is not None:
-        one_axis(axis, x.ndim, "repeat")  # JAX takes 0 for an axis of an array that has none
+        one_axis(axis, x.ndim, "repeat")  # JAX accepts axis 0 of a 0-d array
     check_repeats(repeats)
     return jnp.repeat(x, repeats, axis, total_repeat_length=total_repeat_length)
 

@@ -1,4 +1,4 @@
-"""JAX: `nestarray.ops.pooling`; the body serves what is adaptive or dilated."""
+"""JAX: `nestarray.ops.pooling`; the body computes adaptive and dilated pooling."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         dilation: Any = 1,
         ceil_mode: bool = False,
     ) -> bool:
-        # reduce_window has no derivative with a window dilation
+        # reduce_window has no derivative with window dilation
         return dilation.__class__ is int and dilation == 1 and x.dtype.kind not in "bc"
 
     @supports(is_native)

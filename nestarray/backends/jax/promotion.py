@@ -1,4 +1,4 @@
-"""JAX: how operands of several dtypes, and Python numbers among them, come to one dtype."""
+"""JAX: promotion of operands of several dtypes and of Python numbers."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
-    """A two-operand function of promoted dtypes; see `nestarray.backends.promotion`."""
+    """A two-operand function that promotes; see `nestarray.backends.promotion`."""
     return promotion.promoting(native, cast, declined=declined, finish=traced)
 
 
 def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`promoting` for real numbers: JAX orders complex ones, by the real part first."""
+    """`promoting` for real numbers; JAX would order complex numbers lexicographically."""
 
     def of_real(x1: Any, x2: Any, /) -> Any:
         refuse_complex(x1)
@@ -37,12 +37,12 @@ def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
 def floating(
     native: Callable[..., Any], of_complex: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """`native`, with integers as float32, and `of_complex` of complex numbers."""
+    """`native` with integers cast to float32; `of_complex` for complex numbers."""
     return promotion.floating(native, cast, of_complex, finish=traced)
 
 
 def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` of two operands of one dtype, with integers as float32."""
+    """Like `floating`, for two operands of one dtype."""
     return promotion.floating_pair(native, cast)
 
 

@@ -28,8 +28,8 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
 def random_between(u: Any, low: Any, high: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.uniform.html
 
-    Compiled whole: then XLA's code multiplies and adds with one rounding, as in jax.random.
-    Float16 it rounds twice, or once on processors that compute in it: here it is twice on all.
+    One compiled program, in which XLA fuses multiply and add with one rounding, as in jax.random.
+    float16 is rounded twice, also on processors that have fused float16 arithmetic.
     """
     for x in (u, low, high):
         refuse_complex(x)

@@ -35,7 +35,7 @@ def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:
 def random_binomial(key: Any, n: Any, p: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.random.binomial.html
 
-    Of infinitely many trials its loop would not end.
+    Its loop would not end for n = ∞.
     """
     key = words_of(key)
     threefry.check_trials(key, n, p)

@@ -14,7 +14,7 @@ from nestarray.backends.jax.promotion import promoting
 def _gcd(x1: Any, x2: Any) -> Any:
     if x1.dtype.kind not in "iu":
         raise TypeError(f"gcd does not accept dtype {x1.dtype}")
-    # Unsigned: of the smallest signed number, which has no absolute value, jnp.gcd never returns.
+    # Unsigned: jnp.gcd does not end for the smallest signed number, which has no absolute value.
     unsigned = jnp.dtype(f"uint{8 * x1.dtype.itemsize}")
     return jnp.gcd(jnp.abs(x1).astype(unsigned), jnp.abs(x2).astype(unsigned)).astype(x1.dtype)
 

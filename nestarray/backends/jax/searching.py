@@ -29,7 +29,7 @@ def argmin(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 @supports(
     lambda x, size=None, fill_value=0: size is None or (fill_value.__class__ is int and x.size)
-)  # nothing is filled with 0
+)  # JAX pads with 0
 def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple[Any, ...]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nonzero.html"""
     return jnp.nonzero(x) if size is None else jnp.nonzero(x, size=size, fill_value=fill_value)

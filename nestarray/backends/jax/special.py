@@ -13,7 +13,7 @@ from nestarray.backends.jax.promotion import floating, floating_pair, ordering
 
 
 def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which refuses half precision or loses digits in it, in float32 for it."""
+    """`native` with half precision computed in float32."""
 
     def call(x: Any, /) -> Any:
         is_half = x.dtype.itemsize == 2
@@ -32,13 +32,13 @@ lgamma = floating(jsp.gammaln)
 
 @jax.custom_jvp
 def _digamma(x: Any) -> Any:
-    # the pole has a sign where zero has one; JAX gives NaN
+    # the pole at ±0 has a sign; JAX returns NaN
     return jnp.where(x == 0, jnp.copysign(jnp.inf, -x), jsp.digamma(x)).astype(x.dtype)
 
 
 @_digamma.defjvp
 def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
-    """By reflection below 0, where jax.scipy.special.polygamma loses most digits."""
+    """Uses reflection below 0, where jax.scipy.special.polygamma loses most digits."""
     (x,), (t,) = primals, tangents
     is_below = x < 0
     mirrored = jsp.polygamma(1, jnp.where(is_below, 1 - x, x))

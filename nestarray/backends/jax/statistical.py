@@ -53,7 +53,7 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def _truth(x: Any) -> Any:
-    """`x`, with complex numbers as whether they are not 0: JAX looks at the real part."""
+    """`x`, with complex numbers compared with 0; JAX would test the real part only."""
     return x != 0 if jnp.iscomplexobj(x) else x
 
 

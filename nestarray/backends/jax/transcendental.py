@@ -14,7 +14,7 @@ from nestarray.numerics.nonfinite import completed
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, on complex numbers with the standard's values at infinities and NaN."""
+    """`native`, with the standard's values for complex infinities and NaN."""
     return floating(native, completed(xp, name, native, jax.lax.complex))
 
 

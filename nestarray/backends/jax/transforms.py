@@ -21,24 +21,24 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.jax.dev/en/latest/_autosummary/jax.vjp.html
 
-    ``jax.value_and_grad`` is this after a look at each leaf, which takes 5 µs; what is handed in
-    has been looked at.
+    ``jax.value_and_grad`` is the same with a check of each leaf, which takes 5 µs; these leaves
+    are already checked.
     """
-    kinds = dict(zip(map(type, leaves), leaves, strict=True))  # isinstance asks a metaclass
+    kinds = dict(zip(map(type, leaves), leaves, strict=True))  # isinstance calls a metaclass
     if not all(isinstance(leaf, jax.Array) for leaf in kinds.values()):
         leaves = [x if isinstance(x, jax.Array) else jnp.asarray(x) for x in leaves]
     with _loops_explained(name):
         value, pull, aux = jax.vjp(fn, *leaves, has_aux=True)
         gradients = pull(jnp.ones_like(value))
     if any(dtype.kind == "c" for dtype in {g.dtype for g in gradients}):
-        # JAX gives ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
+        # JAX returns ∂f/∂x − i ∂f/∂y, the conjugate of the direction of ascent.
         gradients = [_conj(g) for g in gradients]
     return value, aux, list(gradients)
 
 
 @contextmanager
 def _loops_explained(name: str) -> Iterator[None]:
-    """JAX's error about a loop that it cannot run backwards, in the words of `na.while_loop`."""
+    """JAX's error about reverse mode through a loop, with the remedy in `na.while_loop`."""
     try:
         yield
     except ValueError as error:
@@ -72,13 +72,13 @@ def jvp(
     return found, others, moved
 
 
-#: The function of this library that pushes tangents forward around the running code.
+#: The public function that computes in forward mode around the running code.
 _pushing: ContextVar[str | None] = ContextVar("nestarray_jax_pushing", default=None)
 
 
 @contextmanager
 def _forward_explained(name: str) -> Iterator[None]:
-    """JAX's error about a rule for reverse mode only, in the words that all backends have."""
+    """JAX's error about a rule for reverse mode only, worded as on all backends."""
     token = _pushing.set(name)
     try:
         yield
@@ -121,7 +121,7 @@ def custom_vjp(
         return _custom_jvp(value, push, arrays)
     name = _pushing.get()
     if name is not None and any(isinstance(x, JVPTracer) for x in arrays):
-        raise _no_forward_mode(name)  # JAX says so once the tangents are computed, maybe later
+        raise _no_forward_mode(name)  # JAX raises this when tangents are computed, maybe later
 
     def pullback(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
         return tuple(_conj(g) for g in pull(residuals, [_conj(ct) for ct in cotangents]))
@@ -170,7 +170,7 @@ def vmap(
 def vmap_with_common(
     fn: Callable[..., tuple[Any, Any]], arrays: list[Any], *, axis_name: Any = None
 ) -> tuple[Any, Any, list[int]]:
-    """The rows and what all have in common, and which of that is not: JAX names one in a text."""
+    """Return batched outputs, unbatched outputs, and the indices that should have been batched."""
     try:
         return *jax.vmap(fn, out_axes=(0, None), axis_name=axis_name)(*arrays), []
     except ValueError as error:

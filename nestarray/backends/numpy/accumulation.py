@@ -12,9 +12,9 @@ from nestarray.backends.precision import is_half
 
 
 def accumulated(total: Any, x: Any, axis: Any, dtype: Any, *settings: Any) -> Any:
-    """A sum or a product of `x` in `dtype`; None: in that of the op.
+    """A sum or a product of `x` in `dtype`; None: the op's dtype.
 
-    NumPy rounds half precision at each step, or at most of them, so it goes through float32.
+    NumPy rounds half precision at most steps, so it is computed in float32.
     """
     wanted = accumulation_dtype(x, dtype)
     own = native_dtype(wanted)

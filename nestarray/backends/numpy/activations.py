@@ -20,7 +20,7 @@ def relu(x: Any, /) -> Any:
 
 
 def _sigmoid(x: Any, /) -> Any:
-    with np.errstate(over="ignore"):  # 1 / inf is the 0 that is wanted
+    with np.errstate(over="ignore"):  # 1 / inf is 0
         return in_dtype(1.0 / (1.0 + np.exp(-x)), x.dtype)
 
 
@@ -39,9 +39,9 @@ def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     refuse_complex(x)
     axis = tuple(axis) if isinstance(axis, list) else axis
     if not x.size or not x.ndim:
-        many_axes(axis, x.ndim, "softmax")  # which max lets pass where there is no axis
+        many_axes(axis, x.ndim, "softmax")  # max accepts 0 for an array without axes
         if not x.size:
-            return x.copy()  # there is no greatest of nothing
+            return x.copy()  # no maximum of an empty array
     powers = x - np.max(x, axis=axis, keepdims=True)
     powers = np.exp(powers, out=powers) if powers.ndim else np.exp(powers)
     return powers / np.sum(powers, axis=axis, keepdims=True)

@@ -1,9 +1,9 @@
-"""NumPy: default bodies of ops on bfloat16, computed in float32, and on integers, giving float32.
+"""NumPy: default bodies of ops on bfloat16 (computed in float32) and on integers.
 
-bfloat16 is a guest in NumPy, from ml_dtypes: beside it Python's numbers are not weak, and
-much of NumPy makes float32 of it. Results are rounded once.
-Of integers beside a Python float or an array of float32 NumPy makes float64, which is what no
-other framework does; where no argument was of 64 bits the result is of 32.
+NumPy's bfloat16 comes from ml_dtypes: Python numbers are not weak with it, and many functions
+convert it to float32. Results are rounded once.
+Unlike other frameworks, NumPy promotes integers with a Python float or a float32 array to float64;
+without 64-bit arguments the result is cast to 32 bits.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from nestarray.backends.numpy.core import in_dtype, native_dtype
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError
 
-#: Chapters whose ops hand elements on, or say themselves what half precision becomes.
+#: Chapters whose ops copy elements or handle half precision themselves.
 _AS_THEY_ARE = (
     "conversion",
     "creation",
@@ -33,12 +33,12 @@ _AS_THEY_ARE = (
     "signal",
 )
 
-#: Ops that draw numbers in the dtype of an argument: for float32 they would draw others.
+#: Ops that draw numbers in the dtype of an argument: other numbers than in float32.
 _DRAWING = ("gumbel_softmax", "rrelu")
 
 _SEQUENCES = (list, tuple)
 
-#: What NumPy makes of integers beside a Python number, and what the others make of them.
+#: NumPy's dtype of integers with a Python number → the dtype of the other frameworks.
 _DOUBLE = {
     np.dtype(np.float64): np.dtype(np.float32),
     np.dtype(np.complex128): np.dtype(np.complex64),
@@ -50,7 +50,7 @@ def adapted(body: Callable[..., Any], promoted: Sequence[str]) -> Callable[..., 
 
     Args:
         body: of an op.
-        promoted: the arguments whose dtype is that of the result; none: all of them.
+        promoted: the arguments that determine the dtype of the result; empty: all.
     """
     if body.__module__.rpartition(".")[2] in _AS_THEY_ARE or body.__name__ in _DRAWING:
         return body
@@ -80,7 +80,7 @@ def adapted(body: Callable[..., Any], promoted: Sequence[str]) -> Callable[..., 
 
 
 def _holds_other_than_floats(values: Iterable[Any]) -> bool:
-    """Whether an array of NumPy's own floats is not all there is; asked in every call of a body."""
+    """Whether an argument is not an array of NumPy's own floats."""
     for x in values:
         dtype = getattr(x, "dtype", None)
         if dtype is None:
@@ -94,14 +94,14 @@ def _holds_other_than_floats(values: Iterable[Any]) -> bool:
 def _in_single_precision(
     body: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What `body` makes of the arguments with float32 in place of bfloat16."""
+    """`body` of the arguments with bfloat16 cast to float32."""
     cast_args, cast_kwargs = _cast(
         (args, kwargs), native_dtype(dtypes.bfloat16), np.dtype(np.float32)
     )
     try:
         return body(*cast_args, **cast_kwargs)
     except DtypeError:
-        body(*args, **kwargs)  # which names the dtype that came
+        body(*args, **kwargs)  # its error names the original dtype
         raise
 
 
@@ -128,7 +128,7 @@ def _arrays(nest: Any) -> Iterator[Any]:
 
 
 def _cast(nest: Any, old: Any, new: Any) -> Any:
-    """The nest with its arrays of the dtype `old` in the dtype `new`."""
+    """The nest with arrays of dtype `old` cast to `new`."""
     if isinstance(nest, (np.ndarray, np.generic)):
         return in_dtype(nest, new) if nest.dtype == old else nest
     if isinstance(nest, (list, tuple)):

@@ -15,7 +15,7 @@ from nestarray.numerics import windows
 
 
 def _patches(x: Any, at: windows.Windows) -> Any:
-    """A view, `(batch, channels, *kernel, *output)`, of the windows over x with its padding."""
+    """A view `(batch, channels, *kernel, *output)` of the windows over the padded x."""
     if any(low or high for low, high in at.padding):
         x = np.pad(x, ((0, 0), (0, 0), *at.padding))
     count = len(at.kernel)
@@ -74,7 +74,8 @@ conv3d = _convolution(3)
 
 
 def _added_up(columns: Any, at: windows.Windows, full: Sequence[int]) -> Any:
-    """`(batch, channels, *full)`: patches `(batch, channels, kernel, *sizes)` where they stood."""
+    """Add patches `(batch, channels, kernel, *sizes)` at their positions: `(batch, channels,
+    *full)`."""
     batch, channels, _, *sizes = columns.shape
     total = np.zeros((batch, channels, *full), columns.dtype)
     for index, place in enumerate(at.offsets(sizes)):
@@ -114,7 +115,7 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
         elements = x.reshape(batch, groups, channels // groups, math.prod(sizes))
         size = math.prod(at.windows.kernel)
         columns = np.matmul(kernels, elements).reshape(batch, out, size, *sizes)
-        # The full output, and below it what output_padding may add.
+        # The full output plus output_padding.
         full = [
             (n - 1) * s + e + extra
             for n, s, e, extra in zip(
@@ -167,7 +168,7 @@ def _are_patches(
     padding: Any = 0,
     dilation: Any = 1,
 ) -> bool:
-    """Whether the shapes fit; the body has words for others."""
+    """Whether the shapes match; the body raises the error for others."""
     sizes, at = _fold_windows(x, output_size, kernel_size, stride, padding, dilation)
     return (
         x.ndim == 3

@@ -13,17 +13,18 @@ from nestarray.errors import ArgumentError, DtypeError
 
 NAME = "numpy"
 
-#: The types that stand for arrays while derivatives are taken; `transforms.autodiff` adds them.
+#: The types of arrays whose derivative is being taken; `transforms.autodiff` adds them.
 STAND_INS: list[type] = []
 
 
 def is_array_type(cls: type) -> bool:
-    """Whether instances of `cls` are this backend's arrays; masked ones are not: see `is_masked`."""
+    """Whether instances of `cls` are this backend's arrays; masked arrays are not: see
+    `is_masked`."""
     return issubclass(cls, (np.ndarray, np.generic, *STAND_INS)) and not is_masked(cls)
 
 
 def stands_in(x: Any) -> bool:
-    """Whether `x` is an array of which a derivative is being taken."""
+    """Whether `x` is an array whose derivative is being taken."""
     return isinstance(x, tuple(STAND_INS))
 
 
@@ -50,7 +51,7 @@ class _Native(dict[DType, Any]):
 
 
 _NATIVE = _Native()
-#: To look a dtype up takes half the time of asking it for its kind.
+#: A set of dtypes: membership takes half the time of ``dtype.kind``.
 FLOATING = frozenset(map(np.dtype, "efd"))
 INEXACT = FLOATING.union(map(np.dtype, "FD"))
 PRECISE = frozenset(map(np.dtype, "fdFD"))
@@ -59,7 +60,7 @@ ORDERED = FLOATING.union(INTEGERS, [np.dtype(bool)])
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:
-    """`x` in NumPy's `dtype`: what many functions compute of ml_dtypes' bfloat16 is float32."""
+    """`x` cast to NumPy's `dtype`; many functions return float32 for ml_dtypes' bfloat16."""
     return x if x.dtype is dtype else x.astype(dtype)
 
 
@@ -76,12 +77,12 @@ def widest_float(x: Any) -> DType:
 
 
 def device_of(x: Any) -> str:
-    """The name of the device that `x` is on."""
+    """The name of the device of `x`."""
     return "cpu"
 
 
 def devices() -> list[str]:
-    """The devices that there are."""
+    """The names of all devices."""
     return ["cpu"]
 
 
@@ -92,24 +93,24 @@ def to_device(x: Any, device: Any) -> Any:
 
 
 def device_to_share(like: Any) -> Any:
-    """Where an array made beside `like` belongs; None for the framework's default place."""
+    """The device for an array created from `like`; None for the framework's default."""
     return None
 
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
-    """This backend's array with the values of a NumPy array; shares memory where it can."""
+    """This backend's array with the values of a NumPy array; shares memory if possible."""
     check_device(device)
     return x
 
 
 def to_numpy(x: Any) -> np.ndarray:
-    """A NumPy array with the values of `x`; shares memory where it can."""
+    """A NumPy array with the values of `x`; shares memory if possible."""
     x = np.asarray(x)
     return x if x.dtype.isnative else x.astype(x.dtype.newbyteorder("="))
 
 
 def is_masked(cls: type) -> bool:
-    """Whether `cls` is of ``numpy.ma``, whose masks some of NumPy's own functions drop in silence."""
+    """Whether `cls` is a class of ``numpy.ma``; some NumPy functions silently drop its masks."""
     masked = sys.modules.get("numpy.ma")
     return masked is not None and issubclass(cls, masked.MaskedArray)
 
@@ -120,22 +121,22 @@ def is_abstract(x: Any) -> bool:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether `x` stands for an array in a function that is being traced."""
+    """Whether `x` represents an array in a function that is being traced."""
     return False
 
 
 def for_dlpack(x: Any) -> Any:
-    """`x` as an object that exports DLPack; None where it cannot."""
+    """An object that exports the memory of `x` by DLPack; None if impossible."""
     return np.asarray(x) if x.dtype.isnative and x.dtype.kind != "V" else None
 
 
 def copied(x: Any) -> Any:
-    """`x` in memory of its own."""
+    """A copy of `x` in new memory."""
     return np.array(x)
 
 
 def address(x: Any) -> int | None:
-    """Where the memory of `x` starts; None where that is not told."""
+    """The address of the memory of `x`; None if unknown."""
     return np.asarray(x).__array_interface__["data"][0]
 
 

@@ -20,7 +20,7 @@ def _is_plain(
     fweights: Any = None,
     aweights: Any = None,
 ) -> bool:
-    """Whether there are variables without weights, and more observations than a whole correction."""
+    """Whether x has variables, no weights, and more observations than an integer correction."""
     if x.ndim not in (1, 2) or 0 in x.shape or fweights is not None or aweights is not None:
         return False
     return float(correction).is_integer() and x.shape[-1 if rowvar else 0] > correction

@@ -79,7 +79,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.tril.html"""
-    check_matrices("tril", "x", x)  # NumPy would make a matrix of a vector
+    check_matrices("tril", "x", x)  # NumPy converts a vector to a matrix
     return np.tril(x, index(k))
 
 

@@ -30,8 +30,8 @@ reciprocal = floating(np.reciprocal)
 
 
 def _are_finite(x1: Any, x2: Any) -> bool:
-    """Whether there is no infinity; no, too, for NaN and for numbers whose squares overflow."""
-    # one inner product sees both operands, in a third of the time of looking for infinities
+    """Whether all numbers are finite; False also if a square overflows."""
+    # one inner product covers both operands, in a third of the time of np.isinf
     if x1.__class__ is x2.__class__ is np.ndarray and x1.size == x2.size:
         return x1.dtype.kind in "biu" or math.isfinite(np.vdot(x1, x2))
     if (x1 if hasattr(x1, "dtype") else x2).dtype.kind in "biu":
@@ -76,7 +76,7 @@ def round(x: Any, /, *, decimals: int = 0) -> Any:
 def conj(x: Any, /) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ndarray.conj.html
 
-    The method gives real arrays as they are, also of bools, of which ``np.conj`` makes int8.
+    The method returns real arrays unchanged, also bools, which ``np.conj`` converts to int8.
     """
     return x.conj()
 
@@ -87,7 +87,7 @@ def nan_to_num(
     """https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html"""
     if x.dtype.kind != "V":
         return np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
-    limit = finfo(x.dtype).max  # NumPy knows neither NaN nor limits of bfloat16
+    limit = finfo(x.dtype).max  # NumPy detects neither NaN nor limits of bfloat16
     posinf, neginf = limit if posinf is None else posinf, -limit if neginf is None else neginf
     single = np.nan_to_num(x.astype(np.float32), nan=nan, posinf=posinf, neginf=neginf)
     return single.astype(x.dtype)

@@ -61,7 +61,7 @@ def eig(x: Any, /) -> EigResult:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html"""
     if x.dtype.kind == "c":
         return gathered(EigResult, np.linalg.eig(x))
-    dtype = np.result_type(x.dtype, np.complex64)  # NumPy gives real ones if none is complex
+    dtype = np.result_type(x.dtype, np.complex64)  # NumPy returns real values if none is complex
     return EigResult(*(part.astype(dtype, copy=False) for part in np.linalg.eig(x)))
 
 
@@ -71,7 +71,7 @@ if _scipy is not None:
     @supports(lambda x: len(x.shape) > 1 and x.size > 0 and x.dtype.char in "fdFD")
     def lu_factor(x: Any, /) -> LUFactorResult:
         """https://docs.scipy.org/doc/scipy/reference/linalg.lapack.html"""
-        # LAPACK itself, as scipy.linalg.lu_factor would warn where a matrix is singular
+        # LAPACK directly: scipy.linalg.lu_factor warns of singular matrices
         (getrf,) = _scipy.get_lapack_funcs(("getrf",), (x,))
         found = [getrf(matrix) for matrix in x.reshape(-1, *x.shape[-2:])]
         LU, pivots, _ = (np.stack(part) for part in zip(*found))

@@ -12,12 +12,12 @@ from nestarray.numerics.fourier import full_lengths
 
 
 def _number(x: Any) -> Any:
-    # NumPy would compute integers and float16 in double precision
+    # NumPy computes integers and float16 in double precision
     return x.astype(np.float32) if x.dtype.kind in "biu" or x.dtype.itemsize < 4 else x
 
 
 def _of_nothing_too(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which gives memory that was never written where there is nothing to transform."""
+    """`native`, which returns uninitialized memory for an empty transform."""
 
     def transform(x: Any, **settings: Any) -> Any:
         found = native(x, **settings)

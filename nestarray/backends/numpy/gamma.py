@@ -1,4 +1,4 @@
-"""NumPy: `nestarray.ops.gamma`, by SciPy where it is installed, else by the ops' own bodies."""
+"""NumPy: `nestarray.ops.gamma`, by SciPy if installed, else by default bodies."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def bits(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
 def uniform(key: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """https://numpy.org/doc/stable/reference/random/generated/numpy.random.Generator.random.html
 
-    Narrow types are cut and not rounded: 1 is no result.
+    Narrow dtypes truncate instead of rounding, so that 1 does not occur.
     """
     if dtype.bits >= 32:
         return np.asarray(_generator(key).random(shape, native_dtype(dtype)))

@@ -35,7 +35,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     if mode == "replace":
         result[index] = value
     else:
-        with np.errstate(invalid="ignore"):  # of which NumPy warns for NaN, here alone
+        with np.errstate(invalid="ignore"):  # NumPy warns of NaN here
             _COMBINE[check_mode(mode, "setitem")](result, index, value)
     return result
 

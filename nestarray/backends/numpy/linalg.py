@@ -26,7 +26,7 @@ matrix_norm = _single(np.linalg.matrix_norm)
 _power = in_single_precision(cast, integers=True)(np.linalg.matrix_power)
 
 
-@supports(lambda x, n: n >= 0)  # of integers the inverse is no integer
+@supports(lambda x, n: n >= 0)  # the inverse of integers is not integral
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html"""
     return _power(x, n)
@@ -40,7 +40,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html"""
     if x1.dtype is x2.dtype and x1.shape[axis] == x2.shape[axis] == 3:
-        return np.cross(x1, x2, axis=axis)  # which np.linalg.cross calls after a look at them
+        return np.cross(x1, x2, axis=axis)  # np.linalg.cross checks and calls it
     return np.linalg.cross(*promoted((x1, x2)), axis=axis)
 
 

@@ -43,7 +43,7 @@ def repeat(
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.repeat.html"""
     if axis is not None:
-        one_axis(axis, x.ndim, "repeat")  # NumPy takes 0 for an axis of an array that has none
+        one_axis(axis, x.ndim, "repeat")  # NumPy accepts axis 0 of a 0-d array
     check_repeats(repeats)
     if isinstance(repeats, float):
         raise TypeError("NumPy cuts off the fraction")

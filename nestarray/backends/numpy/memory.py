@@ -1,4 +1,4 @@
-"""Memory in which large arrays are computed block by block, so that a block stays in the cache."""
+"""Memory for block-wise computation of large arrays; a block fits in the cache."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-_LINE = 64  # bytes of a line of the cache, and of the processor's widest registers
+_LINE = 64  # bytes of a cache line and of the widest registers
 
 
 def rows(count: int, size: int, dtype: Any) -> Any:
-    """An uninitialized array of shape (count, size) whose rows begin with a line of the cache.
+    """An uninitialized array of shape (count, size) whose rows start at a cache line.
 
-    NumPy's own large arrays begin 16 bytes behind one. Of those each wide load touches two
-    lines, which costs up to a fifth of what is computed in the cache.
+    NumPy's large arrays start 16 bytes after one, so each wide load touches two lines, which costs
+    up to 20 % of the time in the cache.
     """
     width = -(-size * np.dtype(dtype).itemsize // _LINE) * _LINE
     memory = np.empty(count * width + _LINE, np.uint8)
@@ -24,16 +24,16 @@ def rows(count: int, size: int, dtype: Any) -> Any:
 
 
 def longest_block(size: int, largest: int) -> int:
-    """How many of `size` elements a block has: about as many each, and at most `largest`.
+    """The length of nearly equal blocks of `size` elements, at most `largest`.
 
-    A multiple of 64, as `largest` has to be, so that each block begins with a line of the cache.
+    A multiple of 64, as `largest` must be, so that each block starts at a cache line.
     """
     count = -(-size // largest) or 1
     return -(-size // count // _LINE) * _LINE or _LINE
 
 
 def blocks(size: int, largest: int) -> Iterator[slice]:
-    """The places of `size` elements in blocks of `longest_block`, but for the last."""
+    """Slices of `size` elements in blocks of `longest_block`; the last may be shorter."""
     step = longest_block(size, largest)
     for start in range(0, size, step):
         yield slice(start, start + step)

@@ -20,7 +20,7 @@ def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = F
     if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
         return np.nansum(x, axis) if keepdims is False else np.nansum(x, axis, keepdims=keepdims)
     if x.dtype.kind == "V":
-        x = np.where(np.isnan(x), 0, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16
+        x = np.where(np.isnan(x), 0, x).astype(x.dtype)  # NumPy does not detect NaN in bfloat16
     return accumulated(np.nansum, x, _axes(axis), dtype, None, keepdims)
 
 
@@ -29,12 +29,12 @@ def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = 
     if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
         return np.nanprod(x, axis) if keepdims is False else np.nanprod(x, axis, keepdims=keepdims)
     if x.dtype.kind == "V":
-        x = np.where(np.isnan(x), 1, x).astype(x.dtype)  # NumPy sees no NaN in bfloat16
+        x = np.where(np.isnan(x), 1, x).astype(x.dtype)  # NumPy does not detect NaN in bfloat16
     return accumulated(np.nanprod, x, _axes(axis), dtype, None, keepdims)
 
 
-# nanmean, nanvar and nanmedian of NumPy warn where a slice is all NaN; the bodies are silent,
-# as all other frameworks are. So are these, of which NumPy's nanmax and nanmin are made.
+# NumPy's nanmean, nanvar and nanmedian warn of slices without numbers; other frameworks and the
+# default bodies do not. NumPy's nanmax and nanmin use these reductions, which do not warn either.
 
 
 def _extremum(ufunc: Any, x: Any, axis: Any, keepdims: bool) -> Any:

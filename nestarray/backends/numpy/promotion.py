@@ -1,4 +1,4 @@
-"""NumPy: how operands of several dtypes, and Python numbers among them, come to one dtype."""
+"""NumPy: promotion of operands of several dtypes and of Python numbers."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ def cast(x: Any, dtype: Any) -> Any:
 
 
 def has_weak_numbers(dtype: Any) -> bool:
-    """Whether Python numbers are weak beside arrays; beside ml_dtypes' bfloat16 they make float32."""
+    """Whether Python numbers are weak with arrays of `dtype`; with ml_dtypes' bfloat16 they give
+    float32."""
     return dtype.kind != "V"
 
 
 def promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
-    """A two-operand function of promoted dtypes; see `nestarray.backends.promotion`."""
+    """A two-operand function that promotes; see `nestarray.backends.promotion`."""
     return promotion.promoting(
         native, cast, scalar_ok=has_weak_numbers, reflected=native, declined=declined
     )
 
 
 def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`promoting` for real numbers: NumPy orders complex ones, by the real part first."""
+    """`promoting` for real numbers; NumPy would order complex numbers lexicographically."""
 
     def array_first(x1: Any, x2: Any, /) -> Any:
         if x1.dtype.kind == "c":
@@ -51,14 +52,14 @@ def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
 def floating(
     native: Callable[..., Any], of_complex: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """`native`, with integers as float32, and `of_complex` of complex numbers."""
+    """`native` with integers cast to float32; `of_complex` for complex numbers."""
     return promotion.floating(native, cast, of_complex)
 
 
 def floating_pair(
     native: Callable[..., Any], of_complex: Callable[..., Any] | None = None
 ) -> Callable[..., Any]:
-    """`native` of two operands of one dtype, with integers as float32, `of_complex` of complex ones."""
+    """Like `floating`, for two operands of one dtype."""
     return promotion.floating_pair(native, cast, of_complex)
 
 

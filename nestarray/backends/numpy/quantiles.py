@@ -1,9 +1,8 @@
-"""Normal numbers from uniform ones on NumPy: `nestarray.ops.normal_quantile`, bit for bit.
+"""NumPy: `nestarray.ops.normal_quantile`, bit for bit as XLA.
 
-XLA's code rounds x y + z once. In float64 the product of two float32 numbers is exact, so a step
-is a product, a sum and a rounding in float64. Blocks stay in the cache, and everything that is
-computed of a block goes to memory that is taken once: fresh arrays of this size cost as much as
-the computation.
+XLA rounds x y + z once. In float64 the product of two float32 numbers is exact, so a step is a
+product, a sum and a rounding. Blocks fit in the cache and share preallocated memory: new arrays of
+this size would cost as much as the computation.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ _MANTISSA_BITS = np.int32(23)
 
 
 class _Memory:
-    """Arrays to compute in, four of float64 and five of float32."""
+    """Preallocated arrays: four of float64 and five of float32."""
 
     def __init__(self, size: int) -> None:
         self._wide = rows(4, size, np.float64)
         self._narrow = rows(5, size, np.float32)
 
     def of(self, size: int) -> tuple[Any, Any]:
-        """(the wide ones, the narrow ones) for so many numbers."""
+        """(float64 arrays, float32 arrays) of length `size`."""
         return self._wide[:, :size], self._narrow[:, :size]
 
 
@@ -38,7 +37,7 @@ class _Memory:
 def normal_quantile(u: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.copyto.html
 
-    Each formula is evaluated where it is needed.
+    Each formula is evaluated for its elements only.
     """
     x, found = u.reshape(-1), np.empty(u.size, u.dtype)
     if u.dtype == np.float64:
@@ -52,7 +51,7 @@ def normal_quantile(u: Any) -> Any:
 
 
 def _quantiles(x: Any, found: Any, memory: _Memory) -> None:
-    """Write the normal numbers of a block of uniform ones."""
+    """Write the normal numbers of a block of uniform numbers."""
     np.multiply(x, x, out=found)
     np.negative(found, out=found)
     _log1p(found, memory)
@@ -70,7 +69,7 @@ def _quantiles(x: Any, found: Any, memory: _Memory) -> None:
 
 
 def _wide_quantiles(x: Any, found: Any) -> None:
-    """`_quantiles` of float64, in which every step is rounded by itself."""
+    """`_quantiles` of float64, where every step is rounded."""
     w = np.negative(_wide_log1p(np.negative(x * x)))
     tail = np.flatnonzero(~(w < 6.25))
     central, middle, far = threefry.GILES_WIDE
@@ -106,7 +105,7 @@ def _wide_polynomial(coefficients: Sequence[float], x: Any) -> Any:
 
 
 def _log1p(x: Any, memory: _Memory) -> None:
-    """Write `logarithms.log1p` of numbers up to 0 in their place; NaN below −1."""
+    """Replace numbers up to 0 by `logarithms.log1p`; NaN below −1."""
     is_near = x > -logarithms.BOUND
     near, far = np.flatnonzero(is_near), np.flatnonzero(np.logical_not(is_near, out=is_near))
     ones = x.take(far)
@@ -121,7 +120,7 @@ def _log1p(x: Any, memory: _Memory) -> None:
 
 
 def _log1p_near(x: Any, memory: _Memory) -> Any:
-    """x − x²/2 + x³ P(x) / Q(x), in the place of x."""
+    """Replace x by x − x²/2 + x³ P(x) / Q(x)."""
     wide, (square, above, below, *_) = memory.of(len(x))
     np.copyto(above, x)
     _polynomial(logarithms.P, above, wide)
@@ -137,9 +136,9 @@ def _log1p_near(x: Any, memory: _Memory) -> Any:
 
 
 def _log(x: Any, memory: _Memory) -> None:
-    """Write `logarithms.log` of positive normal numbers in their place."""
+    """Replace positive normal numbers by `logarithms.log`."""
     (power, cube, y, wide), (square, exponent, part, whole, _) = memory.of(len(x))
-    # x = 2ᵉ m with m in [√½, √2): what is above √½ in the bits' exponent is e
+    # x = 2ᵉ m with m in [√½, √2): e is the exponent field minus that of √½
     bits, e = x.view(np.int32), whole.view(np.int32)
     np.subtract(bits, _ROOT_HALF, out=e)
     np.right_shift(e, _MANTISSA_BITS, out=e)
@@ -167,7 +166,7 @@ def _log(x: Any, memory: _Memory) -> None:
 
 
 def _polynomial(coefficients: Sequence[float], x: Any, wide: Sequence[Any]) -> None:
-    """Write the polynomial at `x` in its place, and in float64 in the second of `wide`."""
+    """Replace `x` by the polynomial at `x`; also write it in float64 to ``wide[1]``."""
     power, y = wide[0], wide[1]
     np.copyto(power, x)
     first, *others = coefficients
@@ -177,7 +176,7 @@ def _polynomial(coefficients: Sequence[float], x: Any, wide: Sequence[Any]) -> N
 
 
 def _step(y: Any, factor: Any, summand: Any, rounded: Any) -> None:
-    """Write y · factor + summand in the place of y, rounded once to float32, and into `rounded`."""
+    """Replace y by y · factor + summand, rounded once to float32; also write it to `rounded`."""
     np.multiply(y, factor, out=y)
     np.add(y, summand, out=y)
     np.copyto(rounded, y, casting="same_kind")

@@ -1,4 +1,4 @@
-"""NumPy: `nestarray.ops.random`, in place and in blocks that stay in the cache."""
+"""NumPy: `nestarray.ops.random`, in place and in blocks that fit in the cache."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from nestarray.backends.numpy.memory import blocks, longest_block, rows
 from nestarray.backends.numpy.quantiles import normal_quantile as normal_quantile
 from nestarray.numerics import threefry
 
-_BLOCK = 1 << 17  # three blocks of words are 1.5 MiB; smaller ones are mostly calls of ufuncs
+_BLOCK = 1 << 17  # three blocks are 1.5 MiB; smaller blocks spend their time in calls
 
-#: By how much each group of rounds shifts to the left and to the right, as arrays: numbers are
-#: converted in each call.
+#: The left and right shifts of each group of rounds, as arrays: ufuncs convert numbers in each
+#: call.
 _SHIFTS = [
     [(np.array(d, np.uint32), np.array(32 - d, np.uint32)) for d in distances]
     for distances in threefry.ROTATIONS
@@ -60,7 +60,7 @@ def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
 def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
     """https://numpy.org/doc/stable/user/basics.ufuncs.html
 
-    The mantissa's bits behind the exponent of 1 are a number in [1, 2).
+    Mantissa bits with the exponent of 1 are a number in [1, 2).
     """
     wanted = dtypes.as_dtype(dtype)
     mantissa, width = threefry.MANTISSA[wanted]
@@ -76,12 +76,12 @@ def random_uniform(key: Any, *, shape: Any, dtype: Any = "float32") -> Any:
 
 
 def _unfilled(shape: Any, dtype: str) -> Any:
-    """Memory for the elements of `shape`, two at least: NumPy takes twice as long for one."""
+    """Memory for the elements of `shape`, at least two: one element takes NumPy twice as long."""
     return rows(1, max(threefry.count(shape), 2), dtype)[0]
 
 
 def _join(high: Any, low: Any, bits: Any) -> None:
-    """Write what two words are together: 64 bits, or the fewer that their sum modulo 2 has."""
+    """Write two words as 64 bits, or their exclusive or as fewer bits."""
     if bits.itemsize == 8:
         np.copyto(bits, high)
         np.left_shift(bits, 32, bits)
@@ -91,12 +91,12 @@ def _join(high: Any, low: Any, bits: Any) -> None:
 
 
 def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any, Any]]:
-    """The blocks of an array with two random words for each element, which may be written.
+    """The blocks of an array, each with two writable arrays of random words.
 
-    Where an element is a word the first ones are in the block itself: less memory is gone over.
+    If an element is a word, the first words share the memory of the block.
     """
     threefry.check_key(key)
-    k0, k1 = key[0, ...], key[1, ...]  # arrays: ufuncs convert numbers, and broadcast longer
+    k0, k1 = key[0, ...], key[1, ...]  # 0-d arrays: faster than numbers
     is_word = filled.itemsize == 4
     *first, low, free = rows(2 if is_word else 3, longest_block(len(filled), _BLOCK), np.uint32)
     for place in blocks(len(filled), _BLOCK):
@@ -104,21 +104,21 @@ def _blocks(key: Any, filled: Any) -> Iterator[tuple[Any, Any, Any]]:
         one = block.view(np.uint32) if is_word else first[0][: len(block)]
         two = low[: len(block)]
         np.add(_counts()[: len(block)], np.add(k1, np.uint32(place.start)), two)
-        np.add(two, k0, one)  # all first words are `k0`
+        np.add(two, k0, one)  # the first words are all `k0`
         _rounds(k0, k1, one, two, free)
         yield block, one, two
 
 
 @cache
 def _counts() -> Any:
-    """The numbers of a block's elements."""
+    """The positions of the elements of a block."""
     (counts,) = rows(1, _BLOCK, np.uint32)
     counts[:] = np.arange(_BLOCK, dtype=np.uint32)
     return counts
 
 
 def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
-    """The 20 rounds on two blocks of words, which are written, of which y0 has the first sum."""
+    """The 20 rounds in place on two blocks of words; y0 already has the first sum."""
     keys = (k0, k1, k0 ^ k1 ^ np.uint32(threefry.PARITY))
     free = free[: len(y0)]
     for group in range(5):
@@ -127,7 +127,7 @@ def _rounds(k0: Any, k1: Any, y0: Any, y1: Any, free: Any) -> None:
                 np.add(y0, y1, y0)
             np.left_shift(y1, left, free)
             np.right_shift(y1, right, y1)
-            np.bitwise_xor(y1, free, y1)  # an "or": no bit is in both
+            np.bitwise_xor(y1, free, y1)  # an "or" of disjoint bits
             np.bitwise_xor(y1, y0, y1)
         np.add(y0, keys[(group + 1) % 3], y0)
         np.add(y1, np.add(keys[(group + 2) % 3], np.uint32(group + 1)), y1)

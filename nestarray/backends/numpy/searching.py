@@ -16,7 +16,7 @@ from nestarray.numerics.axes import one_axis
 
 def _placed(search: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
     if axis is not None and not x.ndim:
-        one_axis(axis, 0, "axis")  # NumPy takes 0 and -1 for axes of an array that has none
+        one_axis(axis, 0, "axis")  # NumPy accepts axes 0 and -1 of a 0-d array
     return search(x, axis, keepdims=keepdims)
 
 

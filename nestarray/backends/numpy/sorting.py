@@ -11,9 +11,9 @@ from nestarray.numerics.axes import has_place, one_axis
 
 
 def _comparable(x: Any) -> Any:
-    """`x` for functions that sort: complex numbers refused, bfloat16 as float32.
+    """`x` for sorting: complex numbers raise, bfloat16 becomes float32.
 
-    NumPy takes NaN of ml_dtypes' bfloat16 for a number that is less than none.
+    NumPy sorts NaN of ml_dtypes' bfloat16 as a number.
     """
     kind = x.dtype.kind
     if kind == "V":
@@ -36,7 +36,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
         one_axis(axis, 0, "argsort")
     if not descending:
         return np.argsort(x, axis=axis, stable=stable)
-    # The mirror image of the order of the mirror image: equal elements keep their order.
+    # Reverse, sort, reverse: equal elements keep their order.
     mirrored = np.argsort(np.flip(x, axis), axis=axis, stable=stable)
     return x.shape[axis] - 1 - np.flip(mirrored, axis)
 

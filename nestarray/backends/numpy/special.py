@@ -1,4 +1,4 @@
-"""NumPy: `nestarray.ops.special`, by SciPy where it is installed, else by the ops' own bodies."""
+"""NumPy: `nestarray.ops.special`, by SciPy if installed, else by default bodies."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ except ImportError:
 
 
 def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which has float32 and float64, in float32 for everything narrower."""
+    """`native`, which supports float32 and float64, in float32 for narrower dtypes."""
 
     def call(x: Any, /) -> Any:
         dtype = x.dtype
@@ -31,12 +31,12 @@ def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _pair_in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
-    """As `_in_float32`, for two operands of one dtype or of one and a number."""
+    """Like `_in_float32`, for two operands of one dtype, or an array and a number."""
 
     def call(x1: Any, x2: Any, /) -> Any:
         try:
             dtype = x1.dtype
-            x2 = x2 if hasattr(x2, "dtype") else dtype.type(x2)  # SciPy makes float64 of numbers
+            x2 = x2 if hasattr(x2, "dtype") else dtype.type(x2)  # SciPy would use float64
         except AttributeError:
             dtype = x2.dtype
             x1 = dtype.type(x1)

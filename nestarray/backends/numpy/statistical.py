@@ -19,7 +19,7 @@ from nestarray.numerics.axes import many_axes
 
 
 def _axes(x: Any, axis: Any) -> Any:
-    """`axis` for NumPy, which would take 0 and -1 for axes of an array that has none."""
+    """`axis` after a check: NumPy accepts axes 0 and -1 of a 0-d array."""
     if not x.ndim:
         many_axes(axis, 0, "axis")
     return tuple(axis) if axis.__class__ is list else axis
@@ -30,7 +30,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     if axis is not None:
         axis = _axes(x, axis)
     if dtype is None and x.dtype in PRECISE:
-        return np.add.reduce(x, axis, None, None, keepdims)  # what np.sum comes to
+        return np.add.reduce(x, axis, None, None, keepdims)  # the core of np.sum
     return accumulated(np.add.reduce, x, axis, dtype, None, keepdims)
 
 
@@ -39,7 +39,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
     if axis is not None:
         axis = _axes(x, axis)
     if dtype is None and x.dtype in PRECISE:
-        return np.multiply.reduce(x, axis, None, None, keepdims)  # what np.prod comes to
+        return np.multiply.reduce(x, axis, None, None, keepdims)  # the core of np.prod
     return accumulated(np.multiply.reduce, x, axis, dtype, None, keepdims)
 
 
@@ -48,7 +48,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     if axis is not None:
         axis = _axes(x, axis)
     if x.dtype.kind in "fc":
-        return x.mean(axis, None, None, keepdims)  # what np.mean comes to
+        return x.mean(axis, None, None, keepdims)  # the core of np.mean
     found = np.mean(x, axis, np.float32, None, keepdims)
     return in_dtype(found, native_dtype(mean_dtype(x)))
 
@@ -59,7 +59,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         axis = _axes(x, axis)
     if x.dtype.kind == "c":
         refuse_complex(x)
-    return np.maximum.reduce(x, axis, None, None, keepdims)  # what np.max comes to
+    return np.maximum.reduce(x, axis, None, None, keepdims)  # the core of np.max
 
 
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
@@ -68,24 +68,24 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
         axis = _axes(x, axis)
     if x.dtype.kind == "c":
         refuse_complex(x)
-    return np.minimum.reduce(x, axis, None, None, keepdims)  # what np.min comes to
+    return np.minimum.reduce(x, axis, None, None, keepdims)  # the core of np.min
 
 
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    return np.logical_and.reduce(x, axis, bool, None, keepdims)  # what np.all comes to
+    return np.logical_and.reduce(x, axis, bool, None, keepdims)  # the core of np.all
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
     if axis is not None:
         axis = _axes(x, axis)
-    return np.logical_or.reduce(x, axis, bool, None, keepdims)  # what np.any comes to
+    return np.logical_or.reduce(x, axis, bool, None, keepdims)  # the core of np.any
 
 
-# a whole number of degrees of freedom that is a float takes NumPy a microsecond longer
+# NumPy takes 1 µs longer for float degrees of freedom
 
 
 @in_single_precision(cast)
@@ -94,7 +94,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     if axis is not None:
         axis = _axes(x, axis)
     ddof = int(correction) if correction % 1 == 0 else correction
-    return x.var(axis, None, None, ddof, keepdims)  # what np.var comes to
+    return x.var(axis, None, None, ddof, keepdims)  # the core of np.var
 
 
 @in_single_precision(cast)
@@ -103,7 +103,7 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     if axis is not None:
         axis = _axes(x, axis)
     ddof = int(correction) if correction % 1 == 0 else correction
-    return x.std(axis, None, None, ddof, keepdims)  # what np.std comes to
+    return x.std(axis, None, None, ddof, keepdims)  # the core of np.std
 
 
 @supports(lambda *_, include_initial=False, **_settings: include_initial is False)
@@ -164,7 +164,7 @@ def logsumexp(
         return np.full_like(np.sum(x, axis=axis, keepdims=keepdims), -np.inf)
     greatest = np.max(x.real, axis=axis, keepdims=True)
     greatest = np.where(np.isfinite(greatest), greatest, np.zeros_like(greatest))
-    with np.errstate(divide="ignore"):  # the logarithm of 0 is −∞, as everywhere
+    with np.errstate(divide="ignore"):  # log 0 is −∞ without a warning
         result = np.log(np.sum(np.exp(x - greatest), axis=axis, keepdims=True)) + greatest
     return result if keepdims else np.squeeze(result, axis=axis)
 

@@ -19,13 +19,13 @@ def _complex(real: Any, imag: Any) -> Any:
 
 def _complex_expm1(x: Any) -> Any:
     result = np.expm1(x)
-    return _complex(result.real + 0.0, result.imag)  # + 0 makes −0 a 0
+    return _complex(result.real + 0.0, result.imag)  # −0 + 0 is 0
 
 
 def _complex_logaddexp(x1: Any, x2: Any, /) -> Any:
     is_larger = np.real(x1) >= np.real(x2)
     large, small = np.where(is_larger, x1, x2), np.where(is_larger, x2, x1)
-    is_finite = np.isfinite(large.real)  # else the sum is that infinity
+    is_finite = np.isfinite(large.real)  # an infinite operand is the result
     gap = np.subtract(small, large, out=np.zeros_like(large), where=is_finite)
     return large + np.where(is_finite, np.log1p(np.exp(gap)), 0)
 

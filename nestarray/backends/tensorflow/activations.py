@@ -16,7 +16,7 @@ sigmoid = tf.sigmoid
 log_sigmoid = tf.math.log_sigmoid
 
 
-# The slope is a float32 attribute of the kernel.
+# The kernel has the slope as a float32 attribute.
 @supports(lambda x, *, negative_slope=0.01: x.dtype != tf.float64)
 def leaky_relu(x: Any, /, *, negative_slope: float = 0.01) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/leaky_relu"""

@@ -13,7 +13,7 @@ i0e = _in_float32(tf.math.bessel_i0e)
 
 
 def _i1(x: Any) -> Any:
-    # TensorFlow's derivative at 0 is 1 and not 1/2
+    # TensorFlow's derivative at 0 is 1 instead of 1/2
     is_zero = tf.equal(x, 0)
     return tf.where(is_zero, x / 2, tf.math.bessel_i1(tf.where(is_zero, tf.ones_like(x), x)))
 

@@ -1,4 +1,4 @@
-"""TensorFlow: default bodies of ops on dtypes for which what they are made of has no kernels."""
+"""TensorFlow: default bodies of ops on dtypes for which their ops have no kernels."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from nestarray.backends.tensorflow.integers import by_bits
 
-#: Ops that einops makes of TensorFlow's own functions, and that repeat elements.
+#: Ops of einops that repeat elements by TensorFlow's functions.
 _REPEATING = ("repeat_axes",)
 
 

@@ -14,18 +14,18 @@ from nestarray.backends.tensorflow.transforms import (
     traced_in,
 )
 
-#: The tapes and the accumulators around a mapped function, and where its graph is made.
+#: (numbers of tapes and accumulators around a mapped function, its graph).
 State = tuple[tuple[int, int], Any]
 
 
 def derivative_state() -> State:
-    """Where what begins now stands."""
+    """The tapes, accumulators and graph around the running code."""
     return derivatives_around(), traced_in()
 
 
 def obstacle(state: State) -> str | None:
-    """Why values cannot be handed to other examples: where they come from."""
-    if traced_in() != state[1]:  # which runs more often, or not at all
+    """The reason why values cannot be exchanged: the code runs in an inner graph."""
+    if traced_in() != state[1]:  # an inner graph may run several times or never
         return (
             "TensorFlow cannot collect values inside of a loop, a choice or a compiled function; "
             "call it outside of that"
@@ -34,7 +34,7 @@ def obstacle(state: State) -> str | None:
 
 
 def is_differentiated(x: Any, state: State) -> bool:
-    """Whether a derivative is taken that was not when the function began."""
+    """Whether a derivative began after the mapped function."""
     return derivatives_around() != state[0]
 
 
@@ -45,12 +45,12 @@ def linear(
     x: Any,
     state: State,
 ) -> Any:
-    """The value, in which derivatives around the mapped function see those of all examples.
+    """``value(x)``, with derivatives of all examples for tapes around the mapped function.
 
-    For those inside of it the value is a constant; what they see is added, a zero with the rule.
+    For tapes inside of it the value is constant; a zero with the custom rule is added.
     """
     found = value(x)
-    zero = -tf.zeros_like(found)  # with its sign it changes no number
+    zero = -tf.zeros_like(found)  # x + (−0) is x
 
     def pull(_: None, cotangents: list[Any]) -> list[Any]:
         return [transpose(cotangents[0])]

@@ -13,7 +13,7 @@ from nestarray.backends.checks.shapes import check_tensordot
 from nestarray.backends.tensorflow.promotion import promoted, promoting
 from nestarray.numerics.axes import check_contracted, many_axes
 
-# The integers that TensorFlow multiplies as matrices; others are computed as these.
+# Integer dtype → a dtype for which TensorFlow has a matmul kernel.
 _WIDER = {
     tf.int8: tf.int32, tf.int16: tf.int32, tf.uint8: tf.int32,
     tf.uint16: tf.int32, tf.uint32: tf.int64, tf.uint64: tf.int64,
@@ -47,9 +47,9 @@ def _is_one_product(x: Any, weight: Any, bias: Any = None) -> bool:
 
 @supports(_is_one_product)
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/linalg/matmul, which reads the weight transposed.
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/matmul with a transposed weight.
 
-    One product of matrices: with more axes TensorFlow would multiply example by example.
+    One matrix product; with batch axes TensorFlow would multiply each example separately.
     """
     sizes = x.shape.as_list()
     flat = x if len(sizes) == 2 else tf.reshape(x, (-1, sizes[-1]))
@@ -64,7 +64,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     check_contracted(axes, "tensordot")
     x1, x2 = promoted((x1, x2))
     if x1.shape.is_fully_defined() and x2.shape.is_fully_defined():
-        # TensorFlow would pair the elements of all axes together
+        # TensorFlow flattens the axes without a check of each length
         check_tensordot("tensordot", {"x1": x1, "x2": x2, "axes": axes})
     if isinstance(axes, (tuple, list)):
         axes = tuple(
@@ -102,9 +102,9 @@ def _einsum(subscripts: str, operands: Any) -> Any:
 
 
 def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | None:
-    """The equation without axes of length 1 whose letters are longer in other operands.
+    """The equation without axes of length 1 whose letters have other lengths elsewhere.
 
-    The other frameworks repeat those, TensorFlow does not; None: there are none.
+    The other frameworks broadcast these. None if there are no such axes.
     """
     terms, arrow, result = subscripts.partition("->")
     if len(terms.split(",")) != len(operands):
@@ -130,7 +130,7 @@ def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | Non
 
 
 def _with_letters(terms: str, operands: Any) -> tuple[str, str]:
-    """The terms with letters for the axes of ``...``, and all these letters."""
+    """The terms with letters for the axes of ``...``, and these letters."""
     free = "".join(c for c in string.ascii_letters if c not in terms)
     named, most = [], 0
     for term, x in zip(terms.split(","), operands):
@@ -143,10 +143,10 @@ def _with_letters(terms: str, operands: Any) -> tuple[str, str]:
 
 
 def _named(subscripts: str, operands: Any) -> tuple[str, list[Any]]:
-    """An equation that sums over the axes of ``...``, with letters for them.
+    """An equation with letters for the axes of ``...``, which it sums.
 
-    TensorFlow wants those axes in the result. One of a single element, which broadcasts, has no
-    letter, so that the others' are summed alone.
+    TensorFlow requires axes of ``...`` in the result. Axes of length 1 broadcast and get no
+    letter.
     """
     terms, result = subscripts.split("->")
     free = [x for x in string.ascii_letters if x not in subscripts]

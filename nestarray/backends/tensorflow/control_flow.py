@@ -1,4 +1,4 @@
-"""TensorFlow: `nestarray.backends.control_flow`; nodes of a graph, and Python at once."""
+"""TensorFlow: `nestarray.backends.control_flow`; graph operations, or Python if eager."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nestarray.backends.tensorflow.transforms import lose
 
 
 def static_value(x: Any) -> Any:
-    """The value of a scalar: of an eager tensor, or of a constant of the graph."""
+    """The value of an eager scalar or of a constant of the graph; else None."""
     value = tf.get_static_value(x)
     return None if value is None else value.item()
 
@@ -23,7 +23,7 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> Any:
 
 
 def _named(branch: Any) -> Any:
-    # of nothing and of one result TensorFlow would make something else than a tuple
+    # TensorFlow returns no tuple for zero or one results
     return lambda: {str(i): tf.identity(x) for i, x in enumerate(branch())} | {"-": tf.constant(0)}
 
 
@@ -101,7 +101,7 @@ def scan(
 
 
 def _results_of(step: Any, carry: Any, xs: Any) -> Any:
-    """What a step will give, as specifications: it is traced into a graph of its own."""
+    """The specifications of the results of a step, traced into a separate graph."""
 
     def specification(x: Any, first: int) -> Any:
         return tf.TensorSpec(x.shape[first:], x.dtype)

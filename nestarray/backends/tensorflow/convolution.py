@@ -1,9 +1,9 @@
 """TensorFlow: `nestarray.ops.convolution`.
 
-On a CPU TensorFlow convolves channels last only, has no gradient where the kernel is
-dilated, and no grouped convolution but the depthwise one. So the channels are moved here
-and back, a dilated kernel is written out with its zeros, other groups are convolved one by
-one, and integers and complex numbers take the op's body.
+On a CPU TensorFlow convolves channels-last arrays only, has no gradient for dilated kernels, and
+no grouped convolution except depthwise. Hence channels are moved to the end and back, dilated
+kernels are filled with zeros, groups are convolved one by one, and integers and complex numbers
+use the default body.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/convolution
 """
@@ -28,13 +28,13 @@ def _channels_first(x: Any, count: int) -> Any:
 
 
 def _filter(weight: Any, dilation: tuple[int, ...]) -> Any:
-    """(a, b, *kernel) → (*kernel, b, a), with the zeros of the dilation written out."""
+    """(a, b, *kernel) → (*kernel, b, a), with the zeros of the dilation inserted."""
     count = len(dilation)
     return _spread(tf.transpose(weight, (*range(2, 2 + count), 1, 0)), dilation)
 
 
 def _spread(weight: Any, dilation: tuple[int, ...]) -> Any:
-    """(*kernel, a, b) with the zeros of the dilation written out."""
+    """(*kernel, a, b) with the zeros of the dilation inserted."""
     for axis, d in enumerate(dilation):
         if d > 1:
             shape = weight.shape.as_list()
@@ -48,9 +48,9 @@ def _spread(weight: Any, dilation: tuple[int, ...]) -> Any:
 def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int) -> Any:
     """The convolution of (batch, *spatial, in) with (*kernel, in / groups, out).
 
-    The zeros of the dilation are in the kernel.
+    The kernel includes the zeros of the dilation.
     """
-    if x.shape[0] == 0:  # TensorFlow refuses nothing: the shape of one image, cut
+    if x.shape[0] == 0:  # TensorFlow rejects empty batches: take the shape of one image
         return _convolved(tf.zeros((1, *x.shape[1:]), x.dtype), kernel, bias, at, groups)[:0]
     if len(at.kernel) == 1:
         flat = windows.Windows((1, *at.kernel), at.stride * 2, ((0, 0), *at.padding), (1, 1))
@@ -74,7 +74,7 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
 
 
 def _has_kernel(x: Any) -> bool:
-    # without integers, as 32 bits are all that a part of the kernels take
+    # not integers: some kernels support 32 bits only
     return x.dtype.is_floating
 
 
@@ -134,7 +134,7 @@ def _one_group(
 def _spread_out(x: Any, kernel: Any, bias: Any, at: windows.Transposed) -> Any:
     """The transposed convolution of (batch, *spatial, in) with (*kernel, out, in).
 
-    The zeros of the dilation are in the kernel.
+    The kernel includes the zeros of the dilation.
     """
     steps = at.windows.stride
     count = len(steps)

@@ -1,4 +1,4 @@
-"""TensorFlow: `nestarray.ops.convolution_layouts`, with the channels last as its kernels have them.
+"""TensorFlow: `nestarray.ops.convolution_layouts`, channels last, as its kernels require.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/convolution
 """
@@ -24,7 +24,7 @@ def _is_native(
 
 
 def _channels_first(x: Any, weight: Any) -> tuple[int, tuple[Any, ...], tuple[Any, ...]]:
-    """The number of spatial axes, and the shapes of `x` and `weight` as `windows` reads them."""
+    """The number of spatial axes, and the shapes of `x` and `weight` in the order of `windows`."""
     of_x = (x.shape[0], x.shape[-1], *x.shape[1:-1])
     return len(x.shape) - 2, of_x, (weight.shape[-1], weight.shape[-2], *weight.shape[:-2])
 

@@ -29,10 +29,10 @@ _NATIVE: dict[DType, Any] = {d: tf.as_dtype(d.name) for d in dtypes.ALL}
 
 
 def on_device(device: Any) -> Any:
-    """A context in which tensors are made on `device`.
+    """A context that creates tensors on `device`.
 
     Raises:
-        ArgumentError: there is no such device, in whose place TensorFlow would take another.
+        ArgumentError: the device does not exist; TensorFlow would silently use another.
     """
     if device is None:
         return contextlib.nullcontext()
@@ -42,7 +42,7 @@ def on_device(device: Any) -> Any:
         asked = f"{spec.device_type}:{spec.device_index or 0}"
         if spec.device_type is None or any(d.name.endswith(f":{asked}") for d in have):
             return tf.device(device)
-    except (AttributeError, ValueError):  # no name of a device
+    except (AttributeError, ValueError):  # not a device name
         pass
     raise ArgumentError(
         f"device: tensorflow has {', '.join(d.name.rpartition('/')[2] for d in have)}, "
@@ -56,13 +56,13 @@ def widest_float(x: Any) -> DType:
 
 
 def device_of(x: Any) -> str:
-    """The name of the device that `x` is on."""
+    """The name of the device of `x`."""
     name = str(x.device).rpartition("device:")[2].lower() or "cpu"
     return name.removesuffix(":0")
 
 
 def devices() -> list[str]:
-    """The devices that there are."""
+    """The names of all devices."""
     names = [d.name.split("/")[-1] for d in tf.config.list_logical_devices()]
     kinds = [name.removeprefix("device:").lower().removesuffix(":0") for name in names]
     return [kind for kind in kinds if not kind.startswith("xla")]
@@ -75,18 +75,18 @@ def to_device(x: Any, device: Any) -> Any:
 
 
 def device_to_share(like: Any) -> Any:
-    """Where an array made beside `like` belongs; None for the framework's default place."""
+    """The device for an array created from `like`; None for the framework's default."""
     return like.device or None
 
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
-    """This backend's array with the values of a NumPy array; shares memory where it can."""
+    """This backend's array with the values of a NumPy array; shares memory if possible."""
     with on_device(device):
         return tf.convert_to_tensor(x)
 
 
 def to_numpy(x: Any) -> np.ndarray:
-    """A NumPy array with the values of `x`; shares memory where it can."""
+    """A NumPy array with the values of `x`; shares memory if possible."""
     view = _host_view(for_dlpack(x)) if tf.executing_eagerly() else None
     return x.numpy() if view is None else view
 
@@ -97,24 +97,24 @@ def is_abstract(x: Any) -> bool:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether `x` stands for an array in a function that is being traced."""
+    """Whether `x` represents an array in a function that is being traced."""
     return not (tf.executing_eagerly() if isinstance(x, tf.Variable) else hasattr(x, "numpy"))
 
 
 def outside_of_traces() -> Any:
-    """What is computed in this context is no part of a tf.function that is being traced."""
+    """A context in which computation is not part of a traced tf.function."""
     return tf.init_scope()
 
 
 def for_dlpack(x: Any) -> Any:
-    """`x` as an object that exports DLPack; None where it cannot."""
+    """An object that exports the memory of `x` by DLPack; None if impossible."""
     return x.value() if isinstance(x, tf.Variable) else x
 
 
 def from_dlpack(x: Any) -> Any:
-    """An array over the memory of an object that exports DLPack; None where that is not safe."""
-    # Inside tf.function a constant must be one of the graph. Kernels crash on memory that is not
-    # aligned, which TensorFlow's import does not check; addresses elsewhere than on the host are.
+    """An array over the memory of an object that exports DLPack; None if unsafe."""
+    # Inside tf.function a constant must belong to the graph. Kernels crash on unaligned host
+    # memory, which TensorFlow's import does not check.
     if not tf.executing_eagerly() or _is_misaligned(x):
         return None
     try:
@@ -136,18 +136,18 @@ def _is_misaligned(x: Any) -> bool:
 
 
 def copied(x: Any) -> Any:
-    """`x` in memory of its own."""
+    """A copy of `x` in new memory."""
     return tf.raw_ops.DeepCopy(x=x)  # tf.identity shares the memory
 
 
 def address(x: Any) -> int | None:
-    """Where the memory of `x` starts; None where that is not told."""
+    """The address of the memory of `x`; None if unknown."""
     host = _host_view(for_dlpack(x))
     return None if host is None else host.__array_interface__["data"][0]
 
 
 def _host_view(x: Any) -> np.ndarray | None:
-    """A NumPy array, not writable, over the memory of a tensor on the host."""
+    """A read-only NumPy array over the memory of a tensor on the host."""
     bits = tf.bitcast(x, tf.uint16) if x.dtype is tf.bfloat16 else x
     try:
         view = np.from_dlpack(bits)

@@ -17,7 +17,7 @@ def _dtype(dtype: Any, default: Any = dtypes.float32) -> Any:
 
 
 def _place(device: Any, like: Any) -> Any:
-    """A context on `device`, else on the device of `like`."""
+    """A context on `device`, or on the device of `like`."""
     if device is None and like is not None:
         return tf.device(like.device or None)
     return on_device(device)
@@ -31,7 +31,8 @@ def _value(name: str, fill_value: Any, dtype: Any) -> Any:
     if tf.is_tensor(fill_value):
         return tf.cast(fill_value, dtype)
     check_fill(name, "fill_value", fill_value, dtype)
-    # Left to itself TensorFlow makes a Python number float32 first, and loses half of its digits.
+    # By default TensorFlow converts a Python number to float32 first, and loses half of its
+    # digits.
     wide = {float: tf.float64, int: tf.int64, complex: tf.complex128}.get(type(fill_value))
     if wide is tf.int64 and fill_value >= 2**63:
         wide = tf.uint64
@@ -88,10 +89,10 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 
 def _end(first: Any, end: Any, step: int) -> Any:
-    """The end of a range; of an empty one, which TensorFlow refuses, its beginning."""
+    """The end of a range; its start if the range is empty, which TensorFlow rejects."""
     if isinstance(first, int) and isinstance(end, int):
         return end if (end - first) * step > 0 else first
-    first, end = tf.cast(first, tf.int64), tf.cast(end, tf.int64)  # sizes that are not known yet
+    first, end = tf.cast(first, tf.int64), tf.cast(end, tf.int64)  # unknown sizes
     return tf.maximum(first, end) if step > 0 else tf.minimum(first, end)
 
 
@@ -131,7 +132,7 @@ def eye(
 
 
 def _reach(k: int, size: int | None) -> int:
-    """`k`, but not more than an axis has, where its length is known."""
+    """`k`, at most the length of the axis if known."""
     return k if size is None else min(k, size)
 
 

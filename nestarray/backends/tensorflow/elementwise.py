@@ -25,7 +25,7 @@ def _as_signed_bits(x: Any) -> Any:
 
 def _copysign(x1: Any, x2: Any) -> Any:
     refuse_complex(x1)
-    # == would give False for shapes that do not broadcast
+    # == returns False for incompatible shapes
     negative_too = tf.equal(_as_signed_bits(x1) < 0, _as_signed_bits(x2) < 0)
     return tf.where(negative_too, x1, -x1)
 
@@ -35,7 +35,7 @@ def _nextafter(x1: Any, x2: Any) -> Any:
     if x1.dtype in (tf.float32, tf.float64):
         return tf.math.nextafter(x1, x2)
     bits = _as_signed_bits(x1)
-    # Of one sign the bit patterns are in the order of the numbers; from 0 the step leaves 0.
+    # Bit patterns of one sign are ordered like the numbers; 0 is a special case.
     away = tf.where((x2 > x1) == (bits >= 0), bits + 1, bits - 1)
     smallest = tf.where(x2 > 0, tf.ones_like(bits), tf.cast(-32767, bits.dtype))
     stepped = tf.bitcast(tf.where(x1 == 0, smallest, away), x1.dtype)
@@ -56,7 +56,7 @@ def _fmod(x1: Any, x2: Any) -> Any:
 
 @tf.custom_gradient
 def _truncated(x1: Any, x2: Any) -> Any:
-    """The remainder of truncated division, which has no gradient of its own."""
+    """The remainder of truncated division; TensorFlow's has no gradient."""
     found = tf.raw_ops.TruncateMod(x=x1, y=x2)
 
     def gradient(upstream: Any) -> tuple[Any, Any]:
@@ -72,7 +72,7 @@ def _truncated(x1: Any, x2: Any) -> Any:
 
 
 def _remainder(x1: Any, x2: Any) -> Any:
-    """``tf.math.floormod``, with the sign of x2 also where it is 0."""
+    """``tf.math.floormod`` whose zeros have the sign of x2."""
     found = tf.math.floormod(x1, x2)
     if not found.dtype.is_floating:
         return found
@@ -82,13 +82,13 @@ def _remainder(x1: Any, x2: Any) -> Any:
 def _pow(x1: Any, x2: Any) -> Any:
     if not (x1.dtype if hasattr(x1, "dtype") else x2.dtype).is_unsigned:
         return tf.math.pow(x1, x2)
-    dtype = x1.dtype if hasattr(x1, "dtype") else x2.dtype  # no kernel; the bits are those of int64
+    dtype = x1.dtype if hasattr(x1, "dtype") else x2.dtype  # no kernel; int64 has the same bits
     return tf.cast(tf.math.pow(tf.cast(x1, tf.int64), tf.cast(x2, tf.int64)), dtype)
 
 
 def _angle(x: Any) -> Any:
     found = tf.math.angle(x)
-    return found if x.dtype.is_complex else tf.where(tf.equal(x, x), found, x)  # of NaN it is 0
+    return found if x.dtype.is_complex else tf.where(tf.equal(x, x), found, x)  # tf.sign(NaN) is 0
 
 
 abs = on_integers(tf.math.abs, tf.identity)  # unsigned integers

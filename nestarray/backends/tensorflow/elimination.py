@@ -1,7 +1,7 @@
-"""TensorFlow: elimination column by column, as one loop of the graph whatever the size.
+"""TensorFlow: elimination by columns, as one graph loop for every size.
 
-``tf.linalg.lu`` takes square matrices without a zero on the diagonal of U only, and gives the
-order of the rows where LAPACK gives exchanges.
+``tf.linalg.lu`` supports only square matrices without a zero on the diagonal of U, and returns the
+order of the rows instead of LAPACK's exchanges.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ import tensorflow as tf
 
 
 def eliminated(x: Any) -> tuple[Any, Any, Any]:
-    """L and U in one matrix, the exchanges of rows, and the order in which they put the rows."""
+    """L and U in one matrix, the row exchanges, and the resulting order of the rows."""
     m, n = x.shape[-2:]
     rows, columns = tf.range(m, dtype=tf.int64), tf.range(n, dtype=tf.int64)
     batch = len(x.shape) - 2
 
     def step(k: Any, x: Any, pivots: Any, order: Any) -> tuple[Any, ...]:
         size = tf.abs(tf.gather(x, k, axis=-1))
-        size = tf.where(rows >= k, size, tf.constant(-1, size.dtype))  # rows above are settled
+        size = tf.where(rows >= k, size, tf.constant(-1, size.dtype))  # rows above are final
         pivot = tf.argmax(size, -1)[..., None]
         swap = tf.where(tf.equal(rows, k), pivot, tf.where(tf.equal(rows, pivot), k, rows))
         x = tf.gather(x, swap, axis=-2, batch_dims=batch)
         row, column = tf.gather(x, [k], axis=-2), tf.gather(x, [k], axis=-1)
         head = tf.gather(row, [k], axis=-1)
-        # zero only in a column of zeros, which stays as it is
+        # zero only in a column of zeros, which does not change
         head = tf.where(tf.equal(head, 0), tf.ones_like(head), head)
         below = (rows > k)[:, None]
         factor = tf.where(below, column / head, tf.zeros_like(column))
@@ -48,12 +48,12 @@ def eliminated(x: Any) -> tuple[Any, Any, Any]:
 
 
 def exchanges(order: Any) -> Any:
-    """The exchanges that put rows in an order: what LAPACK calls pivots."""
+    """The row exchanges for an order of the rows: LAPACK's pivots."""
     n = order.shape[-1]
     rows = tf.range(n, dtype=tf.int64)
 
     def step(k: Any, state: Any, pivots: Any) -> tuple[Any, ...]:
-        # the exchange that brings row order[k] from where it is now to the place k
+        # the exchange that moves row order[k] from its current position to k
         wanted = tf.gather(order, [k], axis=-1)
         place = tf.argmax(tf.cast(tf.equal(state, wanted), tf.int32), -1)[..., None]
         state = tf.where(tf.equal(rows, place), tf.gather(state, [k], axis=-1), state)
@@ -65,7 +65,7 @@ def exchanges(order: Any) -> Any:
 
 
 def ordered(pivots: Any) -> Any:
-    """The order in which exchanges put the rows: row i is the former row orderᵢ."""
+    """The order of the rows after exchanges: row i is the former row orderᵢ."""
     n = pivots.shape[-1]
     rows = tf.range(n, dtype=tf.int64)
 

@@ -30,7 +30,7 @@ eigvals = _single(tf.linalg.eigvals)
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky"""
     lower = tf.linalg.cholesky(x)
-    # where a matrix has none, TensorFlow gives NaN, or 0 for complex ones, among what was in memory
+    # for a matrix without a factor TensorFlow returns NaN, or 0 if complex, mixed with old memory
     is_found = tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0, -1)
     none = tf.fill(tf.shape(lower), tf.constant(math.nan, lower.dtype))
     lower = tf.where(is_found[..., None, None], lower, tf.linalg.band_part(none, -1, 0))
@@ -42,7 +42,7 @@ def cholesky(x: Any, /, *, upper: bool = False) -> Any:
 def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/qr
 
-    Its kernel squares elements, which overflows where LAPACK's does not.
+    TensorFlow's kernel squares elements, which may overflow, unlike LAPACK's.
     """
     scale = tf.stop_gradient(_scale(x))
     Q, R = tf.linalg.qr(x / scale, full_matrices=mode == "complete")
@@ -50,7 +50,7 @@ def qr(x: Any, /, *, mode: str = "reduced", pivoting: bool = False) -> QRResult:
 
 
 def _scale(x: Any) -> Any:
-    """1, or the largest magnitude of a matrix whose squares would overflow, as `x` broadcast."""
+    """The largest magnitude of each matrix whose squares would overflow, else 1."""
     largest = tf.reduce_max(tf.abs(x), axis=(-2, -1), keepdims=True)
     most = 1e15 if largest.dtype == tf.float32 else 1e150
     return tf.cast(tf.where((largest > most) & tf.math.is_finite(largest), largest, 1), x.dtype)
@@ -59,7 +59,7 @@ def _scale(x: Any) -> Any:
 @_single
 def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/svd"""
-    if x.shape.num_elements() == 0:  # TensorFlow has no gradient of factors of nothing
+    if x.shape.num_elements() == 0:  # no gradient of empty factors
         x = tf.stop_gradient(x)
     S, U, V = tf.linalg.svd(x, full_matrices)
     return SVDResult(U, S, tf.linalg.adjoint(V))
@@ -86,7 +86,7 @@ def eigvalsh(x: Any, /) -> Any:
 
 @tf.custom_gradient
 def _hermitian(x: Any) -> Any:
-    """`x`, with Hermitian gradients, as other frameworks have; TensorFlow's are of one triangle."""
+    """`x` with Hermitian gradients, as in other frameworks; TensorFlow's cover one triangle."""
 
     def gradient(upstream: Any) -> Any:
         return (upstream + tf.linalg.adjoint(upstream)) / 2
@@ -132,9 +132,9 @@ def lu(x: Any, /) -> LUResult:
 
 
 def _regular(x: Any) -> tuple[Any, Any] | None:
-    """The factors and the order of the rows where ``tf.linalg.lu`` gives them.
+    """The factors and the order of the rows from ``tf.linalg.lu``.
 
-    Of a singular matrix it raises; in a graph only when that runs, where nothing can follow.
+    It raises for a singular matrix; a graph cannot recover from this.
     """
     if x.shape[-1] != x.shape[-2]:
         return None
@@ -145,7 +145,7 @@ def _regular(x: Any) -> tuple[Any, Any] | None:
 
 
 def _lu(x: Any) -> tuple[Any, Any]:
-    """``tf.linalg.lu``, which has no gradient, with one that can be differentiated again."""
+    """``tf.linalg.lu`` with a gradient, which is differentiable."""
 
     @tf.custom_gradient
     def call(x: Any) -> Any:

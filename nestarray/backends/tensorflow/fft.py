@@ -42,7 +42,7 @@ def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backwa
     length, place = one_length("rfft", x.shape, n, axis, norm)
     check_real("rfft", x, "fft")
     x = x if x.dtype in (tf.float32, tf.float64) else tf.cast(x, tf.float32)
-    # cut or filled here and not by tf.signal, whose gradients take other lengths amiss
+    # crop or pad here: the gradients of tf.signal are wrong for other lengths
     half = _along_last(lambda rows: tf.signal.rfft(_of_length(rows, length)), x, place)
     return _scaled(half, {"backward": 1.0, "ortho": length**-0.5, "forward": 1.0 / length}[norm])
 
@@ -65,7 +65,7 @@ def _transformed(
     places: Sequence[int],
     scale: float,
 ) -> Any:
-    """One axis after the other: tf.signal transforms the last one only."""
+    """Transform axis by axis: tf.signal transforms the last one only."""
     x = _complex(x)
     for length, place in zip(lengths, places):
         x = _along_last(lambda rows, n=length: transform(_of_length(rows, n)), x, place)
@@ -77,7 +77,7 @@ def _complex(x: Any) -> Any:
     if x.dtype.is_complex:
         return tf.cast(x, dtype)
     real = tf.cast(x, dtype.real_dtype)
-    return tf.complex(real, tf.zeros_like(real))  # the derivative of tf.cast would log a warning
+    return tf.complex(real, tf.zeros_like(real))  # the gradient of tf.cast logs a warning
 
 
 def _scaled(x: Any, scale: float) -> Any:
@@ -85,7 +85,7 @@ def _scaled(x: Any, scale: float) -> Any:
 
 
 def _along_last(transform: Callable[[Any], Any], x: Any, place: int) -> Any:
-    """`transform` of the last axis, done to the axis `place`."""
+    """Apply `transform`, of the last axis, to the axis `place`."""
     rank = len(x.shape)
     if place == rank - 1:
         return transform(x)

@@ -1,7 +1,7 @@
 """TensorFlow: ops on the leaves of a whole tree in one compiled call.
 
-What is called is the kernel that runs a function of a graph: a ``tf.function`` looks at
-each of its arguments in Python, which takes longer than adding them.
+The call goes directly to the kernel of a graph function: a ``tf.function`` processes each argument
+in Python, which takes longer than the addition.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from tensorflow.python.eager import record
 from nestarray.backends.foreach import Columns, Run, parts, when_it_pays
 from nestarray.typing import NUMBERS
 
-_EAGER = tf.__internal__.EagerTensor  # type(tf.constant(…)) is another while a graph is made
+_EAGER = tf.__internal__.EagerTensor  # type(tf.constant(…)) differs in graphs
 
 
 def covers(t: type) -> bool:
-    """Whether arguments of type `t` are tensors that are there, or numbers."""
+    """Whether `t` is the type of eager tensors or of Python numbers."""
     return t is _EAGER or t in NUMBERS
 
 
 def _as_written() -> bytes:
-    """Settings that keep TensorFlow from rewriting: x + 0.0, for one, is not x where x is −0."""
+    """Settings that disable rewriting of graphs: x + 0.0 is not x for x = −0."""
     config = tf.compat.v1.ConfigProto()
     config.graph_options.rewrite_options.disable_meta_optimizer = True
     return config.SerializeToString()
@@ -35,7 +35,7 @@ _AS_WRITTEN = _as_written()
 
 
 def of_op(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...] | None]:
-    """`function`, which takes a leaf of each argument, on all leaves."""
+    """`function` of one leaf of each argument, applied to all leaves."""
 
     def prepare(columns: Columns) -> Run:
         numbers = [c for c in columns if c.__class__ in NUMBERS]
@@ -60,7 +60,7 @@ def of_op(function: Callable[..., Any]) -> Callable[..., tuple[Any, ...] | None]
 
 
 def _is_unobserved() -> bool:
-    """Whether no tape records and no graph is being made."""
+    """Whether neither a tape nor a graph records."""
     return tf.executing_eagerly() and not record.could_possibly_record()
 
 
@@ -71,7 +71,7 @@ class _Graph:
 
 
 def _graph(function: Callable[..., Any], part: Columns) -> _Graph:
-    """The graph of `function` on columns like `part`, of any shapes and of these dtypes."""
+    """The graph of `function` on columns like `part`, of these dtypes and any shapes."""
 
     def leafwise(*tensors: Any) -> tuple[Any, ...]:
         rest = iter(tensors)

@@ -40,7 +40,7 @@ def getitem(x: Any, index: Any, /) -> Any:
         return _basic(x, [_as_basic(item) for item in items])
     check_masks("getitem", {"x": x, "index": index})
     basic: list[Any] = []
-    arrays: dict[int, Any] = {}  # by the axis of x[basic] that they index
+    arrays: dict[int, Any] = {}  # axis of x[basic] → index
     for item in items:
         if item is None or isinstance(item, slice):
             basic.append(item)
@@ -49,7 +49,7 @@ def getitem(x: Any, index: Any, /) -> Any:
             basic.append(slice(None))
         else:
             mask = tf.convert_to_tensor(item)
-            if not len(mask.shape):  # a bool adds an axis of length 1 or 0
+            if not len(mask.shape):  # a bool adds an axis
                 mask = tf.reshape(mask, (1,))
                 places, new = [tf.where(mask)[:, 0]], [None]
             else:
@@ -65,7 +65,7 @@ _MOST_SLICED = 8
 
 
 def _basic(x: Any, items: list[Any]) -> Any:
-    """`x` at integers, slices and None, one for each axis."""
+    """``x[items]`` for integers, slices and None, one for each axis."""
     if max(len(x.shape), len(items)) <= _MOST_SLICED:
         return x[tuple(items)]
     axis = 0
@@ -83,7 +83,7 @@ def _basic(x: Any, items: list[Any]) -> Any:
 
 
 def _as_basic(item: Any) -> Any:
-    """An integer tensor of shape () as the int32 that TensorFlow makes of the numbers beside it."""
+    """Cast an integer tensor of shape () to int32, like Python numbers in the same index."""
     return tf.cast(item, tf.int32) if hasattr(item, "dtype") else item
 
 
@@ -97,21 +97,21 @@ def _integers(item: Any) -> Any:
 
 
 def _wrapped(indices: Any, length: Any) -> Any:
-    """`indices` without negative ones, which TensorFlow does not know."""
+    """`indices` as nonnegative numbers; TensorFlow supports no negative ones."""
     return tf.where(indices < 0, indices + tf.cast(length, indices.dtype), indices)
 
 
 def _gathered(x: Any, arrays: dict[int, Any]) -> Any:
-    """`x` at the positions `arrays`, which broadcast; NumPy's order of the axes."""
+    """`x` at the broadcast positions `arrays`, with NumPy's order of axes."""
     lengths, axes = shape(x), list(arrays)
     wrapped = {axis: _wrapped(places, lengths[axis]) for axis, places in arrays.items()}
     if len(axes) == 1:
         return tf.gather(x, wrapped[axes[0]], axis=axes[0])
     positions = [tf.cast(places, tf.int64) for places in wrapped.values()]
-    nothing = reduce(tf.add, [tf.zeros_like(p) for p in positions])  # of the broadcast shape
+    nothing = reduce(tf.add, [tf.zeros_like(p) for p in positions])  # zeros of the broadcast shape
     rest = [axis for axis in range(len(lengths)) if axis not in arrays]
     places = tf.stack([p + nothing for p in positions], axis=-1)
-    if 0 in [x.shape[axis] for axis in rest]:  # TensorFlow gathers nothing of nothing
+    if 0 in [x.shape[axis] for axis in rest]:  # TensorFlow cannot gather from empty axes
         sizes = tf.stack([lengths[axis] for axis in rest])
         gathered = tf.zeros(tf.concat([tf.shape(nothing), sizes], 0), x.dtype)
     else:
@@ -130,7 +130,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     flat = tf.reshape(x, (-1,))
     places = getitem(tf.reshape(tf.range(tf.size(flat)), tf.shape(x)), index)
     check_fill("setitem", "value", value, x.dtype)
-    value = cast(value, x.dtype)  # a number straight to the dtype, not through float32
+    value = cast(value, x.dtype)  # directly to the dtype, not by float32
     if value.shape[:1] == (1,):
         value = tf.reshape(value, without_ones(shape(value), len(places.shape)))
     updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
@@ -148,7 +148,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
 
 
 def _meets_nan(flat: Any, places: Any, updates: Any) -> Any:
-    """Where an element or an update of it is NaN, which TensorFlow's maximum passes over."""
+    """Positions with a NaN element or update, which TensorFlow's maximum ignores."""
     is_nan, others = (tf.cast(tf.math.is_nan(x), tf.int32) for x in (flat, updates))
     return tf.tensor_scatter_nd_max(is_nan, places[:, None], others) > 0
 

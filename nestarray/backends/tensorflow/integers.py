@@ -1,4 +1,4 @@
-"""TensorFlow: what its kernels for 16 unsigned bits lack."""
+"""TensorFlow: unsigned integers of 16 bits, for which kernels are missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import tensorflow as tf
 
 
 def by_bits(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which repeats elements of its first tensor, on signed ones of the same bits."""
+    """`native`, which repeats elements of its first tensor, on signed integers of the same bits."""
 
     @wraps(native)
     def call(x: Any, /, *args: Any, **kwargs: Any) -> Any:

@@ -23,7 +23,7 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/diag_part"""
     rows, columns = x.shape[-2:]
     if rows is not None and columns is not None and not -rows < offset < columns:
-        return tf.zeros((*shape(x)[:-2], 0), x.dtype)  # which diag_part refuses
+        return tf.zeros((*shape(x)[:-2], 0), x.dtype)  # diag_part rejects it
     return tf.linalg.diag_part(x, k=offset)
 
 
@@ -31,10 +31,10 @@ def diagonal(x: Any, /, *, offset: int = 0) -> Any:
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/slogdet"""
     sign, size = tf.linalg.slogdet(x)
-    return SlogdetResult(sign, tf.math.real(size))  # of complex matrices it comes as complex
+    return SlogdetResult(sign, tf.math.real(size))  # complex for complex matrices
 
 
-# in single precision its approximation loses up to four digits, where the body loses one
+# its approximation loses up to four digits in single precision, the body one
 @_single
 @supports(lambda x: x.dtype in (tf.float64, tf.complex128))
 def expm(x: Any, /) -> Any:

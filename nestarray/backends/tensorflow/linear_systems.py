@@ -19,7 +19,7 @@ inv = _single(tf.linalg.inv)
 
 
 def _stacked(x1: Any, x2: Any) -> tuple[Any, Any]:
-    """The matrices and the right sides as columns, both of the broadcast batch axes."""
+    """The matrices and the right-hand sides as columns, with broadcast batch axes."""
     right = x2[:, None] if len(x2.shape) == 1 else x2
     batch1, batch2 = x1.shape[:-2].as_list(), right.shape[:-2].as_list()
     if batch1 != batch2:

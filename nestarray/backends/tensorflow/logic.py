@@ -12,7 +12,7 @@ from nestarray.backends.tensorflow.promotion import on_integers, pair_on_integer
 
 
 def _of_bools(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` on two operands, with numbers as whether they are not 0."""
+    """`native` of two operands, with numbers compared with 0."""
 
     def call(x1: Any, x2: Any, /) -> Any:
         return native(truth(x1), truth(x2))
@@ -21,12 +21,12 @@ def _of_bools(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _bits(native: Callable[..., Any], of_bools: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` on the bits of integers, `of_bools` on booleans, which TensorFlow keeps apart."""
+    """`native` for bits of integers, `of_bools` for booleans; TensorFlow has separate functions."""
     return promoting(pair_on_integers(native, of_bools), scalar_ok=False)
 
 
 def _parts(test: Callable[..., Any], join: Callable[..., Any], value: bool) -> Callable[..., Any]:
-    """`test` of floating numbers, of both parts of complex ones; `value` for integers."""
+    """`test` of floating numbers or both parts of complex numbers; `value` for integers."""
 
     def call(x: Any, /) -> Any:
         if x.dtype.is_complex:
@@ -39,7 +39,7 @@ def _parts(test: Callable[..., Any], join: Callable[..., Any], value: bool) -> C
 
 
 def _within_width(x: Any, shift: Any) -> Any:
-    """Where a shift is less than the width; TensorFlow would clamp it, others shift all bits out."""
+    """Whether a shift is less than the width; TensorFlow clamps it, others shift all bits out."""
     return (shift >= 0) & (shift < 8 * x.dtype.size)
 
 

@@ -45,7 +45,7 @@ def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None
 
 
 def _lengths(shape: Any) -> Any:
-    # An empty list would become a tensor of float32.
+    # TensorFlow converts an empty list to float32.
     return lengths(shape) if len(shape) else tf.zeros(0, tf.int32)
 
 
@@ -64,7 +64,7 @@ def expand_dims(x: Any, /, axis: Any) -> Any:
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/squeeze"""
     axes = squeezed_axes(shape(x), axis, "squeeze")
-    return tf.squeeze(x, axes) if axes else tf.identity(x)  # to squeeze, no axes means all
+    return tf.squeeze(x, axes) if axes else tf.identity(x)  # tf.squeeze reads () as all axes
 
 
 def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
@@ -128,7 +128,7 @@ def repeat(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/repeat"""
     if axis is not None and x.shape.rank is not None:
-        one_axis(axis, x.shape.rank, "repeat")  # TensorFlow takes 0 for an axis of a number
+        one_axis(axis, x.shape.rank, "repeat")  # TensorFlow accepts axis 0 of a 0-d tensor
     check_repeats(repeats)
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)
@@ -145,7 +145,7 @@ def _has_mode(
         return True
     if mode not in ("reflect", "symmetric"):
         return False
-    # TensorFlow mirrors once, NumPy as often as it takes.
+    # TensorFlow reflects once, NumPy repeatedly.
     reach = 1 if mode == "reflect" else 0
     widths = pad_widths(pad_width, len(x.shape), "pad")
     return all(

@@ -12,9 +12,9 @@ from nestarray.backends.tensorflow.promotion import cast
 
 
 def padded(x: Any, widths: Sequence[tuple[int, int]], fill: float) -> Any:
-    """`x` with as many elements `fill` before and after each axis as `widths` says.
+    """`x` padded by `fill`; `widths` has (before, after) for each axis.
 
-    The number that ``tf.pad`` takes is lost inside of ``tf.vectorized_map``, which pads with zeros:
+    ``tf.vectorized_map`` loses the constant of ``tf.pad`` and pads with zeros:
     https://github.com/tensorflow/tensorflow/blob/master/tensorflow/python/ops/parallel_for/pfor.py
     """
     zeros = tf.pad(x, widths)

@@ -1,7 +1,7 @@
 """TensorFlow: `nestarray.ops.pooling`.
 
-On a CPU TensorFlow pools channels last only, so the channels are moved here and back;
-the body serves dilated windows, what is adaptive, and over three axes all but float32.
+On a CPU TensorFlow pools channels-last arrays only, so channels are moved to the end and back. The
+default body computes dilated and adaptive pooling, and dtypes other than float32 over three axes.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
 """
@@ -66,7 +66,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
     def is_native(
         x: Any, /, *, kernel_size: Any, padding: Any = 0, dilation: Any = 1, **_: Any
     ) -> bool:
-        # where there is padding alone TensorFlow gives the least number of the dtype, not -inf
+        # for windows of padding only TensorFlow returns the smallest number instead of -inf
         is_plain = dilation == 1 and _has_kernel(x, count)
         return is_plain and windows.is_less_than_kernel(padding, kernel_size)
 

@@ -1,4 +1,4 @@
-"""TensorFlow: `nestarray.ops.pooling_layouts`, with the channels last as its kernels have them.
+"""TensorFlow: `nestarray.ops.pooling_layouts`, channels last, as its kernels require.
 
 https://www.tensorflow.org/api_docs/python/tf/nn/max_pool
 """

@@ -1,7 +1,7 @@
-"""Products whose derivatives of every order hold where factors are zero.
+"""Products with correct derivatives of every order for zero factors.
 
-TensorFlow divides by the factors: its first derivative of ``cumprod`` and its second of
-``reduce_prod`` silently lack what a zero factor leaves of the others.
+TensorFlow divides by the factors: for a zero factor its first derivative of ``cumprod`` and its
+second derivative of ``reduce_prod`` are silently wrong.
 https://github.com/tensorflow/tensorflow/issues/119430
 https://github.com/tensorflow/tensorflow/issues/61117
 """
@@ -48,7 +48,7 @@ def running(x: Any, axis: int) -> Any:
 
     def by_doubling(x: Any) -> Any:
         count, reach = x.shape[axis], 1
-        while reach < count:  # each element is the product of `reach` factors, itself the last
+        while reach < count:  # each element is the product of the last `reach` factors
             start, _ = tf.split(x, [reach, count - reach], axis)
             before, _ = tf.split(x, [count - reach, reach], axis)
             x = x * tf.concat([tf.ones_like(start), before], axis)
@@ -59,13 +59,13 @@ def running(x: Any, axis: int) -> Any:
 
 
 def _is_differentiable(x: Any, axes: list[int]) -> bool:
-    """Whether there are derivatives, and multiplications to take them from."""
+    """Whether the dtype has derivatives and multiplications."""
     counts = [x.shape[a] for a in axes]
     return (x.dtype.is_floating or x.dtype.is_complex) and all(counts) and bool(axes)
 
 
 def _derived_from(multiplied: Callable[[Any], Any], native: Callable[[Any], Any], x: Any) -> Any:
-    """`native` of `x`, with the derivatives of the same product `multiplied` in single steps."""
+    """``native(x)`` with the derivatives of `multiplied`, the product in single steps."""
 
     @tf.custom_gradient
     def call(x: Any) -> Any:

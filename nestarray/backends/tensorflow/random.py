@@ -1,7 +1,7 @@
-"""TensorFlow: `nestarray.ops.random`. At once and on the host, NumPy computes, in blocks of the cache.
+"""TensorFlow: `nestarray.ops.random`. NumPy computes eager tensors on the host.
 
-Operations of TensorFlow go over whole arrays of memory one by one, which takes several times as
-long; in graphs, on other devices and where derivatives are taken they are what runs.
+NumPy works in blocks that fit in the cache and is several times as fast. TensorFlow's operations
+run in graphs, on other devices and under derivatives.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.numpy import random as in_numpy
 from nestarray.numerics import threefry
 
-try:  # what is watched has no public name; without, the operations of TensorFlow run
+try:  # private tests for tapes; without them, TensorFlow's operations run
     from tensorflow.python.eager import forwardprop_util, record
 except ImportError:  # pragma: no cover
     forwardprop_util = record = None
@@ -24,7 +24,7 @@ _EAGER = tf.__internal__.EagerTensor  # type(tf.zeros(())) is another while a gr
 
 
 def _is_plain(x: Any) -> bool:
-    """Whether `x` has numbers in the memory of the host, and what is made of it is in no graph."""
+    """Whether `x` is an eager tensor on the host."""
     return type(x) is _EAGER and tf.executing_eagerly() and "CPU" in x.device
 
 

@@ -1,4 +1,4 @@
-"""TensorFlow: `nestarray.ops.rejection`, in loops that can stand in a graph."""
+"""TensorFlow: `nestarray.ops.rejection` as graph loops."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _gamma(key: Any, a: Any, log_space: bool) -> Any:
     words = rejection.Words(_hash, partial(threefry.unit, xp), dtypes.float64)
     rounds = partial(_rounds, words)
     drawn = tf.reshape(rejection.gamma(xp, words, keys, flat, log_space, rounds), xp.shape(a))
-    finite = tf.where(tf.math.is_finite(a), a, tf.zeros_like(a))  # ∞ − ∞ is no 0
+    finite = tf.where(tf.math.is_finite(a), a, tf.zeros_like(a))  # ∞ − ∞ is NaN
     zero = finite - tf.stop_gradient(finite)
     return drawn + zero * tf.stop_gradient(_slope(fixed, drawn, log_space))
 

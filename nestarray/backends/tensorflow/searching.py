@@ -14,7 +14,7 @@ from nestarray.numerics.results import TopKResult
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Any:
-    # In a graph TensorFlow makes a number in front float32, whatever stands behind it.
+    # In a graph TensorFlow converts a number as first operand to float32.
     if x1.__class__ in (int, float, complex):
         x1 = tf.constant(x1, x2.dtype)
     return tf.where(condition, x1, x2)
@@ -28,7 +28,7 @@ def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     if axis is None:
         x, axis = tf.reshape(x, (-1,)), 0
     found = search(x, axis)
-    if x.dtype.is_floating:  # TensorFlow passes NaN over
+    if x.dtype.is_floating:  # TensorFlow ignores NaN
         is_nan = tf.math.is_nan(x)
         first = tf.argmax(is_nan, axis)
         found = tf.where(tf.reduce_any(is_nan, axis), first, found)
@@ -63,7 +63,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
         check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
         x1 = tf.gather(x1, sorter)
     x1, x2 = promoted((x1, x2))
-    # what tf.searchsorted calls, without the reshapes for sequences of sequences
+    # the core of tf.searchsorted, without reshapes for batches of sequences
     found = _BOUNDS[side](sorted_inputs=x1[None], values=tf.reshape(x2, (1, -1)), out_type=tf.int64)
     return tf.reshape(found, tf.shape(x2))
 

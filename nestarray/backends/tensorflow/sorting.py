@@ -23,7 +23,7 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
         x = tf.cast(x, tf.int8)
     if not x.dtype.is_floating:
         return tf.cast(tf.argsort(x, axis, direction, stable=True), tf.int64)
-    # TensorFlow's order is undefined with NaN: put NaN level with ∞, then at the end.
+    # TensorFlow's order is undefined for NaN: sort NaN like ∞, then move it to the end.
     is_nan = tf.math.is_nan(x)
     level = tf.where(is_nan, tf.constant(float("inf"), x.dtype), x)
     order = tf.argsort(level, axis, direction, stable=True)

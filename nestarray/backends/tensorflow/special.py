@@ -11,7 +11,7 @@ from nestarray.backends.base import refuse_complex
 
 
 def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which has no kernel for half precision, in float32 for it and for integers."""
+    """`native` with half precision and integers computed in float32."""
 
     def call(x: Any, /) -> Any:
         dtype = x.dtype
@@ -25,7 +25,7 @@ def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _erf(x: Any) -> Any:
-    # In float64 TensorFlow's erf of ±∞ is NaN; beyond 6 it is ±1.
+    # In float64 TensorFlow's erf(±∞) is NaN; for |x| > 6 erf is ±1.
     return tf.math.erf(tf.clip_by_value(x, -30.0, 30.0) if x.dtype is tf.float64 else x)
 
 
@@ -35,7 +35,7 @@ lgamma = _in_float32(tf.math.lgamma)
 
 
 def _digamma(x: Any) -> Any:
-    return tf.where(tf.equal(x, 0), -1.0 / x, tf.math.digamma(x))  # the pole at 0 is NaN there
+    return tf.where(tf.equal(x, 0), -1.0 / x, tf.math.digamma(x))  # TensorFlow returns NaN at 0
 
 
 digamma = _in_float32(_digamma)

@@ -22,7 +22,7 @@ def _axes(axis: Any) -> Any:
 
 
 def _rounded_once(function: Callable[..., Any], x: Any, *settings: Any) -> Any:
-    """`function` of `x`, of half precision in float32: TensorFlow would round it at each step."""
+    """`function` of `x`, with half precision computed in float32: TensorFlow rounds at each step."""
     if not is_half(dtypes.as_dtype(x.dtype)):
         return function(x, *settings)
     return tf.cast(function(tf.cast(x, tf.float32), *settings), x.dtype)
@@ -53,7 +53,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 
 def _extreme(name: str, reduce: Callable[..., Any], x: Any, axis: Any, keepdims: bool) -> Any:
-    """`reduce`, which takes no bools, and would take no elements for an infinity."""
+    """`reduce`, which supports no bools and returns an infinity for empty arrays."""
     if x.shape.num_elements() == 0:
         check_elements(name, {"x": x, "axis": axis})
     if x.dtype == tf.bool:

@@ -15,7 +15,7 @@ from nestarray.numerics.nonfinite import completed
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, on complex numbers with the standard's values at infinities and NaN."""
+    """`native`, with the standard's values for complex infinities and NaN."""
     of_complex = completed(xp, name, native, tf.complex)
 
     def call(x: Any, /) -> Any:
@@ -25,7 +25,7 @@ def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _log(x: Any) -> Any:
-    """log|x| + i arg x: TensorFlow's is NaN where |x|² is not a number of the dtype."""
+    """log|x| + i arg x; TensorFlow's function is NaN if |x|² overflows or underflows."""
     if not x.dtype.is_complex:
         return tf.math.log(x)
     a, b = tf.math.real(x), tf.math.imag(x)
@@ -39,11 +39,11 @@ def _expm1(x: Any) -> Any:
     if not x.dtype.is_complex:
         return tf.math.expm1(x)
     y = tf.math.expm1(x)
-    return tf.complex(tf.math.real(y) + 0.0, tf.math.imag(y))  # + 0 makes −0 a 0
+    return tf.complex(tf.math.real(y) + 0.0, tf.math.imag(y))  # −0 + 0 is 0
 
 
 def _log1p(x: Any) -> Any:
-    """log|1 + x| + i arg(1 + x): TensorFlow's loses the imaginary part of what is not small."""
+    """log|1 + x| + i arg(1 + x); TensorFlow's function loses the imaginary part of large x."""
     if not x.dtype.is_complex:
         return tf.math.log1p(x)
     a, b = tf.math.real(x), tf.math.imag(x)
@@ -78,9 +78,9 @@ log10 = floating(lambda x: _log(x) / math.log(10.0))
 
 
 def _ordered(x1: Any, x2: Any) -> tuple[Any, Any]:
-    """The larger and the smaller; of equal ones x1 and x2, by whose derivatives each is one of them.
+    """(maximum, minimum); (x1, x2) for equal operands, so that each has its own derivative.
 
-    TensorFlow differentiates both by their first argument there.
+    TensorFlow differentiates both by the first operand.
     """
     return tf.maximum(x1, x2), tf.minimum(x2, x1)
 
@@ -89,7 +89,7 @@ def _hypot(x1: Any, x2: Any) -> Any:
     refuse_complex(x1)
     a, b = tf.abs(x1), tf.abs(x2)
     large, small = _ordered(a, b)
-    # Where large is 0 or ∞ the ratio would be NaN, and poison the gradient too.
+    # If large is 0 or ∞, the ratio would be NaN and so would the gradient.
     plain = tf.math.is_finite(large) & (large > 0)
     safe = tf.where(plain, large, tf.ones_like(large))
     ratio = tf.where(plain, small, tf.zeros_like(small)) / safe
@@ -103,7 +103,7 @@ def _logaddexp(x1: Any, x2: Any) -> Any:
     if x1.dtype.is_complex:
         return _complex_logaddexp(x1, x2)
     large, small = _ordered(x1, x2)
-    # ∞ − ∞ would be NaN; the sum is that infinity.
+    # ∞ − ∞ would be NaN; the result is ∞.
     gap = tf.where(tf.math.is_inf(large), tf.zeros_like(large), small - large)
     rest = tf.where(tf.math.is_inf(large), tf.zeros_like(large), tf.math.log1p(tf.exp(gap)))
     return large + rest

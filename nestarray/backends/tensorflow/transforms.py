@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from nestarray.backends.tensorflow.core import native_dtype
 
-#: The accumulators of the pushes forward around the running code, outermost first.
+#: The forward accumulators around the running code, outermost first.
 _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators", default=())
 
 #: The tapes around the running code, outermost first.
@@ -20,7 +20,7 @@ _tapes: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_tapes", default=())
 
 
 def derivatives_around() -> tuple[int, int]:
-    """How many tapes and accumulators follow the running code."""
+    """The numbers of tapes and accumulators around the running code."""
     return len(_tapes.get()), len(_accumulators.get())
 
 
@@ -39,8 +39,8 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://www.tensorflow.org/api_docs/python/tf/GradientTape
 
-    The gradient is taken outside of its own tape and inside of those around it, so that
-    outer tapes record it. An embedding's IndexedSlices become dense.
+    The gradient is computed outside of its own tape and inside the outer tapes, which record it.
+    An embedding's IndexedSlices become dense.
     """
     with _recording() as tape:
         values = _watched(tape, leaves)
@@ -49,10 +49,10 @@ def value_and_grad(
 
 
 def _watched(tape: Any, arrays: list[Any]) -> list[Any]:
-    """A tensor of its own for each place: tied arrays get one gradient each, as in JAX.
+    """A separate tensor for each argument: tied arrays get one gradient each, as in JAX.
 
-    The tape, which is recording, follows all results of an operation one operand of which it
-    watches. Told of each result, it would look at each for 5 µs. Integers it does not watch.
+    An active tape watches all results of an operation with a watched operand, so one watched
+    tensor suffices; an explicit watch of each takes 5 µs. Integers are not watched.
     """
     if not arrays:
         return []
@@ -66,7 +66,7 @@ def _watched(tape: Any, arrays: list[Any]) -> list[Any]:
 
 
 def _gradients(tape: Any, target: Any, sources: list[Any], cotangents: Any = None) -> list[Any]:
-    """Of all sources; of what the target does not depend on they are zeros."""
+    """The gradients by all sources; zeros for independent ones."""
     found = tape.gradient(target, sources, output_gradients=cotangents)
     pairs = zip(found, sources, strict=True)
     return _dense([tf.zeros_like(x) if g is None else g for g, x in pairs])
@@ -81,7 +81,7 @@ def vjp(
 ) -> tuple[Any, Any, Any]:
     """https://www.tensorflow.org/api_docs/python/tf/GradientTape
 
-    After the gradients of `arrays` come those of `closed`, tensors that `fn` closes over.
+    Gradients of `closed`, the tensors that `fn` captures, follow those of `arrays`.
     """
     with _recording(persistent=True) as tape:
         values = _watched(tape, arrays)
@@ -99,14 +99,17 @@ def jvp(
 ) -> tuple[Any, Any, Any]:
     """https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator
 
-    A tape around two accumulators gives wrong numbers; the inner one is left to two tapes. So is
-    what stacks results in a loop of a graph, which an accumulator cannot read.
+    A tape around two accumulators gives wrong numbers, so two tapes replace the inner one. They
+    also replace an accumulator for graph loops that stack results, which it does not support.
     """
     if _accumulators.get():
         return _by_pulls(fn, arrays, tangents)
     try:
         return _accumulated(fn, arrays, tangents)
-    except (TypeError, SystemError) as error:  # the second where its C code runs on after the first
+    except (
+        TypeError,
+        SystemError,
+    ) as error:  # SystemError if the C code continues after the TypeError
         if "variant" not in f"{error} {error.__cause__}":
             raise
         return _by_pulls(fn, arrays, tangents)
@@ -129,7 +132,7 @@ def _accumulated(
 def _by_pulls(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], closed: Sequence[Any] = ()
 ) -> tuple[Any, Any, list[Any]]:
-    """J t as the derivative of u ↦ Jᴴ u, which is linear, so that any u will do.
+    """J t as the derivative of the linear map u ↦ Jᴴ u, at any u.
 
     https://j-towns.github.io/2017/06/12/A-new-trick.html
     """
@@ -155,9 +158,9 @@ def custom_vjp(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/custom_gradient
 
-    A ForwardAccumulator would follow the operations inside, and in a graph it does not see the
-    rule; so it is paused, and the tangents are handed to it: those of the rule for forward mode, or
-    of the transposed pullback.
+    A ForwardAccumulator would differentiate the operations inside, and in a graph it ignores the
+    custom rule. So it is paused and receives the tangents from the forward rule or from the
+    transposed pullback.
     """
 
     def transposed(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -184,7 +187,7 @@ def custom_vjp(
 
 
 def _pushed(push: Callable[..., Any], arrays: list[Any]) -> list[tuple[Any, Any]]:
-    """Each accumulator with the tangents of the results; the rule itself is for the outer ones."""
+    """Each accumulator with the tangents of the results; the outer ones differentiate the rule."""
     active = _accumulators.get()
     zero = tf.UnconnectedGradients.ZERO
     found = []
@@ -197,7 +200,7 @@ def _pushed(push: Callable[..., Any], arrays: list[Any]) -> list[tuple[Any, Any]
 
 @contextmanager
 def _paused(active: tuple[Any, ...], depth: int) -> Iterator[None]:
-    """Let the accumulators from `depth` on not see what runs: they would push it forward again."""
+    """Pause the accumulators from `depth` on, which would differentiate the code again."""
     token = _accumulators.set(active[:depth])
     for accumulator in reversed(active[depth:]):
         accumulator._pop_accumulator()
@@ -212,9 +215,10 @@ def _paused(active: tuple[Any, ...], depth: int) -> Iterator[None]:
 def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/custom_gradient
 
-    ``tf.recompute_grad`` stops all tapes, those of derivatives inside of `fn` too, which come
-    out as zeros: https://www.tensorflow.org/api_docs/python/tf/recompute_grad
-    Forward mode keeps nothing that could be computed again.
+    ``tf.recompute_grad`` also stops the tapes of derivatives inside of `fn`, which become zero:
+    https://www.tensorflow.org/api_docs/python/tf/recompute_grad
+
+    Forward mode stores nothing.
     """
     if _accumulators.get():
         return fn(*arrays)
@@ -222,13 +226,13 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     @tf.custom_gradient
     def function(*inputs: Any) -> Any:
         def pullback(*cotangents: Any) -> list[Any]:
-            with tf.control_dependencies(cotangents):  # a graph would share the first pass
+            with tf.control_dependencies(cotangents):  # else a graph would reuse the first pass
                 again = tf.identity_n(list(inputs))
             return vjp(lambda *xs: (fn(*xs), ()), again, "checkpoint")[2](list(cotangents))
 
         count = len(_tapes.get())
         with tapes_stopped(count):
-            token = _tapes.set(())  # a checkpoint inside has none to stop
+            token = _tapes.set(())  # an inner checkpoint stops no tape
             try:
                 return fn(*inputs), pullback
             finally:
@@ -239,32 +243,32 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
 
 @contextmanager
 def tapes_stopped(count: int) -> Iterator[None]:
-    """Let the outermost tapes, so many, not see what runs."""
+    """Pause the `count` outermost tapes."""
     with ExitStack() as stack:
         for tape in reversed(_tapes.get()[:count]):
             stack.enter_context(tape.stop_recording())
         yield
 
 
-#: What the code that is mapped has used that `tf.vectorized_map` loses: rules of derivatives,
-#: or choices, of which its own code has none. None outside of `vmap`.
+#: The features used by the mapped code that `tf.vectorized_map` does not support: custom
+#: derivatives and branches. None outside of `vmap`.
 _lost: ContextVar[list[str] | None] = ContextVar("nestarray_lost", default=None)
 
 
-#: How many mapped functions, inside of each other, the running code is in.
+#: The number of nested mapped functions around the running code.
 _depth: ContextVar[int] = ContextVar("nestarray_depth", default=0)
 
 
 def traced_in() -> tuple[Any, int]:
-    """The graph that is made of the running code, and how many mapped functions it is in."""
+    """The graph of the running code, and the number of mapped functions around it."""
     return tf.compat.v1.get_default_graph(), _depth.get()
 
 
 def _is_for_the_user(record: logging.LogRecord) -> bool:
-    """Whether a record is no note of `tf.vectorized_map` on how it maps what is mapped here.
+    """Whether a log record is not a warning of `tf.vectorized_map` about its fallback.
 
-    What it cannot map is an error to it, and is called row by row here; each of its calls makes a
-    graph anew, and it warns of that.
+    An operation that it cannot map raises, and nestarray calls the function for each row; each
+    call builds a new graph, of which it warns.
     """
     return not _depth.get() or "pfor" not in f"{record.filename} {record.getMessage()}"
 
@@ -273,7 +277,7 @@ tf.get_logger().addFilter(_is_for_the_user)
 
 
 def lose(name: str) -> None:
-    """Say that the derivatives of what runs now are lost where a function is mapped."""
+    """Record that mapping loses the derivatives of the running code."""
     names = _lost.get()
     if names is not None:
         names.append(name)
@@ -282,16 +286,16 @@ def lose(name: str) -> None:
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/vectorized_map
 
-    Its trace cannot hand out a tensor of outside, so each result is an operation of its own.
-    Of no rows it runs no trace; the results are known by a row of zeros. What it cannot map, some
-    gradients of loops and choices, is called row by row.
+    Its trace cannot return a captured tensor, so each result is copied. Without rows, a row of
+    zeros gives the results' shapes and dtypes. Functions that it cannot map (some gradients of
+    loops and branches) are called row by row.
     """
     if arrays[0].shape[0] == 0:
         one = fn(*(tf.zeros(x.shape[1:], x.dtype) for x in arrays))
         return tuple(tf.zeros((0, *y.shape), y.dtype) for y in one)
     try:
         found, is_lost = _mapped(fn, arrays)
-    except Exception:  # if it is the function that is wrong, its rows say so
+    except Exception:  # an error of the function itself is raised by its rows
         if arrays[0].shape[0] is None:
             raise
         return _row_by_row(fn, arrays)
@@ -303,7 +307,7 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
 def vmap_with_common(
     fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
 ) -> tuple[Any, Any, list[int]]:
-    """The rows and what all have in common, and which of that is not: a row's graph says it."""
+    """Return batched outputs, unbatched outputs, and the indices that should have been batched."""
     specs = [tf.TensorSpec(x.shape[1:], x.dtype) for x in arrays]
     counts: list[int] = []
 
@@ -326,7 +330,7 @@ def vmap_with_common(
 
 
 def _depends_on(x: Any, names: set[str]) -> bool:
-    """Whether a tensor of a graph is computed from one of these names."""
+    """Whether a tensor of a graph depends on one of the tensors `names`."""
     seen, ahead = set(), [x]
     while ahead:
         y = ahead.pop()
@@ -341,7 +345,7 @@ def _depends_on(x: Any, names: set[str]) -> bool:
 def _mapped(
     fn: Callable[..., tuple[Any, ...]], arrays: list[Any]
 ) -> tuple[tuple[Any, ...], list[str]]:
-    """The results, and what of their derivatives is lost."""
+    """The results, and the names of functions whose derivatives are lost."""
     around, names = _lost.get(), []
     tokens = _lost.set(names), _depth.set(_depth.get() + 1)
     try:
@@ -363,12 +367,11 @@ def _row_by_row(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[
 def _with_mapped_derivatives(
     fn: Callable[..., tuple[Any, ...]], arrays: list[Any], found: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """What was found, with the mapped derivative as its derivative.
+    """The results, with the mapped pullback as their derivative.
 
-    `tf.vectorized_map` copies operations without the rules of `tf.custom_gradient` that they
-    stand for, and a ForwardAccumulator fails over gradients of what it makes. Inside of what is
-    mapped both hold, so the pullback of all rows is the pullback of a row, mapped; tensors that
-    the function closes over are in all rows.
+    `tf.vectorized_map` drops the rules of `tf.custom_gradient`, and a ForwardAccumulator fails on
+    its gradients. Inside the mapped function both work, so the pullback of all rows is the mapped
+    pullback of a row; captured tensors occur in all rows.
     """
     specs = [tf.TensorSpec(x.shape[1:], x.dtype) for x in arrays]
     traced = tf.function(fn, autograph=False).get_concrete_function(*specs)
@@ -413,15 +416,16 @@ def _is_inexact(x: Any) -> bool:
 
 
 def runs_inline(arrays: list[Any]) -> bool:
-    """Whether a jitted function is run as it is: functions of other functions are graphs too.
+    """Whether a jitted function runs uncompiled: inside another graph, or under an accumulator.
 
-    An accumulator fails over graphs with mapped gradients in them; of its operations it is right.
+    An accumulator fails on graphs with mapped gradients, but differentiates their operations
+    correctly.
     """
     return not arrays or bool(_accumulators.get())
 
 
 def trace_guard(arrays: list[Any]) -> Callable[[list[Any]], bool]:
-    """A test whether a trace made with `arrays` serves others: of their shapes and dtypes."""
+    """A test whether a trace made with `arrays` is valid for other arrays, by shapes and dtypes."""
     key = _trace_key(arrays)
     return lambda others: _trace_key(others) == key
 
@@ -442,13 +446,13 @@ def compile_leaves(
 ) -> Callable[..., tuple[Any, ...]]:
     """https://www.tensorflow.org/api_docs/python/tf/function
 
-    Its tensors cannot be written to, so nothing is made of `donated`.
-    AutoGraph is off unless asked for: it would rewrite the code of nestarray as well. The
-    concrete function is taken at once, and its part that takes a flat list: the guard of the
-    trace has looked at the arrays already, and a call that does so again takes twice as long.
+    Tensors are immutable, so `donated` is ignored.
+    AutoGraph is off by default: it would also rewrite nestarray. The call goes directly to the
+    flat concrete function: the guard of the trace has already checked the arrays, and a second
+    check would double the time.
     """
     concrete = tf.function(fn, **{"autograph": False} | options).get_concrete_function(*arrays)
-    call_flat = getattr(concrete, "_call_flat", None)  # it has no public name
+    call_flat = getattr(concrete, "_call_flat", None)  # private
     if call_flat is None or not _are_eager(arrays):
         return concrete
 
@@ -464,7 +468,7 @@ _EAGER = {tf.__internal__.EagerTensor}  # type(tf.zeros(())) is another while a 
 
 
 def _are_eager(arrays: Sequence[Any]) -> bool:
-    """Whether all are tensors with numbers, of no graph, and no variables."""
+    """Whether all are eager tensors and not variables."""
     return set(map(type, arrays)) == _EAGER
 
 

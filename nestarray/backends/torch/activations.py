@@ -26,7 +26,7 @@ mish = F.mish
 _SOFTPLUS_IS_LINEAR = 40.0
 
 
-@supports(lambda x: x.dtype in INEXACT)  # of integers torch adds 1 in their own dtype
+@supports(lambda x: x.dtype in INEXACT)  # torch would compute integers in their dtype
 def softsign(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softsign.html"""
     return F.softsign(x)
@@ -76,26 +76,26 @@ def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) ->
     return F.softplus(x, beta, _SOFTPLUS_IS_LINEAR if threshold is None else threshold)
 
 
-# of integers torch rounds the limits, and of limits in the wrong order it takes the upper one
+# torch rounds limits for integers, and returns the upper limit if the limits are reversed
 @supports(lambda x, min_value=-1.0, max_value=1.0: x.is_floating_point() and min_value <= max_value)
 def hard_tanh(x: Any, /, *, min_value: float = -1.0, max_value: float = 1.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardtanh.html"""
     return F.hardtanh(x, min_value, max_value)
 
 
-@supports(lambda *_, threshold=0.5: threshold == threshold)  # beside NaN torch leaves x as it is
+@supports(lambda *_, threshold=0.5: threshold == threshold)  # torch returns x for a NaN threshold
 def hard_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.hardshrink.html"""
     return F.hardshrink(x, threshold)
 
 
-@supports(lambda *_, threshold=0.5: threshold < math.inf)  # which torch refuses
+@supports(lambda *_, threshold=0.5: threshold < math.inf)  # torch rejects it
 def soft_shrink(x: Any, /, *, threshold: float = 0.5) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.softshrink.html"""
     return F.softshrink(x) if threshold == 0.5 else F.softshrink(x, threshold)
 
 
-@supports(lambda x, **_: x.is_floating_point())  # of integers torch wraps the value
+@supports(lambda x, **_: x.is_floating_point())  # torch wraps the value for integers
 def threshold(x: Any, /, *, threshold: float, value: float) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.threshold.html"""
     return F.threshold(x, threshold, value)

@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from nestarray.backends.base import supports
 
 
-# torch draws from its own generator, takes one of a mask and causality, no mask of another dtype
-# or of less than two axes, and reads values beyond their end where they are fewer than keys
+# torch uses its own generator for dropout, accepts either a mask or causality, no mask of another
+# dtype or with fewer than two axes, and reads out of bounds if there are fewer values than keys
 @supports(
     lambda query, key, value, mask=None, *_, dropout_p=0.0, is_causal=False, enable_gqa=False, attn_logits_soft_cap=None, **_settings: (
         query.is_floating_point()

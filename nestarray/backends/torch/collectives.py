@@ -1,8 +1,8 @@
 """PyTorch: `nestarray.transforms.collectives`.
 
-A tensor that ``torch.func.vmap`` maps has an axis that its function does not see. What may see
-it is the rule for ``vmap`` of an ``autograd.Function``, which is asked at each level of mapped
-functions: at that of the axis the number of the example is mapped, and at all others it is not.
+``torch.func.vmap`` hides the mapped axis from its function. The ``vmap`` rule of an
+``autograd.Function`` can access it. The rule runs at each level of nested mapped functions; the
+level of the collective is the one where the number of the example is mapped.
 
 https://docs.pytorch.org/docs/stable/notes/extending.func.html
 """
@@ -15,7 +15,7 @@ import torch
 
 
 def gather(x: Any, index: Any, size: int) -> Any:
-    """The values of `x` in all examples, in front; `index` is the number of the example."""
+    """The values of `x` in all examples, on a new first axis; `index` numbers the example."""
     return _Gather.apply(x, index, size)
 
 
@@ -37,7 +37,7 @@ class _Gather(_Collective):
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Any, index: Any, size: int) -> tuple[Any, int | None]:
         of_x, of_index, _ = in_dims
-        if of_index is None:  # another axis
+        if of_index is None:  # the level of another axis
             return _Gather.apply(x.movedim(of_x, 0), index, size), 1
         whole = x.expand(size, *x.shape) if of_x is None else x.movedim(of_x, 0)
         return whole, None
@@ -54,12 +54,12 @@ class _Gather(_Collective):
 
 
 class _Scatter(_Collective):
-    """For each example the sum of what all of them have for it: the transpose of `_Gather`."""
+    """The transpose of `_Gather`: for each example, the sum over all examples."""
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, x: Any, index: Any, size: int) -> tuple[Any, int]:
         of_x, of_index, _ = in_dims
-        if of_index is None:  # another axis
+        if of_index is None:  # the level of another axis
             return _Scatter.apply(x.movedim(of_x, 1), index, size), 0
         return x * size if of_x is None else x.sum(of_x), 0
 

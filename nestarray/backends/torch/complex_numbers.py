@@ -27,6 +27,6 @@ def polar(abs: Any, angle: Any, /) -> Any:
     ):
         dtype = parts_dtype("polar", abs=abs, angle=angle)
         abs, angle = cast(abs, dtype), cast(angle, dtype)
-    if abs.requires_grad:  # torch.polar's has the wrong sign where abs is negative
+    if abs.requires_grad:  # the gradient of torch.polar has the wrong sign for negative abs
         return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
     return torch.polar(abs, angle)

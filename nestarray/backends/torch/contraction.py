@@ -19,9 +19,9 @@ matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.linear.html"""
-    if bias is not None and bias.ndim != weight.ndim - 1:  # PyTorch would add it along the batch
+    if bias is not None and bias.ndim != weight.ndim - 1:  # torch would add it along the batch
         check_linear("linear", {"x": x, "weight": weight, "bias": bias})
-    if bias is not None and weight.ndim == 1:  # PyTorch has no bias of one output without its axis
+    if bias is not None and weight.ndim == 1:  # torch supports no scalar bias
         x, weight, bias = promoted((x, weight, bias))
         return _linear(x, weight) + bias
     if x.dtype is weight.dtype and (bias is None or bias.dtype is x.dtype):
@@ -38,7 +38,7 @@ _tensordot = through_int64(torch.tensordot)
 
 
 def _check_lengths(x1: Any, x2: Any, axes: Any) -> None:
-    """PyTorch would repeat a contracted axis of length 1."""
+    """Checks lengths: torch would repeat a contracted axis of length 1."""
     if 1 in x1.shape or 1 in x2.shape:
         check_tensordot("tensordot", {"x1": x1, "x2": x2, "axes": axes})
 
@@ -60,7 +60,7 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
     return _tensordot(x1, x2, dims=axes)
 
 
-# torch takes no integers; of unequal lengths it would broadcast one
+# torch rejects integers, and broadcasts length 1
 @supports(lambda x1, x2, axis=-1: x1.dtype in INEXACT and x1.shape[axis] == x2.shape[axis])
 def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vecdot.html"""
@@ -76,7 +76,7 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
         found = torch.einsum(subscripts, *operands)
     except NotImplementedError:
         return _einsum(*operands, subscripts=subscripts)
-    dtype = operands[0].dtype  # sums of small integers are int64
+    dtype = operands[0].dtype  # torch sums small integers in int64
     return found if found.dtype is dtype else found.to(dtype)
 
 

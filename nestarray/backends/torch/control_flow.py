@@ -1,10 +1,10 @@
 """PyTorch: `nestarray.backends.control_flow`.
 
-Python runs the loops, and a trace by ``make_fx`` unrolls them. A choice by a value that the
-trace does not know becomes ``torch.cond`` or ``torch.while_loop``. These take functions of
-arguments only, so the tensors of outside that a branch uses are found by a first run of it,
-and handed to it as arguments in the second (`_Lifted`). Under ``torch.func.vmap``, where
-examples differ in their choice, all branches run and each example takes its own.
+Loops run in Python, and a trace by ``make_fx`` unrolls them. A branch on a traced value becomes
+``torch.cond`` or ``torch.while_loop``. These operators support no closures, so a first run of a
+branch records the tensors that it captures, and the second run receives them as arguments
+(`_Lifted`). Under ``torch.func.vmap``, if the condition differs between examples, all branches run
+and each example selects its result.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_l
 
 
 def static_value(x: Any) -> Any:
-    """The value of a scalar; what vmap maps over or a trace stands in for has none."""
+    """The value of a scalar; None if it is batched by vmap or traced."""
     if isinstance(x, bool):
         return x
     if torch.compiler.is_dynamo_compiling():
@@ -41,7 +41,7 @@ def static_value(x: Any) -> Any:
 
 
 def _plain(x: Any) -> Any:
-    """The tensor of all examples behind what vmap shows of one."""
+    """The tensor of all examples of a tensor batched by vmap."""
     while _functorch.is_functorch_wrapped_tensor(x):
         x = _functorch.get_unwrapped(x)
     return x
@@ -60,7 +60,7 @@ def _is_batched(x: Any) -> bool:
 def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/cond.html"""
     if torch.compiler.is_dynamo_compiling():
-        true_branch(), false_branch()  # what they note of their results must not change inside
+        true_branch(), false_branch()  # computes shapes and dtypes outside of the operator
         return tuple(torch.cond(pred, lambda: _new(true_branch()), lambda: _new(false_branch())))
     if _is_batched(pred):
         return _chosen(pred, true_branch(), false_branch())
@@ -75,10 +75,10 @@ def _new(results: Sequence[Any]) -> tuple[Any, ...]:
 
 
 def _check_transforms(name: str, operator: Any) -> None:
-    """Refuse what torch.func cannot look through: https://docs.pytorch.org/docs/stable/cond.html
+    """Raise inside of torch.func, which does not support it: https://docs.pytorch.org/docs/stable/cond.html
 
-    And gradients of gradients: that of the operator holds detached values, of which the outer one
-    would miss a part.
+    Also raise for gradients of gradients: the operator's gradient detaches values, so the outer
+    gradient would miss terms.
     """
     if is_differentiated_again():
         raise UnsupportedError(
@@ -96,7 +96,7 @@ def _check_transforms(name: str, operator: Any) -> None:
 
 
 def _fresh(x: Any) -> Any:
-    """`x` in memory of its own, and its gradient too: what operators for control flow ask of both."""
+    """A copy of `x` with a copied gradient; operators for control flow forbid aliases."""
     return x * 1 if x.dtype.is_floating_point or x.dtype.is_complex else x.clone()
 
 
@@ -113,7 +113,7 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple
         if value is None and _is_batched(goes_on):
             goes_on_anywhere = _plain(goes_on)
             if isinstance(goes_on_anywhere, FakeTensor):
-                if max_steps is not None:  # all steps are written out, and skipped by examples
+                if max_steps is not None:  # unrolled; finished examples skip steps
                     carry = _chosen(goes_on, body(carry), carry)
                     steps += 1
                     continue
@@ -135,7 +135,7 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple
 
 
 def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[Any, ...]:
-    if most is not None:  # the loop counts its steps
+    if most is not None:  # count steps
         start = torch.zeros((), dtype=torch.int64, device=carry[0].device)
         found = _traced_loop(
             lambda state: test(state[1:]) & (state[0] < most),
@@ -152,7 +152,7 @@ def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[An
         run_test, run_body = parts.functions
         trace = not_differentiable.get()
         if trace is not None and any(x.requires_grad for x in (*carry, *parts.captured)):
-            trace.append("while_loop")  # which has no derivative once it is compiled
+            trace.append("while_loop")  # its compiled form has no derivative
         found = _while_loop(lambda *c: run_test(*c)[0], run_body, carry, parts.captured)
     return tuple(found)
 
@@ -166,7 +166,7 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
 ) -> Any:
-    """A loop of Python, with indices that a trace knows."""
+    """A Python loop with constant indices."""
     device = None if like is None else like.device
     for i in range(lower, upper):
         carry = body(torch.tensor(i, device=device), carry)
@@ -174,18 +174,18 @@ def fori_loop(
 
 
 class _Lifted:
-    """Functions of tensors that take what they use of outside as further arguments.
+    """Functions of tensors whose captured tensors are further arguments.
 
     Attributes:
-        captured: copies of the tensors of outside that any of the functions uses.
-        functions: the functions of their own arguments and `captured`; they return new
-            tensors, as the operators for control flow ask.
+        captured: copies of the tensors that any of the functions captures.
+        functions: functions of (arguments, `captured`); they return new tensors, as the operators
+            for control flow require.
     """
 
     def __init__(self, functions: list[Callable[..., Any]], args: Sequence[Sequence[Any]]) -> None:
         found: dict[int, Any] = {}
         for function, given in zip(functions, args, strict=True):
-            own = tuple(map(torch.clone, given))  # outside, the function may use `given` too
+            own = tuple(map(torch.clone, given))  # the function may also capture `given`
             with _Watch(own) as watch:
                 results = function(*own)
             watch.note(results)
@@ -207,10 +207,10 @@ class _Lifted:
 
 
 def _dispatch_keys() -> Callable[[], AbstractContextManager[Any]]:
-    """What gives code the dispatch keys of this place.
+    """A context that restores the present dispatch keys.
 
-    Operators for control flow trace their functions below autograd, where a gradient that these
-    take would find nothing recorded, and be zero.
+    Operators for control flow trace their functions below autograd, where a gradient inside would
+    be zero, because nothing is recorded.
     """
     if _functorch.get_dynamic_layer_stack_depth():
         return nullcontext
@@ -220,16 +220,15 @@ def _dispatch_keys() -> Callable[[], AbstractContextManager[Any]]:
 
 
 class _Watch(TorchFunctionMode):
-    """Notes the tensors that functions of torch are given and have not made.
+    """Records the input tensors of torch functions that no torch function produced.
 
-    What torch.func puts around a tensor inside is made by no function of torch; the tensor in
-    it is.
+    No torch function produces the wrappers of torch.func, but the tensors inside them.
     """
 
     def __init__(self, inside: Sequence[Any]) -> None:
         super().__init__()
         self._depth = _functorch.get_dynamic_layer_stack_depth()
-        self._inside = {id(x): x for x in inside}  # kept alive, so that ids are theirs alone
+        self._inside = {id(x): x for x in inside}  # kept alive, so that ids stay unique
         self.outside: dict[int, Any] = {}
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -239,7 +238,7 @@ class _Watch(TorchFunctionMode):
         return result
 
     def note(self, nest: Any) -> None:
-        """Take note of the tensors in `nest` that come from outside."""
+        """Record the captured tensors in `nest`."""
         tree_map_only(torch.Tensor, self._foreign, nest)
 
     def _own(self, x: Any) -> None:
@@ -253,7 +252,7 @@ class _Watch(TorchFunctionMode):
 
 
 class _Swap(TorchFunctionMode):
-    """Puts tensors in the place of others in the arguments of functions of torch."""
+    """Replaces tensors in the arguments of torch functions."""
 
     def __init__(self, old: Sequence[Any], new: Sequence[Any]) -> None:
         super().__init__()
@@ -264,5 +263,5 @@ class _Swap(TorchFunctionMode):
         return func(*args, **kwargs)
 
     def of(self, x: Any) -> Any:
-        """What stands for `x`."""
+        """The replacement of `x`."""
         return self._new.get(id(x), x)

@@ -13,14 +13,14 @@ from nestarray.numerics import windows
 
 
 def _is_native(padding: Any) -> bool:
-    """Whether torch itself reads this padding; of ``"same"`` it has a part, with a warning."""
+    """Whether torch supports this padding; it supports ``"same"`` in part, with a warning."""
     if isinstance(padding, str):
         return padding == "valid"
     return isinstance(padding, int) or all(isinstance(p, int) for p in padding)
 
 
 def _pad(x: Any, pairs: Any) -> Any:
-    # torch counts the last axis first
+    # torch orders the last axis first
     return F.pad(x, [n for pair in reversed(pairs) for n in pair])
 
 
@@ -43,7 +43,7 @@ def _convolution(count: int) -> Callable[..., Any]:
             try:
                 return native(x, weight, bias, stride, padding, dilation, groups)
             except RuntimeError:
-                # Say it in our words, if it is about the shapes.
+                # Raise our error if the shapes are invalid.
                 _read(x, weight, bias, stride, padding, dilation, groups)
                 raise
         at = _read(x, weight, bias, stride, padding, dilation, groups)

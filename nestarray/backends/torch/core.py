@@ -27,13 +27,13 @@ def native_dtype(dtype: Any) -> torch.dtype:
 
 
 _NATIVE: dict[DType, torch.dtype] = {d: getattr(torch, d.name) for d in dtypes.ALL}
-#: To look a dtype up takes less time than to ask an array what it is of.
+#: Sets of dtypes: membership is faster than methods of an array.
 FLOATING = frozenset(d for d in _NATIVE.values() if d.is_floating_point)
 PRECISE = frozenset((torch.float32, torch.float64, torch.complex64, torch.complex128))
 INEXACT = FLOATING.union(d for d in _NATIVE.values() if d.is_complex)
 
 for _dtype in _NATIVE.values():
-    dtypes.as_dtype(_dtype)  # known before torch.compile follows a look-up
+    dtypes.as_dtype(_dtype)  # cached before torch.compile traces a lookup
 
 
 def widest_float(x: Any) -> DType:
@@ -42,7 +42,7 @@ def widest_float(x: Any) -> DType:
 
 
 def find_device(device: Any) -> Any:
-    """The torch.device that a name such as ``"cpu"`` or ``"cuda:1"`` means."""
+    """The torch.device for a name such as ``"cpu"`` or ``"cuda:1"``."""
     if device is None:
         return None
     try:
@@ -59,12 +59,12 @@ def find_device(device: Any) -> Any:
 
 
 def device_of(x: Any) -> str:
-    """The name of the device that `x` is on."""
+    """The name of the device of `x`."""
     return str(x.device)
 
 
 def devices() -> list[str]:
-    """The devices that there are."""
+    """The names of all devices."""
     if not torch.accelerator.is_available():
         return ["cpu"]
     kind = torch.accelerator.current_accelerator()
@@ -77,13 +77,13 @@ def to_device(x: Any, device: Any) -> Any:
 
 
 def device_to_share(like: Any) -> Any:
-    """Where an array made beside `like` belongs; None for the framework's default place."""
+    """The device for an array created from `like`; None for the framework's default."""
     return like.device
 
 
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
-    """This backend's array with the values of a NumPy array; shares memory where it can."""
-    if is_compiling():  # a tensor to torch.compile, and laid out as one
+    """This backend's array with the values of a NumPy array; shares memory if possible."""
+    if is_compiling():  # torch.compile represents NumPy arrays by tensors
         tensor = torch.from_numpy(x)
         return tensor if device is None else to_device(tensor, device)
     x = np.asarray(x)
@@ -99,7 +99,7 @@ def from_numpy(x: np.ndarray, device: Any = None) -> Any:
 
 
 def to_numpy(x: Any) -> np.ndarray:
-    """A NumPy array with the values of `x`; shares memory where it can."""
+    """A NumPy array with the values of `x`; shares memory if possible."""
     x = _plain(x).cpu()
     if x.dtype is torch.bfloat16:
         import ml_dtypes
@@ -114,12 +114,12 @@ def is_abstract(x: Any) -> bool:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether `x` stands for an array in a function that is being traced."""
+    """Whether `x` represents an array in a function that is being traced."""
     return isinstance(x, FakeTensor)
 
 
 def for_dlpack(x: Any) -> Any:
-    """`x` as an object that exports DLPack; None where it cannot."""
+    """An object that exports the memory of `x` by DLPack; None if impossible."""
     return _plain(x)
 
 
@@ -129,19 +129,19 @@ def from_dlpack(x: Any) -> Any:
 
 
 def copied(x: Any) -> Any:
-    """`x` in memory of its own."""
+    """A copy of `x` in new memory."""
     return x.clone()
 
 
 def address(x: Any) -> int | None:
-    """Where the memory of `x` starts; None where that is not told."""
+    """The address of the memory of `x`; None if unknown."""
     return x.data_ptr()
 
 
 def _plain(x: Any) -> Any:
-    """`x` as values in memory: no graph behind it, no pending conjugation, not sparse.
+    """`x` as a dense tensor in memory: detached, without lazy conjugation.
 
-    Some derivatives of PyTorch are zeros without memory; what reads their address reads anything.
+    Some derivatives are zero tensors without memory, whose address is invalid.
     """
     if x.layout is not torch.strided:
         raise ArgumentError(

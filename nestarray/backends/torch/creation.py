@@ -51,7 +51,8 @@ def full(
 
 
 def _made(fill_value: Any, dtype: Any) -> Any:
-    """In what to make the number: PyTorch refuses one that is rounded to the largest, or to ∞."""
+    """The dtype in which to create the number: torch rejects numbers that round to the largest one
+    or to ∞."""
     if fill_value.__class__ is complex:
         return torch.complex128
     return torch.float64 if fill_value.__class__ is float and dtype in FLOATING else dtype
@@ -100,7 +101,7 @@ def arange(
     """https://docs.pytorch.org/docs/stable/generated/torch.arange.html"""
     first, end = (0, start) if stop is None else (start, stop)
     found = _dtype(dtype, dtypes.int64)
-    end = end if (end - first) * step > 0 else first  # torch refuses an empty range
+    end = end if (end - first) * step > 0 else first  # torch rejects an empty range
     has_no_kernel = found in LACKING or found.is_complex or found is torch.bool
     made = torch.int64 if has_no_kernel else found
     return torch.arange(first, end, step, dtype=made, device=_place(device, like)).to(found)

@@ -1,4 +1,4 @@
-"""Which derivatives are asked for; torch lacks those by some arguments.
+"""The derivatives that a call needs; some native functions lack derivatives by some arguments.
 
 https://github.com/pytorch/pytorch/blob/main/tools/autograd/derivatives.yaml
 """
@@ -15,7 +15,7 @@ _len_torch_dispatch_stack = torch._C._len_torch_dispatch_stack
 
 
 def is_constant(x: Any) -> bool:
-    """Whether no derivative by `x` is asked for, backward or forward; None is constant."""
+    """Whether `x` needs no derivative, backward or forward; None is constant."""
     return x is None or (
         not x.requires_grad
         and (forward_ad._current_level < 0 or forward_ad.unpack_dual(x).tangent is None)
@@ -23,7 +23,7 @@ def is_constant(x: Any) -> bool:
 
 
 def is_observed() -> bool:
-    """Whether a transformation watches what is computed, be it a derivative, a trace or a batch."""
+    """Whether a derivative, a trace or vmap is active."""
     return (
         forward_ad._current_level >= 0
         or torch.compiler.is_compiling()

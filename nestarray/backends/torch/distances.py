@@ -24,7 +24,7 @@ _REAL = (torch.float32, torch.float64)
 )
 def cdist(x1: Any, x2: Any, /, *, p: float = 2.0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cdist.html"""
-    # its derivative cannot be differentiated, so that comes from |x1|² + |x2|² − 2 x1·x2
+    # no second derivative; |x1|² + |x2|² − 2 x1·x2 has one
     if is_constant(x1) and is_constant(x2) and not is_observed():
         return torch.cdist(x1, x2, 2.0, _EXACT)
     distance = torch.cdist(x1.detach(), x2.detach(), 2.0, _EXACT)

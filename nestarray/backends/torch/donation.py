@@ -1,9 +1,9 @@
-"""Results in the memory of arguments that are not needed any more; see `jit`'s donate_argnums.
+"""Results in the memory of donated arguments; see donate_argnums of `jit`.
 
-A step of training that returns new parameters takes new memory for all of them, which the
-system clears page by page: half of the time of a small network's step. Written over the old
-ones, the step is the update in place that optimizers of PyTorch do. The graph is the function's
-own, with copies at its end, which Inductor makes the stores of the kernels before them.
+A training step that returns new parameters allocates memory, which the system clears page by page:
+half of the time of a small network's step. With donation the step updates in place, as PyTorch's
+optimizers do. The graph ends with copies to the arguments, which Inductor fuses with the kernels
+before them.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ def writing_over(
     plain: Callable[..., Any],
     compiled: Callable[[GraphModule], Callable[..., Any]],
 ) -> Callable[..., tuple[Any, ...]]:
-    """The function of `graph` with as many results as fit in the memory of donated arguments.
+    """The function of `graph` that writes as many results as possible to donated arguments.
 
     Args:
         graph: of flat tensors, without effects.
-        arrays: what it was traced with.
-        donated: the numbers of the arguments that may be written over.
+        arrays: the arguments of the trace.
+        donated: the numbers of the arguments that may be overwritten.
         plain: the compiled function of `graph`, for tensors that share memory.
         compiled: a compiler of graphs.
     """
@@ -61,9 +61,9 @@ def writing_over(
 def _places(
     results: Sequence[Any], inputs: Sequence[Node], donated: Sequence[int]
 ) -> dict[int, int]:
-    """Result → donated argument of its shape, strides, dtype and device, each once.
+    """Result → an unused donated argument of its shape, strides, dtype and device.
 
-    Arguments that are results, or of which results are views, stay as they are.
+    Arguments that are results, or that have views among the results, are not overwritten.
     """
     nodes = [y for y in results if isinstance(y, Node)]
     kept = {*map(_storage, inputs)} & {*map(_storage, nodes)}

@@ -34,7 +34,7 @@ trunc = torch.trunc
 def square(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.square.html"""
     try:
-        return x if x.dtype is torch.bool else torch.square(x)  # of bools it makes int64
+        return x if x.dtype is torch.bool else torch.square(x)  # torch returns int64 for bools
     except NotImplementedError:
         return _square_through_int64(x)
 
@@ -51,7 +51,7 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
         return integers.floor_divide(x1, x2)
     if x1.is_cpu and not (x1.requires_grad or x2.requires_grad or is_observed()):
         found = _floored(x1, x2)
-        # NaN where an operand is infinite; asked of no other memory, where it would be waited for
+        # NaN for infinite operands; on other devices a test would synchronize
         if torch.equal(found, torch.addcmul(found, found, x2, value=0)):
             return found
     return division.floor_divided(torch, _floored, x1, x2)
@@ -63,9 +63,9 @@ def _remainder(x1: Any, x2: Any) -> Any:
             return subtract(x1, multiply(integers.floor_divide(x1, x2), x2))
         return torch.remainder(x1, x2)
     found = torch.remainder(x1, x2)
-    if found.requires_grad or is_observed():  # copysign has the derivative 0 at 0
+    if found.requires_grad or is_observed():  # copysign has derivative 0 at 0
         return division.with_sign_of_divisor(torch, found, x2)
-    return found.copysign_(x2)  # other than zeros it has the sign already
+    return found.copysign_(x2)  # changes zeros only
 
 
 add = promoting(
@@ -104,7 +104,7 @@ def imag(x: Any, /) -> Any:
     return torch.imag(x) if x.is_complex() else torch.zeros_like(x)
 
 
-# of NaN torch gives 0: https://github.com/pytorch/pytorch/issues/53963
+# torch returns 0 for NaN: https://github.com/pytorch/pytorch/issues/53963
 def sign(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.sgn.html"""
     if x.dtype in LACKING:
@@ -123,11 +123,11 @@ def round(x: Any, /, *, decimals: int = 0) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.round.html"""
     if x.dtype in FLOATING or not x.is_complex():
         return torch.round(x)
-    return torch.complex(torch.round(x.real), torch.round(x.imag))  # no kernel
+    return torch.complex(torch.round(x.real), torch.round(x.imag))  # torch has no kernel
 
 
 def _plain_bounds(x: Any, min: Any = None, max: Any = None) -> bool:
-    """Whether torch gives the dtype of `x`: floating `x`, the bounds numbers, or of its dtype."""
+    """Whether torch returns the dtype of `x`: floating `x`, bounds numbers or of its dtype."""
     if not isinstance(min, torch.Tensor) and not isinstance(max, torch.Tensor):
         if complex in (min.__class__, max.__class__):
             return False

@@ -38,11 +38,11 @@ def eigvals(x: Any, /) -> Any:
 
 
 def _has_nonfinite(x: Any) -> bool:
-    """Whether there are infinities or NaN, at which LAPACK ends the process; eig looks itself."""
+    """Whether x has infinities or NaN, for which LAPACK aborts the process; eig checks itself."""
     try:
-        # finite numbers may have no finite sum; where they have, each need not be looked at
+        # a finite sum implies finite numbers, without a test of each
         return not isfinite(x.sum().item()) and not torch.isfinite(x).all()
-    except RuntimeError:  # tracers and torch.func.vmap know no values
+    except RuntimeError:  # no values under tracing or vmap
         return False
 
 
@@ -81,7 +81,7 @@ def eig(x: Any, /) -> EigResult:
 def lu_factor(x: Any, /) -> LUFactorResult:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.lu_factor_ex.html"""
     check_matrices("lu_factor", "x", x)
-    LU, pivots, _ = torch.linalg.lu_factor_ex(x)  # which gives factors of singular ones too
+    LU, pivots, _ = torch.linalg.lu_factor_ex(x)  # factors of singular matrices too
     return LUFactorResult(LU, pivots.to(torch.int64) - 1)  # PyTorch counts from 1
 
 

@@ -18,7 +18,7 @@ def _number(x: Any) -> Any:
 
 
 def _of_nothing_too(native: Any) -> Any:
-    """`native`, which refuses arrays without elements: the shape of one with some, cut."""
+    """`native`, which rejects empty arrays: the shape comes from an array with elements."""
 
     def transform(x: Any, *, dim: Any, **settings: Any) -> Any:
         if x.numel():

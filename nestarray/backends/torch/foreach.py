@@ -1,10 +1,9 @@
 """PyTorch: ops on the leaves of a whole tree in one call.
 
-torch's ``foreach`` functions, which its optimizers are built on, take lists of tensors
-and save the way from Python to C++ and back for each of them. The values are those of
-the functions in `nestarray.backends.torch.elementwise`, for leaves whose dtypes settle
-promotion. A result of None says: not for these, go leaf by leaf. Of leaves that are known to be
-of one dtype, what ``of_dtype`` gives looks at none of them.
+torch's ``foreach`` functions take lists of tensors and save the transition from Python to C++ for
+each tensor. They return the values of `nestarray.backends.torch.elementwise` for leaves of one
+dtype, and None if the caller must go leaf by leaf. ``of_dtype`` returns a version without dtype
+checks.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _Many = Callable[..., "tuple[torch.Tensor, ...] | None"]
 
 
 def covers(t: type) -> bool:
-    """Whether the functions here are for arguments of type `t`; subclasses have their own rules."""
+    """Whether the functions support arguments of type `t`; other subclasses have their own rules."""
     return t in (torch.Tensor, torch.nn.Parameter, bool, int, float)
 
 
@@ -32,7 +31,7 @@ def _unary(native: Callable[[Any], Any]) -> _Many:
             return None
         try:
             return tuple(native(leaves))
-        except RuntimeError:  # a dtype without kernels; or leaf by leaf the error names the path
+        except RuntimeError:  # no kernel, or an error that the calls per leaf report
             return None
 
     def alike(leaves: Any) -> tuple[torch.Tensor, ...] | None:
@@ -53,14 +52,14 @@ def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Ma
                 for x, y in zip(left, right):
                     if x.dtype is not y.dtype:
                         return None
-            # a number: narrow types would compute with it in single precision, an array does not;
-            # a tensor for all leaves: left to broadcasting
+            # a number: narrow types would compute with it in single precision, unlike an array; a
+            # tensor for all leaves: broadcasting
             elif right.__class__ not in (int, float) or any(x.dtype not in _WIDE for x in left):
                 return None
             return tuple(native(left, right))
-        except RuntimeError:  # leaf by leaf, the error will name the path
+        except RuntimeError:  # the calls per leaf report the error
             return None
-        except AttributeError:  # a number among the leaves has no dtype
+        except AttributeError:  # a Python number has no dtype
             return None
 
     def alike(left: Any, right: Any) -> tuple[torch.Tensor, ...] | None:

@@ -10,7 +10,7 @@ from nestarray.backends.base import supports
 
 
 def _is_single(a: Any, x: Any) -> bool:
-    """Whether torch is accurate to rounding and differentiable; in float64 it has 9 digits."""
+    """Whether torch is accurate and differentiable; in float64 it has 9 digits only."""
     return (
         isinstance(a, torch.Tensor)
         and isinstance(x, torch.Tensor)

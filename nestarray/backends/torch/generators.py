@@ -1,7 +1,7 @@
 """PyTorch: its own generator, for keys of four words.
 
-An operator, because a seed is read from the key when there is one: traces and compilers
-take it whole, and vmap calls it for each key.
+Draws are custom operators, because they read the seed from the values of the key: tracers and
+compilers keep an operator whole, and vmap calls it for each key.
 https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
 """
 

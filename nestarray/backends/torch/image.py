@@ -81,7 +81,7 @@ def pixel_shuffle(x: Any, /, *, upscale_factor: int, data_format: str = "channel
         data_format == "channels_first"
         and x.shape[-1] % downscale_factor == 0
         and x.shape[-2] % downscale_factor == 0
-        and x.numel() > 0  # of which torch changes no shape
+        and x.numel() > 0  # torch keeps the shape of an empty image
     )
 )
 @by_bits

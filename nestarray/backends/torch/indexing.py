@@ -29,7 +29,7 @@ from nestarray.numerics.index import (
 _REDUCE = {"mul": "prod", "min": "amin", "max": "amax"}
 
 
-#: Integers that PyTorch does not index by; those of uint8 it takes for a mask.
+#: Integer dtypes that torch does not index by; it reads uint8 as a mask.
 _NO_INDICES = LACKING | {torch.uint8, torch.int8, torch.int16}
 
 
@@ -45,11 +45,11 @@ def _parts(x: Any, index: Any) -> Any:
 
 
 def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
-    """A tensor and an index that in PyTorch mean what `x` and `index` mean in NumPy.
+    """A tensor and an index for torch, equivalent to NumPy's ``x[index]``.
 
-    PyTorch has no negative steps, and for it an integer beside arrays is no array, which
-    matters for where the axes of the arrays go. Of an integer tensor of shape ``()`` it would
-    read the value, which tracing does not allow.
+    torch lacks negative steps. It does not treat an integer next to arrays as an array, which
+    changes the position of the indexed axes. It reads the value of an integer tensor of shape
+    ``()``, which fails under tracing.
     """
     items = expanded(index, x.ndim)
     arrays = [i for i in items if is_array(i)]
@@ -80,10 +80,10 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _without_elements(mask: torch.Tensor, shape: torch.Size) -> torch.Tensor:
-    """A mask that chooses nothing, of `shape`, which PyTorch asks for where the standard does not."""
+    """An empty mask expanded to `shape`, which torch requires and the standard does not."""
     if all(own in (0, length) for own, length in zip(mask.shape, shape)):
         return mask.new_zeros(shape)
-    return mask  # too long on another axis: an error
+    return mask  # an error for another axis
 
 
 def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
@@ -94,21 +94,21 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
 
 
 def _as_elements(name: str, value: Any, x: Any) -> Any:
-    """What elements of `x` are set to, as a tensor of its dtype."""
+    """The new value of elements of `x`, as a tensor of its dtype."""
     check_fill(name, "value", value, x.dtype)
     if value.__class__ is float and x.dtype is torch.uint64:
-        value = math.trunc(value)  # torch takes no float for one
+        value = math.trunc(value)  # torch accepts no float for integers
     return torch.as_tensor(value, dtype=x.dtype, device=x.device)
 
 
 def _kept(mode: str) -> Callable[..., Any]:
-    """How functions of unsigned integers without kernels are computed: by their bits, or order."""
+    """Decorator for unsigned integers without kernels: compute by bits or by order."""
     return partial(by_order, selects=True) if mode in ("min", "max") else by_bits
 
 
 def _replaced(x: Any, value: Any, index: Any, mode: str) -> Any:
-    # the index_put of torch.func.vmap takes values in another order where arrays behind a
-    # slice are batched, and is none where only `value` is
+    # under torch.func.vmap, index_put permutes values if arrays after a slice are batched, and
+    # fails if only `value` is
     batched = torch._C._functorch.peek_interpreter_stack() is not None
     if mode == "replace" and not batched and not any(map(_is_special, _items(index))):
         result = x.clone()
@@ -125,7 +125,7 @@ def _items(index: Any) -> tuple[Any, ...]:
 
 
 def _is_special(item: Any) -> bool:
-    """Whether `_native` changes the tensor too, for this entry of an index."""
+    """Whether `_native` also changes the tensor for this entry of an index."""
     return (isinstance(item, slice) and (item.step or 1) < 0) or _is_integer_tensor(item)
 
 
@@ -148,7 +148,7 @@ def _as_int64(indices: Any) -> Any:
 
 
 def _wrapped(indices: Any, length: int) -> Any:
-    """`indices` as int64 without negative ones, which PyTorch does not know here."""
+    """`indices` as nonnegative int64; torch supports no negative indices here."""
     indices = _as_int64(indices)
     return torch.where(indices < 0, indices + length, indices)
 
@@ -161,7 +161,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     if axis is None:
         x, axis = x.reshape(-1), 0
     axis = one_axis(axis, x.ndim, "take")
-    if not indices.ndim:  # as an index PyTorch would read its value
+    if not indices.ndim:  # torch would read its value
         at = _wrapped(indices.reshape(1), x.shape[axis])
         return _index_select(x, axis, at).squeeze(axis)
     if indices.dtype not in (torch.int32, torch.int64):
@@ -175,7 +175,7 @@ _gather = by_bits(torch.gather)
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
     indices = _wrapped(indices, x.shape[axis])
-    if x.ndim != indices.ndim:  # PyTorch takes any without elements
+    if x.ndim != indices.ndim:  # torch does not check empty indices
         check_along("take_along_axis", {"x": x, "indices": indices, "axis": axis})
     if x.shape != indices.shape:
         of_x, of_indices = list(x.shape), list(indices.shape)
@@ -188,7 +188,7 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
 
 def gather(x: Any, indices: Any, /, *, axis: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
-    if x.ndim != indices.ndim:  # PyTorch takes any without elements
+    if x.ndim != indices.ndim:  # torch does not check empty indices
         check_part("gather", {"x": x, "indices": indices, "axis": axis})
     return _gather(x, axis, _wrapped(indices, x.shape[axis]))
 
@@ -196,11 +196,11 @@ def gather(x: Any, indices: Any, /, *, axis: int) -> Any:
 def scatter(x: Any, indices: Any, updates: Any, /, *, axis: int, mode: str = "replace") -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.scatter_reduce.html"""
     check_mode(mode, "scatter")
-    if x.ndim != indices.ndim:  # PyTorch takes any without elements
+    if x.ndim != indices.ndim:  # torch does not check empty indices
         check_part("scatter", {"x": x, "indices": indices, "axis": axis})
     if not isinstance(updates, torch.Tensor):
         updates = torch.full_like(indices, updates, dtype=x.dtype)
-    elif updates.shape != indices.shape:  # PyTorch takes it, but not in the derivative
+    elif updates.shape != indices.shape:  # the derivative does not support it
         updates = updates[tuple(slice(length) for length in indices.shape)]
     at = _wrapped(indices, x.shape[axis])
     combined = _kept(mode)(lambda x, updates: _combined(x, axis, at, updates, mode))
@@ -211,7 +211,7 @@ def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html"""
     if mask.__class__ is bool:
         mask = torch.tensor(mask, device=x.device)
-    if mask.dtype is not torch.bool:  # PyTorch takes uint8 too
+    if mask.dtype is not torch.bool:  # torch accepts uint8 too
         check_condition("masked_fill", {"mask": mask})
     if isinstance(value, torch.Tensor):
         return _filled(x, mask, value.to(x.dtype))

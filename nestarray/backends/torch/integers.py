@@ -1,7 +1,7 @@
-"""PyTorch: what its kernels for 16, 32 and 64 unsigned bits lack.
+"""PyTorch: unsigned integers of 16, 32 and 64 bits, for which most kernels are missing.
 
-https://docs.pytorch.org/docs/stable/tensors.html says which dtypes are but storage. Sums and
-products of int64 have the bits of unsigned ones; quotients have not.
+https://docs.pytorch.org/docs/stable/tensors.html lists dtypes with limited support. Sums and
+products of int64 have the same bits as unsigned ones; quotients do not.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Any
 import torch
 
 LACKING = frozenset((torch.uint16, torch.uint32, torch.uint64))
-_LEAST = -(2**63)  # its bit turns the order of uint64 into that of int64
+_LEAST = -(2**63)  # flips the sign bit: maps the order of uint64 to int64
 
 
 def through_int64(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` of tensors of one dtype, computed in int64 where that dtype has no kernels.
+    """`native` of tensors of one dtype, computed in int64 if the dtype has no kernels.
 
-    For sums, products and shifts of bits, whose low bits are the same.
+    For sums, products and left shifts, whose low bits are equal.
     """
 
     @wraps(native)
@@ -33,7 +33,7 @@ def through_int64(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` of a tensor, or what serves the dtypes that it has no kernel for."""
+    """`native` of a tensor, or the substitute for dtypes without a kernel."""
 
     def call(x: Any, /) -> Any:
         try:
@@ -41,7 +41,7 @@ def guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callab
         except NotImplementedError:
             return otherwise(x)
 
-    # where it has none, it is called again the general way
+    # if it fails, the substitute runs
     return call
 
 
@@ -49,7 +49,7 @@ _OF_SIZE = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: 
 
 
 def by_bits(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which moves elements of its tensors, on signed ones of the same bits."""
+    """`native`, which moves elements, on signed integers of the same bits."""
 
     @wraps(native)
     def call(x: Any, *args: Any, **kwargs: Any) -> Any:
@@ -66,11 +66,11 @@ def by_bits(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def by_order(native: Callable[..., Any], *, selects: bool = False) -> Callable[..., Any]:
-    """`native`, which compares, on int64 of the same order where a dtype has no kernels.
+    """`native`, which compares, on int64 of the same order if a dtype has no kernels.
 
     Args:
-        native: takes tensors of one dtype, and settings.
-        selects: the result is of elements (a maximum), not of positions or truth values.
+        native: a function of tensors of one dtype and settings.
+        selects: the result has elements (a maximum), not positions or truth values.
     """
 
     @wraps(native)
@@ -107,8 +107,8 @@ def floor_divide(x1: Any, x2: Any) -> Any:
 def gcd(x1: Any, x2: Any) -> Any:
     """The greatest common divisor of unsigned integers of one dtype.
 
-    Those of uint64 come below 2⁶³ by two steps of Euclid's algorithm: the rest of the larger is
-    less than half of it, and what the smaller leaves by that rest is less still.
+    Two steps of Euclid's algorithm reduce uint64 below 2⁶³: the first remainder is less than half
+    of the larger number, and the second is less than the first.
     """
     if x1.dtype is not torch.uint64:
         return through_int64(torch.gcd)(x1, x2)
@@ -124,21 +124,21 @@ _smaller = by_order(torch.minimum, selects=True)
 
 
 def _rest(x: Any, divisor: Any) -> Any:
-    """What the division of uint64 leaves, all of it in their bits; 0 where the divisor is 0."""
+    """The remainder of uint64 in int64 bits; 0 for the divisor 0."""
     by = torch.where(divisor == 0, 1, divisor)
     quotient = floor_divide(x.view(torch.uint64), by.view(torch.uint64)).view(torch.int64)
     return x - quotient * by
 
 
 def shift_left(x1: Any, x2: Any) -> Any:
-    """x1 · 2^x2 of unsigned integers; 0 where x2 is the width or more, or negative."""
+    """x1 · 2^x2 of unsigned integers; 0 if x2 is negative or at least the width."""
     a, by = x1.to(torch.int64), x2.to(torch.int64)
     inside = (by >= 0) & (by < 64)
     return torch.where(inside, a << by.clamp(0, 63), 0).to(x1.dtype)
 
 
 def shift_right(x1: Any, x2: Any) -> Any:
-    """⌊x1 / 2^x2⌋ of unsigned integers; 0 where x2 is the width or more, or negative."""
+    """⌊x1 / 2^x2⌋ of unsigned integers; 0 if x2 is negative or at least the width."""
     a, by = x1.to(torch.int64), x2.to(torch.int64)
     halved = ((a >> 1) & (2**63 - 1)) >> (by - 1).clamp(0, 62)  # without the sign of int64
     inside = (by > 0) & (by < 64)

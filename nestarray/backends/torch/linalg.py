@@ -30,7 +30,7 @@ def matrix_transpose(x: Any, /) -> Any:
     return torch.transpose(x, -2, -1)
 
 
-# of integers the inverse is no integer; bools and wide unsigned integers have no kernel
+# the inverse of integers is not integral; bools and wide unsigned integers have no kernel
 @supports(lambda x, n: n >= 0 and x.dtype not in LACKING and x.dtype is not torch.bool)
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.matrix_power.html"""
@@ -52,7 +52,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
         return torch.linalg.cross(x1, x2, dim=axis)
     x1, x2 = promoted((x1, x2))
     if x1.shape != x2.shape:
-        # before a number is spread to vectors, and one element to three
+        # torch broadcasts a number to vectors and one element to three
         for x in (x1, x2):
             one_axis(axis, x.ndim, "cross")
         if x1.shape[axis] != x2.shape[axis]:
@@ -71,7 +71,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
 @supports(lambda *_, axis=None, **_settings: axis is None or isinstance(axis, int) or len(axis) > 0)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
-    if axis is not None and not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+    if axis is not None and not x.ndim:  # torch accepts axes 0 and -1 of a 0-d tensor
         many_axes(axis, 0, "vector_norm")
     if x.dtype not in INEXACT:
         x = _inexact(x)

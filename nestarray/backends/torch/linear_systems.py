@@ -18,9 +18,9 @@ inv = _single(torch.linalg.inv)
 
 
 def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
-    """The right sides as columns, of as many dimensions as the matrices.
+    """The right-hand sides as columns, with as many dimensions as the matrices.
 
-    With fewer PyTorch could take a matrix for a stack of vectors.
+    With fewer, torch could read a matrix as a stack of vectors.
     """
     if x1.ndim == x2.ndim > 1:
         return x1, x2
@@ -48,7 +48,7 @@ def solve_triangular(
     return solution[..., 0] if x2.ndim == 1 else solution
 
 
-# of complex numbers it is wrong when compiled: https://github.com/pytorch/pytorch/issues/198118
+# compiled, it is wrong for complex numbers: https://github.com/pytorch/pytorch/issues/198118
 @_single
 @supports(lambda x, atol=None, **_: atol is None and not x.is_complex())
 def pinv(x: Any, /, *, rtol: Any = None, atol: Any = None) -> Any:

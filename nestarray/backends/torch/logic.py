@@ -16,12 +16,12 @@ _NO_INTEGERS = INEXACT | {torch.bool}
 
 
 def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, with a Python number among the operands as a tensor."""
+    """`native`, with a Python number converted to a tensor."""
 
     def of_tensors(x1: Any, x2: Any, /) -> Any:
         try:
             return native(x1, x2)
-        except RuntimeError:  # wide unsigned integers: no kernel, and no promotion
+        except RuntimeError:  # wide unsigned integers: neither kernel nor promotion
             return native(x1 != 0, x2 != 0)
 
     def call(x1: Any, x2: Any, /) -> Any:
@@ -35,7 +35,7 @@ def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _of_integers(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which would shift floats as products by powers of 2, and bools by their bytes."""
+    """`native`, which would multiply floats by powers of 2 and shift the bytes of bools."""
 
     def call(x1: Any, x2: Any, /) -> Any:
         if x1.dtype in _NO_INTEGERS:

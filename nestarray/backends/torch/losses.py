@@ -15,14 +15,14 @@ _CLASSES = torch.int64
 _REDUCTIONS = ("mean", "sum", "none")
 
 
-# torch warns where the shapes differ, and computes in the dtype of x alone
+# torch warns of different shapes, and computes in the dtype of x
 def _is_native(x: Any, target: Any, *weights: Any, reduction: str = "mean", **_: Any) -> bool:
-    """Whether torch computes a loss of these: it does not broadcast, and has three reductions."""
+    """Whether torch supports these arguments: no broadcasting, and one of three reductions."""
     return x.shape == target.shape and x.dtype is target.dtype and reduction in _REDUCTIONS
 
 
 def _classes_first(x: Any, target: Any, axis: int) -> tuple[Any, Any]:
-    """x and the target with the classes where torch wants them."""
+    """x and the target with the class axis in torch's position."""
     count = x.ndim
     if count > 2 and axis % count != 1:
         x = x.movedim(axis, 1)
@@ -91,7 +91,7 @@ def nll_loss(
     return F.nll_loss(log_probs, target, weight, ignore_index=ignore_index, reduction=reduction)
 
 
-# torch takes no weight that broadcasts x
+# torch supports no weight that broadcasts x
 @supports(
     lambda x, target, weight=None, pos_weight=None, reduction="mean": (
         _is_native(x, target, reduction=reduction)

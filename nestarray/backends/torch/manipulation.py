@@ -36,11 +36,11 @@ def broadcast_to(x: Any, /, shape: Any) -> Any:
 
 def moveaxis(x: Any, source: Any, destination: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.movedim.html"""
-    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+    if not x.ndim:  # torch accepts axes 0 and -1 of a 0-d tensor
         many_axes(source, 0, "moveaxis", "source")
     try:
         return torch.movedim(x, source, destination)
-    except TypeError:  # one axis and a list of one
+    except TypeError:  # an axis and a list of one axis
         return x.permute(moved_axes(source, destination, x.ndim, "moveaxis"))
 
 
@@ -78,7 +78,7 @@ def expand_dims(x: Any, /, axis: Any) -> Any:
 
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.squeeze.html"""
-    if axis is None and x.__class__ is torch.Tensor:  # no length is a symbol
+    if axis is None and x.__class__ is torch.Tensor:  # no symbolic length
         return torch.squeeze(x)
     return torch.squeeze(x, squeezed_axes(x.shape, axis, "squeeze"))
 
@@ -89,7 +89,7 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     if axis is None:
         return torch.cat([x.reshape(-1) for x in arrays])
     joined = torch.cat(arrays, axis)
-    if joined.ndim > 1 and 1 in [x.ndim for x in arrays]:  # PyTorch passes over those of shape (0,)
+    if joined.ndim > 1 and 1 in [x.ndim for x in arrays]:  # torch ignores shape (0,)
         check_concatenated("concat", {"arrays": arrays, "axis": axis})
     return joined
 

@@ -12,7 +12,7 @@ from nestarray.backends.torch.core import FLOATING
 _NO_AXES: tuple[Any, ...] = ((), [])
 
 
-# PyTorch has no complex numbers here, and takes no axes for all axes.
+# torch supports no complex numbers here, and reads an empty axis as all axes.
 
 
 @supports(

@@ -12,12 +12,12 @@ from nestarray.backends.torch.derivatives import is_constant
 
 
 def _fits(x: Any, vector: Any) -> bool:
-    """Whether a vector is of the dtype of x: of half precision beside others torch makes half."""
+    """Whether a vector has the dtype of x; torch returns half precision if only the vector has it."""
     return vector is None or vector.dtype is x.dtype
 
 
 def _are_vectors(*given: Any) -> bool:
-    """Whether what is given has one axis: of others torch looks at the number of elements alone."""
+    """Whether all given arrays have one axis; torch checks only their number of elements."""
     return all(x is None or x.ndim == 1 for x in given)
 
 
@@ -31,8 +31,8 @@ def _given_moments(
     axis: int = 1,
     eps: float = 1e-5,
 ) -> bool:
-    # torch knows no derivative by running moments, refuses a negative eps, and looks at no moments
-    # of no channels
+    # torch has no derivative by running moments, rejects a negative eps, and does not check the
+    # moments of zero channels
     is_one = x.ndim > 1 and axis == 1 and x.shape[1] and _fits(x, mean) and eps >= 0
     is_one = is_one and _are_vectors(mean, variance, weight, bias)
     return is_one and is_constant(mean) and is_constant(variance)
@@ -145,8 +145,8 @@ def instance_norm(
 @supports(
     lambda x, *, size, alpha=1e-4, beta=0.75, k=1.0: (
         x.ndim > 2
-        and x.is_floating_point()  # integers would be rounded
-        and (x.itemsize > 2 or not x.is_cpu)  # no kernel for half precision there
+        and x.is_floating_point()  # torch rounds integers
+        and (x.itemsize > 2 or not x.is_cpu)  # no CPU kernel for half precision
     )
 )
 def local_response_norm(
@@ -156,7 +156,7 @@ def local_response_norm(
     return F.local_response_norm(x, size, alpha, beta, k)
 
 
-# in half precision torch divides zeros by an eps that is 0
+# in half precision eps may round to 0, and torch divides 0 by 0
 @supports(
     lambda x, ord=2.0, axis=-1, eps=1e-12: (
         isinstance(axis, int) and ord > 0 and eps >= 0 and x.ndim and x.itemsize > 2

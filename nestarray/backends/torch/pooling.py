@@ -11,7 +11,7 @@ from nestarray.backends.base import supports
 
 
 def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:
-    """Whether torch itself reads this padding: symmetric, and half a window at most."""
+    """Whether torch supports this padding: symmetric, at most half a window."""
     if x.ndim != count + 2 or not x.is_floating_point() or isinstance(padding, str):
         return False
     if 0 in x.shape[1:]:
@@ -77,7 +77,7 @@ def _avg_pool(count: int) -> Callable[..., Any]:
         count_include_pad: bool = True,
         divisor_override: int | None = None,
     ) -> bool:
-        if count == 1 and divisor_override is not None:  # torch's avg_pool1d has no such setting
+        if count == 1 and divisor_override is not None:  # avg_pool1d lacks this setting
             return False
         if count == 3 and x.is_cpu and x.itemsize < 4:  # no kernel for half precision
             return False

@@ -1,4 +1,4 @@
-"""PyTorch: how operands of several dtypes, and Python numbers among them, come to one dtype."""
+"""PyTorch: promotion of operands of several dtypes and of Python numbers."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ def promoting(
     reflected: Callable[..., Any] | None = None,
     otherwise: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
-    """A two-operand function of promoted dtypes; Python numbers become tensors by default."""
+    """A two-operand function that promotes; Python numbers become tensors by default."""
     return promotion.promoting(
         native, cast, scalar_ok=scalar_ok, reflected=reflected, otherwise=otherwise
     )
 
 
 def is_wide(dtype: torch.dtype) -> bool:
-    """Where torch computes with a number as an array would: narrow types go through float32."""
+    """Whether torch computes with a number as with an array; narrow dtypes use float32."""
     return dtype is torch.float32 or dtype is torch.float64
 
 
 def swapped(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` for a number and a tensor, which it takes the other way round only."""
+    """`native` with its operands swapped, for a number and a tensor."""
     return lambda number, x: native(x, number)
 
 
 def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which lacks integers, with these as float32."""
+    """`native`, which lacks integers, with integers cast to float32."""
 
     def call(x1: Any, x2: Any, /) -> Any:
         if x1.dtype not in INEXACT:

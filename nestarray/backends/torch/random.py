@@ -1,6 +1,6 @@
-"""PyTorch: `nestarray.ops.random`, in int64: uint32 has no sum and no shift there.
+"""PyTorch: `nestarray.ops.random`, in int64, because uint32 lacks sums and shifts.
 
-At once and on the host NumPy hashes, which has both.
+For concrete tensors on the host, NumPy computes the hash.
 
 https://docs.pytorch.org/docs/stable/tensors.html#data-types
 """
@@ -32,7 +32,7 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
 
 
 def _hash(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
-    if _is_plain(key):  # the same memory, where 32-bit words have arithmetic: six times as fast
+    if _is_plain(key):  # shared memory, 32-bit arithmetic: six times as fast
         words = [x.to(torch.uint32).contiguous().numpy() for x in (key, x0, x1)]
         high, low = _in_numpy(words[0], words[1], words[2])
         return torch.from_numpy(high).to(torch.int64), torch.from_numpy(low).to(torch.int64)
@@ -50,7 +50,7 @@ def _hash(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
 
 
 def _is_plain(key: Any) -> bool:
-    """Whether `key` has numbers in the memory of the host now, and is no part of a trace."""
+    """Whether `key` is a concrete tensor on the host."""
     return (
         type(key) is torch.Tensor
         and key.device.type == "cpu"
@@ -138,10 +138,10 @@ def _signed(number: int) -> int:
 
 
 def _modulo(words: Any, span: int, width: int) -> Any:
-    """The remainder of unsigned words that int64 carries."""
+    """The remainder of unsigned words stored in int64."""
     if width < 64:
         return torch.remainder(words, span)
-    if span >= 1 << 63:  # at most one span fits into a word
+    if span >= 1 << 63:  # a word contains at most one span
         below = (words >= 0) | (words < _signed(span))
         return torch.where(below, words, words - _signed(span))
     half = words >> 1 & ((1 << 63) - 1)

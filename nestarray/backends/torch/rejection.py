@@ -1,7 +1,7 @@
-"""PyTorch: `nestarray.ops.rejection`, as operators that traces, compilers and vmap take whole.
+"""PyTorch: `nestarray.ops.rejection`, as custom operators.
 
-How often such a loop runs depends on its numbers, which a trace has not; an operator is
-called when there are some.
+The number of rounds depends on values, which a trace lacks; tracers, compilers and vmap keep an
+operator whole.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from nestarray.numerics import binomial, rejection, threefry
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/library.html
 
-    The derivative by `a` is a number beside the draw: https://arxiv.org/abs/1805.08498
+    The derivative by `a` is computed from the draw: https://arxiv.org/abs/1805.08498
     """
     threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
@@ -31,7 +31,7 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     drawn = _gamma(keys, fixed, log_space)
     if not a.requires_grad and not torch._C._are_functorch_transforms_active():
         return drawn
-    finite = torch.where(a.isfinite(), a, 0.0)  # ∞ − ∞ is no 0
+    finite = torch.where(a.isfinite(), a, 0.0)  # ∞ − ∞ is NaN
     return drawn + (finite - finite.detach()) * _slope(fixed, drawn, log_space)
 
 
@@ -104,7 +104,7 @@ def _poisson_batched(info: Any, dims: Any, key: Any, lam: Any) -> Any:
 
 
 def _one_by_one(draw: Any, info: Any, dims: Any, *args: Any) -> Any:
-    """Its elements share a key, so each row has its own loop."""
+    """Elements share a key, so each row has its own loop."""
     columns = [_front(info, x, dim) for x, dim in zip(args, dims, strict=True)]
     return torch.stack([draw(*row) for row in zip(*columns, strict=True)]), 0
 

@@ -30,7 +30,7 @@ def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     if axis is None:
         found = search(_numbers(x))
         return found.reshape((1,) * x.ndim) if keepdims else found
-    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+    if not x.ndim:  # torch accepts axes 0 and -1 of a 0-d tensor
         one_axis(axis, 0, "axis")
     return search(_numbers(x), axis, keepdims)
 
@@ -65,7 +65,7 @@ def nonzero(x: Any, /, *, size: int | None = None, fill_value: Any = 0) -> tuple
 
 def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.searchsorted.html"""
-    if x1.ndim != 1:  # of which PyTorch takes as many as x2 has rows
+    if x1.ndim != 1:  # torch accepts as many rows as x2 has
         raise ValueError("x1 is no vector")
     if side.__class__ is not str:
         raise TypeError("PyTorch takes None for 'left'")

@@ -18,5 +18,5 @@ _LACKING = frozenset((torch.bool, torch.complex64, torch.complex128))
 @supports(lambda x1, x2, **_: _LACKING.isdisjoint((x1.dtype, x2.dtype)))
 def isin(x1: Any, x2: Any, /, *, invert: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.isin.html"""
-    x1, x2 = (x.contiguous() for x in promoted((x1, x2)))  # of others PyTorch takes no view
+    x1, x2 = (x.contiguous() for x in promoted((x1, x2)))  # torch cannot view others
     return _isin(x1, x2, invert=invert)

@@ -22,7 +22,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
     """https://docs.pytorch.org/docs/stable/generated/torch.sort.html"""
     if x.dtype not in LACKING and x.ndim:
         return torch.sort(x, dim=axis, descending=descending, stable=stable).values
-    if not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+    if not x.ndim:  # torch accepts axes 0 and -1 of a 0-d tensor
         one_axis(axis, 0, "sort")
     return _sort(x, dim=axis, descending=descending, stable=stable)
 

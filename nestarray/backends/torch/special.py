@@ -12,7 +12,7 @@ from nestarray.backends.torch.promotion import promoting
 
 
 def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native`, which has no kernel for half precision, in float32 for it."""
+    """`native` with half precision computed in float32."""
 
     def call(x: Any, /) -> Any:
         dtype = x.dtype
@@ -37,7 +37,7 @@ entr = torch.special.entr
 
 @supports(
     lambda *_, eps=None: eps is None or 0 <= eps <= 0.5
-)  # torch takes the bounds in another order
+)  # torch has another order of the bounds
 def logit(x: Any, /, *, eps: float | None = None) -> Any:
     """https://docs.pytorch.org/docs/stable/special.html#torch.special.logit"""
     return torch.logit(x, eps)

@@ -13,13 +13,13 @@ from nestarray.numerics.axes import many_axes, one_axis
 
 
 def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
-    """(x, dim, keepdim) for PyTorch, to which an empty `dim` means all axes."""
+    """(x, dim, keepdim) for torch, which reads an empty `dim` as all axes."""
     if isinstance(axis, (tuple, list)):
         if not axis:
             return x.unsqueeze(-1), -1, False
         if bool in map(type, axis):
             raise TypeError("PyTorch looks at the kind of the first only")
-    if axis is not None and not x.ndim:  # PyTorch takes 0 and -1 for axes of it
+    if axis is not None and not x.ndim:  # torch accepts axes 0 and -1 of a 0-d tensor
         many_axes(axis, 0, "axis")
     return x, axis, keepdims
 
@@ -42,7 +42,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
     if dtype is None and x.dtype in FLOATING:
         return torch.sum(x, dim, keepdim)
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    if wanted in LACKING:  # sums of int64 have the same bits
+    if wanted in LACKING:  # int64 sums have the same bits
         return torch.sum(x.to(torch.int64), dim, keepdim).to(wanted)
     return torch.sum(x, dim, keepdim, dtype=wanted)
 
@@ -78,7 +78,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return torch.mean(x, dim, keepdim, dtype=native_dtype(mean_dtype(x)))
 
 
-#: Dtypes of which torch.all and torch.any make bools, as of uint8 they do not.
+#: Dtypes for which torch.all and torch.any return bools; for uint8 they return uint8.
 _TRUTHS = frozenset((torch.bool, torch.float32, torch.float64, torch.int32, torch.int64))
 
 _amax = by_order(torch.amax, selects=True)
@@ -129,7 +129,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     return torch.any(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
-# None as a correction would be PyTorch's own default, 1
+# torch reads the correction None as 1
 
 
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
@@ -147,13 +147,13 @@ def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 def _flat(x: Any, axis: Any) -> tuple[Any, int]:
     if axis is None:
         return x.reshape(-1), 0
-    if not -x.ndim <= axis < x.ndim:  # PyTorch takes any for axes of what has no element
+    if not -x.ndim <= axis < x.ndim:  # torch does not check axes of an empty tensor
         one_axis(axis, x.ndim, "axis")
     return x, axis
 
 
 def _in_dtype(running: Any, x: Any, dim: int, dtype: Any) -> Any:
-    """`running`, in int64 for the dtypes that it lacks: unsigned integers and bools."""
+    """`running`, in int64 for unsigned integers and bools, which lack kernels."""
     wanted = native_dtype(accumulation_dtype(x, dtype))
     if wanted is torch.bool:
         return running(x.to(torch.bool), dim, dtype=torch.int64).to(torch.bool)

@@ -16,7 +16,7 @@ from nestarray.numerics.nonfinite import completed
 def _completed(
     name: str, native: Callable[..., Any], finite: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """`native`, on complex numbers `finite` with the standard's values at infinities and NaN."""
+    """`native`; for complex numbers `finite`, with the standard's values for infinities and NaN."""
     of_complex = completed(xp, name, finite, torch.complex)
 
     def call(x: Any, /) -> Any:
@@ -26,17 +26,17 @@ def _completed(
 
 
 def _expm1(x: Any) -> Any:
-    """(eᵃ − 1) cos b − 2 sin²(b/2) + i eᵃ sin b: of complex numbers torch loses the small ones."""
+    """(eᵃ − 1) cos b − 2 sin²(b/2) + i eᵃ sin b: torch loses small complex numbers."""
     a, b = x.real, x.imag
     real = torch.expm1(a) * torch.cos(b) - 2.0 * torch.sin(0.5 * b).square()
-    return torch.complex(real + 0.0, torch.exp(a) * torch.sin(b))  # + 0 makes −0 a 0
+    return torch.complex(real + 0.0, torch.exp(a) * torch.sin(b))  # −0 + 0 is 0
 
 
 def _acos(x: Any) -> Any:
-    """``torch.acos``, with the sign of the imaginary part right where it is 0."""
+    """``torch.acos`` with the correct sign of a zero imaginary part."""
     y = torch.acos(x)
     sign = -torch.copysign(torch.ones_like(y.imag), x.imag.detach())
-    return torch.complex(y.real, sign * (sign * y.imag + 0.0))  # + 0 makes −0 a 0
+    return torch.complex(y.real, sign * (sign * y.imag + 0.0))  # −0 + 0 is 0
 
 
 acos = _completed("acos", torch.acos, _acos)

@@ -1,15 +1,14 @@
 """PyTorch: `nestarray.transforms`.
 
-Two mechanisms differentiate. ``torch.autograd.grad`` serves eager code: over ten layers
-of 64 it takes half the time of ``torch.func.grad_and_value``, which sends every operation
-through functorch's interpreter. It cannot run inside of ``torch.compile`` and
-``torch.func.vmap``, so there ``torch.func`` takes its place. Nesting works in both: inside
-another gradient (or where the arguments themselves require gradients), autograd builds a
-graph of the backward pass too.
+Two mechanisms differentiate. Eager code uses ``torch.autograd.grad``: for ten layers of 64 it
+takes half the time of ``torch.func.grad_and_value``, which passes every operation through
+functorch's interpreter. Inside of ``torch.compile`` and ``torch.func.vmap``, which do not support
+it, ``torch.func`` replaces it. Both nest: inside another gradient, or if the arguments require
+gradients, autograd also records the backward pass.
 
-`jit` records with ``make_fx`` what the function does to fake tensors, backward passes
-included, and hands the graph to ``torch.compile``. Tracing by running the function, and
-not by reading its bytecode, takes Python of any kind and needs no graph breaks.
+`jit` traces the function with ``make_fx`` on fake tensors, including backward passes, and compiles
+the graph with ``torch.compile``. This supports arbitrary Python without graph breaks, because the
+function runs.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ from nestarray.backends.torch.donation import writing_over
 from nestarray.dynamo import identity
 from nestarray.errors import UnsupportedError
 
-#: How many gradients are being taken around the running code.
+#: The number of gradients being taken around the running code.
 _depth: ContextVar[int] = ContextVar("nestarray_torch_gradients", default=0)
 
-#: A list while a function is traced; what of it cannot be differentiated once it is compiled,
-#: gradients that others look through and loops of unknown length, adds to it.
+#: A list while a function is traced. Code that cannot be differentiated after compilation (nested
+#: gradients, loops of unknown length) appends its name.
 not_differentiable: ContextVar[list[str] | None] = ContextVar("nestarray_torch_trace", default=None)
 
 
@@ -59,7 +58,7 @@ def value_and_grad(
 
 
 def _connected(leaves: list[Any], name: str) -> tuple[bool, list[Any]]:
-    """Whether derivatives around this one look through it, and the places that it is taken at."""
+    """Whether outer derivatives depend on this one, and the values to differentiate at."""
     connected = torch.is_grad_enabled() and (
         _depth.get() > 0 or any(leaf.requires_grad for leaf in leaves)
     )
@@ -69,7 +68,7 @@ def _connected(leaves: list[Any], name: str) -> tuple[bool, list[Any]]:
     if not connected:
         return False, [leaf.detach().requires_grad_() for leaf in leaves]
     with torch.enable_grad():
-        # A view is a new place in the outer graph: tied arrays get one gradient each.
+        # A view is a new node of the outer graph: tied arrays get one gradient each.
         return True, [
             leaf.view_as(leaf) if leaf.requires_grad else leaf.detach().requires_grad_()
             for leaf in leaves
@@ -84,7 +83,7 @@ def _pulled(
     again: bool,
     keep: bool,
 ) -> list[Any]:
-    """The gradients of `values`: zeros of those that nothing found depends on."""
+    """The gradients of `values`; zeros if no output depends on a value."""
     places = [i for i, y in enumerate(found) if y.requires_grad]
     if not places or not values:
         return [torch.zeros_like(x) for x in values]
@@ -110,7 +109,7 @@ def _deeper(levels: int = 1) -> Iterator[None]:
 
 
 def is_differentiated_again() -> bool:
-    """Whether a gradient of a gradient of the running code is taken in its own trace."""
+    """Whether the running code computes a gradient of a gradient in one trace."""
     return _depth.get() > 1
 
 
@@ -119,7 +118,7 @@ def _detached(leaf: Any) -> Any:
 
 
 def _in_functorch() -> bool:
-    """Whether the code runs inside of vmap, grad, jvp … of torch.func."""
+    """Whether a transformation of torch.func (vmap, grad, jvp, …) is active."""
     return torch._C._are_functorch_transforms_active()
 
 
@@ -134,7 +133,7 @@ def _functional(
         differentiate = torch.func.grad_and_value(lambda *values: fn(*values)[0], argnums=numbers)
         gradients, value = differentiate(*leaves)
         return value, None, list(gradients)
-    kept: list[Any] = []  # torch.func lets tensors through only
+    kept: list[Any] = []  # torch.func supports tensors only
 
     def with_tensors(*values: Any) -> tuple[Any, tuple[Any, ...]]:
         value, aux = fn(*values)
@@ -159,7 +158,9 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
             found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
         return found, others, lambda cotangents: list(pull(tuple(cotangents)))
     connected, values = _connected(arrays, name)
-    levels = 2 if name == "jacrev" else 1  # its pullback is mapped, as no compiled one can be
+    levels = (
+        2 if name == "jacrev" else 1
+    )  # its pullback is mapped, which a compiled one does not support
     with torch.enable_grad(), _deeper(levels), _saving_plainly():
         found, others = fn(*values)
 
@@ -181,9 +182,9 @@ def jvp(
 
 
 class _Rule:
-    """What a function with derivatives of its own is made of; see `custom_vjp`.
+    """The parts of a function with custom derivatives; see `custom_vjp`.
 
-    No tuple, because vmap would take that apart and look for tensors in it.
+    Not a tuple, because vmap would flatten it and search for tensors.
     """
 
     def __init__(
@@ -204,7 +205,7 @@ class _Custom(torch.autograd.Function):
     @staticmethod
     def forward(rule: _Rule, *inputs: Any) -> Any:
         found, rule.residuals[:] = rule.with_residuals(*inputs)
-        given = set(map(identity, inputs))  # which may not be saved and returned as they are
+        given = set(map(identity, inputs))  # inputs cannot be saved and returned unchanged
         return tuple([y.view_as(y) if identity(y) in given else y for y in found])
 
     @staticmethod
@@ -227,7 +228,9 @@ class _Custom(torch.autograd.Function):
                 "jvp: a function with custom_vjp has no derivative in forward mode on PyTorch; give "
                 "it one with custom_jvp, which serves both"
             )
-        with fwAD._set_fwd_grad_enabled(True):  # off in rules, and with it the outer derivatives
+        with fwAD._set_fwd_grad_enabled(
+            True
+        ):  # rules disable it, and thereby the outer derivatives
             inputs = [_primal(x) for x in ctx.saved_tensors]
             given = [torch.zeros_like(x) if t is None else t for x, t in zip(inputs, tangents)]
             values, moved = ctx.rule.push(inputs, given)
@@ -235,7 +238,7 @@ class _Custom(torch.autograd.Function):
 
 
 def _primal(x: Any) -> Any:
-    """`x` without its tangent; vmap cannot take that away, so it is taken from what vmap maps."""
+    """`x` without its tangent; under vmap the tangent of the underlying tensor is removed."""
     if not _functorch.is_batchedtensor(x):
         return fwAD.unpack_dual(x).primal
     inner = _primal(_functorch.get_unwrapped(x))
@@ -253,8 +256,8 @@ def custom_vjp(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.autograd.Function.html
 
-    Residuals that were made while the value was computed have no graph of their own, so
-    where the backward pass is differentiated they are made again from the arguments.
+    Residuals from the forward pass have no graph, so a differentiated backward pass computes them
+    again from the arguments.
     """
     if not arrays:
         return value()
@@ -267,7 +270,7 @@ def _is_inexact(x: Any) -> bool:
 
 _aten = torch.ops.aten
 _PRODUCTS = [_aten.mm.default, _aten.addmm.default, _aten.mv.default, _aten.dot.default]
-#: Whose results are kept, by the names of policies.
+#: Policy → operations whose results a checkpoint stores.
 _KEPT = {
     "dots_with_no_batch_dims_saveable": _PRODUCTS,
     "dots_saveable": [*_PRODUCTS, _aten.bmm.default, _aten.baddbmm.default],
@@ -277,8 +280,8 @@ _KEPT = {
 def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/checkpoint.html
 
-    torch.func has no checkpoints; inside of it the function is run as it is. So it is where
-    nothing is differentiated.
+    torch.func has no checkpoints; inside of it, and without derivatives, the function runs without
+    one.
     """
     if _in_functorch() or torch.compiler.is_compiling():
         return fn(*arrays)
@@ -300,14 +303,14 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     return checkpointed(inside, *arrays, use_reentrant=False, context_fn=lambda: contexts(kept))
 
 
-#: Whether the running code is in a checkpoint, which is told of each tensor that is saved.
+#: Whether the running code is in a checkpoint, which hooks saved tensors.
 _in_checkpoint: ContextVar[bool] = ContextVar("nestarray_torch_checkpoint", default=False)
 
 
 def _saving_plainly() -> AbstractContextManager[Any]:
-    """Let what is differentiated, or traced, inside of a checkpoint keep its own tensors.
+    """Disable the checkpoint's hooks for derivatives and traces inside of it.
 
-    The checkpoint counts tensors that are saved, and takes them for those of its own function.
+    The checkpoint counts saved tensors and expects only those of its function.
     """
     if not _in_checkpoint.get():
         return nullcontext()
@@ -320,7 +323,7 @@ def _itself(x: Any) -> Any:
 
 @contextmanager
 def _checkpoints_explained(name: str) -> Iterator[None]:
-    """torch.func's error about checkpoints around it, in words that name the function."""
+    """Reword torch.func's error about an enclosing checkpoint to name the function."""
     try:
         yield
     except RuntimeError as error:
@@ -340,10 +343,9 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
 def vmap_with_common(
     fn: Callable[..., tuple[Any, Any]], arrays: list[Any]
 ) -> tuple[Any, Any, list[int]]:
-    """The rows and what all have in common, and which of that is not.
+    """Return batched outputs, unbatched outputs, and the indices that should have been batched.
 
-    What is common is handed out past torch.func, which takes a tensor that an outer vmap maps
-    for one that this does.
+    Unbatched outputs bypass torch.func, which confuses tensors of an outer vmap with its own.
     """
     kept: list[Any] = [(), []]
 
@@ -358,10 +360,10 @@ def vmap_with_common(
 
 
 def runs_inline(arrays: list[Any]) -> bool:
-    """Whether a jitted function is run as it is.
+    """Whether a jitted function runs uncompiled.
 
-    Inside of another trace it becomes a part of that; under torch.func its operations are
-    transformed one by one; a compiled function has no second derivative:
+    Inside another trace it becomes a part of it; torch.func transforms its operations one by one;
+    a compiled function has no second derivative:
     https://github.com/pytorch/pytorch/issues/91469
     """
     return (
@@ -373,16 +375,16 @@ def runs_inline(arrays: list[Any]) -> bool:
 
 
 def trace_guard(arrays: list[Any]) -> Callable[[list[Any]], bool]:
-    """A test whether a trace made with `arrays` serves others.
+    """A test whether a trace made with `arrays` is valid for other arrays.
 
-    It compares types, shapes, strides, dtypes, devices, and whether gradients are required, in
-    C++, as torch.compile does: the same in Python takes a third of the time of a compiled
-    function of a hundred small tensors.
+    It compares types, shapes, strides, dtypes, devices and requires_grad in C++, as torch.compile
+    does; in Python this would take a third of the time of a compiled function of a hundred small
+    tensors.
     https://github.com/pytorch/pytorch/blob/main/torch/csrc/dynamo/guards.cpp
     """
     from torch._C._dynamo.guards import TensorGuards
 
-    # without its keywords it reads memory that is not its own
+    # without its keywords it reads invalid memory
     guards = TensorGuards(*arrays, dynamic_dims_sizes=None, dynamic_dims_strides=None)
     like, grad = guards.check, torch.is_grad_enabled()
     return lambda others: torch.is_grad_enabled() == grad and like(*others)
@@ -396,26 +398,26 @@ def compile_leaves(
 ) -> Callable[..., tuple[Any, ...]]:
     """https://github.com/pytorch/pytorch/blob/main/torch/_inductor/__init__.py
 
-    The graph goes to the compiler behind ``torch.compile`` as it is: Dynamo would read it
-    again, and its guards would check in each call what `trace_guard` has said already. With
-    `options` it goes to ``torch.compile``, whose they are.
+    The graph goes directly to Inductor: Dynamo would trace it again and add guards that
+    `trace_guard` already checks. With `options` it goes to ``torch.compile``, which interprets
+    them.
 
-    A trace of a backward pass holds detached values in the place of what autograd saved, so
-    it must not be differentiated. A function that takes gradients of its own, and whose
-    arguments require gradients, therefore stays as it is.
+    A trace of a backward pass has detached values instead of the tensors that autograd saved, so
+    it must not be differentiated. Hence a function that computes gradients runs uncompiled if its
+    arguments require gradients.
     """
     from torch.fx.experimental.proxy_tensor import make_fx
 
     arrays, not_again = _leaves(arrays), []
     token = not_differentiable.set(not_again)
-    depth = _depth.set(0)  # gradients around the trace are seen by its arguments
+    depth = _depth.set(0)  # its arguments carry the outer gradients
     try:
         with _saving_plainly():
             graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         not_differentiable.reset(token)
         _depth.reset(depth)
-    graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers cannot read
+    graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers do not support
     graph.recompile()
     differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
     if not_again and differentiated:
@@ -427,7 +429,7 @@ def compile_leaves(
 
 
 def _leaves(arrays: list[Any]) -> list[Any]:
-    """Tensors like these that come of no operation; of others tracing asks for a ``grad``, which warns."""
+    """Leaf tensors like these; for other tensors, tracing reads ``grad``, which warns."""
     return [x if x.is_leaf else x.detach().requires_grad_() for x in arrays]
 
 
@@ -437,12 +439,12 @@ def _compiled(graph: Any, arrays: list[Any], options: dict[str, Any]) -> Callabl
     from torch import _inductor  # half a second to import
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    # compiling a loop asks for the symbols that torch.compile would have had
+    # compilation of a loop reads the symbols of a torch.compile context
     fake = FakeTensorMode(
         shape_env=ShapeEnv(assume_static_by_default=True), allow_non_fake_inputs=True
     )
     with warnings.catch_warnings(), tracing(TracingContext(fake)):
-        warnings.simplefilter("ignore", DeprecationWarning)  # imports use what torch deprecates
+        warnings.simplefilter("ignore", DeprecationWarning)  # imports use deprecated functions
         try:
             return _inductor.compile(graph, arrays)
         except AssertionError as error:
