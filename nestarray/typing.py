@@ -148,7 +148,7 @@ def check_not_zero(name: str, parameter: str, value: Any) -> None:
         ArgumentError: it is 0.
     """
     if isinstance(value, (int, float)) and not value:
-        raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected a number but 0")
+        raise ArgumentError(f"{name}: {parameter}: got {value!r}, expected a nonzero number")
 
 
 def check_kind(name: str, parameter: str, annotation: str, value: Any) -> None:

@@ -130,6 +130,4 @@ def _generic_error(
         for key, value in arguments.items()
         if value is not parameters[key].default
     )
-    return ArgumentError(
-        f"{name}: cannot be computed for {listed}; help(na.{name}) says what it takes"
-    )
+    return ArgumentError(f"{name}: cannot be computed for {listed}; see help(na.{name})")

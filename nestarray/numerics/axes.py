@@ -39,7 +39,7 @@ def many_axes(axis: Any, ndim: int, op: str, argument: str = "axis") -> tuple[in
     if isinstance(axis, (tuple, list)):
         axes = tuple(one_axis(a, ndim, op, argument) for a in axis)
         if len(set(axes)) != len(axes):
-            raise ShapeError(f"{op}: {argument}: got {tuple(axis)}, in which an axis stands twice")
+            raise ShapeError(f"{op}: {argument}: got {tuple(axis)}, with a repeated axis")
         return axes
     return (one_axis(axis, ndim, op, argument),)
 
@@ -52,7 +52,7 @@ def check_contracted(axes: Any, op: str) -> None:
         fits = isinstance(axes, int) and axes.__class__ is not bool and axes >= 0
     if not fits:
         raise ArgumentError(
-            f"{op}: axes: got {axes!r}, expected how many to pair, or the axes of each array"
+            f"{op}: axes: got {axes!r}, expected a number of axes, or the axes of each array"
         )
 
 
@@ -63,7 +63,7 @@ def moved_axes(source: Any, destination: Any, ndim: int, op: str) -> tuple[int, 
     if len(start) != len(end):
         raise ShapeError(
             f"{op}: got {len(start)} source axes and {len(end)} destinations, "
-            "expected as many of both"
+            "expected equally many of both"
         )
     order = [axis for axis in range(ndim) if axis not in start]
     for place, axis in sorted(zip(end, start)):
@@ -180,7 +180,7 @@ def pad_widths(pad_width: Any, ndim: int, op: str) -> list[tuple[int, int]]:
         ShapeError: the number of pairs differs from the number of axes, or a width is negative.
     """
     if ndim == 0:
-        raise ShapeError(f"{op}: x: got an array of no dimensions, expected one at least")
+        raise ShapeError(f"{op}: x: got an array without dimensions, expected at least one")
     if isinstance(pad_width, (tuple, list)):
         pairs = list(pad_width)
         if len(pairs) == 2 and not any(isinstance(p, (tuple, list)) for p in pairs):

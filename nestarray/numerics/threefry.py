@@ -89,7 +89,9 @@ def count(shape: Shape) -> int:
     """
     for n in shape:
         if isinstance(n, bool) or (isinstance(n, int) and n < 0):
-            raise ArgumentError(f"random: shape: got {n!r} in {shape!r}, expected sizes from 0 on")
+            raise ArgumentError(
+                f"random: shape: got {n!r} in {shape!r}, expected sizes of at least 0"
+            )
     size = prod(shape)
     if not is_unknown_size(size) and size >= 2**32:
         raise ShapeError(

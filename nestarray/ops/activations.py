@@ -636,7 +636,7 @@ def glu(x: Array, /, *, axis: int = -1) -> Array:
     if size % 2:
         raise ShapeError(
             f"glu: axis {axis} of x {tuple(x.shape)} has {size} elements, expected an even "
-            "number: it is cut in two halves"
+            "number, to split it in halves"
         )
     at = axis % len(x.shape)
     first = x[(slice(None),) * at + (slice(None, size // 2),)]

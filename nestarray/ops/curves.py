@@ -106,7 +106,7 @@ def polyval(p: Array, x: Array, /) -> Array:
         https://numpy.org/doc/stable/reference/generated/numpy.polyval.html
     """
     if len(p.shape) == 0:
-        raise ShapeError("polyval: p: got an array of no dimensions, expected (n,)")
+        raise ShapeError("polyval: p: got an array without dimensions, expected (n,)")
     if p.shape[0] == 0:
         return ops.zeros_like(x)
     y = ops.add(ops.multiply(ops.zeros_like(p[0]), x), p[0])

@@ -97,7 +97,7 @@ def _halves(name: str, x: Array, axis: int) -> tuple[Array, Array]:
     if size % 2:
         raise ShapeError(
             f"{name}: axis {axis} of x {tuple(x.shape)} has {size} elements, expected an even "
-            "number: it is cut in two halves"
+            "number, to split it in halves"
         )
     at = (slice(None),) * (axis % len(x.shape))
     return x[(*at, slice(None, size // 2))], x[(*at, slice(size // 2, None))]

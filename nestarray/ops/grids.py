@@ -104,7 +104,7 @@ def geomspace(
     if not hasattr(start, "dtype") and not hasattr(stop, "dtype"):
         if not start * stop > 0:
             raise ArgumentError(
-                f"geomspace: got {start} to {stop}, expected ends of one sign, and not 0"
+                f"geomspace: got {start} to {stop}, expected nonzero ends of one sign"
             )
         host = np.geomspace(start, stop, num, endpoint=endpoint)
         wanted = dtypes.float32 if dtype is None else dtype

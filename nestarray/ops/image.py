@@ -359,7 +359,9 @@ def grid_sample(
         )
     images, grids = x.shape[0], grid.shape[0]
     if None not in (images, grids) and images != grids:
-        raise ShapeError(f"grid_sample: got {images} images and {grids} grids, expected as many")
+        raise ShapeError(
+            f"grid_sample: got {images} images and {grids} grids, expected equal numbers"
+        )
     if 0 in x.shape[2:]:
         raise ShapeError(f"grid_sample: x has shape {tuple(x.shape)}, which has nothing to sample")
     taps = []

@@ -521,7 +521,7 @@ def multi_dot(arrays: Sequence[Array], /) -> Array:
         https://numpy.org/doc/stable/reference/generated/numpy.linalg.multi_dot.html
     """
     if not arrays:
-        raise ArgumentError("multi_dot: arrays: got none, expected one at least")
+        raise ArgumentError("multi_dot: arrays: got none, expected at least one")
     last = len(arrays) - 1
     for i, x in enumerate(arrays):
         ranks = (1, 2) if i in (0, last) else (2,)
@@ -600,7 +600,7 @@ def matrix_cond(x: Array, /, *, p: float | str | None = None) -> Array:
         return ops.multiply(ops.matrix_norm(x, ord=p), ops.matrix_norm(ops.inv(x), ord=p))
     check_matrices("matrix_cond", "x", x)
     if 0 in x.shape[-2:]:
-        raise ShapeError(f"matrix_cond: x: got shape {tuple(x.shape)}, expected no empty matrices")
+        raise ShapeError(f"matrix_cond: x: got shape {tuple(x.shape)}, expected nonempty matrices")
     S = ops.svdvals(x)
     greatest, least = ops.getitem(S, (..., 0)), ops.getitem(S, (..., -1))
     if p == -2:

@@ -407,6 +407,6 @@ def tensorinv(x: Array, /, *, ind: int = 2) -> Array:
     if ind < 1 or size != math.prod(last):
         raise ShapeError(
             f"tensorinv: ind: got {ind} for the shape {tuple(x.shape)}, which makes "
-            f"{size} rows and {math.prod(last)} columns, expected as many of both"
+            f"{size} rows and {math.prod(last)} columns, expected equally many of both"
         )
     return ops.reshape(ops.inv(ops.reshape(x, (size, size))), (*last, *first))

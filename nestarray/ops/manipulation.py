@@ -333,7 +333,7 @@ def array_split(
         if sum(sizes) != length:
             raise ShapeError(
                 f"array_split: indices_or_sections: got {list(indices_or_sections)}, "
-                "expected places in ascending order"
+                "expected indices in ascending order"
             )
         return ops.split(x, sizes, axis=axis)
     parts = operator.index(indices_or_sections)  # type: ignore[arg-type]

@@ -65,7 +65,9 @@ def map_coordinates(
             f"{tuple(coordinates.shape)}, expected elements and (number of axes, *out)"
         )
     if not shape:
-        raise ShapeError("map_coordinates: x: got an array of no dimensions, expected one at least")
+        raise ShapeError(
+            "map_coordinates: x: got an array without dimensions, expected at least one"
+        )
     taps = [_taps(ops.getitem(coordinates, i), order) for i in range(len(shape))]
     total = None
     for chosen in itertools.product(*taps):

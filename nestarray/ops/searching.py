@@ -92,7 +92,7 @@ def select(
     if len(conditions) != len(choices) or not conditions:
         raise ArgumentError(
             f"select: got {len(conditions)} conditions and {len(choices)} choices, "
-            "expected as many of both, and one at least"
+            "expected equally many of both, and at least one"
         )
     result: Any = default
     for condition, choice in zip(reversed(conditions), reversed(choices)):

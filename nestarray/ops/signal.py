@@ -226,7 +226,7 @@ def stft(
     check_pad_mode(pad_mode, "stft", "pad_mode")
     hop_length, win_length = _frame_settings("stft", window, n_fft, hop_length, win_length)
     if len(x.shape) == 0:  # a TensorShape of no axes counts as true
-        raise ShapeError("stft: x: got an array of no dimensions, expected (*batch, time)")
+        raise ShapeError("stft: x: got an array without dimensions, expected (*batch, time)")
     is_complex = any(a is not None and dtype_of(a).kind == "complex" for a in (x, window))
     if onesided is None:
         onesided = not is_complex

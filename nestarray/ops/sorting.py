@@ -87,7 +87,7 @@ def lexsort(keys: Sequence[Array], /, *, axis: int = -1) -> Array:
         https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html
     """
     if not keys:
-        raise ArgumentError("lexsort: keys: got no array, expected one at least")
+        raise ArgumentError("lexsort: keys: got no array, expected at least one")
     shapes = {tuple(key.shape) for key in keys}
     if len(shapes) > 1:
         raise ShapeError(f"lexsort: keys: got the shapes {sorted(shapes)}, expected one shape")

@@ -59,7 +59,7 @@ ROWS: list[Row] = [
         "softmax: axis: got -1 for an array of 0 dimensions, expected 0 <= axis < 0",
     ),
     (lambda x: na.softmax(x, axis={0}), ArgumentError, "softmax: axis: got {0}, expected an int"),
-    (lambda x: na.celu(x, alpha=0), ArgumentError, "celu: alpha: got 0, expected a number but 0"),
+    (lambda x: na.celu(x, alpha=0), ArgumentError, "celu: alpha: got 0, expected a nonzero number"),
     (
         lambda ones: na.glu(ones(3, 4), axis=True),
         ArgumentError,
@@ -108,7 +108,7 @@ ROWS: list[Row] = [
     (
         lambda zeros: na.glu(zeros(2, 3)),
         ShapeError,
-        "glu: axis -1 of x (2, 3) has 3 elements, expected an even number: it is cut in two halves",
+        "glu: axis -1 of x (2, 3) has 3 elements, expected an even number, to split it in halves",
     ),
     (
         lambda zeros: na.prelu(zeros(2, 3), zeros(2)),
@@ -118,12 +118,12 @@ ROWS: list[Row] = [
     (
         lambda zeros: na.geglu(zeros(2, 3)),
         ShapeError,
-        "geglu: axis -1 of x (2, 3) has 3 elements, expected an even number: it is cut in two halves",
+        "geglu: axis -1 of x (2, 3) has 3 elements, expected an even number, to split it in halves",
     ),
     (
         lambda zeros: na.swiglu(zeros(5, 2), axis=0),
         ShapeError,
-        "swiglu: axis 0 of x (5, 2) has 5 elements, expected an even number: it is cut in two halves",
+        "swiglu: axis 0 of x (5, 2) has 5 elements, expected an even number, to split it in halves",
     ),
     (
         lambda zeros: na.rrelu(zeros(2), lower=0.5, upper=0.25),

@@ -68,7 +68,7 @@ ROWS: list[Row] = [
     (
         lambda signal: na.ifftn(signal, axes=(0, 0)),
         ShapeError,
-        "ifftn: axes: got (0, 0), in which an axis stands twice",
+        "ifftn: axes: got (0, 0), with a repeated axis",
     ),
     (
         lambda signal: na.rfftn(signal, s=(2,), axes=(0, 1)),
@@ -156,7 +156,7 @@ ROWS: list[Row] = [
     (
         lambda x: na.fftfreq(4, d=0.0, like=x),
         ArgumentError,
-        "fftfreq: d: got 0.0, expected a number but 0",
+        "fftfreq: d: got 0.0, expected a nonzero number",
     ),
     (
         lambda ones: na.fft(ones(3, 4), axis=True),

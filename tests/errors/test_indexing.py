@@ -47,12 +47,12 @@ ROWS: list[Row] = [
     (
         lambda x: na.masked_fill(x, na.astype(x, "uint8"), x),
         DtypeError,
-        "masked_fill: mask: got uint8, expected bool; compare it with 0 to make it one",
+        "masked_fill: mask: got uint8, expected bool; convert it with na.not_equal(x, 0)",
     ),
     (
         lambda x: na.masked_fill(x, x, 0.0),
         DtypeError,
-        "masked_fill: mask: got float32, expected bool; compare it with 0 to make it one",
+        "masked_fill: mask: got float32, expected bool; convert it with na.not_equal(x, 0)",
     ),
     (
         lambda x: na.take_along_axis(x, x, axis=0),
@@ -77,22 +77,22 @@ ROWS: list[Row] = [
     (
         lambda array, x: na.take_along_axis(x, array(np.zeros(0, np.int64)), axis=1),
         ShapeError,
-        "take_along_axis: indices: got shape (0,) for x of shape (2, 3), expected as many axes, which broadcast with those of x but for axis 1",
+        "take_along_axis: indices: got shape (0,) for x of shape (2, 3), expected equally many axes, which broadcast with x except along axis 1",
     ),
     (
         lambda array, x: na.gather(x, array(np.zeros(0, np.int64)), axis=1),
         ShapeError,
-        "gather: indices: got shape (0,) for x of shape (2, 3), expected as many axes, none but axis 1 longer",
+        "gather: indices: got shape (0,) for x of shape (2, 3), expected equally many axes, none longer except axis 1",
     ),
     (
         lambda array, x: na.scatter(x, array(np.zeros(0, np.int64)), 1.0, axis=1),
         ShapeError,
-        "scatter: indices: got shape (0,) for x of shape (2, 3), expected as many axes, none but axis 1 longer",
+        "scatter: indices: got shape (0,) for x of shape (2, 3), expected equally many axes, none longer except axis 1",
     ),
     (
         lambda array, x: na.gather(x, array(np.full((1, 5), 9)), axis=0),
         ShapeError,
-        "gather: indices: got shape (1, 5) for x of shape (2, 3), expected as many axes, none but axis 0 longer",
+        "gather: indices: got shape (1, 5) for x of shape (2, 3), expected equally many axes, none longer except axis 0",
     ),
     (
         lambda array: na.unravel_index(array(np.zeros(1, np.int64)), (2, 0)),
@@ -125,7 +125,7 @@ ROWS: list[Row] = [
     (
         lambda ones: na.setitem(ones(2, 3), [0, 1], na.ones((3, 3), like=ones(2, 3))),
         ShapeError,
-        "setitem: value: got shape (3, 3), expected (2, 3), the shape of the part that the index names, or what broadcasts to it",
+        "setitem: value: got shape (3, 3), expected (2, 3), the shape of the indexed part, or a shape that broadcasts to it",
     ),
     (
         lambda array, ones: na.take(ones(2, 3), array(np.asarray([True, False])), axis=0),
@@ -135,7 +135,7 @@ ROWS: list[Row] = [
     (
         lambda ones, ints: na.gather(ones(2, 3, 4), ints(0, 1), axis=1),
         ShapeError,
-        "gather: indices: got shape (2,) for x of shape (2, 3, 4), expected as many axes, none but axis 1 longer",
+        "gather: indices: got shape (2,) for x of shape (2, 3, 4), expected equally many axes, none longer except axis 1",
     ),
     (
         lambda array, ones: na.scatter(
@@ -152,7 +152,7 @@ ROWS: list[Row] = [
     (
         lambda array, ones: na.masked_select(ones(3, 2), array(np.ones((3, 2), "uint8"))),
         DtypeError,
-        "masked_select: mask: got uint8, expected bool; compare it with 0 to make it one",
+        "masked_select: mask: got uint8, expected bool; convert it with na.not_equal(x, 0)",
     ),
     (
         lambda zeros: na.rotary_embedding(zeros(2, 4), zeros(2, 3), zeros(2, 3)),
@@ -169,7 +169,7 @@ ROWS: list[Row] = [
             ones(2, 3, 4), zeros(3, 3, 4, dtype="int32"), axis=1
         ),
         ShapeError,
-        "take_along_axis: indices: got shape (3, 3, 4) for x of shape (2, 3, 4), expected as many axes, which broadcast with those of x but for axis 1",
+        "take_along_axis: indices: got shape (3, 3, 4) for x of shape (2, 3, 4), expected equally many axes, which broadcast with x except along axis 1",
     ),
     (
         lambda ones: na.take_along_axis(ones(2, 3), True, axis=0),
@@ -184,7 +184,7 @@ ROWS: list[Row] = [
     (
         lambda zeros, ones: na.scatter_nd(ones(2, 3, 4), zeros(3, 2, dtype="int32"), ones(2, 4)),
         ShapeError,
-        "scatter_nd: updates: got shape (2, 4), expected (3, 4) or what broadcasts to it, for x of shape (2, 3, 4) and indices of shape (3, 2)",
+        "scatter_nd: updates: got shape (2, 4), expected (3, 4) or a shape that broadcasts to it, for x of shape (2, 3, 4) and indices of shape (3, 2)",
     ),
     *(
         (
@@ -192,7 +192,7 @@ ROWS: list[Row] = [
                 ones(2, 3, 4), zeros(n, dtype="int32"), ones(2, 3, 5), axis=2
             ),
             ShapeError,
-            f"index_add: updates: got shape (2, 3, 5), expected (2, 3, {n}) or what broadcasts to it, for x of shape (2, 3, 4) and indices of shape ({n},)",
+            f"index_add: updates: got shape (2, 3, 5), expected (2, 3, {n}) or a shape that broadcasts to it, for x of shape (2, 3, 4) and indices of shape ({n},)",
         )
         for n in (4, 0)
     ),

@@ -32,7 +32,7 @@ ROWS: list[Row] = [
     (
         lambda x: na.einsum("ij,jk->ik", x, x),
         ShapeError,
-        "einsum: operands[1]: got shape (2, 3) for 'jk': j is 2, and 3 before",
+        "einsum: operands[1]: got shape (2, 3) for 'jk': j is 2, but 3 before",
     ),
     (
         lambda x: na.inv(x),
@@ -47,7 +47,7 @@ ROWS: list[Row] = [
     (
         lambda x, t: na.solve(x @ t, t),
         ShapeError,
-        "solve: x2: got shape (3, 2), expected 2 rows, as x1 of shape (2, 2) has",
+        "solve: x2: got shape (3, 2), expected 2 rows, like x1 of shape (2, 2)",
     ),
     (lambda x: na.outer(x, x), ShapeError, "outer: got the shape (2, 3), expected one dimension"),
     (
@@ -207,7 +207,7 @@ ROWS: list[Row] = [
     (
         lambda x: na.tensorinv(x, ind=1),
         ShapeError,
-        "tensorinv: ind: got 1 for the shape (2, 3), which makes 2 rows and 3 columns, expected as many of both",
+        "tensorinv: ind: got 1 for the shape (2, 3), which makes 2 rows and 3 columns, expected equally many of both",
     ),
     (
         lambda x: na.multi_dot([x, x[0], x]),
@@ -290,7 +290,7 @@ ROWS: list[Row] = [
     (
         lambda ones: na.tensordot(ones(3, 4), ones(3, 4), axes=True),
         ArgumentError,
-        "tensordot: axes: got True, expected how many to pair, or the axes of each array",
+        "tensordot: axes: got True, expected a number of axes, or the axes of each array",
     ),
     (
         lambda ones: na.tensordot(ones(3, 19), ones(3, 19), axes=((True,), (1,))),
@@ -305,7 +305,7 @@ ROWS: list[Row] = [
     (
         lambda ones: na.matrix_cond(ones(2, 4, 0)),
         ShapeError,
-        "matrix_cond: x: got shape (2, 4, 0), expected no empty matrices",
+        "matrix_cond: x: got shape (2, 4, 0), expected nonempty matrices",
     ),
     (
         lambda zeros: na.linear(zeros(2, 3), zeros(2, 3, 3)),
@@ -322,6 +322,6 @@ def test_refused(row: Row, backend: str) -> None:
 
 def test_multi_dot_of_nothing() -> None:
     with pytest.raises(
-        ArgumentError, match=r"^multi_dot: arrays: got none, expected one at least$"
+        ArgumentError, match=r"^multi_dot: arrays: got none, expected at least one$"
     ):
         na.multi_dot([])

@@ -41,12 +41,12 @@ ROWS: list[Row] = [
     (
         lambda empty: na.max(empty),
         ShapeError,
-        "max: x: got shape (0, 3), which has no elements to reduce; there is no max of nothing",
+        "max: x: got shape (0, 3), which has no elements to reduce",
     ),
     (
         lambda empty: na.argmin(empty, axis=0),
         ShapeError,
-        "argmin: x: got shape (0, 3), which has no elements to reduce over axis 0; there is no argmin of nothing",
+        "argmin: x: got shape (0, 3), which has no elements to reduce over axis 0",
     ),
     (
         lambda x: na.quantile(x, 0.5, method="middle"),
@@ -63,7 +63,7 @@ ROWS: list[Row] = [
     (
         lambda x: na.where(x, x, x),
         DtypeError,
-        "where: condition: got float32, expected bool; compare it with 0 to make it one",
+        "where: condition: got float32, expected bool; convert it with na.not_equal(x, 0)",
     ),
     (
         lambda x: na.nanquantile(x, 0.5, method="middle"),
@@ -104,7 +104,7 @@ ROWS: list[Row] = [
     (
         lambda array, x: na.searchsorted(x[0], x, sorter=array(np.asarray([1], np.int32))),
         ShapeError,
-        "searchsorted: sorter: got int32 of shape (1,), expected integers of shape (3,), which na.argsort(x1) gives",
+        "searchsorted: sorter: got int32 of shape (1,), expected integers of shape (3,), such as na.argsort(x1)",
     ),
     (lambda x: na.searchsorted(1j, x), ShapeError, "searchsorted: x1: got shape (), expected (n,)"),
     (
@@ -196,12 +196,12 @@ ROWS: list[Row] = [
     (
         lambda array, ones: na.where(array(np.ones(3, "uint8")), ones(3), ones(3)),
         DtypeError,
-        "where: condition: got uint8, expected bool; compare it with 0 to make it one",
+        "where: condition: got uint8, expected bool; convert it with na.not_equal(x, 0)",
     ),
     (
         lambda ones: na.nanmax(ones(0, 3), axis=0),
         ShapeError,
-        "nanmax: x: got shape (0, 3), which has no elements to reduce over axis 0; there is no nanmax of nothing",
+        "nanmax: x: got shape (0, 3), which has no elements to reduce over axis 0",
     ),
     (
         lambda zeros: na.gumbel_softmax(zeros(2), na.random.key(0, like=zeros(1)), tau=0.0),

@@ -66,8 +66,8 @@ def check_value(name: str, arguments: Arguments) -> None:
     padded = (1,) * (len(part) - len(fitted)) + fitted
     if len(fitted) > len(part) or any(n not in (1, m) for n, m in zip(padded, part)):
         raise ShapeError(
-            f"{name}: value: got shape {own}, expected {part}, the shape of the part that the index "
-            "names, or what broadcasts to it"
+            f"{name}: value: got shape {own}, expected {part}, the shape of the indexed part, "
+            "or a shape that broadcasts to it"
         )
 
 
@@ -151,8 +151,8 @@ def check_part(name: str, arguments: Arguments) -> None:
     )
     if not fits:
         raise ShapeError(
-            f"{name}: indices: got shape {own} for x of shape {whole}, expected as many axes, "
-            f"none but axis {axis} longer"
+            f"{name}: indices: got shape {own} for x of shape {whole}, expected equally many axes, "
+            f"none longer except axis {axis}"
         )
 
 
@@ -163,8 +163,8 @@ def check_along(name: str, arguments: Arguments) -> None:
     others = [shape[:axis] + shape[axis + 1 :] for shape in (of_x, of_indices)]
     if len(of_x) != len(of_indices) or any(a != b and 1 not in (a, b) for a, b in zip(*others)):
         raise ShapeError(
-            f"{name}: indices: got shape {of_indices} for x of shape {of_x}, expected as many axes, "
-            f"which broadcast with those of x but for axis {axis}"
+            f"{name}: indices: got shape {of_indices} for x of shape {of_x}, expected equally many "
+            f"axes, which broadcast with x except along axis {axis}"
         )
 
 
@@ -199,7 +199,7 @@ def _check_fit(name: str, arguments: Arguments, wanted: tuple[int, ...]) -> None
     padded = (1,) * (len(wanted) - len(own)) + own
     if len(own) > len(wanted) or any(n not in (1, m) for n, m in zip(padded, wanted)):
         raise ShapeError(
-            f"{name}: updates: got shape {own}, expected {wanted} or what broadcasts to it, for x "
+            f"{name}: updates: got shape {own}, expected {wanted} or a shape that broadcasts to it, for x "
             f"of shape {shape_of(arguments['x'])} and indices of shape {shape_of(arguments['indices'])}"
         )
 
@@ -223,7 +223,7 @@ def check_sorter(name: str, arguments: Arguments) -> None:
     if not dtype.is_integer or tuple(sorter.shape) != expected:
         raise ShapeError(
             f"{name}: sorter: got {dtype.name} of shape {tuple(sorter.shape)}, expected integers of "
-            f"shape {expected}, which na.argsort(x1) gives"
+            f"shape {expected}, such as na.argsort(x1)"
         )
 
 
@@ -233,5 +233,5 @@ def check_condition(name: str, arguments: Arguments) -> None:
     dtype = dtypes.dtype_of(arguments[argument])
     if dtype is not dtypes.bool:
         raise DtypeError(
-            f"{name}: {argument}: got {dtype.name}, expected bool; compare it with 0 to make it one"
+            f"{name}: {argument}: got {dtype.name}, expected bool; convert it with na.not_equal(x, 0)"
         )

@@ -129,7 +129,7 @@ def check_einsum(name: str, arguments: Arguments) -> None:
             known = lengths.setdefault(letter, length)
             if length != known and 1 not in (length, known):
                 raise ShapeError(
-                    f"{name}: {argument}: got shape {shape} for {term!r}: {letter} is {length}, and "
+                    f"{name}: {argument}: got shape {shape} for {term!r}: {letter} is {length}, but "
                     f"{known} before"
                 )
 
@@ -157,9 +157,7 @@ def check_right_side(name: str, arguments: Arguments) -> None:
     a, b = shape_of(arguments["x1"]), shape_of(arguments["x2"])
     rows = b[0] if len(b) == 1 else b[-2]
     if rows != a[-1]:
-        raise ShapeError(
-            f"{name}: x2: got shape {b}, expected {a[-1]} rows, as x1 of shape {a} has"
-        )
+        raise ShapeError(f"{name}: x2: got shape {b}, expected {a[-1]} rows, like x1 of shape {a}")
 
 
 def check_matrices(name: str, arguments: Arguments) -> None:
@@ -180,8 +178,8 @@ def check_concatenated(name: str, arguments: Arguments) -> None:
             n != m for i, (n, m) in enumerate(zip(shape, shapes[0])) if i != place
         ):
             raise ShapeError(
-                f"{name}: {argument}: got shape {shape}, expected that of the first, {shapes[0]}, "
-                f"but for axis {axis}"
+                f"{name}: {argument}: got shape {shape}, expected {shapes[0]}, like the first, "
+                f"except along axis {axis}"
             )
 
 
@@ -192,7 +190,7 @@ def check_stacked(name: str, arguments: Arguments) -> None:
     for argument, x in arrays:
         if shape_of(x) != first:
             raise ShapeError(
-                f"{name}: {argument}: got shape {shape_of(x)}, expected {first}, as the first"
+                f"{name}: {argument}: got shape {shape_of(x)}, expected {first}, like the first"
             )
     expanded_shape(first, arguments.get("axis", 0), name)
 
@@ -242,7 +240,4 @@ def check_elements(name: str, arguments: Arguments) -> None:
     reduced = [shape[i] for i in many_axes(axis, len(shape), name)]
     if 0 in reduced:
         over = "" if axis is None else f" over axis {axis}"
-        raise ShapeError(
-            f"{name}: x: got shape {shape}, which has no elements to reduce{over}; there is no {name} "
-            "of nothing"
-        )
+        raise ShapeError(f"{name}: x: got shape {shape}, which has no elements to reduce{over}")

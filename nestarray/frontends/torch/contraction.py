@@ -207,7 +207,7 @@ def vector_product(input: Array, other: Array, dim: int) -> Array:
     """Return the vector product along a dimension of size 3."""
     if ndim_of(input) != ndim_of(other):
         raise ShapeError(
-            f"cross: got {ndim_of(input)} and {ndim_of(other)} dimensions, expected as many each"
+            f"cross: got {ndim_of(input)} and {ndim_of(other)} dimensions, expected equally many"
         )
     for x in (input, other):
         if shape_of(x)[wrap("cross", dim, ndim_of(x))] != 3:

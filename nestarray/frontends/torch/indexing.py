@@ -279,7 +279,7 @@ def _scatter(x: Array, dim: int, index: Array, src: Array | float, mode: str) ->
     if any(ndim_of(a) not in (0, ndim_of(x)) for a in others):
         raise ShapeError(
             f"scatter: got the shapes {', '.join(str(shape_of(a)) for a in others)} for an array of "
-            f"shape {shape_of(x)}, expected as many dimensions each"
+            f"shape {shape_of(x)}, expected equally many dimensions"
         )
     if is_number(src):
         updates = na.full(shape_of(index), fill_number("scatter", src, dtype), dtype=dtype, like=x)

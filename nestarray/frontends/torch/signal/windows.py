@@ -42,7 +42,7 @@ def general_cosine(
     x = _places("general_cosine", M, sym, dtype)
     weights = list(a)
     if not weights:
-        raise ArgumentError("general_cosine: a: got no coefficients, expected one at least")
+        raise ArgumentError("general_cosine: a: got no coefficients, expected at least one")
     total = na.full_like(x, weights[0])
     for i, weight in enumerate(weights[1:], start=1):
         wave = na.cos(na.multiply(x, 2 * math.pi * i))
