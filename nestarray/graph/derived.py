@@ -16,7 +16,6 @@ from nestarray.graph.execution import Override, Steps, identity
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
     from nestarray.graph.node import Node
-    from nestarray.proof.source import Source
 
 
 def derived_source(original: Graph, *, is_folded: bool = False) -> DerivedSource | None:
@@ -37,11 +36,11 @@ class DerivedSource:
 
     Args:
         original: the graph as it was traced.
-        source: its reference.
+        source: its reference, a `nestarray.proof.source.Source`.
         is_folded: the graph made of it has variables of its own.
     """
 
-    def __init__(self, original: Graph, source: Source, is_folded: bool) -> None:
+    def __init__(self, original: Graph, source: Any, is_folded: bool) -> None:
         self._source, self._original, self._is_folded = source, original, is_folded
         self.backend, self.args, self.kwargs = source.backend, source.args, source.kwargs
 
@@ -54,7 +53,7 @@ class DerivedSource:
             self._original = self._original.to_backend(self.backend)
         return self._original
 
-    def traced(self) -> tuple[Source, Graph]:
+    def traced(self) -> tuple[Any, Graph]:
         """The source, and the graph that was traced, on the source's backend."""
         return self._source, self._own()
 

@@ -51,16 +51,9 @@ LEVEL = {name: level for level, name in enumerate(ORDER)}
 
 #: (file, imported part) → the reason for an import that goes upwards.
 UPWARDS = {
-    ("graph/__init__.py", "importers"): "public functions of na.graph",
-    ("graph/__init__.py", "proof"): "trace_graph creates the recorder's reference",
-    ("graph/graph.py", "proof"): "Graph.verify is a method; the type of its source",
-    ("graph/lower.py", "proof"): "a lowered graph derives its reference",
-    ("graph/module.py", "importers"): "GraphModule traces torch modules",
-    ("graph/module.py", "proof"): "the type of a reference",
-    ("graph/passes/constants.py", "proof"): "a rewritten graph derives its reference",
-    ("graph/passes/rewriting.py", "proof"): "a rewritten graph derives its reference",
-    ("graph/record/recorder.py", "proof"): "a recorded graph keeps its reference",
-    ("proof/reference.py", "importers"): "differentiable forms of torch's operations",
+    ("graph/__init__.py", "importers"): "lazy public names of na.graph, as type checkers see them",
+    ("graph/graph.py", "importers"): "types of methods that importers attach to Graph",
+    ("graph/graph.py", "proof"): "types of methods that the proof attaches to Graph",
 }
 
 #: File → the reason for imports of nestarray inside functions. These delay an import; they hide
@@ -70,16 +63,6 @@ DELAYED = {
     "frontends/torch/indexing.py": "torch's functions call each other across files",
     "frontends/torch/reduction.py": "torch's functions call each other across files",
     "frontends/torch/unchecked.py": "torch's functions call each other across files",
-    "graph/__init__.py": "loads an importer when a model is traced",
-    "graph/graph.py": "methods of Graph load lowering, passes, files and proof when called",
-    "graph/module.py": "loads an importer when a model is traced",
-    "importers/check.py": "loads the importer of torch with torch",
-    "importers/torch/autograd_functions.py": "files of the importer call each other",
-    "importers/torch/control_flow.py": "imports the vocabulary when a graph is read",
-    "importers/torch/coverage.py": "imports the vocabulary when a graph is read",
-    "importers/torch/gradient_modes.py": "files of the importer call each other",
-    "importers/torch/importer.py": "imports the vocabulary when a graph is read",
-    "proof/reference.py": "loads the importer of torch with torch",
 }
 
 #: Parts that write ``import nestarray as na``, as users do.

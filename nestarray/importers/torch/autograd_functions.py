@@ -18,6 +18,7 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.patching import patched
+from nestarray.importers.torch.places import origin
 
 #: Modules of functions that are recorded as they are: checkpoints and the like.
 _RECORDED = ("torch.", "nestarray.")
@@ -129,8 +130,6 @@ def is_inexact(x: Any) -> bool:
 
 def check_linear(program: Any, name: str) -> None:
     """Raise if the gradient of a Function depends on the gradient that it gets, as clipping does."""
-    from nestarray.importers.torch.exporting import origin
-
     for node in program.graph.nodes:
         if node.op == "call_function" and _MARK in node.args and node.users:
             line = next((part for part in origin(node)[::-1] if part), "")

@@ -14,7 +14,7 @@ from nestarray.errors import ConversionError
 from nestarray.frontends.torch import vocabulary
 from nestarray.graph.builder import GraphBuilder, Place
 from nestarray.graph.node import Aval, Body, Node
-from nestarray.importers.torch.exporting import origin
+from nestarray.importers.torch.places import origin
 
 #: Name of torch's operation → the names of its functions in the printed program.
 _OPERATIONS: dict[str, tuple[str, ...]] = {

@@ -16,8 +16,8 @@ from nestarray.errors import DtypeError, MissingOpError
 from nestarray.frontends.torch import vocabulary
 from nestarray.frontends.torch.vocabulary import Rule
 from nestarray.importers.coverage import Operation
-from nestarray.importers.torch.exporting import origin
 from nestarray.importers.torch.islands import why_not
+from nestarray.importers.torch.places import origin
 
 
 def covered(program: Any, *, islands: bool) -> tuple[Any, list[Operation]]:

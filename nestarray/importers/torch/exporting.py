@@ -11,14 +11,12 @@ import contextlib
 import dataclasses
 import logging
 import os
-import re
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.graph.builder import Place
 from nestarray.importers.torch import below_autograd
 from nestarray.importers.torch.assignments import assignments_as_writes
 from nestarray.importers.torch.autograd_functions import check_linear, patched_autograd_functions
@@ -80,9 +78,6 @@ def _handlers_of_torch() -> Iterator[logging.Handler]:
 
 def _nothing(record: logging.LogRecord) -> bool:
     return False
-
-
-_INNER = "source"  # the traced module's name inside the adapter that is exported
 
 
 def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> Any:
@@ -206,19 +201,3 @@ def _patches() -> Iterator[None]:
         patched((Distribution, "_validate_args", False)),
     ):
         yield
-
-
-def origin(node: Any) -> Place:
-    """The module and the line of an exported node."""
-    stack = node.meta.get("nn_module_stack") or {}
-    path = str(next(reversed(stack.values()))[0]) if stack else ""
-    path = path if path.startswith(_INNER) else ""  # else a hook of the exporter itself
-    path = path.removeprefix(_INNER).removeprefix(".")
-    frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
-    line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""
-    return Place(path, line)
-
-
-def own_name(exported: str) -> str:
-    """The traced module's name for a tensor or a module of the exported adapter."""
-    return exported.removeprefix(f"{_INNER}.")

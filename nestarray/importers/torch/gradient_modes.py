@@ -15,6 +15,7 @@ from typing import Any
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.autograd_functions import is_inexact
 from nestarray.importers.torch.patching import patched
+from nestarray.importers.torch.places import origin
 
 
 @contextlib.contextmanager
@@ -133,6 +134,4 @@ def _has_gradient(node: Any, program: Any) -> bool:
 
 
 def _line(node: Any) -> str:
-    from nestarray.importers.torch.exporting import origin
-
     return ", ".join(part for part in (origin(node)[1], str(node.target)) if part)

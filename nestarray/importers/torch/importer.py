@@ -25,9 +25,10 @@ from nestarray.importers.torch.constant_scalars import constant_scalar
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
 from nestarray.importers.torch.coverage import by_schema_name, covered, rule_of
 from nestarray.importers.torch.dynamic import Dynamic
-from nestarray.importers.torch.exporting import export, in_mode, origin, own_name, quiet
+from nestarray.importers.torch.exporting import export, in_mode, quiet
 from nestarray.importers.torch.external_random import warn_external_random
 from nestarray.importers.torch.islands import island_arguments
+from nestarray.importers.torch.places import origin, own_name
 from nestarray.importers.torch.selection import is_module, uses_torch
 from nestarray.importers.torch.size_names import SizeNames
 from nestarray.importers.torch.source import TorchSource
