@@ -1,8 +1,7 @@
-"""Buffers and parameters that a module gives a new tensor, instead of writing into them.
+"""Assignments to buffers and parameters, traced as writes in place.
 
-``torch.export`` sees writes and forgets assignments, ``self.cache = new`` of a buffer and
-``weight.data = new`` of any tensor. So each assignment becomes a write of the new value, while
-the module is traced.
+``torch.export`` records writes in place and drops assignments: ``self.cache = new`` for a buffer,
+``weight.data = new`` for any tensor. During the trace each assignment becomes a write.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from nestarray.errors import ConversionError
 
 @contextlib.contextmanager
 def assignments_as_writes(module: Any) -> Iterator[None]:
-    """Around a call of `module`: its buffers are the same tensors after it, with their new values.
+    """Keep the buffers of `module` the same tensors during a call, and write new values into them.
 
     Raises:
         ConversionError: a tensor gets another shape or dtype, or a buffer its first value.

@@ -1,13 +1,13 @@
-"""``torch.autograd.Function`` in a traced module: its own backward is the graph's gradient.
+"""``torch.autograd.Function`` in a traced module: custom gradients in the graph.
 
-``torch.export`` traces through ``forward`` and forgets ``backward``. A backward is linear in
-the gradient g that it gets: B g. So while a module is traced, ``apply`` gives
+``torch.export`` traces ``forward`` and drops ``backward``. A backward is linear in the incoming
+gradient g: it returns B g. During the trace ``apply`` returns
 
     forward(x) + (s - stop_gradient(s)),    s = Bᵀ x,
 
-whose value is that of ``forward`` and whose gradient is B g, in operations like all others;
-Bᵀ x is what autograd itself makes of ``backward``. B does not depend on x in it, so second
-derivatives through the function are zero. Where x is infinite, so may s be, and the value NaN.
+with the value of ``forward`` and the gradient B g, in ordinary operations; autograd computes Bᵀ x
+by transposing ``backward``. B is treated as independent of x, so second derivatives through the
+function are zero. An infinite x may make s infinite and the value NaN.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from nestarray.errors import ConversionError
 from nestarray.importers.torch.patching import patched
 from nestarray.importers.torch.places import origin
 
-#: Modules of functions that are recorded as they are: checkpoints and the like.
+#: Modules whose functions need no patch, such as checkpoints.
 _RECORDED = ("torch.", "nestarray.")
 
-#: Stands for g while s is found. No operation of a linear backward's transpose reads it.
+#: Value of g in the computation of s. The transpose of a linear backward does not read it.
 _MARK = 0.5772156649015329
 
 
 class _Context:
-    """What ``forward`` leaves for ``backward``."""
+    """Values saved by ``forward`` for ``backward``."""
 
     def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
         self.needs_input_grad = needs_input_grad
@@ -44,7 +44,7 @@ class _Context:
         self.constant = {id(x) for x in tensors}
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Gradients are always there."""
+        """Gradients are always materialized."""
 
     def mark_dirty(self, *_: Any) -> None:
         raise ConversionError(
@@ -55,7 +55,7 @@ class _Context:
 
 @contextlib.contextmanager
 def patched_autograd_functions() -> Iterator[None]:
-    """Trace calls of ``torch.autograd.Function`` with their own gradients."""
+    """Trace calls of ``torch.autograd.Function`` with their custom gradients."""
     import torch
 
     original = torch.autograd.Function.__dict__["apply"]
@@ -65,7 +65,7 @@ def patched_autograd_functions() -> Iterator[None]:
             return original.__get__(None, cls)(*args, **kwargs)
         if any(isinstance(x, torch.nn.Module) for x in args):
             # it saves memory for layers, whose parameters its backward reaches by side effect;
-            # the gradient is the usual one of what it computes
+            # the gradient equals the ordinary gradient of its forward
             return cls.forward(_Context(tuple(is_inexact(x) for x in args)), *args, **kwargs)
         return _apply(cls, args, kwargs)
 
@@ -129,7 +129,7 @@ def is_inexact(x: Any) -> bool:
 
 
 def check_linear(program: Any, name: str) -> None:
-    """Raise if the gradient of a Function depends on the gradient that it gets, as clipping does."""
+    """Raise if a custom gradient is not linear in the incoming gradient, such as clipping."""
     for node in program.graph.nodes:
         if node.op == "call_function" and _MARK in node.args and node.users:
             line = next((part for part in origin(node)[::-1] if part), "")

@@ -1,12 +1,12 @@
-"""Modules whose forward differentiates: traced below autograd, then exported like any other.
+"""Modules whose forward computes derivatives: traced below autograd, then exported.
 
-``torch.export`` records calls before autograd has seen them, so it has no call for what
-``torch.autograd.grad`` or ``torch.func`` compute in a forward: the forces of a potential, the
-residual of a differential equation, an ensemble under ``vmap``. ``make_fx`` records what is
-left when autograd and the transformations have run, backward operations included. What it
-loses is where autograd was told to stop. Its ``detach`` is as often autograd's own, which
-loads saved values by it, as the user's; so all are dropped, and whatever comes out of
-``detach``, of ``no_grad`` or of a derivative without ``create_graph`` is detached anew.
+``torch.export`` records calls above autograd, so it cannot record ``torch.autograd.grad`` or
+``torch.func`` in a forward: the forces of a potential, the residual of a differential equation,
+an ensemble under ``vmap``. ``make_fx`` records the operations below autograd and transformations,
+including backward operations, but loses the places where gradients stop: a recorded ``detach``
+may be the user's or autograd's own, which uses it to load saved values. So all are dropped, and
+the results of ``detach``, of ``no_grad`` and of derivatives without ``create_graph`` are detached
+again.
 """
 
 from __future__ import annotations
@@ -22,27 +22,26 @@ from typing import Any
 from nestarray.importers.torch import embedding_bags
 from nestarray.importers.torch.autograd_functions import is_inexact
 from nestarray.importers.torch.patching import patched
-from nestarray.importers.torch.size_names import asked_in, chooses_strides
+from nestarray.importers.torch.size_names import chooses_strides, guard_origin
 
-#: What ``torch.export`` says of values that it has not seen made.
+#: Messages of ``torch.export`` about values that it did not record.
 _UNSEEN = re.compile(
     r"fake tensor in the exported program constant|object has no attribute 'constant'|functorch|"
     r"not tracked with proxy|storage of TensorWrapper"
 )
 
-_WRITTEN_OUT = re.compile(r"_backward|aten\._?native_\w*norm")
+_DECOMPOSED = re.compile(r"_backward|aten\._?native_\w*norm")
 
 
 class _Unseen(Exception):
-    """Forward is about to differentiate."""
+    """Forward computes a derivative."""
 
 
 @contextlib.contextmanager
 def refuse_derivatives() -> Iterator[None]:
-    """Stop an export where a derivative of ``torch.func`` or a dual level is entered.
+    """Stop an export that enters a derivative of ``torch.func`` or a dual level.
 
-    The exporter would write down that it is entered, and fail when it has been, or worse, give
-    a program that computes something else.
+    The exporter would record the entry, and then fail or return a program with other results.
     """
     import torch._functorch.eager_transforms
     from torch.autograd import forward_ad
@@ -58,18 +57,18 @@ def refuse_derivatives() -> Iterator[None]:
         yield
 
 
-def is_unseen(error: Exception) -> bool:
-    """Whether an export has failed because forward differentiates."""
+def needs_autograd(error: Exception) -> bool:
+    """Whether an export failed because forward computes derivatives."""
     return isinstance(error, _Unseen) or bool(_UNSEEN.search(str(error)))
 
 
 def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any = None) -> Any:
-    """`module` with a forward of recorded ATen calls, for arguments like these.
+    """`module` with a forward of recorded ATen calls, for arguments of the example's shapes.
 
     Args:
         module: the adapter that is exported.
         args, kwargs: the example.
-        shapes: of ``torch.export.export``: which of the example's sizes are open.
+        shapes: the ``dynamic_shapes`` of ``torch.export.export``.
     """
     import torch
     from torch._export.non_strict_utils import make_fake_inputs
@@ -77,7 +76,7 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
     from torch.fx.passes.runtime_assert import insert_deferred_runtime_asserts
     from torch.utils._pytree import tree_flatten, tree_unflatten
 
-    # the exporter's own stand-ins for the example: whatever is exported can be recorded
+    # fake tensors of the exporter, so that every exportable example can be recorded
     mode, *example = make_fake_inputs(module, args, kwargs, shapes)[:3]
     state = {n: mode.from_tensor(x, static_shapes=True) for n, x in _variables(module).items()}
     flat, structure = tree_flatten(tuple(example))
@@ -91,20 +90,22 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
         given = iter(tensors)
         filled = [next(given) if isinstance(x, torch.Tensor) else x for x in flat]
         args, kwargs = tree_unflatten(filled, structure)
-        with _stops_seen(stopped):
+        with _collect_gradient_stops(stopped):
             output = torch.func.functional_call(module, state, args, kwargs, tie_weights=True)
         leaves, spec = tree_flatten(output)
         outputs[:] = [spec]
         return leaves
 
-    # recurrent layers step by step, which oneDNN has as one operation without a derivative, and
-    # attention in its parts, which as one operation has no second one and no rule for vmap
+    # recurrent layers step by step, since oneDNN's single operation has no derivative, and
+    # attention in parts, since the single operation has no second derivative and no rule for vmap
     with (
         torch.backends.mkldnn.flags(enabled=False),
         torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
-        _padded_labels_left_out(),
+        _ignore_padded_labels(),
     ):
-        recorded = make_fx(program, _written_out(), tracing_mode="symbolic")(state, tensors)
+        recorded = make_fx(program, _recorded_decompositions(), tracing_mode="symbolic")(
+            state, tensors
+        )
     insert_deferred_runtime_asserts(recorded, shape_env, type(module).__name__, export=True)
     _detach_only(recorded, {node.name for node in stopped})
     result = copy.copy(module)
@@ -121,13 +122,13 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
 
 
 class Conditions:
-    """What code asked of open sizes while it was recorded, to be asked again of others.
+    """Conditions on open sizes from a recording, to be repeated in the export.
 
-    A recorded program has no ``if x.shape[0] > 5``; the exporter has to hear of it all the same.
+    A recorded program does not contain ``if x.shape[0] > 5``; the exporter needs the condition.
 
     Args:
-        shape_env: where torch keeps what was asked.
-        tensors: the arguments, before anything is asked.
+        shape_env: torch's ``ShapeEnv`` with the guards.
+        tensors: the arguments, before the first guard.
     """
 
     def __init__(self, shape_env: Any, tensors: list[Any]) -> None:
@@ -140,29 +141,29 @@ class Conditions:
         }
 
     def ask(self, tensors: list[Any]) -> None:
-        """Ask the same of the sizes of `tensors`."""
+        """Check the same conditions for the sizes of `tensors`."""
         import torch
         from torch.utils._sympy.interp import sympy_interp
         from torch.utils._sympy.reference import PythonReferenceAnalysis
 
         sizes = {symbol: tensors[i].shape[axis] for symbol, (i, axis) in self._places.items()}
         for guard in self._shape_env.guards:
-            # stand-ins ask by themselves again, for they stand in for what is in the program
-            if asked_in(guard) != "_subclasses" and not chooses_strides(guard, guard.expr):
+            # guards of fake tensors occur again in the export
+            if guard_origin(guard) != "_subclasses" and not chooses_strides(guard, guard.expr):
                 torch._check(sympy_interp(PythonReferenceAnalysis, sizes, guard.expr))
 
 
-def _written_out() -> dict[Any, Any]:
-    """What is recorded as the operations that it consists of.
+def _recorded_decompositions() -> dict[Any, Any]:
+    """Decompositions for the recording.
 
-    Those are backward operations, and what returns beside its result the statistics or factors
-    that its backward reads: autograd has no derivative of these by themselves.
+    They cover backward operations, and operations that also return statistics or factors for
+    their backward: autograd has no derivatives of these.
     """
     import torch
     from torch._decomp import core_aten_decompositions, decomposition_table
 
     table = {**decomposition_table, **core_aten_decompositions()}
-    found = {call: parts for call, parts in table.items() if _WRITTEN_OUT.search(str(call))}
+    found = {call: parts for call, parts in table.items() if _DECOMPOSED.search(str(call))}
     aten = torch.ops.aten
     return found | {
         aten._linalg_det.default: _determinant,
@@ -171,7 +172,7 @@ def _written_out() -> dict[Any, Any]:
         aten._embedding_bag.default: embedding_bags.bags,
         aten._embedding_bag_backward.default: embedding_bags.bags_backward,
         aten._embedding_bag_per_sample_weights_backward.default: embedding_bags.weights_backward,
-        # as zeros of a kind of its own, whose operations compute on the device "meta"
+        # a special zero tensor, whose operations compute on the device "meta"
         aten._efficientzerotensor.default: _zeros,
         aten._new_zeros_with_same_feature_meta.default: _zeros_of_a_tangent,
         aten._linalg_check_errors.default: lambda *_, **__: None,  # a graph checks no values
@@ -179,9 +180,9 @@ def _written_out() -> dict[Any, Any]:
 
 
 def _zeros(size: Any, dtype: Any = None, **settings: Any) -> Any:
-    """Zeros; without dimensions of the default dtype, as they are the tangent of a number.
+    """Zeros; 0-d zeros have the default dtype, since they are tangents of Python numbers.
 
-    Of a number torch makes them float64, and marks them as weak where no record shows it.
+    torch makes such tangents float64, with a mark as weakly typed that recordings lack.
     """
     import torch
 
@@ -195,7 +196,7 @@ def _zeros_of_a_tangent(like: Any, other: Any, *, self_num_batch_dims: int = 0) 
 
 
 def _factors(A: Any) -> tuple[Any, Any, Any, bool]:
-    """L and U, exchanges and failures; of the transpose where ATen's own functions take that."""
+    """LU factors, pivots and error codes; of the transpose in the cases in which ATen uses it."""
     import torch
 
     is_transposed = A.is_contiguous() and not A.is_complex()
@@ -203,7 +204,7 @@ def _factors(A: Any) -> tuple[Any, Any, Any, bool]:
 
 
 def _parity(LU: Any, pivots: Any) -> Any:
-    """−1 where the exchanges of rows are odd in number."""
+    """The sign of the row permutation."""
     import torch
 
     rows = torch.arange(1, pivots.shape[-1] + 1, dtype=pivots.dtype, device=pivots.device)
@@ -235,8 +236,8 @@ def _solution(
 
 
 @contextlib.contextmanager
-def _padded_labels_left_out() -> Iterator[None]:
-    """torch's own parts of a loss, which it records of any call, count the padding of labels."""
+def _ignore_padded_labels() -> Iterator[None]:
+    """Replace torch's decomposition of ``multilabel_margin_loss``, which counts padded labels."""
     import torch
 
     call = torch.ops.aten.multilabel_margin_loss_forward.default
@@ -253,7 +254,7 @@ def _padded_labels_left_out() -> Iterator[None]:
 
 
 def _margins_of_labels(x: Any, target: Any, reduction: int) -> tuple[Any, Any]:
-    """The loss, and which classes are labels."""
+    """The loss, and the mask of classes that are labels."""
     import torch
 
     places = torch.arange(x.shape[-1], device=x.device)
@@ -273,8 +274,8 @@ def _variables(module: Any) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _stops_seen(found: list[Any]) -> Iterator[None]:
-    """Put in `found` the recorded nodes at which autograd stops, while a forward runs."""
+def _collect_gradient_stops(found: list[Any]) -> Iterator[None]:
+    """Collect in `found` the recorded nodes at which gradients stop, while a forward runs."""
     import torch
     from torch.fx.experimental.proxy_tensor import get_proxy_mode, get_proxy_slot
     from torch.overrides import TorchFunctionMode
@@ -296,7 +297,7 @@ def _stops_seen(found: list[Any]) -> Iterator[None]:
         ) -> Any:
             value = function(*args, **(kwargs or {}))
             stops = not torch.is_grad_enabled() or function in detaching
-            # after backward() with create_graph=True, a gradient has one of its own
+            # after backward() with create_graph=True, a gradient requires a gradient
             stops |= function == gradient and value is not None and not value.requires_grad
             return note(value) if stops else value
 
@@ -320,7 +321,7 @@ def _stops_seen(found: list[Any]) -> Iterator[None]:
 
 
 def _detach_only(recorded: Any, stops: set[str]) -> None:
-    """Drop each ``detach`` of a recorded program, and put one behind each of `stops`."""
+    """Remove each ``detach`` of a recorded program, and insert one after each node of `stops`."""
     import torch
 
     for node in list(recorded.graph.nodes):

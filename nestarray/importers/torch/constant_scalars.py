@@ -1,7 +1,7 @@
-"""Numbers that a module reads from tensors which no input decides.
+"""Scalars that a module reads from tensors that do not depend on inputs.
 
-``int(positions.max())`` of positions that are an ``arange`` is known when the module is
-traced. Left as a call it would read a value while a compiler traces, where there is none.
+``int(positions.max())`` for an ``arange`` is known when the module is traced. As a call it would
+fail under a compiler, which has no values.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 
 def constant_scalar(exported: Any, constants: Mapping[Any, Any]) -> Any:
-    """The number that an exported call reads from a tensor; None if an input may decide it.
+    """The number that an exported call reads from a tensor; None if it may depend on an input.
 
     Args:
         exported: the call.
@@ -36,7 +36,7 @@ def constant_scalar(exported: Any, constants: Mapping[Any, Any]) -> Any:
 
 
 def _calls_behind(exported: Any, constants: Mapping[Any, Any]) -> list[Any] | None:
-    """The call and those that it depends on, in order; None if there are inputs or draws."""
+    """The call and its dependencies, in order; None if these include inputs or random numbers."""
     import torch
 
     wanted, waiting = {exported}, [exported]

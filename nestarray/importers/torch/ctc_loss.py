@@ -1,7 +1,7 @@
-"""The CTC loss while a module is traced: an operation, its gradient and their rules of ``vmap``.
+"""The CTC loss in a traced module: one operation with a gradient and rules for ``vmap``.
 
-torch's own operation returns what its backward reads besides, whose size the longest target
-decides; and it has neither a rule of ``vmap`` nor a backward that could be recorded.
+torch's operation also returns an array for its backward, with a size that depends on values, and
+it has neither a rule for ``vmap`` nor a backward that can be recorded.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cache
 from typing import Any
 
 from nestarray.importers.torch.patching import patched
-from nestarray.importers.torch.vmap_rules import in_front
+from nestarray.importers.torch.vmap_rules import batch_first
 
 _NONE, _MEAN = 0, 1
 _ARGUMENTS = (
@@ -23,7 +23,7 @@ _ARGUMENTS = (
 
 @contextlib.contextmanager
 def patched_ctc_loss() -> Iterator[None]:
-    """Around an export: ``torch.ctc_loss`` is one operation of our own."""
+    """Replace ``torch.ctc_loss`` by the operation ``nestarray::ctc_loss`` during an export."""
     import torch
 
     with patched((torch, "ctc_loss", _traced)):
@@ -31,7 +31,7 @@ def patched_ctc_loss() -> Iterator[None]:
 
 
 def native(target: Any) -> Callable[..., Any] | None:
-    """What an operation of this file is in torch; None for other operations."""
+    """The torch function of an operation of this file; None for other operations."""
     return {"nestarray.ctc_loss.default": _loss, "nestarray.ctc_loss_backward.default": _slope}.get(
         str(target)
     )
@@ -51,7 +51,7 @@ def _traced(
 
     lengths = [torch.as_tensor(n, dtype=torch.int64) for n in (input_lengths, target_lengths)]
     mode = get_proxy_mode()
-    is_before_autograd = mode is None or mode.pre_dispatch  # where operations alone are recorded
+    is_before_autograd = mode is None or mode.pre_dispatch  # only operations are recorded here
     loss = _operations()[0] if is_before_autograd else _functions()[0].apply
     return loss(log_probs, targets, *lengths, blank, reduction, zero_infinity)
 
@@ -72,7 +72,7 @@ def _slope(grad: Any, log_probs: Any, *args: Any) -> Any:
 
 @cache
 def _operations() -> tuple[Any, Any]:
-    """``torch.ops.nestarray.ctc_loss``, which gives the loss alone, and its backward."""
+    """``torch.ops.nestarray.ctc_loss``, which returns only the loss, and its backward."""
     import torch
 
     def operation(name: str, function: Any, schema: str, shapes: Any) -> Any:
@@ -96,7 +96,7 @@ def _operations() -> tuple[Any, Any]:
 
 
 def _mapped(loss: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule of ``vmap`` of the loss."""
+    """The ``vmap`` rule of the loss."""
 
     def rule(info: Any, dims: Any, *args: Any) -> Any:
         *arrays, blank, reduction, zero_infinity = args
@@ -108,7 +108,7 @@ def _mapped(loss: Callable[..., Any]) -> Callable[..., Any]:
 
 @cache
 def _functions() -> tuple[Any, Any]:
-    """The loss and its gradient where both are recorded, inside of ``vmap`` too."""
+    """The loss and its gradient for recordings, also inside ``vmap``."""
     import torch
 
     loss, slope = _operations()
@@ -139,29 +139,29 @@ def _functions() -> tuple[Any, Any]:
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            """There is no second derivative, as upstream."""
+            """Raise: as upstream, second derivatives are not implemented."""
 
         @staticmethod
         def vmap(info: Any, dims: Any, grad: Any, *args: Any) -> Any:
             *arrays, blank, reduction, zero_infinity = args
             rows = _Rows(info.batch_size, arrays, dims[1:5])
-            grads = rows.spread(in_front(grad, dims[0], info.batch_size), reduction)
+            grads = rows.spread(batch_first(grad, dims[0], info.batch_size), reduction)
             return rows.apart(Slope.apply(grads, *rows.merged, blank, _NONE, zero_infinity)), 0
 
     return Loss, Slope
 
 
 class _Rows:
-    """The arguments of mapped losses as those of one loss with more examples.
+    """Merge the mapped axis into the axis of examples.
 
     Args:
-        size: how many rows there are.
+        size: length of the mapped axis.
         arrays: probabilities, targets and the two lengths.
         dims: their mapped axes.
     """
 
     def __init__(self, size: Any, arrays: Any, dims: Any) -> None:
-        placed = [in_front(x, dim, size) for x, dim in zip(arrays, dims, strict=True)]
+        placed = [batch_first(x, dim, size) for x, dim in zip(arrays, dims, strict=True)]
         log_probs, targets, inputs, counts = placed
         self.size, self.counts, self.has_examples = size, counts, log_probs.ndim == 4
         if self.has_examples:
@@ -172,13 +172,13 @@ class _Rows:
         self.merged = log_probs, targets, inputs, counts
 
     def apart(self, slopes: Any) -> Any:
-        """Slopes of the merged probabilities with the rows in front."""
+        """Gradients of the merged probabilities, mapped axis first."""
         if self.has_examples:
             slopes = slopes.unflatten(1, (self.size, -1))
         return slopes.movedim(1, 0)
 
     def reduced(self, losses: Any, reduction: int) -> Any:
-        """What each row gives, of the losses of all examples."""
+        """Reduce the losses of all examples along each mapped row."""
         if self.has_examples:
             losses = losses.unflatten(0, (self.size, -1))
         if reduction == _MEAN:

@@ -1,9 +1,8 @@
-"""Batch normalization whose running statistics are averages of all batches: ``momentum=None``.
+"""Batch normalization with cumulative averages as running statistics: ``momentum=None``.
 
-Its step is 1 / n for the n-th batch, and `torch.nn` takes n out of a buffer as a Python number,
-which would be the number at which a module is traced. So while it is traced, the step is an
-array: the statistics of the batch are those that a step of 1 writes, and the buffers move
-towards them by 1 / n.
+The n-th batch has the weight 1 / n. `torch.nn` reads n from a buffer as a Python number, which
+would be a constant of the trace. During the trace the weight is an array: momentum 1 yields the
+statistics of the batch, and the buffers move towards them by 1 / n.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from nestarray.importers.torch.patching import patched
 
 @contextlib.contextmanager
 def patched_batch_norm() -> Iterator[None]:
-    """Around an export: steps of running statistics are arrays where they are not constants."""
+    """Compute the weights of cumulative averages as arrays during an export."""
     from torch.nn.modules.batchnorm import _BatchNorm
 
     original: Any = _BatchNorm.forward
@@ -33,7 +32,7 @@ def patched_batch_norm() -> Iterator[None]:
 
 
 def _averaged(module: Any, input: Any) -> Any:
-    """A call in training that writes averages of all batches."""
+    """A call in training that updates cumulative averages."""
     import torch
 
     module._check_input_dim(input)

@@ -1,9 +1,9 @@
-"""Functions of torch that look at values before they compute, written out without the look.
+"""Functions of torch that read values, replaced by formulas that can be exported.
 
-``torch.cov`` checks its weights, ``one_hot`` reads the largest index, ``lstsq`` the rank, layers
-of ``nn.Transformer`` whether a mask is the causal one, ``combinations`` a mask of what to take, and
-``equal`` gives a bool of Python's: an exporter, which has no values, stops at each. What they
-compute needs no look, or needs it as a number of the graph, like any size that values decide.
+``torch.cov`` checks its weights, ``one_hot`` reads the largest index and ``lstsq`` the rank,
+``nn.Transformer`` checks for causal masks, ``combinations`` selects by a mask, and ``equal``
+returns a Python bool. The exporter has no values and stops at each. The formulas need no values,
+or take them as numbers of the graph, like all data-dependent sizes.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from nestarray.importers.torch.patching import patched
 
 @contextlib.contextmanager
 def patched_data_dependent() -> Iterator[None]:
-    """Trace calls of these functions, however they are spelt, as what they compute."""
+    """Trace the functions of this file, also as methods, by their formulas."""
     import torch.func
     from torch.nn.modules import transformer
     from torch.overrides import TorchFunctionMode
 
     written: Any = _written()
 
-    class WrittenOut(TorchFunctionMode):
+    class Rewritten(TorchFunctionMode):
         def __torch_function__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             return written.get(function, function)(*args, **(kwargs or {}))
 
-    # what no mode sees: a function of functions, and one of Python
+    # a function of functions and a Python function, which no mode intercepts
     linearize = torch.func, "linearize", _linearize
-    is_causal = transformer, "_detect_is_causal_mask", _is_said_to_be_causal
-    with patched(linearize, is_causal), WrittenOut():
+    is_causal = transformer, "_detect_is_causal_mask", _is_declared_causal
+    with patched(linearize, is_causal), Rewritten():
         yield
 
 
@@ -60,8 +60,8 @@ def _written() -> dict[Any, Callable[..., Any]]:
     }
 
 
-def _is_said_to_be_causal(mask: Any, is_causal: bool | None = None, size: Any = None) -> bool:
-    """The mask is applied in any case: that it is causal may choose a faster kernel in torch."""
+def _is_declared_causal(mask: Any, is_causal: bool | None = None, size: Any = None) -> bool:
+    """Whether the caller declares a mask as causal; torch uses it only to select a kernel."""
     return is_causal is True
 
 
@@ -144,7 +144,7 @@ def _lstsq(A: Any, B: Any, rcond: float | None = None, *, driver: str | None = N
 
 
 class _LeastSquares(tuple):
-    """What ``lstsq`` gives, of which a graph has the solution: values decide what else there is."""
+    """The result of ``lstsq``; only the solution has a size that does not depend on values."""
 
     def __new__(cls, solution: Any) -> _LeastSquares:
         return super().__new__(cls, (solution,))
@@ -171,7 +171,7 @@ def _refusal(what: str) -> ConversionError:
 
 
 def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[..., Any]]:
-    """As torch has it: a linear function with constants, through which tangents alone have gradients."""
+    """The linearization at `primals`; as in torch, gradients reach only the tangents."""
     import torch
     from torch.utils._pytree import tree_map
 
@@ -180,7 +180,7 @@ def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callab
             return torch.func.jvp(function, primals, tangents)[1]
 
         value = derivative(tangents)
-        # of zero, whose derivatives by whatever else is in the function are zero
+        # zero tangents, so that derivatives with respect to other values are zero
         slope = derivative(tree_map(lambda t: t - t.detach(), tangents))
         return tree_map(lambda y, dy: y.detach() + dy, value, slope)
 

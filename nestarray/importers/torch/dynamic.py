@@ -1,10 +1,9 @@
-"""``dynamic=``: which sizes of a torch module's inputs the exported program leaves open.
+"""``dynamic=``: the open sizes of a torch module's inputs.
 
-A name for a size becomes torch's ``Dim.DYNAMIC``: the exporter finds out by itself what the
-model asks of it, and a size that the model needs as a constant is an error. Equal names are
-equal sizes. The exporter counts 0 and 1 as sizes like any other (``backed_size_oblivious``),
-so that one graph serves a batch of one too; where code asks ``if x.shape[0] == 1``, the
-answer becomes a condition of the graph.
+A named size becomes torch's ``Dim.DYNAMIC``: the exporter infers the model's conditions on it,
+and a size that the model needs as a constant is an error. Equal names are equal sizes. The
+exporter treats 0 and 1 like other sizes (``backed_size_oblivious``), so that one graph also
+accepts a batch of one; a test ``if x.shape[0] == 1`` becomes a condition of the graph.
 """
 
 from __future__ import annotations
@@ -15,15 +14,20 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.importers.size_spec import Leaf, NativeSizes, SizeSpec
-from nestarray.importers.torch.export_errors import advice, by_value, line_of, lines_of_constants
+from nestarray.importers.torch.export_errors import (
+    advice,
+    collect_specializations,
+    data_dependent_advice,
+    line_of,
+)
 
 
 class Dynamic:
-    """The open sizes of the example of one call, as the exporter is told.
+    """The open sizes of the example call, in the exporter's terms.
 
     Args:
-        sizes: the sizes that are left open.
-        arguments: the example by the names of the arguments.
+        sizes: the open sizes.
+        arguments: the example, by argument name.
     """
 
     def __init__(self, sizes: SizeSpec, arguments: Mapping[str, Any]) -> None:
@@ -37,10 +41,10 @@ class Dynamic:
         self._everything = sizes.everything
         self._dims = {dim_name(d): d for d in self.given.values() if _is_dim(d)}
         self._constants: dict[str, str] = {}  # torch's name of a size → the line that needs it
-        #: of torch.export.export
+        #: ``dynamic_shapes`` of torch.export.export
         self.shapes: Any = None
         if self.is_asked:
-            asked = [self._asked_of(place, leaf) for place, leaf in self.leaves.items()]
+            asked = [self._dynamic_dims(place, leaf) for place, leaf in self.leaves.items()]
             self.shapes = tree_unflatten(asked, structure)
 
     @contextlib.contextmanager
@@ -56,14 +60,18 @@ class Dynamic:
         # opt_einsum orders contractions by sizes, which would make them constants
         oblivious = settings.patch(backed_size_oblivious=True)  # type: ignore[attr-defined]
         try:
-            with oblivious, opt_einsum.flags(enabled=False), lines_of_constants(self._constants):
+            with (
+                oblivious,
+                opt_einsum.flags(enabled=False),
+                collect_specializations(self._constants),
+            ):
                 yield
-        finally:  # an export that fails leaves on the example which sizes it was asked to open
+        finally:  # a failed export leaves its marks of dynamic sizes on the example
             for tensor in filter(is_tensor, self.leaves.values()):
                 _clean_dynamic_markers(tensor)
 
-    def _asked_of(self, place: str, leaf: Any) -> dict[int, Any] | None:
-        """torch's words for what is asked of one leaf of the example."""
+    def _dynamic_dims(self, place: str, leaf: Any) -> dict[int, Any] | None:
+        """The dynamic dimensions of one leaf of the example, in torch's terms."""
         from torch.export import Dim
 
         if not is_tensor(leaf):
@@ -77,17 +85,17 @@ class Dynamic:
         } or None
 
     def explained(self, error: Exception) -> str:
-        """torch's reason for a failed export in the words of the call, and what to do."""
-        if by_value(error):
-            return by_value(error)
+        """torch's reason for a failed export, with the argument names of the call, and advice."""
+        if data_dependent_advice(error):
+            return data_dependent_advice(error)
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reasons = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
         if not reasons or not self.is_asked:
             reason = lines[0].rstrip(".") if lines else "no reason given"
             at = line_of(error)
             return f"{reason}{f', at {at}' if at else ''}. {advice(error)}"
-        # torch goes on with hints about its own interface
-        text = "; ".join(map(self._with_line, reasons))
+        # the rest of torch's message is about its own interface
+        text = "; ".join(map(self._reason_and_line, reasons))
         for place, leaf in self.leaves.items():
             for axis in range(getattr(leaf, "ndim", 0)):
                 given = self.given.get((place, axis))
@@ -105,8 +113,8 @@ class Dynamic:
             "x.shape[0] stays open"
         )
 
-    def _with_line(self, reason: str) -> str:
-        """A reason of torch's, and the line that is behind it."""
+    def _reason_and_line(self, reason: str) -> str:
+        """torch's reason, and the line that caused it."""
         lines = (line for name, line in self._constants.items() if line and name in reason)
         at = next(lines, "")
         return reason.partition(". If you're using")[0] + (f": {at}" if at else "")
@@ -137,7 +145,7 @@ def _written(keystr: Any, path: Any) -> str:
 
 
 def source_of(place: str) -> str:
-    """torch's word for an argument: ``L['extra']['a'][0]``."""
+    """torch's name of an argument: ``L['extra']['a'][0]``."""
     name, bracket, rest = re.match(r"(\w+)([\[.]?)(.*)", place, re.S).groups()  # type: ignore[union-attr]
     return f"L['{name}']{bracket}{rest}"
 

@@ -1,7 +1,7 @@
-"""Bags of embeddings where a forward differentiates or maps them.
+"""Embedding bags, decomposed for modules that differentiate or map them.
 
-torch's own functions have no rules of ``vmap``, and their backward reads what they keep for it.
-Here they are in operations that have both.
+torch's operations have no rules for ``vmap``, and their backward reads saved values. The
+decompositions consist of operations with derivatives and ``vmap`` rules.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def bags(
     include_last_offset: bool = False,
     padding_idx: int | None = -1,
 ) -> tuple[Any, ...]:
-    """aten._embedding_bag: (result, the bag of each index, sizes of bags, indices of maxima)."""
+    """aten._embedding_bag: (result, bag of each index, sizes of bags, indices of maxima)."""
     import torch
 
     starts = offsets[:-1] if include_last_offset else offsets
@@ -88,6 +88,6 @@ def weights_backward(
     mode: int,
     padding_idx: int = -1,
 ) -> Any:
-    """aten._embedding_bag_per_sample_weights_backward: that of the weights in sums."""
+    """aten._embedding_bag_per_sample_weights_backward: the gradient of the weights of sums."""
     slopes = (grad.index_select(0, offset2bag) * weight.index_select(0, indices)).sum(1)
     return slopes * (indices != padding_idx)

@@ -1,4 +1,4 @@
-"""What to do when ``torch.export`` gives up, by the words of its reason."""
+"""Advice for errors of ``torch.export``, by patterns in their messages."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from typing import Any
 from nestarray.importers.torch.patching import patched
 
 _PACKAGE = str(Path(__file__).parents[2])
-_ADAPTER = str(Path(__file__).with_name("exporting.py"))  # whose forward calls the module's
+_ADAPTER = str(Path(__file__).with_name("exporting.py"))  # its forward calls the module
 
-#: What torch or the module itself raises in a call without the exporter too.
+#: Errors that torch or the module also raise without the exporter.
 _ORDINARY = (
     *(TypeError, ValueError, RuntimeError, AttributeError, LookupError, AssertionError),
     NameError,
@@ -27,7 +27,7 @@ _OTHERWISE = (
     "values must be written with torch.cond or torch.where"
 )
 
-#: torch's words for a program that its values decide → what it is, and what to do.
+#: torch's message about data-dependent code → (description, advice).
 _BY_VALUE: tuple[tuple[str, str, str], ...] = (
     (
         "Could not guard on data-dependent",
@@ -55,7 +55,7 @@ _BY_VALUE: tuple[tuple[str, str, str], ...] = (
     ),
 )
 
-#: A pattern in torch's message → the advice; the first that is found counts.
+#: A pattern in torch's message → the advice; the first match is used.
 _ADVICE: tuple[tuple[str, str], ...] = (
     (
         r"on the same device",
@@ -89,15 +89,15 @@ _ADVICE: tuple[tuple[str, str], ...] = (
 
 
 def advice(error: Exception) -> str:
-    """What to do about a failed export, as one sentence without its full stop."""
+    """Advice for a failed export: one sentence without a full stop."""
     message = _text(error)
     known = next((text for pattern, text in _ADVICE if re.search(pattern, message)), "")
     is_ordinary = type(error).__module__ == "builtins" and isinstance(error, _ORDINARY)
     return known or (_BY_ITSELF if is_ordinary else _OTHERWISE)
 
 
-def by_value(error: Exception) -> str:
-    """What was wrong and what to do where values decide the program, with the line; else ""."""
+def data_dependent_advice(error: Exception) -> str:
+    """Description, line and advice for data-dependent code; "" for other errors."""
     message = _text(error)
     found = next(((what, do) for words, what, do in _BY_VALUE if words in message), None)
     if found is None:
@@ -108,8 +108,8 @@ def by_value(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def lines_of_constants(found: dict[str, str]) -> Iterator[None]:
-    """Put in `found` the line that first needs an open size as a number, by torch's name of it."""
+def collect_specializations(found: dict[str, str]) -> Iterator[None]:
+    """Collect in `found` the first line that fixes an open size to a number, by torch's name of the size."""
     from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
     replace: Any = ShapeEnv._set_replacement
@@ -126,7 +126,7 @@ def lines_of_constants(found: dict[str, str]) -> Iterator[None]:
 
 
 def _stack_of_forward() -> traceback.StackSummary:
-    """The stack within the traced module; without frames where that is not running."""
+    """The stack inside the traced module; empty outside of it."""
     frames = traceback.extract_stack()
     places = [i for i, frame in enumerate(frames) if frame.filename == _ADAPTER]
     return traceback.StackSummary.from_list(frames[places[-1] :] if places else [])
@@ -137,9 +137,9 @@ def _text(error: Exception) -> str:
 
 
 def line_of(error: Exception) -> str:
-    """The innermost line that is neither torch's nor ours: ``"y = x.item() (net.py:12)"``.
+    """The innermost line of user code: ``"y = x.item() (net.py:12)"``.
 
-    Else that of the module of torch's that failed.
+    Without user code, the line of the torch module that failed.
     """
     return _innermost(traceback.extract_tb(error.__traceback__))
 

@@ -165,7 +165,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
                 with below_autograd.refuse_derivatives():
                     program = exported(adapter)
             except Exception as error:
-                if not below_autograd.is_unseen(error):
+                if not below_autograd.needs_autograd(error):
                     raise
                 program = exported(below_autograd.traced(adapter, args, kwargs, dynamic.shapes))
         check_linear(program, type(module).__name__)

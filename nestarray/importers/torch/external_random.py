@@ -1,7 +1,7 @@
-"""Random numbers that a module draws by NumPy or by Python: a graph has them as constants.
+"""Random numbers that a module draws by NumPy or Python: constants of the graph.
 
-Only torch's own draws are calls of the exported program. The masks that speech models draw for
-their inputs in training come from NumPy, and would be the same at every step.
+Only torch's random functions are calls of the exported program. Speech models draw their training
+masks by NumPy; in a graph these would be equal in every step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 
 @contextlib.contextmanager
 def warn_external_random(name: str) -> Iterator[None]:
-    """Around a trace: warn if a global generator of numbers outside of torch has moved on."""
+    """Warn if a global random generator outside torch advances during a trace."""
     before = _states()
     yield
     moved = [library for library, state in _states().items() if state != before[library]]

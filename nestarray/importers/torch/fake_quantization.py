@@ -1,7 +1,7 @@
-"""``torch.ao.quantization.FakeQuantize`` and its observers, written without choices by values.
+"""``torch.ao.quantization.FakeQuantize`` and its observers without data-dependent branches.
 
-Their Python asks switches and ranges, which are buffers, for what to do. In a graph both ways are
-computed and `where` chooses, as the fused module does: the switches are state like the ranges.
+Their Python code branches on switches and ranges, which are buffers. The graph computes both
+branches and selects with `where`, as the fused module does: switches are state, like ranges.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nestarray.importers.torch.patching import patched
 
 @contextlib.contextmanager
 def patched_fake_quantization() -> Iterator[None]:
-    """Trace the modules as what they compute."""
+    """Trace the modules without data-dependent branches."""
     from torch.ao.quantization import fake_quantize, observer
 
     with patched(
@@ -45,7 +45,7 @@ def _quantized(self: Any, X: Any) -> Any:
                 f"gets {tuple(new.shape)} when the observer first sees numbers; call the module "
                 "once before it is traced"
             )
-        if new is not place:  # of fixed parameters, the observer's own
+        if new is not place:  # an observer with fixed parameters returns its own
             place.copy_(torch.where(watches, new.to(old.dtype), old))
     limits = observer.quant_min, observer.quant_max
     if self.is_per_channel:

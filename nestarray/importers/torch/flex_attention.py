@@ -1,8 +1,8 @@
-"""``flex_attention`` in a traced module: its formula, for scores of a function and for masks.
+"""``flex_attention`` in a traced module, as its formula with score and mask functions.
 
-On the host torch runs it without gradients only, and exports it as an operation over functions
-of single numbers. Those functions are written element by element, so while a module is traced
-they get all scores and all positions at once, as arrays that broadcast.
+On CPU torch runs it without gradients only, and exports an operation over functions of single
+numbers. These functions are elementwise, so during the trace they receive all scores and all
+positions at once, as arrays that broadcast.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from nestarray.importers.torch.patching import patched
 
 @contextlib.contextmanager
 def patched_flex_attention() -> Iterator[None]:
-    """Trace calls of ``flex_attention`` as what they compute."""
+    """Trace calls of ``flex_attention`` as their formula."""
     from torch.nn.attention import flex_attention
 
     own: dict[str, Any] = {
         "flex_attention_hop": _attention,
-        "_validate_device": lambda *_: None,  # it asks for inputs without gradients
+        "_validate_device": lambda *_: None,  # it requires inputs without gradients
         "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG": True,  # it is traced here, not compiled
     }
-    if not all(hasattr(flex_attention, name) for name in own):  # they are torch's own
+    if not all(hasattr(flex_attention, name) for name in own):  # private names of torch
         yield
         return
     with patched(*[(flex_attention, name, value) for name, value in own.items()]):
@@ -35,7 +35,7 @@ def patched_flex_attention() -> Iterator[None]:
 def _attention(
     query: Any, key: Any, value: Any, score_mod: Any, block_mask: Any, scale: float, _: Any
 ) -> tuple[Any, Any, Any]:
-    """The result, and the log-sum-exp and the largest of each row of scores, to base 2."""
+    """The result, and log-sum-exp and maximum of each row of scores, to base 2."""
     import torch
 
     groups = query.shape[1] // key.shape[1]

@@ -1,9 +1,8 @@
-"""Where a torch module computes without gradients, its graph does too.
+"""Regions without gradients: ``torch.no_grad()`` and ``torch.inference_mode()``.
 
-``torch.export`` keeps a region under ``torch.no_grad()`` as one call of a sub-graph, and
-forgets about it when the program is decomposed; of ``torch.inference_mode()`` it knows
-nothing. So inference mode is ``no_grad`` while a module is exported, and what a region
-returns is detached before it is decomposed. ``detach`` is an operation like any other.
+``torch.export`` keeps a region under ``no_grad`` as one call of a sub-graph and drops it in the
+decomposition; it does not support inference mode. During the export inference mode is
+``no_grad``, and the results of each region are detached before the decomposition.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from nestarray.importers.torch.places import origin
 
 @contextlib.contextmanager
 def patched_gradient_modes() -> Iterator[None]:
-    """Export as if called where gradients are on, with ``torch.inference_mode`` as ``no_grad``."""
+    """Enable gradients during an export, with ``torch.inference_mode`` as ``no_grad``."""
     import torch
 
     def entered(self: Any) -> None:
@@ -36,15 +35,15 @@ def patched_gradient_modes() -> Iterator[None]:
 
 
 def detach_regions(program: Any, name: str) -> None:
-    """Detach what the regions without gradients of an exported program return, in place.
+    """Detach the results of regions without gradients in an exported program, in place.
 
     Args:
-        program: what ``torch.export.export`` gave, not yet decomposed.
+        program: the result of ``torch.export.export``, not decomposed.
         name: the source, for the error.
 
     Raises:
-        ConversionError: a region writes into a value that has a gradient. torch passes its
-            gradient by the write, which no functional program says.
+        ConversionError: a region writes into a value that has a gradient. torch passes the
+            gradient through the write, which a functional program cannot express.
     """
     for owner in _graph_modules(program.graph_module):
         for node in list(owner.graph.nodes):
@@ -94,7 +93,7 @@ def _detach_outputs(region: Any) -> None:
 
 
 def _written(region: Any) -> dict[Any, Any]:
-    """Parameter of a region → the node that writes into it or into a view of it."""
+    """Parameter of a region → the node that writes into the parameter or a view."""
     import torch
 
     bases: dict[Any, Any] = {p: p for p in _placeholders(region)}
@@ -106,7 +105,7 @@ def _written(region: Any) -> dict[Any, Any]:
         for argument, value in zip(schema.arguments, node.args):
             if argument.alias_info is None or value not in bases:
                 continue
-            bases[node] = bases[value]  # a view, or what an operation in place returns
+            bases[node] = bases[value]  # a view, or the result of an operation in place
             if argument.alias_info.is_write:
                 found.setdefault(bases[value], node)
     return found

@@ -192,7 +192,7 @@ class _Importer:
         number = constant_scalar(exported, self.lifted)
         if number is not None:
             self.nodes[exported] = number
-            self.names.settle(exported.meta.get("val"), number)
+            self.names.set_value(exported.meta.get("val"), number)
             return
         maker = exported.args[0] if exported.target is operator.getitem else exported
         rule = rule_of(maker)

@@ -1,7 +1,7 @@
-"""Joining arrays that have tangents to others that have none, in ``torch.func``, while it is traced.
+"""Concatenation in forward mode (``torch.func.jvp``) with open sizes.
 
-torch's forward mode makes zeros for the others of sizes that it takes as constants. Here they
-have zeros before they are joined.
+For arrays without tangents torch creates zeros whose sizes become constants. Here these arrays
+receive zero tangents before the concatenation.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NAMES = (
 
 @contextlib.contextmanager
 def patched_concat() -> Iterator[None]:
-    """Have torch's functions that join arrays take them with tangents, where one has one."""
+    """Give all arrays tangents if one has a tangent, in torch's functions that concatenate."""
     import torch
 
     with patched(*[(torch, name, _completing(getattr(torch, name))) for name in _NAMES]):
@@ -41,7 +41,7 @@ def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
     from torch._C._functorch import peek_interpreter_stack
     from torch.autograd.forward_ad import make_dual, unpack_dual
 
-    if peek_interpreter_stack() is None:  # torch's own parts of a call ask for no tangents
+    if peek_interpreter_stack() is None:  # outside torch.func, as in torch's own decompositions
         return tensors
     bare = [unpack_dual(x).tangent is None for x in tensors]
     if all(bare) or not any(bare):

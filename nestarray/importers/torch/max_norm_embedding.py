@@ -1,8 +1,8 @@
-"""Embeddings with ``max_norm``, which overwrite their table with shorter rows when they are called.
+"""Embeddings with ``max_norm``, which renormalize rows of their table in place.
 
-In evaluation that changes no result: rows are shortened whenever they are read, with the gradient
-that they have upstream, which sees none of it. In training an optimizer goes on from the table that
-was overwritten, and a graph returns no parameters.
+In evaluation the graph renormalizes rows when it reads them, with equal results; as upstream, the
+gradient ignores it. In training an optimizer continues from the overwritten table, which a graph
+cannot return, since it returns no parameters.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from nestarray.errors import ConversionError
 
 @contextlib.contextmanager
 def patched_max_norm(train: bool) -> Iterator[None]:
-    """Around an export in training mode or not."""
+    """Renormalize rows without writing them, during an export.
+
+    Raises:
+        ConversionError: `train` and the table is trained."""
     import torch.nn.functional as F
     from torch.overrides import TorchFunctionMode
 

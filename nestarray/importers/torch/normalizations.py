@@ -1,8 +1,7 @@
-"""Normalizations inside ``torch.func`` and forward mode, written out while a module is recorded.
+"""Normalizations in ``torch.func`` and forward mode, decomposed in recordings.
 
-torch has their tangents and their rules for ``vmap`` as functions of C++ that take sizes as
-constants. (Where reverse mode goes over the tangents of `layer_norm` and `batch_norm`, torch's
-derivatives are wrong besides.)
+torch implements their tangents and ``vmap`` rules in C++ with sizes as constants. (Moreover
+torch's derivatives of the tangents of `layer_norm` and `batch_norm` are wrong.)
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from nestarray.importers.torch.patching import patched
 
 @contextlib.contextmanager
 def patched_normalizations() -> Iterator[None]:
-    """Normalizations as the operations that they consist of, inside transformations."""
+    """Decompose normalizations inside transformations."""
     import torch
 
     with patched(

@@ -1,4 +1,4 @@
-"""What stands in the place of parts of torch while a module is traced."""
+"""Temporary replacements of attributes of torch's modules and classes."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _ABSENT = object()
 
 @contextlib.contextmanager
 def patched(*places: tuple[Any, str, Any]) -> Iterator[None]:
-    """Have something else under names of torch's modules and classes, and then what was there.
+    """Replace attributes, and restore them at the end.
 
     Args:
-        *places: (module or class, name, what stands there). What a module finds by its
-            ``__getattr__``, or a class by its bases, is found there again.
+        *places: (module or class, name, replacement). Attributes that a module's
+            ``__getattr__`` or a base class provided are deleted at the end.
     """
     before = [(home, name, vars(home).get(name, _ABSENT)) for home, name, _ in places]
     for home, name, own in places:

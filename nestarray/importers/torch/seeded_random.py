@@ -1,9 +1,9 @@
-"""Random numbers that forward seeds itself: the same in every call, so a graph has them as constants.
+"""Random numbers with a seed set in forward: equal in every call, so constants of the graph.
 
-``torch.manual_seed(0)`` in forward, or a generator made there, decides the numbers that are drawn
-after it. The exporter keeps the draws and forgets the seed, and a graph draws from its key. So
-such draws are made while a module is traced. Behind one whose size is left open a generator is at
-no known place, and what follows comes from the key too; so does dropout in any case.
+``torch.manual_seed(0)`` or a new generator in forward determines the following draws. The exporter
+records the draws without the seed, and a graph would draw from its key. So these draws are
+computed during the trace. After a draw with an open size the state of the generator is unknown,
+and later draws use the key; dropout always uses the key.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from nestarray.importers.torch.patching import patched
 
 @contextlib.contextmanager
 def patched_seeds() -> Iterator[None]:
-    """Around an export: what is drawn behind a seed is a constant of the program."""
+    """Replace draws after a seed by constants during an export."""
     import torch
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import _disable_current_modes
 
     class Own(torch.Generator):
-        """A generator that forward has made."""
+        """A generator created in forward."""
 
     like: dict[Any, Any] = {
         torch.rand_like: torch.rand,
@@ -32,7 +32,7 @@ def patched_seeds() -> Iterator[None]:
     }
     makers = {torch.rand, torch.randn, torch.randint, torch.randperm, *like}
     seeded: list[Any] = []
-    lost: set[Any] = set()  # generators behind a draw of an open size
+    lost: set[Any] = set()  # generators after a draw with an open size
 
     def manual_seed(seed: int) -> Any:
         seeded[:] = [Own().manual_seed(seed)]
@@ -66,14 +66,14 @@ def patched_seeds() -> Iterator[None]:
         (torch, "manual_seed", manual_seed),
         (torch.random, "manual_seed", manual_seed),
         (torch, "seed", left),
-        (torch, "set_rng_state", left),  # by which torch.random.fork_rng ends, too
+        (torch, "set_rng_state", left),  # torch.random.fork_rng calls it at its end
     )
     with patched(*places), Drawn():
         yield
 
 
 def _are_numbers(arguments: Any) -> bool:
-    """Whether no size is left open."""
+    """Whether all sizes are constants."""
     import torch
     from torch.utils._pytree import tree_leaves
 

@@ -1,10 +1,10 @@
 """Recurrent networks over sequences of open or unequal lengths.
 
-The exporter finds the shapes of an LSTM by running it step by step, which fixes how many steps
-there are, and of a packed sequence it would have to know the lengths, which are values. So while
-a module is traced, such a call is one operation of our own, and a packed sequence is what it was
-packed from: the padded tensor, and the lengths. What a module does with the rows of packed data
-one by one, as an embedding does, is done to the padded tensor; all else is refused.
+The exporter runs an LSTM step by step, which fixes the number of steps, and the shapes of a packed
+sequence depend on values. During the trace such a call is one operation of the library
+``nestarray``, and a packed sequence consists of the padded tensor and the lengths. Rowwise
+functions of packed data, such as an embedding, apply to the padded tensor; others raise an
+error.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from nestarray.importers.torch.patching import patched
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
-#: Functions that treat each row of packed data alone, by name in torch.nn.functional or torch.
+#: Rowwise functions of packed data, by name in torch.nn.functional or torch.
 _BY_ROWS = frozenset(
     ["dropout", "embedding", "gelu", "layer_norm", "linear", "relu", "sigmoid", "tanh"]
 )
@@ -30,7 +30,7 @@ _BY_ROWS = frozenset(
 
 @cache
 def _operation(kind: str) -> Any:
-    """``torch.ops.nestarray.lstm``: torch's own function, that takes lengths too."""
+    """``torch.ops.nestarray.lstm``: torch's function with lengths."""
     import torch
 
     state, count = ("Tensor[]", 3) if kind == "lstm" else ("Tensor", 2)
@@ -47,7 +47,7 @@ def _operation(kind: str) -> Any:
 
 
 def native(target: Any) -> Callable[..., Any] | None:
-    """What an operation of this file is in torch, with its gradient; None for other operations."""
+    """The differentiable torch function of an operation of this file; None for other operations."""
     library, _, name = str(target).partition(".")
     kind = name.partition(".")[0]
     return partial(run_natively, kind) if library == "nestarray" and kind in _KINDS else None
@@ -66,7 +66,7 @@ def run_natively(
     batch_first: bool,
     lengths: Any = None,
 ) -> tuple[Any, ...]:
-    """The network in torch; with lengths on a packed sequence, and padded again with zeros."""
+    """Run the network in torch; with lengths, pack the sequence and pad the result with zeros."""
     import torch
     from torch.nn.utils import rnn
 
@@ -120,11 +120,11 @@ class _Data:
         self.dtype, self.device = padded.dtype, padded.device
 
     def dim(self) -> int:
-        """That of packed data: steps and batch are one axis."""
+        """The number of dimensions of packed data: steps and batch are one axis."""
         return self.padded.dim() - 1
 
     def size(self, axis: int) -> Any:
-        """Of one axis, but the first."""
+        """Raise unless the function acts on one axis other than the first."""
         if axis % self.dim() == 0:
             raise _refusal("packed.data.size(0)")
         return self.padded.shape[axis % self.dim() + 1]
@@ -149,7 +149,7 @@ class _Data:
 
 
 class _Sizes:
-    """The batch sizes of a packed sequence: its lengths, and how many sequences there are."""
+    """The batch sizes of a packed sequence, as its lengths and the number of sequences."""
 
     def __init__(self, lengths: Any, batch: Any) -> None:
         self.lengths, self.batch, self.device = lengths, batch, lengths.device
@@ -160,7 +160,7 @@ class _Sizes:
         return self.batch
 
     def size(self, axis: int) -> _Longest:
-        """The longest length, which only values tell."""
+        """The longest length, which depends on values."""
         return _Longest()
 
     def __getattr__(self, name: str) -> Any:
@@ -170,7 +170,7 @@ class _Sizes:
 
 
 class _Longest:
-    """Stands for the longest of the lengths, which is not checked against a ``total_length``."""
+    """Placeholder of the longest length; it is not checked against a ``total_length``."""
 
     def __gt__(self, steps: Any) -> bool:
         return False
@@ -215,16 +215,16 @@ def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any
     return (x.transpose(0, 1) if batch_first else x), sizes.lengths
 
 
-# -- while a module is traced ---------------------------------------------------------------
+# -- patches during the trace ---------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def patched_sequences() -> Iterator[None]:
-    """Around an export: packed sequences are padded ones, and steps may be an open size."""
+    """Trace packed sequences as padded ones during an export; the number of steps may be open."""
     import torch
     from torch.nn.modules.rnn import LSTM, RNNBase
 
-    # what torch.nn calls, under whatever name a program has imported pack_padded_sequence
+    # functions that torch.nn calls, whatever alias of pack_padded_sequence a program uses
     functions: Any = torch._VF
     own = {kind: partial(_network, kind, getattr(functions, kind)) for kind in _KINDS}
     own |= {"_pack_padded_sequence": _pack, "_pad_packed_sequence": _pad}

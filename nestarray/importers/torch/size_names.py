@@ -1,7 +1,7 @@
-"""The sizes that torch.export leaves open, in the names of the call.
+"""Names for the open sizes of an exported program.
 
-The exporter has symbols for them, ``s17``, and expressions of these. Names that `dynamic`
-gave come first; what it left to the exporter is named after the first dimension that shows it.
+The exporter has symbols, ``s17``, and expressions of symbols. Names from `dynamic` take
+precedence; other sizes are named after the first dimension with the size.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class SizeNames:
     """The names of the symbols of one exported program.
 
     Args:
-        dynamic: what was asked.
+        dynamic: the requested open sizes.
         placeholders: the exported inputs, in the order of the example's leaves.
 
     Raises:
@@ -31,7 +31,7 @@ class SizeNames:
     def __init__(self, dynamic: Dynamic, placeholders: list[Any]) -> None:
         self._dynamic = dynamic
         self._names: dict[Any, str] = {}  # torch's symbol → name
-        self._numbers: dict[Any, Any] = {}  # torch's symbol → the number that it is
+        self._numbers: dict[Any, Any] = {}  # torch's symbol → its number
         self._placeholders = placeholders
         self._read(placeholders)
 
@@ -65,15 +65,15 @@ class SizeNames:
                     "whose operations need them to be equal; give them one name"
                 )
 
-    def settle(self, size: Any, number: Any) -> None:
-        """From here on a size that the exporter leaves to values is this number."""
+    def set_value(self, size: Any, number: Any) -> None:
+        """Replace a data-dependent size by a number in later shapes."""
         import sympy
 
         if isinstance(number, int) and hasattr(size, "node") and size.node.expr.is_Symbol:
             self._numbers[size.node.expr] = sympy.Integer(number)
 
     def text(self, size: Any) -> int | str:
-        """A size for an `Aval`: the number, or the expression in our names."""
+        """A size for an `Aval`: a number, or an expression of names."""
         if isinstance(size, int):
             return size
         expression = size.node.expr.xreplace(self._numbers)
@@ -115,7 +115,7 @@ class SizeNames:
         return found.values
 
     def _conditions(self, program: Any) -> Iterator[str]:
-        """What the code asked of sizes, as far as ranges and equal names do not say it."""
+        """The code's conditions on sizes that ranges and equal names do not imply."""
         for module in program.graph_module.modules():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
                 yield from (f"{self.text(size)} != 1" for size in _squeezed(node))
@@ -131,13 +131,13 @@ class SizeNames:
 
 
 def _shape_env(program: Any) -> Any:
-    """What the exporter knows of the sizes of a program."""
+    """The exporter's ``ShapeEnv``, or None."""
     modes = (getattr(node.meta.get("val"), "fake_mode", None) for node in program.graph.nodes)
     return next((mode.shape_env for mode in modes if mode is not None), None)
 
 
 def _is_range(relation: Any) -> bool:
-    """Whether it bounds one size by a number."""
+    """Whether a relation bounds one size by a number."""
     kinds = ("StrictGreaterThan", "GreaterThan", "StrictLessThan", "LessThan")
     return type(relation).__name__ in kinds and all(
         x.is_Symbol or x.is_number for x in relation.args
@@ -145,7 +145,7 @@ def _is_range(relation: Any) -> bool:
 
 
 def _squeezed(node: Any) -> list[Any]:
-    """The open sizes of which a node drops those that are 1: the exporter took none to be so."""
+    """The open sizes that a squeeze would drop if they were 1; the exporter assumes that none is 1."""
     if not str(node.target).startswith("aten.squeeze"):
         return []
     shape = node.args[0].meta["val"].shape
@@ -155,9 +155,9 @@ def _squeezed(node: Any) -> list[Any]:
 
 
 def chooses_strides(guard: Any, relation: Any) -> bool:
-    """Whether an operator has asked if a size is 1, to choose strides, which no graph has."""
+    """Whether an operator tested a size for 1 to choose strides, which graphs do not have."""
     is_layout = type(relation).__name__ == "Unequality" and any(x.is_number for x in relation.args)
-    return is_layout and asked_in(guard) in (
+    return is_layout and guard_origin(guard) in (
         "_ops.py",
         "_prims_common",
         "_subclasses",
@@ -167,8 +167,8 @@ def chooses_strides(guard: Any, relation: Any) -> bool:
     )
 
 
-def asked_in(guard: Any) -> str:
-    """Which part of torch has asked: a file or a directory of the package."""
+def guard_origin(guard: Any) -> str:
+    """The file or directory of torch that created a guard."""
     import torch
 
     filename = getattr(guard.sloc.framework_loc, "filename", "")

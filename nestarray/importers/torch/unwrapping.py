@@ -1,7 +1,7 @@
-"""What is given for a torch module: wrappers come off, and functions become modules.
+"""Removes wrappers of torch modules, and turns functions into modules.
 
-The names of a graph's variables are those of the module that somebody wrote, so that weights
-go back into it; ``torch.compile`` and ``DataParallel`` put a name of their own in front.
+A graph's variables have the names of the user's module, so that weights can be loaded back;
+``torch.compile`` and ``DataParallel`` add a prefix.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.sequences import is_foreign
 
-#: Wrapper → the attribute with the module that computes, and that has the parameters.
+#: Wrapper → the attribute with the wrapped module.
 _WRAPPED = {
     "OptimizedModule": "_orig_mod",
     "DataParallel": "module",
@@ -25,8 +25,8 @@ _WRAPPED = {
 }
 
 
-#: What a part of the module that is traced has as an attribute while it is.
-_IS_PART = "_is_part_of_what_is_traced"
+#: Attribute that marks the submodules of the traced module.
+_IS_PART = "_is_part_of_traced_module"
 
 
 def as_module(source: Any) -> Any:
@@ -75,7 +75,7 @@ def _module_of_function(function: Callable[..., Any]) -> Any:
     owner = getattr(function, "__self__", None)
     if isinstance(function, types.MethodType) and isinstance(owner, torch.nn.Module):
         module = copy.copy(as_module(owner))
-        # hooks belong to the call of the module, which this is not
+        # hooks belong to calls of the module, not of its forward
         module._forward_hooks, module._forward_pre_hooks = OrderedDict(), OrderedDict()
         module.forward = types.MethodType(function.__func__, module)
         return module
@@ -89,25 +89,25 @@ def _module_of_function(function: Callable[..., Any]) -> Any:
 
 
 def _variables_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """What a function uses of outside, by name."""
+    """The globals and closure variables that a function uses, by name."""
     try:
         found = inspect.getclosurevars(function)
-    except TypeError:  # no function of Python
+    except TypeError:  # not a Python function
         return {}
     return {**found.globals, **found.nonlocals}
 
 
 @contextlib.contextmanager
 def refuse_foreign_modules(module: Any) -> Iterator[None]:
-    """Refuse calls of modules that have parameters and are no part of `module`.
+    """Refuse calls of modules with parameters that are not submodules of `module`.
 
     Raises:
         ConversionError: such a call; its parameters would become constants.
     """
     from torch.nn.modules.module import register_module_forward_pre_hook
 
-    # a mark and no set of ids, for a module that has two places is called through a proxy of
-    # the exporter's, which has the attributes of the module, and torch.cond compiles the check
+    # a mark instead of a set of ids: the exporter calls a module with two paths through a proxy
+    # with the module's attributes, and torch.cond compiles the check
     parts = list(module.modules())
 
     def check(called: Any, args: Any) -> None:

@@ -1,7 +1,7 @@
-"""What ``vmap`` makes of convolutions, pooling, sorting and other operations, for open sizes.
+"""``vmap`` rules of convolutions, pooling, sorting and other operations, for open sizes.
 
-torch has these rules as functions of C++ that take the size of the batch as a constant. Here
-they are again, for the time in which a module is recorded.
+torch implements these rules in C++ with the batch size as a constant. The rules of this file
+replace them while a module is recorded.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from typing import Any
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import embedding_bags
 
-#: Operations in whose first axis another may be, by the number of axes behind the channels.
-_OF_ROWS = {
+#: Operations whose first axis can include the mapped axis, by number of spatial axes.
+_BATCHED_OPERATIONS = {
     1: ("reflection_pad1d", "replication_pad1d", "col2im"),
     2: (
         "max_pool2d_with_indices",
@@ -40,7 +40,7 @@ _ALONG = (
     *("glu_backward", "scatter_reduce.two", "select_scatter", "slice_scatter", "diagonal_scatter"),
 )
 
-#: Operations that torch's decompositions write as others, which have rules.
+#: Operations with a decomposition of torch into operations with rules.
 _BY_PARTS = (
     *("index_select", "index_add", "index_copy", "take", "linalg_cross", "block_diag"),
     *("slice_backward", "diagonal_backward", "unfold_backward", "channel_shuffle"),
@@ -49,7 +49,7 @@ _BY_PARTS = (
     *("multi_margin_loss", "_weight_norm_interface"),
 )
 
-#: Operations in place that are written as the one that is not, and a copy.
+#: Operations in place, computed by the functional operation and a copy.
 _IN_PLACE = (
     *("clamp_", "clamp_.Tensor", "addcmul_", "addcdiv_", "lerp_.Scalar", "lerp_.Tensor"),
     *("scatter_.src", "scatter_.value", "scatter_add_", "index_add_", "index_copy_"),
@@ -59,7 +59,7 @@ _IN_PLACE = (
 
 @contextlib.contextmanager
 def patched_vmap_rules() -> Iterator[None]:
-    """Have ``vmap`` use the rules of this file."""
+    """Make ``vmap`` use the rules of this file."""
     import torch
     from torch._functorch.autograd_function import custom_function_call_vmap_helper
     from torch._functorch.pyfunctorch import retrieve_current_functorch_interpreter
@@ -76,13 +76,13 @@ def patched_vmap_rules() -> Iterator[None]:
 
     with torch.library._scoped_library("aten", "IMPL") as library:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # which says that kernels are overridden
+            warnings.simplefilter("ignore")  # about overridden kernels
             for name, rule in _rules().items():
                 own = kernel(rule, _operation(name))
                 library.impl(name, own, "FuncTorchBatched", allow_override=True)
-            for name, written_out in _written_out().items():
+            for name, written_out in _recorded_decompositions().items():
                 library.impl(name, written_out, "FuncTorchBatched", allow_override=True)
-            # torch takes this one apart before it looks for a rule
+            # torch decomposes this operation before it looks up a rule
             key = "FuncTorchBatchedDecomposition"
             library.impl("bilinear", _bilinear, key, allow_override=True)
         yield
@@ -95,8 +95,8 @@ def _operation(name: str) -> Any:
     return getattr(getattr(torch.ops.aten, packet), overload or "default")
 
 
-def _written_out() -> dict[str, Callable[..., Any]]:
-    """Functions of mapped arrays, of operations that have rules."""
+def _recorded_decompositions() -> dict[str, Callable[..., Any]]:
+    """Rules by composition of operations with rules."""
     from torch._decomp import decomposition_table
 
     def in_place(name: str) -> Callable[..., Any]:
@@ -137,30 +137,32 @@ def _rules() -> dict[str, Callable[..., Any]]:
         "gelu_backward": _elementwise,
         "embedding": _embedding,
         "embedding_dense_backward": _embedding_backward,
-        "linalg_lu_solve": partial(_of_matrices, (2, 1, 2)),
-        "linalg_householder_product": partial(_of_matrices, (2, 1)),
-        "ormqr": partial(_of_matrices, (2, 1, 2)),
-        "linalg_lu": partial(_of_matrices, (2,)),
+        "linalg_lu_solve": partial(_matrix_rule, (2, 1, 2)),
+        "linalg_householder_product": partial(_matrix_rule, (2, 1)),
+        "ormqr": partial(_matrix_rule, (2, 1, 2)),
+        "linalg_lu": partial(_matrix_rule, (2,)),
         "_linalg_solve_ex": _solve,
         "new_empty_strided": _empty,
-        **dict.fromkeys(_ALONG, _along),
+        **dict.fromkeys(_ALONG, _axis_rule),
     }
-    for spatial, names in _OF_ROWS.items():
+    for spatial, names in _BATCHED_OPERATIONS.items():
         for name in names:
-            rule = partial(_of_rows, spatial)
+            rule = partial(_merge_into_examples, spatial)
             found[name] = rule
             if hasattr(torch.ops.aten, f"{name}_backward"):
                 found[f"{name}_backward"] = rule
     return found
 
 
-def in_front(x: Any, dim: int | None, size: Any) -> Any:
-    """`x` with the mapped axis in front, repeated where it has none."""
+def batch_first(x: Any, dim: int | None, size: Any) -> Any:
+    """`x` with the mapped axis first; an unmapped `x` is expanded."""
     return x.expand(size, *x.shape) if dim is None else x.movedim(dim, 0)
 
 
-def _of_rows(spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
-    """The mapped axis becomes a part of the first one."""
+def _merge_into_examples(
+    spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """Merge the mapped axis into the first axis."""
     import torch
     from torch.utils._pytree import tree_map
 
@@ -169,8 +171,8 @@ def _of_rows(spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **k
     def merged(x: Any, dim: int | None) -> Any:
         if not isinstance(x, torch.Tensor):
             return x
-        x = in_front(x, dim, info.batch_size)
-        if x.ndim < spatial + 3:  # the images have no rows of their own
+        x = batch_first(x, dim, info.batch_size)
+        if x.ndim < spatial + 3:  # images without an axis of examples
             return x
         rows.append(x.shape[1])
         return x.flatten(0, 1)
@@ -182,17 +184,17 @@ def _of_rows(spatial: int, operation: Any, info: Any, dims: Any, *args: Any, **k
 
 
 def _grouped(x: Any, dim: int | None, size: Any, axis: int) -> Any:
-    """`x` with the mapped axis in front of the one at `axis`, as one axis."""
-    return in_front(x, dim, size).movedim(0, axis).flatten(axis, axis + 1)
+    """`x` with the mapped axis merged into `axis`."""
+    return batch_first(x, dim, size).movedim(0, axis).flatten(axis, axis + 1)
 
 
 def _convolution(
     operation: Any, info: Any, dims: Any, x: Any, weight: Any, bias: Any, *settings: Any
 ) -> Any:
-    """Rows, where the weights are not mapped; else groups."""
+    """Merge the mapped axis into the examples, or into groups if the weights are mapped."""
     size, (x_dim, weight_dim, bias_dim, *_) = info.batch_size, dims
     if weight_dim is None:
-        x = in_front(x, x_dim, size)
+        x = batch_first(x, x_dim, size)
         found = operation(x.flatten(0, 1), weight, None, *settings)
         found, out = found.unflatten(0, (size, x.shape[1])), 0
     else:
@@ -204,7 +206,7 @@ def _convolution(
         return found, out
     found = found.movedim(out, 0)
     ones = [1] * (found.ndim - 3)
-    bias = in_front(bias, bias_dim, size)
+    bias = batch_first(bias, bias_dim, size)
     return found + bias.reshape(bias.shape[0], 1, bias.shape[1], *ones), 0
 
 
@@ -218,14 +220,14 @@ def _convolution_backward(
     bias_sizes: Any,
     *settings: Any,
 ) -> Any:
-    """By rows for the gradient of the input, where the weights are not mapped; else by groups."""
+    """Merge into the examples for the gradient of the input if the weights are not mapped, else into groups."""
     size, (grad_dim, x_dim, weight_dim, *_) = info.batch_size, dims
     *others, groups, (wants_x, wants_weight, wants_bias) = settings
     of_x = of_weight = of_bias = None
-    grads = in_front(grad, grad_dim, size)
+    grads = batch_first(grad, grad_dim, size)
     if wants_x and weight_dim is None:
         rows = grads.shape[1]
-        inputs = in_front(x, x_dim, size).flatten(0, 1)
+        inputs = batch_first(x, x_dim, size).flatten(0, 1)
         mask = [True, False, False]
         of_x = operation(grads.flatten(0, 1), inputs, weight, None, *others, groups, mask)[0]
         of_x = of_x.unflatten(0, (size, rows))
@@ -250,15 +252,15 @@ def _elementwise(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any
 
 
 def _cat(operation: Any, info: Any, dims: Any, tensors: Any, dim: int = 0) -> Any:
-    placed = [in_front(x, d, info.batch_size) for x, d in zip(tensors, dims[0], strict=True)]
+    placed = [batch_first(x, d, info.batch_size) for x, d in zip(tensors, dims[0], strict=True)]
     return operation(placed, dim if dim < 0 else dim + 1), 0
 
 
 def _places(indices: Any, dim: int | None, size: Any, length: Any) -> Any:
-    """`indices` into `size` tables of `length` rows, one below the other."""
+    """`indices` into `size` concatenated tables of `length` rows."""
     import torch
 
-    indices = in_front(indices, dim, size)
+    indices = batch_first(indices, dim, size)
     starts = torch.arange(size, dtype=indices.dtype, device=indices.device) * length
     return indices + starts.reshape(-1, *[1] * (indices.ndim - 1))
 
@@ -281,7 +283,7 @@ def _embedding(
         return operation(weight, indices, padding, is_by_frequency, sparse), 0
     weight = weight.movedim(weight_dim, 0)
     count = weight.shape[1]
-    if padding >= 0:  # of each table; the operation knows one of all
+    if padding >= 0:  # in each table, but the operation has one padding index
         is_padding = torch.arange(count, device=weight.device).unsqueeze(-1) == padding
         weight = torch.where(is_padding, weight.detach(), weight)
     places = _places(indices, indices_dim, info.batch_size, count)
@@ -299,8 +301,8 @@ def _embedding_backward(
     is_by_frequency: bool,
 ) -> Any:
     size, (grad_dim, indices_dim, *_) = info.batch_size, dims
-    grad = in_front(grad, grad_dim, size)
-    is_padding = (in_front(indices, indices_dim, size) == padding).unsqueeze(-1)
+    grad = batch_first(grad, grad_dim, size)
+    is_padding = (batch_first(indices, indices_dim, size) == padding).unsqueeze(-1)
     grad = grad.masked_fill(is_padding, 0.0)
     places = _places(indices, indices_dim, size, count)
     found = operation(grad, places, count * size, -1, is_by_frequency)
@@ -308,16 +310,20 @@ def _embedding_backward(
 
 
 def _aligned(size: Any, *given: tuple[Any, int | None, int]) -> list[Any]:
-    """Arrays, mapped axes and axes of a matrix each, with as many axes of batches in all."""
-    placed = [(in_front(x, dim, size), own) for x, dim, own in given]
+    """Put the mapped axis first and give all arrays the same number of batch axes.
+
+    Args:
+        size: length of the mapped axis.
+        *given: (array, mapped axis, number of matrix axes)."""
+    placed = [(batch_first(x, dim, size), own) for x, dim, own in given]
     most = max(x.ndim - own for x, own in placed)
     return [x.reshape(x.shape[0], *[1] * (most - x.ndim + own), *x.shape[1:]) for x, own in placed]
 
 
-def _of_matrices(
+def _matrix_rule(
     ranks: tuple[int, ...], operation: Any, info: Any, dims: Any, *args: Any, **settings: Any
 ) -> Any:
-    """Of matrices and vectors that may have axes of batches in front, and settings."""
+    """Rule for operations on matrices and vectors with leading batch axes."""
     from torch.utils._pytree import tree_map
 
     count = len(ranks)
@@ -327,15 +333,15 @@ def _of_matrices(
 
 
 def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any) -> Any:
-    A, B = (in_front(x, dim, info.batch_size) for x, dim in zip((A, B), dims, strict=False))
+    A, B = (batch_first(x, dim, info.batch_size) for x, dim in zip((A, B), dims, strict=False))
     is_vector = B.ndim == 2 or (A.ndim - 1 == B.ndim and A.shape[1:-1] == B.shape[1:])
     given = B.unsqueeze(-1) if is_vector else B
     result, *others = operation(*_aligned(info.batch_size, (A, 0, 2), (given, 0, 2)), **settings)
     return (result.squeeze(-1) if is_vector else result, *others), (0, 0, 0, 0)
 
 
-def _along(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
-    """What goes along axes that are one further on."""
+def _axis_rule(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
+    """Rule for operations along axes, which the mapped axis shifts by one."""
     import torch
     from torch.utils._pytree import tree_map
 
@@ -347,7 +353,7 @@ def _along(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> A
     is_number = given["self"].ndim == 1
     for name, x in given.items():
         if isinstance(x, torch.Tensor):
-            x = in_front(x, mapped.get(name), info.batch_size)
+            x = batch_first(x, mapped.get(name), info.batch_size)
             given[name] = x.unsqueeze(1) if is_number else x
         elif name in ("dim", "dim1", "dim2") and x >= 0:
             given[name] = x + 1
@@ -359,7 +365,7 @@ def _along(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> A
 def _empty(
     operation: Any, info: Any, dims: Any, x: Any, size: Any, stride: Any, **options: Any
 ) -> Any:
-    """With the mapped axis in front, so that the parts may be viewed by these strides."""
+    """Put the mapped axis first, so that each part has the given strides."""
     span = 1 + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
     return operation(x, (info.batch_size, *size), (span, *stride), **options), 0
 
@@ -380,7 +386,7 @@ def _counts(x: Any, weights: Any = None, minlength: int = 0) -> Any:
 
 
 def _ends(x: Any, low: float, high: float) -> tuple[Any, Any]:
-    """Where bins begin and end: with the numbers, unless two ends are given; one apart of one number."""
+    """The range of bins: the range of `x` if `low` equals `high`; extended if it is empty."""
     import torch
 
     ends = (x.min(), x.max()) if low == high else (x.new_full((), end) for end in (low, high))
@@ -408,7 +414,7 @@ def _histogram_of_range(
     low, high = _ends(x, *(range or (0, 0)))
     places = torch.arange(bins + 1, dtype=x.dtype, device=x.device)
     step = (high - low) / bins
-    is_low = places < (bins + 1) // 2  # as linspace counts from both ends
+    is_low = places < (bins + 1) // 2  # linspace computes from both ends
     edges = torch.where(is_low, low + step * places, high - step * (bins - places))
     return _histogram_between(x, edges, weight=weight, density=density)
 
@@ -433,7 +439,7 @@ def _weight_norm_backward(grad: Any, v: Any, g: Any, norms: Any, dim: int) -> tu
 
 
 def _places_of_true(mask: Any) -> Any:
-    """How many elements of a flat mask are true before each."""
+    """The number of true elements before each element of a flat mask."""
     return mask.long().cumsum(0) - mask.long()
 
 
@@ -501,11 +507,11 @@ def _attention(
     found = in_parts(query, key, value, mask, dropout_p, is_causal, **settings)[0]
     return found, torch.empty_like(
         found[..., 0]
-    )  # kept for a derivative, which is recorded elsewhere
+    )  # saved values for a derivative, which is recorded elsewhere
 
 
 def _pairs(x: Any) -> tuple[Any, Any, Any]:
-    """The places of the two rows of each pair, and their differences."""
+    """The indices of the rows of each pair, and the differences."""
     import torch
 
     i, j = torch.triu_indices(len(x), len(x), 1, device=x.device)
