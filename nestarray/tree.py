@@ -292,40 +292,40 @@ def broadcast(prefix: Any, nest: Any) -> Any:
     return unflatten(flatten(nest)[1], values)
 
 
-def spread(prefix: Any, nest: Any, what: str, *, unfused: bool = True) -> list[Any]:
-    """The values of `broadcast` in the order of ``flatten(nest)``; `what` is the caller's name.
+def spread(prefix: Any, nest: Any, caller: str, *, unfused: bool = True) -> list[Any]:
+    """The values of `broadcast` in the order of ``flatten(nest)``; `caller` is the function name in errors.
 
     Raises:
         StructureError: as `broadcast` does.
     """
     is_node = isinstance(prefix, Container) or type(prefix) in (dict, list, tuple)
     if isinstance(nest, Container):
-        values = align_leaves(nest.spec, Container(prefix) if is_node else prefix, what)
+        values = align_leaves(nest.spec, Container(prefix) if is_node else prefix, caller)
         is_fused = nest.__class__ is FusedContainer and not unfused
-        return _of_buffers(nest, values, what) if is_fused else list(values)
+        return _of_buffers(nest, values, caller) if is_fused else list(values)
     if not is_node and not hasattr(prefix, "_fields"):
         return [prefix] * len(flatten(nest, unfused=unfused)[0])
     if isinstance(nest, (list, tuple)) and isinstance(prefix, (list, tuple)):
         if len(prefix) == len(nest):
             pairs = zip(prefix, nest, strict=True)
-            return [v for part, x in pairs for v in spread(part, x, what, unfused=unfused)]
+            return [v for part, x in pairs for v in spread(part, x, caller, unfused=unfused)]
     elif isinstance(nest, Mapping) and isinstance(prefix, Mapping) and set(prefix) == set(nest):
         keys = sorted(nest)  # as flatten sorts them
-        return [v for key in keys for v in spread(prefix[key], nest[key], what, unfused=unfused)]
+        return [v for key in keys for v in spread(prefix[key], nest[key], caller, unfused=unfused)]
     raise StructureError(
-        f"{what}: got {prefix!r} for a {type(nest).__name__}, expected a value for all of it, or a "
+        f"{caller}: got {prefix!r} for a {type(nest).__name__}, expected a value for all of it, or a "
         "nest that is a prefix of it"
     )
 
 
-def _of_buffers(c: Any, values: Sequence[Any], what: str) -> list[Any]:
+def _of_buffers(c: Any, values: Sequence[Any], caller: str) -> list[Any]:
     """One value for each buffer of a fused Container; the values of its leaves must be equal."""
     found: dict[int, tuple[str, Any]] = {}
     for name, place, value in zip(c.paths(), c._layout.places, values, strict=True):
         first, known = found.setdefault(place.buffer, (name, value))
         if known is not value and known != value:
             raise StructureError(
-                f"{what}: {first!r} and {name!r} lie in one buffer of a fused Container and got "
+                f"{caller}: {first!r} and {name!r} lie in one buffer of a fused Container and got "
                 f"{known!r} and {value!r}; take c.unfuse()"
             )
     return [found[i][1] for i in range(len(found))]

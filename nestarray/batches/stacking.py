@@ -203,10 +203,10 @@ def _stacked(names: list[str], members: list[Any]) -> tuple[Spec, Leaves]:
     for name, tree in zip(names, trees, strict=True):
         order = tree.spec.permutation_to(spec)
         if order is None:
-            what = f"Container.stack_keys: {names[0]!r} and {name!r}"
+            caller = f"Container.stack_keys: {names[0]!r} and {name!r}"
             if LEAF in (spec, tree.spec):
-                raise StructureError(f"{what}: one is a leaf, expected members of one structure")
-            raise explain_mismatch(spec, tree.spec, what)
+                raise StructureError(f"{caller}: one is a leaf, expected members of one structure")
+            raise explain_mismatch(spec, tree.spec, caller)
         columns.append([tree.leaves()[i] for i in order])
     leaves = []
     for row, path in zip(zip(*columns, strict=True), spec.path_names, strict=True):

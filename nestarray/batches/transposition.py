@@ -89,7 +89,7 @@ def transpose(c: Container, /) -> Any:
     return _interleaved(members[0].spec, kind, same_keys(members, "Container.transpose"))
 
 
-def same_keys(members: list[Container], what: str) -> list[Leaves]:
+def same_keys(members: list[Container], caller: str) -> list[Leaves]:
     """The leaves of each member in the order of the first member.
 
     Raises:
@@ -105,7 +105,7 @@ def same_keys(members: list[Container], what: str) -> list[Leaves]:
     for i, member in enumerate(members):
         order = member.spec.permutation_to(first)
         if order is None:
-            raise explain_mismatch(first, member.spec, f"{what}: members 0 and {i}")
+            raise explain_mismatch(first, member.spec, f"{caller}: members 0 and {i}")
         columns.append(tuple([member.leaves()[k] for k in order]))
     return columns
 

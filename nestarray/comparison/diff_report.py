@@ -33,7 +33,7 @@ class _Line:
 
     status: str
     name: str
-    what: str
+    detail: str
     note: str
     statistics: Statistics | None
     old_path: Path | None = None
@@ -52,10 +52,10 @@ def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
     if left_out > 0:
         lines = lines[: limit - 1]
     width = min(max(len(line.name) for line in lines), max(24, columns // 2))
-    middle = min(max(len(line.what) for line in lines), 32)
+    middle = min(max(len(line.detail) for line in lines), 32)
     text = [_heading(entries, old_leaves, new_leaves)]
     for line in lines:
-        row = f"{_SIGNS[line.status]} {line.name:<{width}}  {line.what:<{middle}}  {_note(line)}"
+        row = f"{_SIGNS[line.status]} {line.name:<{width}}  {line.detail:<{middle}}  {_note(line)}"
         text.append(_cut(row.rstrip(), columns))
     if left_out > 0:
         text.append(f"… {left_out + 1} more lines; all of them: list(diff)")
@@ -67,7 +67,7 @@ def as_html(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
     lines = _folded(entries, MAX_LINES) if entries else []
     rows = []
     for line in lines[:MAX_LINES]:
-        cells = (_SIGNS[line.status], line.name, line.what, _note(line))
+        cells = (_SIGNS[line.status], line.name, line.detail, _note(line))
         rows.append(
             "<tr>"
             + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in cells)
@@ -111,7 +111,7 @@ def _folded(entries: Sequence[Change], limit: int) -> list[_Line]:
 
 def _line(entry: Change) -> _Line:
     name = join_path(entry.path) or "."
-    note, what = "", entry.new or entry.old or ""
+    note, detail = "", entry.new or entry.old or ""
     if entry.status == "moved" and entry.old_path is not None:
         old_name = join_path(entry.old_path)
         if old_name == name:  # an integer key became a string, or the reverse
@@ -119,15 +119,15 @@ def _line(entry: Change) -> _Line:
         name = f"{old_name} → {name}"
     elif entry.status == "changed":
         if entry.old != entry.new and set(entry.aspects) != {"values"}:
-            what = f"{entry.old} → {entry.new}"
+            detail = f"{entry.old} → {entry.new}"
         elif entry.statistics is None:
-            what, note = f"{entry.old}", f"→ {entry.new}"
+            detail, note = f"{entry.old}", f"→ {entry.new}"
     elif entry.status == "kind":
-        what = f"{entry.old} → {entry.new}"
+        detail = f"{entry.old} → {entry.new}"
     elif entry.status == "order":
-        what, note = "keys in another order", f"{entry.old} → {entry.new}"
+        detail, note = "keys in another order", f"{entry.old} → {entry.new}"
     return _Line(
-        entry.status, name, what, note, entry.statistics, entry.old_path, entry.path, (entry.path,)
+        entry.status, name, detail, note, entry.statistics, entry.old_path, entry.path, (entry.path,)
     )  # fmt: skip
 
 
@@ -142,9 +142,9 @@ def _with_moved_subtrees(lines: list[_Line]) -> list[_Line]:
             result.extend(group)
             continue
         old, new = (join_path(part) or "." for part in key)
-        what, paths = f"{len(group):,} leaves", _paths(group)
+        detail, paths = f"{len(group):,} leaves", _paths(group)
         result.append(
-            replace(group[0], name=f"{old}/ → {new}/", what=what, path=key[1], paths=paths)
+            replace(group[0], name=f"{old}/ → {new}/", detail=detail, path=key[1], paths=paths)
         )
     return result
 
@@ -171,7 +171,7 @@ def _grouped(
 
 
 def _pattern(line: _Line) -> Hashable:
-    return line.status, _NUMBER.sub("#", line.name), line.what, line.note
+    return line.status, _NUMBER.sub("#", line.name), line.detail, line.note
 
 
 def _numbered(group: list[_Line]) -> _Line:
@@ -181,7 +181,7 @@ def _numbered(group: list[_Line]) -> _Line:
     return replace(
         group[0],
         name=_ranges([line.name for line in group]),
-        what=f"{times} {group[0].what}" if group[0].what else times,
+        detail=f"{times} {group[0].detail}" if group[0].detail else times,
         paths=paths,
         statistics=_sum_of(group),
     )
@@ -216,7 +216,7 @@ def _subtree(depth: int) -> Callable[[list[_Line]], _Line]:
         return replace(
             group[0],
             name=f"{_ranges(names) or '.'}/",
-            what=f"{len(paths):,} leaves",
+            detail=f"{len(paths):,} leaves",
             note="",
             path=group[0].path[:depth],
             paths=paths,

@@ -144,7 +144,7 @@ def nest_flat(flat: Mapping[str, Any], sep: str, lists: bool) -> tuple[Spec, Lea
 # -- alignment --------------------------------------------------------------------------------
 
 
-def align_leaves(spec: Spec, other: Any, what: str) -> Leaves:
+def align_leaves(spec: Spec, other: Any, caller: str) -> Leaves:
     """The leaves of `other` in the order of `spec`, one for each leaf.
 
     A Container of the same keys is matched by key. A leaf of a prefix Container (at a node of
@@ -161,7 +161,7 @@ def align_leaves(spec: Spec, other: Any, what: str) -> Leaves:
         return tuple([other._leaves[i] for i in order])
     spread = _spread(other_spec, other._leaves, spec)
     if spread is None:
-        raise explain_mismatch(spec, other_spec, what)
+        raise explain_mismatch(spec, other_spec, caller)
     return tuple(spread)
 
 

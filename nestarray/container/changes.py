@@ -29,14 +29,14 @@ def replaced(
     path: Key | Path,
     new_spec: Spec,
     new_leaves: Leaves,
-    what: str = "Container.set",
+    caller: str = "Container.set",
 ) -> tuple[Spec, Leaves]:
-    """Insert a subtree at `path` and create missing nodes; `what` begins an error message."""
+    """Insert a subtree at `path` and create missing nodes; `caller` begins error messages."""
     try:
         start, stop, old = spec.locate(path)
     except PathError:
-        keys = parse_path(path, what)
-        return _inserted(spec, leaves, keys, new_spec, new_leaves, keys, what)
+        keys = parse_path(path, caller)
+        return _inserted(spec, leaves, keys, new_spec, new_leaves, keys, caller)
     whole = (*leaves[:start], *new_leaves, *leaves[stop:])
     if old is new_spec:
         return spec, whole
@@ -68,14 +68,14 @@ def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
 
 
 def _inserted(
-    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves, path: Path, what: str
+    spec: Spec, leaves: Leaves, keys: Path, new: Spec, new_leaves: Leaves, path: Path, caller: str
 ) -> tuple[Spec, Leaves]:
     """Insert a subtree at the remaining keys of `path`."""
     if spec.kind == "leaf":
         above = path[: len(path) - len(keys)]
         leaf = f"{join_path(above)!r} is a leaf" if above else "this is a bare array"
         raise PathError(
-            f"{what}: cannot put anything at {join_path(path)!r}: {leaf}, it has no keys; "
+            f"{caller}: cannot put anything at {join_path(path)!r}: {leaf}, it has no keys; "
             "set a tree in its place, or delete it first"
         )
 
@@ -83,7 +83,7 @@ def _inserted(
     if own is not None:
         start, stop, child = spec.index[own]
         inner, inner_leaves = _inserted(
-            child, leaves[start:stop], rest, new, new_leaves, path, what
+            child, leaves[start:stop], rest, new, new_leaves, path, caller
         )
         changed = _substitute(spec, (own,), inner)
         return changed, (*leaves[:start], *inner_leaves, *leaves[stop:])
@@ -92,14 +92,14 @@ def _inserted(
     key = keys[0]
     if is_existing_path(spec, key):
         raise PathError(
-            f"{what}: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
+            f"{caller}: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
             f"the other, c.at[{key!r}][…] is a part of what is there, and c.at[function of a path] "
             "several places"
         )
     if spec.kind in ("list", "tuple"):
         if str(key) != str(len(spec.keys)):
             raise PathError(
-                f"{what}: {join_path(path)!r}: a {spec.kind} of {len(spec.keys)} takes the "
+                f"{caller}: {join_path(path)!r}: a {spec.kind} of {len(spec.keys)} takes the "
                 f"next key {len(spec.keys)}, got {key!r}"
             )
         key = int(key)
@@ -227,7 +227,7 @@ def placed(
     return changed, (*leaves[:at], *part[1], *leaves[at:])
 
 
-def nested(parts: Iterable[tuple[Path, Spec, Leaves]], what: str) -> tuple[Spec, Leaves]:
+def nested(parts: Iterable[tuple[Path, Spec, Leaves]], caller: str) -> tuple[Spec, Leaves]:
     """The tree of parts at paths; members of one node are grouped, in order of appearance.
 
     Raises:
@@ -239,10 +239,10 @@ def nested(parts: Iterable[tuple[Path, Spec, Leaves]], what: str) -> tuple[Spec,
         for key in path[:-1]:
             node = node.setdefault(key, {})
             if isinstance(node, tuple):
-                raise StructureError(f"{what}: {join_path(path)!r} goes below another part")
+                raise StructureError(f"{caller}: {join_path(path)!r} goes below another part")
         if path[-1] in node:
             raise StructureError(
-                f"{what}: two parts have the path {join_path(path)!r}; give one of them another name"
+                f"{caller}: two parts have the path {join_path(path)!r}; give one of them another name"
             )
         node[path[-1]] = (spec, leaves)
     collected: list[Any] = []

@@ -113,9 +113,9 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         >>> c.map(lambda x: x.size).to_dict()
         {'a': {'w': 6}, 'b': 4}
 
-    To type checkers it is generic in the type of its leaves, ``Container[np.ndarray]``:
-    what changes structure keeps that type, and ``c.map(len)`` is a ``Container[int]``. What
-    ``c["a"]`` is, a leaf or a tree, no checker can know, so it is ``Any``.
+    For type checkers it is generic in the type of its leaves, ``Container[np.ndarray]``:
+    changes of structure keep that type, and ``c.map(len)`` is a ``Container[int]``. The type of
+    ``c["a"]``, a leaf or a tree, is ``Any``.
     """
 
     #: `na.getitem` and `na.setitem`, attached by nestarray.ops
@@ -470,8 +470,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             ('dense_0/kernel',)
         """
         if not callable(names):
-            what = "paths to new keys, or a function of a key"
-            arguments.check_mapping("Container.rename", "names", names, what)
+            entries = "paths to new keys, or a function of a key"
+            arguments.check_mapping("Container.rename", "names", names, entries)
         return from_leaves(changes.renamed(self._spec, names), self._leaves)
 
     @signature_errors()

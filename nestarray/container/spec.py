@@ -150,35 +150,35 @@ class Spec:
             order.extend(start + i for i in inner)
         return tuple(order)
 
-    def locate(self, path: Key | Path, what: str = "Container") -> tuple[int, int, Spec]:
+    def locate(self, path: Key | Path, caller: str = "Container") -> tuple[int, int, Spec]:
         """(first leaf, one past the last, spec) of a key, an ``"a/b"`` path or a tuple of keys.
 
-        `what` is the caller's name, for the error message.
+        `caller` is the function name in error messages.
 
         Raises:
             PathError: the path does not exist; the message names the nearest key.
         """
         if is_compiling():
-            return self._locate(path, what)
+            return self._locate(path, caller)
         try:
             hit = self._located.get(path)
         except TypeError:  # slices and arrays are not hashable
-            parse_path(path, what)
+            parse_path(path, caller)
             raise
         if hit is None:
-            hit = self._located[path] = self._locate(path, what)
+            hit = self._located[path] = self._locate(path, caller)
         return hit
 
-    def _locate(self, path: Key | Path, what: str) -> tuple[int, int, Spec]:
+    def _locate(self, path: Key | Path, caller: str) -> tuple[int, int, Spec]:
         if not isinstance(path, tuple) and path in self.index:
             return self.index[path]
         start, spec, done = 0, self, []
-        remaining = parse_path(path, what)
+        remaining = parse_path(path, caller)
         while remaining:
             key, remaining = take_key(spec, remaining)
             if key is None:
                 message = _missing_key_message(spec, done, remaining[0], path)
-                raise PathError(f"{what}: {message}")
+                raise PathError(f"{caller}: {message}")
             first, _, spec = spec.index[key]
             start += first
             done.append(key)
@@ -348,10 +348,10 @@ def plain_key(key: Any) -> Key | None:
     return int(key) if isinstance(key, Integral) and not isinstance(key, bool) else None
 
 
-def parse_path(path: Key | Path, what: str = "Container") -> Path:
+def parse_path(path: Key | Path, caller: str = "Container") -> Path:
     """Split ``"a/b/c"`` into keys; a tuple or an integer is returned unchanged.
 
-    `what` is the caller's name, for the error message.
+    `caller` is the function name in error messages.
 
     Raises:
             PathError: `path` is empty, or neither a string, an integer nor a tuple of these.
@@ -360,12 +360,12 @@ def parse_path(path: Key | Path, what: str = "Container") -> Path:
         keys = tuple(k for k in path.split("/") if k)
         if keys:
             return keys
-        raise PathError(f"{what}: got an empty path, expected a key such as 'a' or 'a/b'")
+        raise PathError(f"{caller}: got an empty path, expected a key such as 'a' or 'a/b'")
     keys = tuple([plain_key(key) for key in (path if isinstance(path, tuple) else (path,))])
     if keys and None not in keys:
         return keys  # type: ignore[return-value]
     raise PathError(
-        f"{what}: got {path!r} as a path, expected a string, an integer or a tuple of these"
+        f"{caller}: got {path!r} as a path, expected a string, an integer or a tuple of these"
     )
 
 
@@ -374,7 +374,7 @@ def join_path(path: Path) -> str:
     return "/".join(map(str, path))
 
 
-def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
+def explain_mismatch(left: Spec, right: Spec, caller: str) -> StructureError:
     """The error for two structures that do not match: first path, both sides, nearest key.
 
     A leaf of the right structure matches any node of the left one.
@@ -393,10 +393,10 @@ def explain_mismatch(left: Spec, right: Spec, what: str) -> StructureError:
             hint = f"; the nearest there is {near!r}" if near is not None else ""
             more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
             return StructureError(
-                f"{what}: Containers do not match: {name!r} is in the {sides[0]} one "
+                f"{caller}: Containers do not match: {name!r} is in the {sides[0]} one "
                 f"({counted(here.num_leaves, 'leaf', 'leaves')}), not in the {sides[1]} one "
                 f"({counted(there.num_leaves, 'leaf', 'leaves')})"
                 f"{hint}{more}. a.align(b, join='inner') takes the common part, "
                 "join='outer' with fill=… adds what is missing"
             )
-    return StructureError(f"{what}: Containers do not match: {left!r} and {right!r}")
+    return StructureError(f"{caller}: Containers do not match: {left!r} and {right!r}")

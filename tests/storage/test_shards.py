@@ -175,7 +175,7 @@ def test_shards_whose_writer_was_killed_are_no_model(
     def save_until_the_index(value: float) -> None:
         with monkeypatch.context() as patch:
             patch.setattr(shards, "discard", killed)
-            patch.setattr(shards, "_named_by", die)
+            patch.setattr(shards, "_referenced_files", die)
             with pytest.raises(KeyboardInterrupt):
                 model(value).save(tmp_path, max_shard_bytes=32)
 
