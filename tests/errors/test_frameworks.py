@@ -1,4 +1,4 @@
-"""Wrong calls of the library as a whole: every message says what came and what to do."""
+"""Mixed, missing and unknown frameworks, and values that are not arrays."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_containers_of_two_frameworks_name_the_path():
     assert caught.value.__notes__ == ["at the Container path 'a/w'"]
 
 
-def test_something_that_is_no_array():
+def test_a_list_is_not_an_array():
     with pytest.raises(errors.ArgumentError) as caught:
         na.exp([1.0, 2.0])
     assert str(caught.value) == (

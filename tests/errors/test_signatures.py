@@ -17,7 +17,7 @@ X = np.ones((2, 3))
 C = na.Container(a=X)
 KEY = na.random.key(0, backend="numpy")
 
-#: A wrong call, and what its error says.
+#: A wrong call, and its message.
 CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "op, by another name": (
         lambda: na.sum(X, dim=0),  # pyright: ignore[reportCallIssue]
@@ -149,7 +149,7 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_says_what_was_meant(name: str) -> None:
+def test_the_message_names_the_argument(name: str) -> None:
     call, message = CALLS[name]
     with pytest.raises(ArgumentError) as info:
         call()
@@ -157,7 +157,7 @@ def test_says_what_was_meant(name: str) -> None:
     assert info.value.__cause__ is None
 
 
-def test_every_op_with_settings() -> None:
+def test_unknown_arguments_of_every_op() -> None:
     for name, record in OPS.items():
         takes_any = any(p.kind is p.VAR_KEYWORD for p in record.parameters)
         if record.is_of_arrays or takes_any:
@@ -166,7 +166,7 @@ def test_every_op_with_settings() -> None:
             record.function(qqq=1)
 
 
-def test_errors_from_inside_stay() -> None:
+def test_errors_from_inside_the_function_do_not_change() -> None:
     @signature_errors()
     def outer(fn: Callable[..., Any]) -> Any:
         return fn(1, 2, 3)
@@ -177,7 +177,7 @@ def test_errors_from_inside_stay() -> None:
     assert outer(max) == 3
 
 
-def test_defaults_and_required_settings_are_those_of_the_signature() -> None:
+def test_settings_work_by_position_and_name() -> None:
     assert na.broadcast_to(X, shape=(4, 2, 3)).shape == (4, 2, 3)
     assert na.sum(X, axis=0, keepdims=True).shape == (1, 3)
     assert na.clip(X, max=0.5).max() == 0.5

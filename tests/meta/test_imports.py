@@ -27,9 +27,9 @@ ORDER = [
     "tree",  # flattens Containers
     "numerics",
     "backends",  # backend of a type, shared parts of the chapters; loads backends/<name> by name
+    "backends/<name>",
     "diagnosis",
     "display",  # text of Containers; needs no op
-    "backends/<name>",  # chapters share checks of arguments with diagnosis
     "dispatch",
     "ops",
     "transforms",
