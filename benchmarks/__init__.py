@@ -1,1 +1,1 @@
-"""Benchmarks: nestarray beside the frameworks themselves and other libraries, in one run."""
+"""Benchmarks of nestarray against the frameworks and other libraries, in the same run."""

@@ -1,4 +1,4 @@
-"""Containers beside plain nests and other tree libraries: arithmetic, pytrees, compiled calls, access."""
+"""Containers against plain nests and tree libraries: arithmetic, pytrees, compiled calls, access."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Functions = dict[str, Callable[[], Any]]
 
 
 def tables() -> list[Table]:
-    """Arithmetic of trees, their way through JAX and ``jit``, and access to their parts."""
+    """Arithmetic, flattening by JAX, compiled calls, and access to parts of trees."""
     return [_sums(), _chains(), _pytrees(), _calls(), _access()]
 
 

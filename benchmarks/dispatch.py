@@ -1,4 +1,4 @@
-"""What a call through nestarray adds to the framework's own function."""
+"""The overhead of some calls over the framework's own function, and of other libraries."""
 
 from __future__ import annotations
 

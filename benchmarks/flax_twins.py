@@ -1,6 +1,6 @@
-"""Networks of the sizes of those that are converted, as somebody writes them in Flax.
+"""Flax implementations of the converted networks, with equal sizes.
 
-Each function takes a configuration of `transformers` and an example, and gives
+Each function takes a configuration of `transformers` and an example, and returns
 ``(apply, variables)``; `tests/benchmarks/test_flax_twins.py` compares numbers of parameters.
 """
 
@@ -153,12 +153,12 @@ def vit(config: Any, images: Any) -> Twin:
 
 
 def bert(config: Any, ids: Any) -> Twin:
-    """An encoder of text: the sequence and what is pooled of its first token."""
+    """A text encoder, which returns the sequence and the pooled first token."""
     return _made(_Bert(config), ids)
 
 
 def gpt2(config: Any, ids: Any) -> Twin:
-    """A decoder of text: the sequence."""
+    """A text decoder, which returns the sequence."""
     return _made(_GPT2(config), ids)
 
 

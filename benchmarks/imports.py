@@ -22,7 +22,7 @@ ROUNDS = 7
 
 
 def tables() -> list[Table]:
-    """One table: whole processes, and what each import adds to ``import numpy``."""
+    """One table: the time of each process, and its excess over ``import numpy``."""
     table = Table(
         "Import in a fresh process, processor time",
         ["statement", "process", "beyond numpy", "relative to numpy"],
@@ -43,7 +43,7 @@ def tables() -> list[Table]:
 
 
 def _run(statement: str) -> float:
-    """Processor time of a process: a wall clock would time the neighbours too."""
+    """Processor time of a process, which other processes do not affect."""
     environment = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}  # as installed: compiled once
     code = [sys.executable, "-W", "ignore", "-c", statement]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,4 +1,4 @@
-"""Small converted models: speed in JAX and TensorFlow beside PyTorch; `torch_in` has models of full size."""
+"""Small converted models: speed in JAX and TensorFlow against PyTorch; `torch_in` has full-size models."""
 
 from __future__ import annotations
 

@@ -26,10 +26,10 @@ LIMIT = 1e-6
 #: How many of the largest are shown for each backend.
 SHOWN = 12
 
-# Many short stretches: some of them nothing else on the machine interrupts.
+# Many short measurements, so that some run without interruption.
 _REPEATS = 400
 _AT_LEAST = 3e-5
-#: Functions of the frameworks whose names their pages do not tell.
+#: Functions of the frameworks whose addresses do not contain their names.
 _NAMES = {
     ("torch", "bitwise_invert"): "bitwise_not",
     ("torch", "cumulative_prod"): "cumprod",
@@ -129,7 +129,7 @@ def _namespaces(backend: str) -> list[Any]:
 
 
 def _number_of_arrays(record: Op) -> int:
-    """How many arrays a plain call takes; 0 if it takes anything else."""
+    """The number of arrays of a plain call; 0 if it requires other arguments."""
     needed = [p for p in record.parameters if p.default is p.empty]
     arrays = [p for p in needed if p.name in record.array_parameters]
     plain = arrays == needed and not record.sequence_parameters
@@ -186,7 +186,7 @@ def _times(arrays: list[Any], functions: list[tuple[Function, Settings]]) -> lis
 
 
 def _timer(function: Function, arrays: list[Any], settings: Settings) -> timeit.Timer:
-    """Of the call as it stands in a program, ``f(x, axis=0)``, not ``f(*arrays, **settings)``."""
+    """The time of a literal call, ``f(x, axis=0)`` instead of ``f(*arrays, **settings)``."""
     names = {f"x{i}": x for i, x in enumerate(arrays)}
     passed = ", ".join([*names, *(f"{name}={value!r}" for name, value in settings.items())])
     return timeit.Timer(f"function({passed})", globals={"function": function, **names})

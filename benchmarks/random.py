@@ -11,7 +11,7 @@ import nestarray as na
 from benchmarks.timing import Table, compare, ratio, readable
 
 NUMBER = 100_000
-FEW = 10_000  # of what is drawn by rejection
+FEW = 10_000  # for rejection sampling
 
 Draw = Callable[[Any], Any]
 
@@ -33,7 +33,7 @@ def tables() -> list[Table]:
 
 
 def _bits() -> Table:
-    """How fast the streams are that all backends share."""
+    """The speed of the shared streams on each backend."""
     philox = np.random.Generator(np.random.Philox(0))
     table = Table(
         "Random bits a second",

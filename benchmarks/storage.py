@@ -1,4 +1,4 @@
-"""Saving and loading models, beside safetensors' own functions and other formats.
+"""Saving and loading models, against safetensors' own functions and other formats.
 
 256 MiB by default; BENCH_STORAGE_MIB=1024 makes it the gigabyte of the goal.
 """
@@ -24,7 +24,7 @@ MANY = 64
 
 def tables() -> list[Table]:
     """Speed of saving and loading, and memory of loading."""
-    # in memory if there is such a place: the programs are compared, not a disk and its neighbours
+    # in memory if possible, so that the disk does not matter
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         return [_speed(Path(folder), MANY), _speed(Path(folder), 1), _memory(Path(folder))]
@@ -102,7 +102,7 @@ def _speed(folder: Path, count: int) -> Table:
     return table
 
 
-#: Prints how much memory of its own, which is no page of a file, loading takes.
+#: Prints the private memory of loading, without pages of files.
 _PROGRAM = """
 import sys
 import numpy, nestarray as na, safetensors.numpy

@@ -17,15 +17,14 @@ def compare(
 ) -> dict[str, Seconds]:
     """The time of one call of each function: the lower quartile over rounds.
 
-    In a round every function is called in turn, so that what the machine does meanwhile
-    is spread over all; what it does only ever adds time, hence the quartile. Each is called
-    as often as fills `at_least`, without garbage collection, whose time depends on what else
-    is loaded.
+    A round calls every function in turn, so that other load on the machine affects all of them.
+    Load only adds time, hence the lower quartile. Each function is called repeatedly for at least
+    `at_least`, without garbage collection, whose time depends on other loaded modules.
 
     Args:
         functions: name → function without arguments, which waits for its own result.
-        rounds: how many quartiles are made of.
-        at_least: the shortest time measured at once.
+        rounds: the number of rounds.
+        at_least: the minimum duration of one measurement.
     """
     counts = {name: _calls_that_fill(at_least, fn) for name, fn in functions.items()}
     seconds: dict[str, list[Seconds]] = {name: [] for name in functions}

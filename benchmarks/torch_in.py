@@ -1,9 +1,8 @@
-"""Models of torch in other frameworks, beside torch's own times and networks written by hand.
+"""Converted PyTorch models of full size, against PyTorch and against native implementations.
 
-What is asked of a conversion, as ratios: tracing beside ``torch.export`` alone, memory beside
-the weights, the forward pass beside the framework's own model, a step of training beside a
-twin in Flax, and what a node costs in eager execution beside the framework's call.
-Models are of the public sizes with random weights and small batches.
+The tables compare tracing with ``torch.export``, memory with the size of the weights, the forward
+pass with the framework's own model, a training step with a Flax implementation, and an eager node
+with the framework's call. Models have public sizes, random weights and small batches.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Functions = dict[str, Callable[[], Any]]
 
 
 def tables() -> list[Table]:
-    """One table for each thing that is asked."""
+    """One table for each comparison."""
     return [tracing(), memory(), forward(), tensorflow(), training(), eager(), beside_torchax()]
 
 
@@ -78,7 +77,7 @@ MODELS: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
 
 
 def tracing() -> Table:
-    """The time of tracing and lowering beside that of the exporter alone."""
+    """The time of tracing and lowering, relative to the exporter."""
     import torch
 
     table = Table(
@@ -133,7 +132,7 @@ print((peak - base) * 1024, sum(p.numel() * p.element_size() for p in net.parame
 
 
 def memory() -> Table:
-    """The peak of resident memory, of a process for each, beyond what the model itself takes.
+    """The peak of resident memory in a separate process, in excess of the model's weights.
 
     As Linux counts it, https://docs.kernel.org/filesystems/proc.html.
     """
@@ -205,12 +204,12 @@ def _cells(times: dict[str, float], columns: list[str]) -> list[str]:
 
 
 def beside_torchax() -> Table:
-    """The same passes beside torchax, last: `torch.compile` does not run where it is imported."""
+    """The forward passes of torchax. It runs last, because its import breaks `torch.compile`."""
     import jax
 
     columns = ["torchax, jax.jit", "nestarray, jax.jit", "optimized, jax.jit"]
     table = Table(
-        "Torch in: forward pass beside torchax",
+        "Torch in: forward pass against torchax",
         ["model", *columns],
         "In brackets: relative to torchax.",
     )
@@ -228,9 +227,9 @@ def beside_torchax() -> Table:
 
 @contextmanager
 def _named_overloads() -> Iterator[None]:
-    """Stand-ins for the overloads of named dimensions, which torch 2.13 has no more.
+    """Placeholders for the overloads of named dimensions, which torch 2.13 removed.
 
-    torchax 0.0.13 has them among the keys of its tables, and cannot be imported without them.
+    torchax 0.0.13 uses them as keys of its tables, and cannot be imported without them.
     """
     import torch
 
@@ -282,7 +281,7 @@ def _twin(name: str, config: Any, example: Any) -> Callable[[], Any]:
 
 
 def tensorflow() -> Table:
-    """ResNet-50 under ``tf.function`` beside the one of Keras."""
+    """ResNet-50 under ``tf.function``, against Keras."""
     import keras
     import tensorflow as tf
 
@@ -317,7 +316,7 @@ def tensorflow() -> Table:
 
 
 def training() -> Table:
-    """A step of SGD of a ViT-S under ``jax.jit`` beside a twin in Flax."""
+    """An SGD step of a ViT-S under ``jax.jit``, against a Flax implementation."""
     import jax
     import torch
     from transformers import ViTConfig, ViTForImageClassification
@@ -374,7 +373,7 @@ def training() -> Table:
 
 
 def eager() -> Table:
-    """What a node costs beside the call of the backend's function that it ends in."""
+    """The time of a graph node, relative to the native function that it calls."""
     import torch
 
     table = Table(
@@ -405,7 +404,7 @@ def eager() -> Table:
 
 
 def _fastest(functions: Functions, rounds: int = 400) -> dict[str, float]:
-    """The time of the fastest call of each: what is asked is less than what a machine does besides."""
+    """The minimum time of a call of each, because the overhead is smaller than typical load."""
     times = dict.fromkeys(functions, float("inf"))
     for _ in range(rounds):
         for name, fn in functions.items():
@@ -427,7 +426,7 @@ def _small_convolutional() -> Any:
 
 
 def _native(graph: Any, x: Any) -> Callable[[Any], Any]:
-    """The program with each op replaced by the function that it resolves to."""
+    """The program with each op replaced by its native function."""
     import dataclasses
 
     from nestarray.graph import codegen

@@ -1,4 +1,4 @@
-"""Gradients and whole steps of training beside the frameworks' own, and on NumPy beside its forward pass."""
+"""Gradients and training steps, against the frameworks' own; on NumPy, against the forward pass."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Call = Callable[..., Any]
 
 
 def tables() -> list[Table]:
-    """Of a Container of many leaves, of a network compiled, and of it on NumPy."""
+    """Gradients of a Container of many leaves, training steps, and training on NumPy."""
     return [_gradients(), _steps(), _numpy()]
 
 
@@ -68,7 +68,7 @@ def _gradients() -> Table:
 
 
 def _more(backend: str, v: Any) -> str:
-    """What value and gradient cost beyond the native call; negative, what they save.
+    """The overhead of value and gradient over the native call; negative if faster.
 
     Of the function above the native calls take many times as long as our own part, and vary by
     more than that.
@@ -136,7 +136,7 @@ _BY_HAND = {"jax": _by_hand_jax, "torch": _by_hand_torch, "tensorflow": _by_hand
 
 
 def _ready(found: Any) -> Any:
-    """Wait for what JAX computes meanwhile."""
+    """Wait for asynchronous computations of JAX."""
     ready = getattr(found[0], "block_until_ready", None)
     if ready is not None:
         ready()
@@ -266,7 +266,7 @@ def _copies(*trees: na.Container) -> list[na.Container]:
 
 
 def _in_turn(step: Call, params: Any, state: Any, *data: Any) -> Call:
-    """Steps of training, each from where the one before it ended."""
+    """Consecutive training steps."""
 
     def call() -> tuple[Any]:
         nonlocal params, state
@@ -359,14 +359,14 @@ _NATIVE_STEPS = {"jax": _jax_step, "torch": _torch_step, "tensorflow": _tensorfl
 
 
 def _numpy() -> Table:
-    """In a process of its own: what frameworks leave in the memory of one adds up to a tenth."""
+    """Run in a separate process, because memory used by frameworks changes times by up to 10 %."""
     code = "import json; from benchmarks import training; print(json.dumps(training.on_numpy()))"
     run = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     time: dict[str, float] = json.loads(run.stdout)
     table = Table(
         "Gradients on NumPy",
         ["computation", "time", "of the forward pass"],
-        f"{LAYERS} layers of {WIDTH}, batch {BATCH}; in a process of its own.",
+        f"{LAYERS} layers of {WIDTH}, batch {BATCH}; in a separate process.",
     )
     for name, seconds in time.items():
         table.add(name, readable(seconds), ratio(seconds, time["forward pass"]))

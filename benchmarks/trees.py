@@ -1,4 +1,4 @@
-"""A step of arithmetic on whole trees, beside other tree libraries; sums are in `container`."""
+"""An optimizer step on whole trees, against other tree libraries; sums are in `container`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Writes docs/conformance.md: what the public Array API suite says of each backend.
+"""Write docs/conformance.md: the results of the public Array API suite on each backend.
 
 The suite is https://github.com/data-apis/array-api-tests; ``make conformance`` fetches and runs it.
 """
@@ -19,7 +19,7 @@ from nestarray.config import BACKENDS
 PAGE = Path(__file__).with_name("conformance.md")
 EXPECTED = Path(__file__).parent.parent / "tests" / "conformance"
 
-#: What the suite imports: a module that is the namespace of one backend.
+#: The module that the suite imports: the namespace of one backend.
 MODULE = """
 import nestarray
 _namespace = nestarray.array_namespace({backend!r})

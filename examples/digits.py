@@ -267,7 +267,7 @@ def table(rows: list[Row]) -> Any:
 
 
 def draw(output: Path, torch_losses: list[float], jax_losses: list[float], rows: list[Row]) -> Path:
-    """Loss curves beside the error of each layer; returns the file."""
+    """Plot the loss curves and the error of each layer; returns the file."""
     import matplotlib as mpl
 
     mpl.use("Agg")

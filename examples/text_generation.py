@@ -1,9 +1,8 @@
 """Greedy text generation on another framework, token by token, with a cache.
 
-A language model of `transformers` fills its cache in place. `Step` makes a function of it:
-the cache comes in as a nest of tensors and goes out as a new one, so that a step can be
-traced, moved and compiled. There are two programs: one reads the prompt and fills the cache,
-the other takes one token further.
+A language model of `transformers` fills its cache in place. `Step` wraps it as a function from a
+nest of cache tensors to a new nest, which can be traced, moved and compiled. There are two
+programs: one reads the prompt and fills the cache, the other adds one token.
 
 usage: python examples/text_generation.py
 """
@@ -30,10 +29,10 @@ class Step(torch.nn.Module):
 
     Args:
         model: a causal language model, or a model with encoder and decoder.
-        past: its cache. What in it is no tensor, such as which layers have been filled, is
-            settled when the step is traced, and so are tensors without elements.
-        mask: give the model a mask of the whole cache. Some would make one of as many tokens as
-            have been read, which a traced step does not know.
+        past: its cache. Values other than tensors, such as flags of filled layers, are constants of
+            the trace, and so are empty tensors.
+        mask: give the model a mask of the whole cache. Otherwise some models create a mask from the
+            number of tokens read, which a traced step does not know.
     """
 
     def __init__(self, model: torch.nn.Module, past: cache_utils.Cache, mask: bool = False) -> None:
@@ -77,18 +76,18 @@ class Step(torch.nn.Module):
 
 
 def name_of_cache(model: torch.nn.Module) -> str:
-    """What the model calls its cache."""
+    """The name of the model's cache argument."""
     names = inspect.signature(model.forward).parameters
     return next(name for name in _CACHES if name in names)
 
 
 def state_of(model: torch.nn.Module, past: cache_utils.Cache, used: torch.Tensor) -> Tensors:
-    """What a step takes and returns; `used`: how many tokens have been read."""
+    """The tensors that a step takes and returns; `used` is the number of tokens read."""
     return {"layers": tensors_of(past), "held": held_by(model), "used": used}
 
 
 def held_by(model: torch.nn.Module) -> Tensors:
-    """Tensors that modules keep in plain attributes, which for some are a part of the cache."""
+    """Tensors in plain attributes of modules, which some models use as a cache."""
     return {
         f"{path}:{name}": x
         for path, module in model.named_modules()
@@ -98,17 +97,17 @@ def held_by(model: torch.nn.Module) -> Tensors:
 
 
 def hold(model: torch.nn.Module, tensors: Tensors) -> None:
-    """Put tensors of `held_by` into their places."""
+    """Assign tensors from `held_by` to their attributes."""
     for place, x in tensors.items():
         path, name = place.split(":")
         setattr(model.get_submodule(path), name, x)
 
 
 def empty_cache(model: torch.nn.Module, batch: int, length: int) -> cache_utils.Cache:
-    """A cache with room for `length` tokens, so that no shape depends on how many there are.
+    """A cache with room for `length` tokens, so that shapes are static.
 
-    Layers with a window have room for all tokens too: the mask is what hides the older ones,
-    and a ring would count in Python numbers, which a traced step cannot take in.
+    Layers with a sliding window also have room for all tokens, and the mask hides the older ones: a
+    ring buffer would use a Python counter, which is a constant of the trace.
     """
     past = cache_utils.StaticCache(model.config, max_cache_len=length)
     past.layers = [_without_window(layer, length) for layer in past.layers]
@@ -124,7 +123,7 @@ def empty_cache(model: torch.nn.Module, batch: int, length: int) -> cache_utils.
 
 
 def own_kind(model: torch.nn.Module, batch: int) -> type[Any]:
-    """The class of the cache that the model makes when it is given none."""
+    """The class of the cache that the model creates by default."""
     with torch.no_grad():
         found = model(torch.zeros(batch, 1, dtype=torch.int64), use_cache=True)
     return type(found.get(name_of_cache(model)))
@@ -151,7 +150,7 @@ def tensors_of(past: cache_utils.Cache) -> list[Tensors]:
 
 
 def with_tensors(past: cache_utils.Cache, tensors: Iterable[Tensors]) -> cache_utils.Cache:
-    """A cache like `past` with other tensors, in copies that may be written into."""
+    """A cache like `past` with copies of other tensors."""
     given = iter(tensors)
     if isinstance(past, cache_utils.EncoderDecoderCache):
         past = _filled(past, {})
@@ -195,11 +194,11 @@ class Generator:
 
     Args:
         model: a model of `transformers` in evaluation mode.
-        tokens: the prompt, (batch, tokens); the encoder's input where there is an encoder.
+        tokens: the prompt, (batch, tokens); the encoder's input for a model with an encoder.
         count: number of tokens to add.
         mask: see `Step`.
-        grows: keep what the model itself would keep, which is longer by a token after each step:
-            its length is left open. Some see how many tokens have been read by the length alone.
+        grows: use the model's own cache, which grows by a token per step, with an open length.
+            Some models infer the number of tokens read from this length.
     """
 
     def __init__(
@@ -228,7 +227,7 @@ class Generator:
         self.first = na.trace_graph(first, tokens, self.cache, *others)
         past = with_tensors(past, self.cache["layers"])
         with torch.no_grad():
-            first.advance(tokens, past, used, encoded)  # now it says what has been filled
+            first.advance(tokens, past, used, encoded)  # now its flags mark the filled layers
         filled = state_of(model, past, used + tokens.shape[1])
         following = Step(model, past, mask).eval()
         inputs = (tokens[:, :1], filled, *others)
@@ -236,9 +235,9 @@ class Generator:
         self.next = na.trace_graph(following, *inputs, dynamic=dynamic)
 
     def generate(self, backend: str) -> list[list[int]]:
-        """The prompt and the likeliest next tokens, computed on `backend`, for each row.
+        """The prompt and the most likely next tokens of each row, computed on `backend`.
 
-        Of a model with an encoder they are the decoder's.
+        For a model with an encoder they are the decoder's tokens.
         """
         first, following = (_compiled(g.to_backend(backend)) for g in (self.first, self.next))
         encoded: tuple[Any, ...] = ()

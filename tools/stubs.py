@@ -25,7 +25,7 @@ CLASS = "nestarray.container.container"
 
 #: Ops whose result has leaves of another type than the argument.
 CHANGES_LEAF_TYPE = ("to_backend",)
-#: Chapters of ops of one array whose results have another dtype, or are no arrays.
+#: Chapters of ops of one array whose results have another dtype, or are not arrays.
 CHANGES_DTYPE = ("conversion", "data_type", "logic", "searching", "sets")
 ARRAY = re.compile(r"\bArray\b")
 #: Names with one meaning in every file.
@@ -116,7 +116,7 @@ class Stub:
         return ast.unparse(node)
 
     def name(self, name: str, module: Module) -> str:
-        """The stub's name of a name of `module`; it is imported if it is no builtin."""
+        """The stub's name of a name of `module`; it is imported unless it is a builtin."""
         origin = module.origins.get(name)
         if origin is None:
             assert hasattr(builtins, name), f"{module.name}: {name!r} is not defined"
@@ -146,6 +146,9 @@ class Function:
         self.positional = positional
         decorators = [d.func if isinstance(d, ast.Call) else d for d in node.decorator_list]
         self.decorators = {ast.unparse(d) for d in decorators}
+        attaching = {"method", "constructor"} & self.decorators
+        if not all(module.origins[name][0].startswith("nestarray.container") for name in attaching):
+            self.decorators -= attaching  # of another class
 
     @property
     def chapter(self) -> str:

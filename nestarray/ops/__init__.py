@@ -2,7 +2,7 @@
 
 A chapter lists its ops in ``__all__``. An op whose first parameter is an array is also a method
 and, for arithmetic, an operator of Container: the same function object. Ops with the names of
-layers are no methods, because layers are keys of parameter trees. Methods that Container defines
+layers are not methods, because layers are keys of parameter trees. Methods that Container defines
 itself (``map``, ``set``, …) take precedence.
 """
 

@@ -199,7 +199,7 @@ WITHOUT_FUNCTION = {
     "torch._scaled_mm_v2": "quantized: products of 8-bit floats with scales",
     "torch.ops.aten._flash_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
     "torch.ops.aten._efficient_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
-    "chalf": "there are no complex numbers of 32 bits",
+    "chalf": "complex32 is not supported",
     **dict.fromkeys(
         (
             "jiterator_unary", "jiterator_binary", "jiterator_4inputs_with_extra_args",

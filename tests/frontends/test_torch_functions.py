@@ -21,7 +21,7 @@ from tests.frontends.op_samples import expected, function_of, records, samples
 #: Records that no comparison of values fits, and why.
 LEFT_OUT = {
     "to": "its record passes devices and memory formats by position",
-    "max_pool2d_with_indices_backward": "its record calls a function of its own",
+    "max_pool2d_with_indices_backward": "its record calls a private function",
     "as_strided-partial_views": "its record reads memory before and behind the array",
     "_native_batch_norm_legit": "writes its statistics: _functional is what graphs have",
     "linalg.pinv-singular": "its record computes the inverse of a product that it builds itself",
@@ -54,8 +54,8 @@ PIVOTS = {"lu", "linalg.lu", "linalg.lu_factor", "linalg.lu_factor_ex"}
 
 #: (record, dtype) → why it is not compared.
 DTYPES = {
-    ("complex", torch.float16): "there are no complex numbers of 32 bits",
-    ("view_as_complex", torch.float16): "there are no complex numbers of 32 bits",
+    ("complex", torch.float16): "complex32 is not supported",
+    ("view_as_complex", torch.float16): "complex32 is not supported",
     ("nn.functional.local_response_norm", torch.int64): "upstream rounds its mean to an integer",
     ("cov", torch.float64): "upstream sums the records' weights of float32 in that precision",
     ("cov", torch.complex128): "upstream sums the records' weights of float32 in that precision",

@@ -27,7 +27,7 @@ from tests.frontends.test_torch_functions import FACTORS, LEFT_OUT, _product
 WITHOUT = LEFT_OUT | {
     "cov": "upstream sums the records' weights of float32 in that precision",
     "linalg.pinv-hermitian": "its record is not hermitian, of which upstream's gradient is none",
-    "as_strided_scatter": "upstream's gradient of what is written over is not 0, as differences say",
+    "as_strided_scatter": "upstream's gradient of overwritten elements is not 0, unlike finite differences",
     "index_fill": "upstream counts an index that comes twice twice, in the gradient of the value",
 }
 
