@@ -1,4 +1,4 @@
-"""What a call of a graph is given: arguments, sizes and variables, checked and in order."""
+"""Arguments, sizes and variables of a call of a graph, checked and in order."""
 
 from __future__ import annotations
 
@@ -26,8 +26,7 @@ def bind_arguments(
 
     Raises:
         ArgumentError: an argument is missing or not expected, or is of another framework.
-        ShapeError: an argument has another shape than was traced, or sizes do not fit those
-            that were left open.
+        ShapeError: the shape of an argument differs from the trace, or open sizes do not fit.
         DtypeError: an argument has another dtype than was traced.
     """
     call = _Arguments(graph)
@@ -139,7 +138,7 @@ def bind_variables(
     """Parameters and state of a call: those given, or the graph's own.
 
     Raises:
-        ArgumentError: one is no Container, or is missing of a graph that has shapes only.
+        ArgumentError: one is not a Container, or is missing and the graph has shapes only.
         StructureError: one has other keys than the graph's.
     """
     pairs = []
@@ -162,12 +161,12 @@ def bind_variables(
 
 
 def check_variables(graph: Graph, v: Container, s: Container) -> None:
-    """Raise an error for a parameter or state array that is not as it was traced.
+    """Raise an error for a parameter or state array that differs from the trace.
 
     It is asked after a call has failed: variables of other shapes may be meant.
 
     Raises:
-        ArgumentError: one is no array, or is of another framework.
+        ArgumentError: one is not an array, or is of another framework.
         ShapeError: one has another shape.
     """
     given = {"v": v, "s": s}
@@ -214,7 +213,7 @@ def _by_own_names(
 
 
 def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
-    """What the first `count` positional arguments of `fn` are called."""
+    """The names of the first `count` positional arguments of `fn`."""
     names: list[str] = []
     try:
         parameters = inspect.signature(fn).parameters.values()

@@ -85,7 +85,7 @@ class GraphBuilder:
             path: its path in that Container.
             value: its array.
             name: of the node; by default made of `path`.
-            aval: shape and dtype; by default those of `value`.
+            aval: shape and dtype; by default taken from `value`.
         """
         known = self._variables.get((kind, path))
         if known is None:
@@ -180,7 +180,7 @@ class GraphBuilder:
 
         Args:
             name: printed name of the function.
-            parameters: name → shape and dtype, or those of each array of a tuple.
+            parameters: name → shape and dtype, or a list of them for a tuple of arrays.
         """
         self._scopes.append([])
         try:

@@ -1,4 +1,4 @@
-"""What a graph is made of, in numbers."""
+"""Counts of calls, transposes, elements and FLOPs of a graph."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class GraphReport:
         name: class name of the source.
         backend: on which the graph runs.
         train: whether the training behaviour was traced.
-        calls: function, as it is printed → number of calls.
-        transposes: calls that transpose what is computed.
+        calls: printed name of the function → number of calls.
+        transposes: calls that transpose computed values.
         parameter_transposes: calls that transpose a parameter, which a graph that trains has
             where the backend's kernels want another layout than the source's parameters have.
         hidden_transposes: transposes that the backend makes inside of other calls, because its
@@ -46,7 +46,7 @@ class GraphReport:
         parameters, state, constants: numbers of elements.
         bytes: of all three.
         flops: additions and multiplications of matrix products, attention and convolutions
-            in one call; None where sizes are left open.
+            in one call; None if sizes are open.
     """
 
     name: str

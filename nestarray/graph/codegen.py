@@ -138,9 +138,9 @@ def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[st
 def compile_graph(graph: Graph) -> Callable[..., Any]:
     """The function that `to_source` describes.
 
-    Its text differs in two ways: values are let go after their last use, and the leaves of
-    `v`, `s` and `constants` are taken apart first, since looking a path up takes longer than
-    the dispatch of an op.
+    Its text differs in two ways: values are released after their last use, and the leaves of
+    `v`, `s` and `constants` are read first, because a path lookup takes longer than the
+    dispatch of an op.
     """
     running, first_lines, namespace = _with_local_variables(graph)
     source = to_source(running, free=True)
@@ -244,7 +244,7 @@ def _operand(value: Any) -> str:
 
 
 def _value(value: Any, namespace: str = "na") -> str:
-    """`value` as a Python expression; dtypes are those of `namespace`."""
+    """`value` as a Python expression, with dtypes as attributes of `namespace`."""
     if isinstance(value, Node):
         is_variable = value.source in ("v", "s", "constants")
         return f"{value.source}[{value.path!r}]" if is_variable else value.name

@@ -1,7 +1,7 @@
-"""The proof of a graph that was made of another one: the source of the other stands for both.
+"""The source of a graph that was derived from another graph: the source of that graph.
 
-Calls that compute the same value have the same name in both graphs, so values in between
-are compared by name. Gradients are compared where the parameters are the same.
+Calls that compute the same value have the same name in both graphs, so intermediate values are
+compared by name. Gradients are compared if the parameters are the same.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ class DerivedSource:
     """The source of the graph that was traced, asked for the values of a graph made of it.
 
     Args:
-        original: the graph as it was traced.
+        original: the traced graph.
         source: its reference, a `nestarray.proof.source.Source`.
-        is_folded: the graph made of it has variables of its own.
+        is_folded: whether the derived graph has different variables.
     """
 
     def __init__(self, original: Graph, source: Any, is_folded: bool) -> None:
@@ -45,7 +45,7 @@ class DerivedSource:
         self.backend, self.args, self.kwargs = source.backend, source.args, source.kwargs
 
     def folded(self) -> DerivedSource:
-        """The reference of a graph with variables of its own."""
+        """The source of a derived graph with different variables."""
         return DerivedSource(self._original, self._source, True)
 
     def _own(self) -> Graph:
@@ -66,7 +66,7 @@ class DerivedSource:
         key: Any,
         override: Override = identity,
     ) -> Steps:
-        """Run the source; what it gives for a call is the value of the call of that name."""
+        """Run the source; values belong to the calls of the same name."""
         own = self._own()
         if self._is_folded:
             v, s = own.v, own.s

@@ -1,7 +1,7 @@
-"""A graph run call by call, for those who look at the values on the way.
+"""Run a graph call by call, with access to the value of each call.
 
-A value is let go after its last use, so a run holds what a plain call of the program holds.
-Runs are generators: two of them can go side by side, each as far as the other.
+Values are released after their last use, so memory is as in a plain call. Runs are generators, so
+two of them can run in parallel.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def given_values(graph: Graph, inputs: list[Any], key: Any) -> dict[Node, Any]:
 
 
 def compute(graph: Graph, node: Node, value_of: Callable[[Node], Any], key: Any) -> Any:
-    """The value of one call from those of its arguments."""
+    """The value of one call, given the values of its arguments."""
     args, kwargs = map_nodes(value_of, [list(node.args), node.kwargs])
     if node.is_random:
         kwargs["key"] = key_of(graph, node, key)
@@ -54,12 +54,12 @@ def compute(graph: Graph, node: Node, value_of: Callable[[Node], Any], key: Any)
 
 
 def key_of(graph: Graph, node: Node, key: Any) -> Any:
-    """What a call draws random numbers with."""
+    """The random key of one call."""
     return random.fold_in(key, graph.random_numbers[node])
 
 
 def where_of(node: Node) -> str:
-    """A call by the variable that holds it, its function, its module and its line."""
+    """A call in words: its variable, function, module and line."""
     place = " ".join(part for part in (node.module, node.line) if part)
     return f"{node.name} = {node.target_name}(…)" + (f" ({place})" if place else "")
 
@@ -86,7 +86,7 @@ def steps(graph: Graph, inputs: list[Any], key: Any, override: Override = identi
 
 
 def result_of(run: Steps) -> tuple[Any, dict[str, Any]]:
-    """What a run returns, when nobody looks at the values on the way."""
+    """The result of a run."""
     while True:
         try:
             next(run)

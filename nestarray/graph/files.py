@@ -1,9 +1,9 @@
-"""Graphs as files: the program is JSON text, the variables are arrays beside it.
+"""Graphs as files: JSON text for the program, arrays for the variables.
 
 A file holds a Container of `v`, `s` and `constants` in any format of `Container.save`, and
-in its metadata the nodes: names, arguments, and the names of the functions. Nothing of it is
-run to read it: a function is looked up by its name among those of `na` and of the frontends,
-and whatever becomes part of the program's text is checked to be a name first.
+in its metadata the nodes: names, arguments, and the names of the functions. Reading a
+file runs no code of it: functions are looked up by name in `na` and the frontends, and text that
+enters the program is checked to be a name.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def save(graph: Graph, path: str | os.PathLike[str], *, format: str | None = Non
 
     Args:
         path: the file; its suffix is of any format of `Container.save`, such as
-            ``.safetensors``. What was there before stays if anything fails.
+            ``.safetensors``. An existing file is kept if writing fails.
         format: the format, where the suffix does not say it.
 
     Raises:
@@ -74,7 +74,7 @@ def load(
 ) -> Graph:
     """Read a graph that `save` has written, which has an example; no code in the file is run.
 
-    Functions are looked up by name among those of `na` and of its frontends. The source
+    Functions are looked up by name in `na` and its frontends. The source
     is not in the file, so such a graph cannot be verified.
 
     Args:
@@ -125,7 +125,7 @@ Graph.load = staticmethod(load)
 
 @contextlib.contextmanager
 def _errors_of(name: str) -> Iterator[None]:
-    """What is wrong with a file is said by the function that was called."""
+    """Put the name of the called function into errors about files."""
     try:
         yield
     except NestarrayError as error:

@@ -46,7 +46,7 @@ class SourceNames:
         framework: ``"torch"``, ``"jax"``, …; empty if the source names no variables.
         names: name in the source's files → ``"v"`` or ``"s"``, and the path there; tied
             variables are names with one path. The names in `extra` have ``"extra"``.
-        extra: values that the source stores beside arrays, as they were when it was traced.
+        extra: other values that the source stores, at the time of the trace.
     """
 
     framework: str = ""
@@ -73,7 +73,7 @@ class Graph:
         state_updates: path in `s` → Node that holds its new value.
         v, s, constants: the variables.
         reference: the source that `verify` compares with; None when it is gone.
-        sizes: the names of sizes that are left open.
+        sizes: the names of open sizes.
         source_names: the names of variables in the source's own files.
     """
 
@@ -124,8 +124,7 @@ class Graph:
         Raises:
             ArgumentError: an argument is missing or not expected, is of another framework,
                 or `key` is missing.
-            ShapeError: an argument has another shape than was traced, or sizes do not fit those
-                that were left open.
+            ShapeError: the shape of an argument differs from the trace, or open sizes do not fit.
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
         """
@@ -181,9 +180,9 @@ class Graph:
 
     @cached_property
     def _for_unknown_sizes(self) -> Graph:
-        """The graph as ops: they take sizes that a tracer does not know, for which code has no number.
+        """The lowered graph, for tracers with unknown sizes: ops accept these, frontend code may not.
 
-        It is made when a tracer comes with such sizes, and is none of what the tracer records.
+        It is created on first use, outside of the trace.
         """
         with backends.core(self.backend).outside_of_traces():
             return self.lower()
@@ -292,8 +291,8 @@ class Graph:
         """The graph as one compiled call: ``jax.jit``, ``torch.compile``, ``tf.function``.
 
         Args:
-            new_shapes: what a call does whose open sizes are not those of the first call:
-                ``"recompile"``, or ``"raise"`` a ShapeError that names them.
+            new_shapes: if open sizes differ from the first call, ``"recompile"``, or ``"raise"`` a
+                ShapeError that names them.
             **options: options of the framework's own compiler.
 
         Returns:
@@ -396,7 +395,7 @@ class Graph:
 
 @compile_time_constant
 def look_up(graph: Graph) -> None:
-    """Have in the graph what a call asks for: torch.compile reads no cached property that is not made."""
+    """Compute the cached properties that a call reads; torch.compile cannot compute them."""
     for name in ("_positional", "abstract", "function", "inputs", "needs_key"):
         getattr(graph, name)
 

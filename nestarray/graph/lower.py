@@ -1,11 +1,10 @@
-"""`lower`: a graph of a framework's functions as a graph of ops of `na`.
+"""`lower`: a graph of frontend functions as a graph of ops of `na`.
 
-The graph is run once, node by node, on the recorder's stand-ins, so the functions of the
-frontend write down the ops that they are made of. What no input and no variable has a part
-in (positions, masks, fill values) is computed on the way and becomes a constant. The op that
-computes the value of a node has that node's name, module and line, which is how `verify`
-finds the values to compare, before and after. Where sizes are left open, the graph is run at
-several sizes at once (`record_open.py`).
+The graph runs once, call by call, on traced arrays, so frontend functions record the ops in their
+bodies. Values that depend on no input and no variable (positions, masks, fill values) are computed
+and become constants. The op that computes a call's value keeps its name, module and line, by which
+`verify` matches values. With open sizes, the graph runs at several sizes at once
+(`record/open_recorder.py`).
 """
 
 from __future__ import annotations
@@ -42,19 +41,18 @@ def is_lowered(graph: Graph) -> bool:
 def lower(graph: Graph) -> Graph:
     """The graph as calls of ops of `na`, which the passes work on.
 
-    Functions of a frontend are recorded as the ops that they are made of; values that
-    depend on no input are computed and become constants. `verify` still compares with the
-    source. Sizes that are left open (``dynamic=``) stay so: a function whose code would
-    decide by one, such as a variance that divides by max(n - 1, 0), stays a call of that
-    function.
+    Functions of a frontend are replaced by the ops in their bodies; values that depend on no
+    input are computed and become constants. `verify` still compares with the
+    source. Open sizes (``dynamic=``) stay open: a function whose code depends on one, such as a
+    variance that divides by max(n - 1, 0), remains a call of that function.
 
     Returns:
         a graph of the same inputs, variables and outputs; the graph itself if all its
         calls are of `na` already.
 
     Raises:
-        ConversionError: of the sizes that are left open, hardly any fit the conditions; or
-            an input is of a dtype that nestarray does not compute in.
+        ConversionError: almost no open sizes fit the conditions, or nestarray does not compute
+            in the dtype of an input.
 
     Example:
         >>> import torch, nestarray as na
@@ -98,7 +96,7 @@ def lower(graph: Graph) -> Graph:
 
 
 def _recorder_of(graph: Graph) -> Recorder:
-    """What records the graph: at one point, or at several where sizes are left open."""
+    """The recorder of a graph, at several points if sizes are open."""
     if not any(isinstance(n, str) for n in _sizes(graph.nodes)):
         return Recorder(graph.name)
     return OpenRecorder(graph.name, _sizes(graph.inputs), graph.sizes)
@@ -109,7 +107,7 @@ def _sizes(nodes: list[Node]) -> list[int | str]:
 
 
 def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
-    """The values of what the graph returns; others are let go after their last use."""
+    """The values of the results; other values are released after their last use."""
     key = random.key(0, backend=graph.backend)
     values = _inputs(graph, recorder, key)
     recorder.nodes.extend(values)
@@ -132,7 +130,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
 
 
 def _inputs(graph: Graph, recorder: Recorder, key: Any) -> dict[Node, Any]:
-    """The stand-ins of the inputs: zeros, whose values cannot become part of what is recorded."""
+    """The traced inputs: zeros, so that no value of an example enters the program."""
     for node in graph.inputs:
         if node.aval is None:
             raise ConversionError(

@@ -12,9 +12,9 @@ from nestarray.dtypes import DType
 
 @dataclasses.dataclass(frozen=True)
 class Aval:
-    """What is known of an array before it exists: shape and dtype.
+    """Shape and dtype of an array.
 
-    A size that is left open is an expression in names (`nestarray.graph.sizes`).
+    An open size is an expression in names (`nestarray.graph.sizes`).
     """
 
     shape: tuple[int | str, ...]
@@ -136,7 +136,7 @@ def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
 def map_nodes(fn: Callable[[Any], Any], value: Any) -> Any:
     """`value` with `fn` applied to each Node in it.
 
-    A Body becomes the function that it is, with `fn` for what it uses of outside.
+    A Body becomes a function, with `fn` for the outer nodes that it uses.
     """
 
     def of_leaf(leaf: Any) -> Any:

@@ -1,9 +1,8 @@
-"""Sizes with names: what a graph leaves open of its shapes, and what a call must fit.
+"""Named sizes of a graph, and their values in a call.
 
-In the shape of an `Aval` a size is a number, or the text of an expression in names, such
-as ``"batch"`` or ``"2*length + 1"``. A call binds the names: each stands for one number,
-in its range, for which the conditions hold under which the source was traced. The program
-itself knows no names: it computes with the sizes of the arrays that it gets.
+A size in the shape of an `Aval` is a number or an expression in names, such as ``"batch"`` or
+``"2*length + 1"``. A call assigns a number to each name; it must be in the name's range, and the
+conditions of the trace must hold. The program itself reads the sizes of its arrays.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ class Sizes:
     """The names of a graph.
 
     Attributes:
-        ranges: name → the least and the largest size; None if there is no largest.
-        conditions: what was found true of the sizes while the source was traced, and decided
-            what it does: texts such as ``"batch % 2 == 0"``.
+        ranges: name → minimum and maximum size; None for an unbounded maximum.
+        conditions: relations of sizes on which the traced program depends, such as
+            ``"batch % 2 == 0"``.
         example: the sizes with which it was traced.
     """
 
@@ -112,10 +111,10 @@ class Binding:
                 )
 
     def finish(self) -> None:
-        """Check what can be checked when all sizes are known.
+        """Check the ranges, expressions and conditions.
 
         Raises:
-            ShapeError: a size is out of its range or not what its expression gives, or a
+            ShapeError: a size is out of its range or differs from its expression, or a
                 condition does not hold.
         """
         for text, place, size in self._expressions:
@@ -237,8 +236,8 @@ def holds(text: str, values: Mapping[str, int]) -> bool:
 def generic_size(size: int | str) -> int:
     """A number for a size, such that equal numbers mean equal expressions.
 
-    Each name stands for a large number of its own, so two expressions agree in it by chance
-    as rarely as two hashes do, and none is 0 or 1.
+    Each name has a different large number, so different expressions rarely give equal numbers,
+    and none gives 0 or 1.
 
     Example:
         >>> from nestarray.graph.sizes import generic_size

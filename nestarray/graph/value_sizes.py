@@ -1,7 +1,7 @@
-"""Sizes that values decide: how many elements of ``x[x > 0]`` there are.
+"""Sizes that depend on values, such as the number of elements of ``x[x > 0]``.
 
-A graph computes them as it runs, so each call may have others. A compiler that has to know all
-sizes before it has values cannot, and then the first call that has such a size is what to name.
+A graph computes them at run time. Compilers that need all sizes in advance reject such a graph;
+the error names the first call with such a size.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def first_of_unknown_size(
 
     Args:
         inputs, calls: the nodes of a graph.
-        names: of the sizes that are left open.
+        names: the names of open sizes.
     """
     known = {*names, *(name for node in inputs for name in _names_of(node))}
     for node in calls:
@@ -39,6 +39,6 @@ def unknown_size(place: Node, backend: str) -> str:
 
 
 def _names_of(node: Node) -> set[str]:
-    """The names in the sizes of what a node gives."""
+    """The names in the sizes of a node's value."""
     shape = () if node.aval is None else node.aval.shape
     return {name for size in shape if isinstance(size, str) for name in names_in(size)}

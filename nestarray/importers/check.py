@@ -1,9 +1,9 @@
-"""`check`: what stands in the way of a conversion, before anything is converted.
+"""`check`: the obstacles to a conversion, before anything is converted.
 
-The source is traced, and each operation is looked up; then the graph's calls are run on the
-target without numbers (``jax.eval_shape``, a ``tf.Graph``), so that a call that the target
-refuses is known before a variable has moved. Where a call fails, the next ones go on with
-the shape and the dtype of the trace, so that all failures are found at once.
+The source is traced, and each operation is looked up. Then the graph's calls run on the target
+without values (``jax.eval_shape``, a ``tf.Graph``), which finds calls that the target refuses.
+After a failed call, the next ones continue with the traced shape and dtype, so that one report
+lists all failures.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _ORDER = ("missing", "island", "decomposed", "function")
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """Something that the target lacks.
+    """A dtype or a call that the target refuses.
 
     Attributes:
         what: a dtype, or a call.
-        reason: in the words of the error.
+        reason: the message of the error.
         where: module path and source line of the first place.
         count: how many arrays or calls.
     """
@@ -54,12 +54,12 @@ class Problem:
 
 @dataclasses.dataclass(frozen=True)
 class CheckReport:
-    """What `check` found.
+    """The report of `check`.
 
     Attributes:
         name: class name of the source.
         target: the backend to convert to.
-        train: whether the training behaviour was looked at.
+        train: whether the training behaviour was checked.
         operations: an `Operation` each; missing ones first.
         problems: dtypes and calls that the target refuses.
         notes: differences on the target, and parts that were not checked.
@@ -76,16 +76,16 @@ class CheckReport:
 
     @property
     def missing(self) -> list[Operation]:
-        """The operations that nothing becomes of."""
+        """The operations without a replacement."""
         return [op for op in self.operations if op.status == "missing"]
 
     @property
     def ok(self) -> bool:
-        """Whether nothing stands in the way."""
+        """Whether the conversion is possible."""
         return not self.missing and not self.problems
 
     def raise_if_failed(self) -> CheckReport:
-        """The report itself, if nothing stands in the way.
+        """Return the report if the conversion is possible.
 
         Raises:
             MissingOpError: operations are missing; lists all.
@@ -176,11 +176,11 @@ def check(
     islands: bool = False,
     **kwargs: Any,
 ) -> CheckReport:
-    """List every operation of a model and what becomes of it on another backend.
+    """List every operation of a model and its replacement on another backend.
 
-    Nothing is converted, and nothing is computed on the target but shapes. Besides
-    operations without a function, it finds dtypes that the target lacks and calls that the
-    target refuses (on NumPy, which has no calls without numbers, those are not looked at).
+    Nothing is converted, and the target computes shapes only. The report lists operations
+    without a function, dtypes that the target lacks, and calls that the target refuses (not on
+    NumPy, which cannot run calls without values).
 
     Args:
         source: as `nestarray.trace_graph` takes it.
@@ -193,7 +193,7 @@ def check(
         ``report.to_json()``.
 
     Raises:
-        ArgumentError: there is no such backend, or `source` cannot be traced.
+        ArgumentError: the backend is unknown, or `source` cannot be traced.
         MissingFrameworkError: the framework is not installed.
         ConversionError: torch cannot export the module.
 
@@ -225,7 +225,7 @@ def check(
 
 
 def _dtypes(found: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Problem], list[str]]:
-    """What the target has no dtype for, and what it has a narrower one for."""
+    """Dtypes that the target lacks, and notes on dtypes that it narrows."""
     groups: dict[Any, list[str]] = {}
     for dtype, place in found:
         groups.setdefault(dtype, []).append(place)
@@ -245,7 +245,7 @@ def _dtypes(found: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Prob
 
 
 def _about(graph: Graph) -> list[str]:
-    """What a caller of the graph has to know."""
+    """Notes for callers: random keys and state."""
     notes = []
     if graph.random_numbers:
         calls = counted(len(graph.random_numbers), "call")

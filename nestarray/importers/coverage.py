@@ -20,7 +20,7 @@ class Operation:
     Attributes:
         name: as the source's framework calls it, ``"aten.linear.default"``.
         status: ``"function"``, ``"decomposed"``, ``"island"`` or ``"missing"``.
-        becomes: the function; of a decomposed operation those of its parts.
+        becomes: the function; for a decomposed operation, the functions of its parts.
         places: (module path, source line) of each call.
         reason: why it is missing.
     """

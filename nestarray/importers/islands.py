@@ -102,7 +102,7 @@ def island(
         framework: the framework of the operation.
 
     Returns:
-        what the operation returns, as arrays of the same framework.
+        the result of the operation, as arrays of the same framework.
 
     Raises:
         MissingOpError: the framework has no such operation; the package that registers it is not imported.

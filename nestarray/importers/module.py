@@ -176,7 +176,7 @@ def to_module(
     Returns:
         a module on torch, with ``.v``, ``.s`` and ``.to_backend("jax")``. The training
         behaviour is traced when it is first called. In evaluation its calls return the output
-        alone; what the module then writes into its buffers, ``module.graph(x)`` returns too.
+        alone; ``module.graph(x)`` also returns the new values of buffers.
 
     Raises:
         ArgumentError: `net` is not a ``torch.nn.Module``.

@@ -113,7 +113,7 @@ class PythonSource:
         key: Any,
         override: Override = identity,
     ) -> Steps:
-        """Run the graph on the code's own backend call by call, and return what the code gives.
+        """Run the graph call by call on the code's backend, and return the result of the code.
 
         The code has no calls whose values `override` could replace: then the graph's results
         are returned.

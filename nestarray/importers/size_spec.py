@@ -53,12 +53,12 @@ class SizeSpec:
 
     @property
     def is_asked(self) -> bool:
-        """Whether any size is left open."""
+        """Whether any size is open."""
         return self.given is not None and self.given is not False
 
     @property
     def everything(self) -> bool:
-        """Whether all sizes are left open."""
+        """Whether all sizes are open."""
         return self.given is True
 
     def axes(self, example: Mapping[Any, Any], native: NativeSizes) -> dict[Axis, Any]:

@@ -25,34 +25,34 @@ def trace_graph(
 
     Args:
         source: a ``torch.nn.Module``, which ``torch.export`` reads; or a `nestarray.nn.Module`,
-            or a function over `na.*`, which is run once and whose calls of ops are recorded.
-            A function that calls torch's functions or methods on its torch tensors is read by
-            ``torch.export`` too, whatever it calls of `na`; modules that it uses by name
-            are its layers (``v["net/weight"]``), other tensors of outside are constants.
-            It is not changed; the graph shares the memory of its variables.
+            or a function over `na.*`, which runs once while its calls of ops are recorded.
+            A function of torch tensors whose code names functions of torch or methods of tensors
+            is also read by ``torch.export``; modules that it uses by name are its layers
+            (``v["net/weight"]``), other tensors in closures are constants.
+            The source is not changed; the graph shares the memory of its variables.
         *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. Arrays in
             them (and in Containers, dicts, lists, tuples) are inputs of the graph; numbers
             and strings are part of the program.
         train: trace the training behaviour: dropout draws from a `key`, and the graph
             returns ``(output, new_state)``. By default the evaluation behaviour is
-            traced, whatever mode a torch module is in; a module that writes into its
-            buffers in evaluation returns ``(output, new_state)`` there too. What a torch
-            module draws by NumPy or Python is a constant of the graph, with a warning.
+            traced, independent of the mode of a torch module; a module that writes into its
+            buffers in evaluation also returns ``(output, new_state)``. Random numbers from NumPy
+            or Python in a torch module become constants of the graph, with a warning.
         dynamic: the sizes of a torch module's inputs that may change from call to call, by
             argument and dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and
             lists for nested arguments. Equal names are equal sizes; in place of a name may
             stand a ``torch.export.Dim`` with a range. True: all sizes that the model does not
-            need as constants. By default sizes are those of the example.
-        islands: let operations that neither nestarray nor torch's decompositions know, such
-            as those of ``torch.library.custom_op``, run in torch on any backend
+            need as constants. By default sizes are fixed to the example.
+        islands: let unsupported operations, such as ``torch.library.custom_op``, run in torch on
+            any backend
             (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
 
     Returns:
         a Graph on the framework of the source; ``.to_backend("jax")`` moves it.
 
     Raises:
-        ArgumentError: `source` is none of these or does not take the example, there is no array
-            to trace with, or `train` is asked of a function.
+        ArgumentError: `source` has another type or does not accept the example, the example has
+            no array, or `train` is given for a function.
         ConversionError: torch cannot export the module, or the code needs the value of an
             array, or the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.

@@ -1,4 +1,4 @@
-"""One array beside the source's: how far they are apart, and by how much of what."""
+"""The error of an array relative to the source, and its scale."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import numpy as np
 from nestarray import backends, dtypes
 from nestarray.proof.report import Comparison
 
-#: An error of so many units in the last place of the model's largest gradient is rounding,
-#: in whichever leaf it stands: the gradient of a bias before a normalization is zero, and
-#: what is computed for it is the rounding of a sum of large numbers. It is so for new state
-#: too: the mean of what a normalization has centred.
+#: Errors up to this many ulps of the model's largest gradient are rounding, in any leaf: the
+#: gradient of a bias before a normalization is zero, and its computed value is the rounding error
+#: of a sum of large numbers. The same holds for new state: the mean of centred values.
 NOISE_ULPS = 4
 
 

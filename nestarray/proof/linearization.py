@@ -1,11 +1,10 @@
-"""The source's gradient at the values that a graph has computed.
+"""The source's gradient at the values that the graph has computed.
 
-At a kink rounding decides which of two derivatives is taken: of a number next to zero that is
-rectified, of two numbers that are nearly equal and one of which is the maximum. Source and graph
-may take one each, and be right both. So the source is differentiated once more, along the graph:
-each of its calls computes on the graph's values, and what the graph has computed is handed on in
-place of the result. If each call gives what the graph has, this is a gradient of the source that
-is as good as its own, and that of the graph has to be the same within the tolerance.
+At a kink, rounding decides between two derivatives: of relu near zero, or of the maximum of two
+nearly equal numbers. Source and graph may choose different ones, and both are correct. So the
+source is differentiated again at the graph's values: each of its calls gets the graph's values as
+inputs, and later calls use the graph's result with the derivative of the source's result. If each
+call agrees on these inputs, the graph's gradient must equal this gradient.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 def values_of_run(
     graph: Graph, inputs: list[Any], key: Any, wanted: set[Node]
 ) -> tuple[Any, dict[str, Any]]:
-    """(output, the values of the calls that are wanted, by name)."""
+    """The output, and the values of the `wanted` calls by name."""
     run = steps(graph, inputs, key)
     values: dict[str, Any] = {}
     while True:
@@ -37,7 +36,7 @@ def values_of_run(
 
 
 class Along:
-    """Puts the values of a graph into the place of its source's, call by call.
+    """Overrides the values of a source by the values of a graph, call by call.
 
     Args:
         graph: the graph.
@@ -48,7 +47,7 @@ class Along:
         self._values, self._calls = values, {n.name: n for n in graph.calls if n.name in values}
 
     def twin(self, node: Node) -> Node | None:
-        """The graph's own call whose value is that of a call of the source; None if there is none."""
+        """The call of the graph with the same value as a call of the source, or None."""
         found = self._calls.get(node.name)
         return None if found is None or found.aval != node.aval else found
 
@@ -57,9 +56,9 @@ class Along:
         return self._values[node.name]
 
     def __call__(self, node: Node, value: Any) -> Any:
-        """What is handed on for the value that the source's call gives: its derivative is kept.
+        """The graph's value with the derivative of the source's value.
 
-        Of a call with several results these are replaced where they are taken apart.
+        Several results of one call are replaced individually, where they are unpacked.
         """
         twin = self.twin(node)
         if twin is None or twin.aval is None:

@@ -1,4 +1,4 @@
-"""What `Graph.verify` found, as a value: it prints, shows in notebooks, and goes into JSON."""
+"""The result of `Graph.verify`: prints, shows in notebooks, and converts to JSON."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from nestarray.errors import ConversionError
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """How far one array is from the source's.
+    """The error of one array relative to the source.
 
     Attributes:
         name: path of the output, parameter or node.
         error: largest absolute difference.
-        scale: what the error is divided by, the largest magnitude in the source's array.
+        scale: the divisor of the error, the largest magnitude in the source's array.
         tolerance: largest relative error that passes.
         where: module path and source line, for a node.
-        alone: for a node over the tolerance, its relative error when it is given the
-            source's own inputs; None where that was not looked at.
-        is_at_fault: the node is wrong on the source's own inputs too.
+        alone: for a node over the tolerance, its relative error on the source's inputs; None if
+            that was not computed.
+        is_at_fault: whether the node is also wrong on the source's inputs.
         rounding: for an error over the tolerance that no single call explains, the absolute
-            error that rounding does: so far, and some more for another order of roundings, the
-            source's own array goes when what goes in moves by a unit in its last place.
-        along: for a gradient that neither explains, its relative error beside the gradient of the
-            source at the values that the graph has computed; None where a call gives others for
-            these, or that was not looked at.
+            error that rounding causes: the change of the source's array when its inputs change
+            by one ulp, with a margin for another order of roundings.
+        along: for a gradient that neither explains, its relative error against the source's
+            gradient at the graph's values; None if a call disagrees on these, or if that was
+            not computed.
     """
 
     name: str
@@ -131,7 +131,7 @@ class Report:
         backend: backend of the graph.
         train: whether the training behaviour was compared.
         outputs, state, gradients, nodes: a `Comparison` each.
-        gradient_note: why there are no gradients, if there are none.
+        gradient_note: the reason for missing gradients.
         samples: a `Sample` for each draw of inputs.
         call_gradients: where gradients differ and values do not: the derivative of each call by each
             array that it takes, on the source's own inputs.

@@ -1,10 +1,9 @@
-"""How far rounding alone takes a result.
+"""The effect of rounding alone on a result.
 
-Float arithmetic cannot tell inputs apart that differ in their last place, so what a program
-gives for one is as right as what it gives for the other. How far its results go when all that
-goes in is moved by such a unit is the size of a difference that says nothing: of a logarithm of
-a determinant near one; of the gradient of a bias before a normalization, which is zero but for
-rounding; of a network in which differences grow from layer to layer.
+Inputs that differ by one ulp are indistinguishable for float arithmetic, so all results for such
+inputs are equally correct. The spread of these results bounds meaningless differences: of a
+logarithm of a determinant near one; of the gradient of a bias before a normalization, which is zero
+up to rounding; of a network that amplifies differences from layer to layer.
 
 References:
     Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 1.5 (backward error).
@@ -22,11 +21,11 @@ from nestarray import dtypes, ops, tree
 from nestarray.backends import is_array
 from nestarray.proof.comparison import difference, host
 
-#: What passes, in changes of the source by the farthest of its moves. Measured, two programs that
-#: compute the same are 1 to 3 of them apart in deep networks, and 6 where one of the two adds up
-#: thousands of numbers one by one (TensorFlow's gradients of biases); what is wrong, thousands.
+#: The accepted error, in multiples of the source's largest change. Measured: correct programs differ
+#: by 1 to 3 in deep networks, and by 6 if one of them adds thousands of numbers sequentially
+#: (TensorFlow's gradients of biases); wrong programs differ by thousands.
 ALLOWED = 16
-#: The seeds with which `moved` is called: as it is, and three moves.
+#: The seeds of `moved`: unchanged, and three changes.
 SEEDS = range(4)
 
 

@@ -1,4 +1,4 @@
-"""Inputs drawn at random in the image of an example: ids stay ids, masks stay masks."""
+"""Random inputs of the same kind as an example: ids stay ids, masks stay masks."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Source(Protocol):
             loss: maps the value to a scalar.
 
         Returns:
-            argument → derivative; empty where a value is missing or there is no derivative.
+            argument → derivative; empty if a value is missing or has no derivative.
         """
         ...
 
@@ -96,7 +96,7 @@ class EquationSource:
     Args:
         backend: the framework of the program.
         equations: inputs and calls, in an order in which they can run.
-        nodes: equation → its Node in the graph; other values stand for known numbers.
+        nodes: equation → its Node in the graph, or a known number.
         args, kwargs: the example.
     """
 
@@ -112,7 +112,7 @@ class EquationSource:
         self.args, self.kwargs = args, kwargs
 
     def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
-        """The value of an equation, from those of the equations that it reads."""
+        """The value of an equation, given the values of its operands."""
         raise NotImplementedError
 
     def operands(self, equation: Any) -> Iterable[Hashable]:
@@ -240,7 +240,7 @@ def call_gradients(
         loss: maps the value to a scalar.
 
     Returns:
-        argument → derivative; empty where a value is missing or there is no derivative.
+        argument → derivative; empty if a value is missing or has no derivative.
     """
     taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
     if not all(n in values for n in taken):

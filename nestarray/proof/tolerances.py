@@ -1,7 +1,7 @@
-"""How far a graph may be from its source: by the dtype of the model, and what a value has been through.
+"""Tolerances of the comparison, by dtype.
 
-A model is held to what its own dtype allows, and a value that was computed in half precision
-on its way, as under ``torch.autocast``, to what that allows, whatever dtype it has then.
+The dtype of the model decides, except that values computed from half precision, as under
+``torch.autocast``, get the tolerance of half precision, whatever their own dtype.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Tolerance(NamedTuple):
     eps: float
 
 
-#: In single and double precision errors are far below what a wrong call makes, so these are round
-#: numbers. In half precision a few roundings are already a few units in the last place: 10 of
-#: float16's and 6 of bfloat16's pass, and of gradients, which went there and back, 50 and 13.
+#: Rounding errors in single and double precision are far below the errors of wrong calls, so these
+#: are round numbers. In half precision a few roundings add up to a few ulps: 10 ulps pass for
+#: float16 and 6 for bfloat16; for gradients 50 and 13.
 _OF_DTYPE = {
     dtypes.float64: Tolerance(1e-10, 1e-8, 2.0**-52),
     dtypes.float32: Tolerance(1e-4, 1e-3, 2.0**-23),
@@ -34,18 +34,18 @@ _OF_DTYPE = {
 
 
 class Tolerances:
-    """What the calls of one graph may differ by.
+    """The tolerances of the calls of one graph.
 
     Args:
         graph: the graph.
-        is_double: float64 is among what the model is given.
+        is_double: whether an input or a parameter is float64.
         rtol, gradient_rtol: the same for all values and gradients, or None.
 
     Attributes:
         value, gradient: the largest relative error of any value, and of gradients.
-        state: that of new state.
+        state: the largest relative error of new state.
         eps: unit in the last place of the coarsest dtype.
-        is_own_value, is_own_gradient: nobody asked for another one.
+        is_own_value, is_own_gradient: whether the tolerance is the default.
     """
 
     def __init__(

@@ -1,21 +1,16 @@
-"""The proof of a conversion: the same inputs through source and graph, compared.
+"""Compare a graph with its source: outputs, state, gradients and every call.
 
-Outputs, new state, the gradient of a scalar loss with respect to every parameter, and
-every node on the way. An error is relative to the largest magnitude of the array that
-it stands in, which is what survives when small numbers are rounded in another order.
+Errors are relative to the largest magnitude of the array. Source and graph run in parallel,
+call by call, so memory stays at the level of two plain runs. A call over the tolerance is
+computed again from the source's inputs, which separates a wrong call from an inherited error.
 
-Source and graph run side by side, call by call, so that all nodes are compared while no
-more is held than what either program holds at that moment. A node that is over the
-tolerance is computed once more from the source's own inputs: that tells the call that is
-wrong from one that hands on what went wrong before, or what rounding has added up.
+If values agree and gradients differ, each call is differentiated on the source's inputs, which
+separates a wrong derivative from a value at a kink.
 
-Where gradients differ and values do not, each call is differentiated by itself, on the
-source's own inputs: that tells the call whose derivative is wrong from a value at a kink.
-
-If no call is wrong by itself, what is over the tolerance may be rounding (`rounding.py`): it
-passes where the source's own result goes as far when what goes in moves by a unit in its last
-place. A gradient that goes further passes where the source has the same at the graph's own values
-(`linearization.py`). A tolerance that somebody asked for is kept.
+If every single call agrees, errors over the tolerance may be rounding (`rounding.py`): they pass
+if the source's own result changes as much when its inputs change by one ulp. A gradient with a
+larger error passes if the source has the same gradient at the graph's values
+(`linearization.py`). Explicit tolerances of the caller are strict.
 """
 
 from __future__ import annotations
@@ -67,23 +62,22 @@ def verify(
     Args:
         *args, **kwargs: inputs on the source's framework; the traced examples by default.
         rtol: largest relative error of outputs, state and nodes; by default 1e-4 for a
-            model in float32, 1e-10 in float64, and 1e-2 or 5e-2 for what was computed in
-            float16 or bfloat16 on its way. By default, an error passes too that rounding
-            alone makes: each call agrees on the source's own inputs, and the source's
-            result goes as far when inputs and parameters move by a unit in the last place.
+            model in float32, 1e-10 in float64, and 1e-2 or 5e-2 for values computed
+            from float16 or bfloat16. By default, an error due to rounding passes too: each call
+            agrees on the source's own inputs, and the source's result changes as much when
+            inputs and parameters change by one ulp.
         gradient_rtol: the same for gradients; by default 1e-3, 1e-8, and 5e-2 or 1e-1 for a
-            model with a call in float16 or bfloat16, and what rounding alone makes. By
-            default, a gradient passes too that the source itself has at the graph's own values,
-            which each of its calls gives for them: of two sides of a kink both are right.
+            model with a call in float16 or bfloat16. By default, errors due to rounding pass, and
+            so does a gradient that equals the source's gradient at the graph's own values: both
+            sides of a kink are correct.
         gradients: compare the gradient of a fixed random projection of the outputs.
         nodes: compare the value of every node; if False, this is done only where the
             outputs differ, to find the node.
-        samples: compare on so many further inputs too, drawn in the image of these
-            (ids stay ids), always the same ones.
+        samples: number of further random inputs to compare on, of the same kind (ids stay
+            ids), with fixed seeds.
         key: random key of a graph that draws random numbers; `na.random.key(0)` by default.
-        compiled: compare what the framework's compiler makes of the graph: outputs, state
-            and gradients are those of one compiled call (`nestarray.jit`). Nobody sees its
-            nodes; where outputs differ, they are those of the graph as it is.
+        compiled: compare outputs, state and gradients of one compiled call
+            (`nestarray.jit`). If outputs differ, nodes are compared without compiling.
 
     Returns:
         a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``,
@@ -145,7 +139,7 @@ def verify(
     )
 
 
-#: Gives the results of a computation, for what goes in as it is and moved by rounding.
+#: Returns the results for unchanged inputs and for inputs changed by rounding.
 Results = Callable[[], list[Any]]
 
 
@@ -158,7 +152,7 @@ class _Side(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """A row for each output, state array, gradient, node and call gradient; why there are no gradients."""
+    """Rows of outputs, state, gradients, nodes and call gradients; a note if gradients are missing."""
 
     outputs: list[Comparison]
     state: list[Comparison]
@@ -169,12 +163,12 @@ class _Found(NamedTuple):
 
     @property
     def values_agree(self) -> bool:
-        """Whether outputs, state and nodes do."""
+        """Whether outputs, state and nodes agree."""
         return all(c.ok for c in (*self.outputs, *self.state, *self.nodes))
 
     @property
     def agrees(self) -> bool:
-        """Whether all of it does."""
+        """Whether values and gradients agree."""
         return self.values_agree and all(c.ok for c in self.gradients)
 
 
@@ -197,7 +191,7 @@ class _Proof:
         )
 
     def compare(self, inputs: list[Any], key: Any, nodes: bool, gradients: bool) -> _Found:
-        """What agrees and what does not, for inputs on the source's backend."""
+        """Compare source and graph, for inputs on the source's backend."""
         theirs, ours = self.sides(inputs, key)
         rows: list[Comparison] = []
         if nodes:
@@ -229,7 +223,7 @@ class _Proof:
         return compared if compared.agrees else self._beside_rounding(compared, inputs, key)
 
     def _beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
-        """The same, where what differs and rounding alone explains passes.
+        """Accept differences that rounding alone explains.
 
         That is not asked where a call is wrong on the source's own inputs. Where a derivative is
         another one, as of two equal maxima, the gradient has to be the source's at the same values.
@@ -251,7 +245,7 @@ class _Proof:
         return found
 
     def _values_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
-        """The rows of outputs, state and nodes, those over the tolerance with what rounding does."""
+        """Add the effect of rounding to rows of outputs, state and nodes over the tolerance."""
         source, graph, key = self._traced(key)
         runs = [_Run(source.steps(graph, x, v, graph.s, key)) for x, v in _moves((inputs, graph.v))]
         wanted = {row.name for row in found.nodes if not row.ok}
@@ -269,7 +263,7 @@ class _Proof:
         )
 
     def _gradients_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
-        """The rows of gradients, those over the tolerance with what rounding does."""
+        """Add the effect of rounding to rows of gradients over the tolerance."""
         source, graph, key = self._traced(key)
         loss = partial(_projection, backend=source.backend)
         results = [
@@ -280,9 +274,9 @@ class _Proof:
         return found._replace(gradients=rows)
 
     def _gradients_along(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
-        """The rows of gradients, those over the tolerance beside the source's at the graph's values.
+        """Compare gradients over the tolerance with the source's gradients at the graph's values.
 
-        They are as they were where a call of the source gives others for what the graph's takes.
+        The rows stay unchanged if a call of the source gives other values for the same inputs.
         """
         source, graph, key_there = self._traced(key)
         _, ours = self.sides(inputs, key)
@@ -308,7 +302,7 @@ class _Proof:
         )
 
     def _traced(self, key: Any) -> tuple[Source, Graph, Any]:
-        """The source, the graph that was traced, whatever passes have made of it, and the key."""
+        """The source, the originally traced graph, and the key."""
         source, graph = self.source, self.original
         if isinstance(source, DerivedSource):
             source, graph = source.traced()
@@ -319,7 +313,7 @@ class _Proof:
         return self.source.steps(graph, side.inputs, graph.v, graph.s, side.key)
 
     def _in_lockstep(self, theirs: _Side, ours: _Side) -> tuple[Any, Any, list[Comparison]]:
-        """What the source returns, what the graph returns, and a row for each node."""
+        """The results of the source and of the graph, and a row for each node."""
         leading, following = _Run(self._source_steps(theirs)), _Run(steps(*ours))
         ahead = iter(leading)
         expected = given_values(*theirs)
@@ -358,7 +352,7 @@ class _Proof:
         ours: _Side,
         parts: dict[Node, list[Node]],
     ) -> Comparison | None:
-        """A row for a call on the source's values of what it takes; None without these."""
+        """A row for a call on the source's inputs; None if these are unknown."""
         used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
         if not used.keys() <= expected.keys() | given.keys():
             return None
@@ -369,9 +363,9 @@ class _Proof:
         return self._compare_call(node, expected[node], got, parts, near)
 
     def _near_results(self, node: Node, known: dict[Node, Any], ours: _Side) -> Results | None:
-        """Gives the values of a call on what it takes, and on that moved by rounding.
+        """Returns the values of a call on its inputs, unchanged and changed by rounding.
 
-        None where a value that it takes is not known, or what rounding does is not asked for.
+        None if an input is unknown, or the caller has given a tolerance.
         """
         used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
         if not self.tolerances.is_own_value or not used.keys() <= known.keys():
@@ -389,9 +383,9 @@ class _Proof:
         parts: dict[Node, list[Node]],
         near: Results | None = None,
     ) -> Comparison:
-        """A row for the value of a call; of several results for the worst that is read.
+        """A row for the value of a call, or for the worst of several results.
 
-        What `near` gives says how far rounding takes what is over the tolerance.
+        `near` gives the effect of rounding on values over the tolerance.
         """
         if node.aval is not None:
             found = [(node, lambda value: value)]
@@ -412,9 +406,9 @@ class _Proof:
         return _worst(rows)
 
     def _call_gradients(self, inputs: list[Any], key: Any) -> list[Comparison]:
-        """A row for each call that has a derivative, by each array that it takes.
+        """A row for each derivative of a call with respect to one of its arrays.
 
-        The calls are those of the graph that was traced, whatever passes have made of it.
+        The calls are from the originally traced graph, before any pass.
         """
         source, graph, key_there = self._traced(key)
         here = self.graph.backend
@@ -470,7 +464,7 @@ class _Proof:
         return compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
 
     def _arguments(self, side: _Side) -> tuple[Any, ...]:
-        """What the programs below take: a compiler makes constants of whatever they close over."""
+        """The arguments of the programs below; a compiler would turn closures into constants."""
         graph = side.graph
         return side.inputs, graph.v, graph.s, graph.constants, side.key
 
@@ -546,7 +540,7 @@ class _Proof:
 
 
 class _Run:
-    """The steps of a run, and what it has returned at their end."""
+    """The steps of a run, and its result at the end."""
 
     def __init__(self, run: Steps) -> None:
         self._run, self.result = run, (None, {})
@@ -556,7 +550,7 @@ class _Run:
 
 
 def _moves(nest: Any) -> list[Any]:
-    """A nest of arrays as it is, and moved by rounding."""
+    """A nest of arrays, unchanged and changed by rounding."""
     return [moved(nest, seed) for seed in SEEDS]
 
 
@@ -566,7 +560,7 @@ def _near(values: dict[Node, Any]) -> list[dict[Node, Any]]:
 
 
 def _beside(rows: list[Comparison], of: Callable[[str], float]) -> list[Comparison]:
-    """The rows; those over the tolerance with what rounding makes in the array of that name.
+    """Add the effect of rounding to rows over the tolerance, by the name of the array.
 
     Shapes are not decided by rounding, nor whether something is a number.
     """
@@ -591,7 +585,7 @@ def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
 
 
 def _losses(graph: Graph) -> Callable[[Node, str], Callable[[Any], Any]]:
-    """Gives for a call, on a backend, the projection of what calls or the output read of its value."""
+    """Maps (call, backend) to the projection of those results of the call that are used."""
     used = {n for call in graph.calls for n in iter_nodes((call.args, call.kwargs))}
     used |= set(iter_nodes(graph.output))
     parts = _parts_read(graph)
@@ -609,7 +603,7 @@ def _losses(graph: Graph) -> Callable[[Node, str], Callable[[Any], Any]]:
 
 
 def _is_unset(node: Node) -> bool:
-    """Whether the source leaves open what is in the array."""
+    """Whether the source leaves the values of the array undefined."""
     return any(part.startswith(("empty", "new_empty")) for part in node.origin.split("."))
 
 

@@ -1,17 +1,17 @@
-"""Passes: functions from a Graph to a Graph that computes the same.
+"""Passes: functions from a Graph to an equivalent Graph.
 
-Each is a function of one file, and `Graph.optimize` runs a row of them over the lowered
-graph. A pass never changes the graph that it gets. A call keeps the name of the value that
-it computes, so that `Graph.verify` can compare the values in between with the source's.
+Each pass is in one file; `Graph.optimize` runs several over the lowered graph. A pass never
+changes its argument. Calls keep the names of their values, so that `Graph.verify` can compare
+intermediate values with the source.
 
 =============================  ==========================================================
-`fold_constants`               what constants alone decide is computed once
-`merge_common_subexpressions`  one call for equal calls
-`remove_dead_code`             calls, and constants, that nothing returned uses
-`cancel_transposes`            transposes wander down and cancel
-`channels_last`                convolutions and what lies between them, channels last
-`fold_batch_norms`             into the convolution or the linear layer before (evaluation)
-`fold_parameters`              what parameters alone decide is computed once (evaluation)
+`fold_constants`               compute values of constants once
+`merge_common_subexpressions`  merge equal calls
+`remove_dead_code`             drop calls and constants that no result uses
+`cancel_transposes`            move transposes down until they cancel
+`channels_last`                run convolutions and calls between them with channels last
+`fold_batch_norms`             fold into the layer before (evaluation)
+`fold_parameters`              compute values of parameters once (evaluation)
 =============================  ==========================================================
 """
 
@@ -32,16 +32,16 @@ from nestarray.graph.passes.transposes import cancel_transposes as cancel_transp
 
 Pass = Callable[[Graph], Graph]
 
-#: What is right for any graph: the same parameters, the same gradients.
+#: The passes for any graph: they keep parameters and gradients.
 TRAINING: tuple[Pass, ...] = (fold_constants, merge_common_subexpressions, remove_dead_code)
 
 
-#: Whose convolutions are faster so on the host. On accelerators XLA chooses layouts of its own.
+#: Backends with faster convolutions for channels last on the CPU. On accelerators XLA chooses.
 _CHANNELS_LAST = ("jax", "tensorflow")
 
 
 def default_passes(graph: Graph) -> tuple[Pass, ...]:
-    """The passes of `Graph.optimize`: by the traced behaviour, and by what the backend prefers."""
+    """The passes of `Graph.optimize`, for the traced behaviour and the backend."""
     layout = (channels_last,) if graph.backend in _CHANNELS_LAST else ()
     if graph.returns_state:
         return (*layout, *TRAINING)
@@ -56,7 +56,7 @@ def optimize(graph: Graph, passes: Iterable[Pass] | None = None) -> Graph:
         passes: functions from a graph to a graph. None: those for the traced behaviour
             and the backend, ``default_passes(graph)`` of that module. On an evaluation
             graph they fold batch normalization and whatever parameters alone decide, so
-            ``graph.v`` is then what the faster program reads, not the source's. On
+            ``graph.v`` then differs from the source's parameters. On
             JAX and TensorFlow they put channels last.
 
     Returns:

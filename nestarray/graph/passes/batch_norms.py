@@ -1,4 +1,4 @@
-"""Batch normalization as part of the layer before it."""
+"""Fold batch normalization into the layer before it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 
 
 def fold_batch_norms(graph: Graph) -> Graph:
-    """Fold each `batch_norm` into the convolution or the linear layer whose result it takes.
+    """Fold each `batch_norm` into the convolution or the linear layer before it.
 
     With the scale a = w / √(σ² + ε) of a channel, the layer's weight becomes a · weight and
-    its bias a · (bias − μ) + b, computed in float64 and stored under the layer's paths. What
-    the normalization alone has read is no variable of the new graph any more.
+    its bias a · (bias − μ) + b, computed in float64 and stored under the layer's paths. Variables
+    that only the normalization has read are dropped.
 
     Raises:
         ConversionError: the graph was traced with ``train=True``.

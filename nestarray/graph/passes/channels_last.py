@@ -1,4 +1,4 @@
-"""Convolutions and pooling with the channels last, as TensorFlow's and XLA's kernels have them."""
+"""Run convolutions and pooling with channels last, the layout of TensorFlow's and XLA's kernels."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _ADAPTIVE = tuple(f"adaptive_{name}" for name in _POOLINGS)
 
 
 def channels_last(graph: Graph) -> Graph:
-    """Compute convolutions and pooling channels last, and what lies between them too.
+    """Compute convolutions, pooling and the calls between them with channels last.
 
-    Each stands between two transposes then, and `cancel_transposes` leaves of these what the
-    graph's inputs and outputs need. Kernels are transposed in the graph, so that parameters
-    stay the source's; `fold_parameters` stores them transposed.
+    Each convolution is put between two transposes; `cancel_transposes` removes all but those for
+    inputs and outputs of the graph. Kernels are transposed in the graph, so that parameters keep
+    the source's layout; `fold_parameters` stores them transposed.
     """
     return cancel_transposes(rewrite(graph, _rule))
 

@@ -1,4 +1,4 @@
-"""Calls that constants alone decide."""
+"""Compute calls that depend on constants only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies, iter_nodes
 from nestarray.graph.passes.rewriting import Writer, rewrite
 
-#: What is folded may be larger than what it is computed from up to this many bytes.
+#: Bytes by which a folded value may exceed its inputs.
 MOST_BYTES = 1 << 20
 
 

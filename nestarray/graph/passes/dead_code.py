@@ -1,4 +1,4 @@
-"""Calls that nothing returned depends on."""
+"""Remove calls that no result depends on."""
 
 from __future__ import annotations
 

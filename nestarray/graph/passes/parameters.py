@@ -1,4 +1,4 @@
-"""Calls that parameters and state alone decide, computed once for inference."""
+"""Compute calls that depend on parameters and state only, once, for inference."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def fold_parameters(graph: Graph) -> Graph:
 
 
 def check_evaluation(name: str, graph: Graph) -> None:
-    """Raise for a graph that trains: its parameters are to stay what they are."""
+    """Raise an error for a training graph: its parameters must not change."""
     if graph.train:
         raise ConversionError(
             f"{name}: {graph.name} was traced with train=True, and its parameters are to be trained; "

@@ -1,4 +1,4 @@
-"""What the passes share: a graph read call by call and written anew."""
+"""Read a graph call by call and write a new one: the common part of the passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nestarray.graph.derived import derived_source
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, substituted
 
-#: Given a writer and a call with its new arguments: what stands for its value, or None to keep it.
+#: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
 
 
@@ -137,7 +137,7 @@ class Writer:
 
 
 def place_of(node: Node) -> tuple[str, str]:
-    """What a node is known by in all graphs that passes make of one another."""
+    """The identity of a node across graphs that passes derive from one another."""
     return (node.source, node.path) if node.kind == "input" else ("call", node.name)
 
 
@@ -180,8 +180,8 @@ def rewrite(graph: Graph, rule: Rule, *, drop_unused: bool = False) -> Graph:
     """The graph with each call replaced by what `rule` makes of it.
 
     Args:
-        graph: the graph, which stays as it is.
-        rule: from a writer and a call to what stands for the call.
+        graph: the graph; it is not changed.
+        rule: maps (writer, call) to the replacement of the call.
         drop_unused: leave out variables that were used and are not any more.
     """
     writer = Writer(graph)

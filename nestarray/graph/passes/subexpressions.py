@@ -1,4 +1,4 @@
-"""One call for all calls that compute the same."""
+"""Merge calls that compute the same."""
 
 from __future__ import annotations
 

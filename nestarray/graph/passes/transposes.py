@@ -1,10 +1,9 @@
-"""Transposes that wander down the graph until they cancel.
+"""Move transposes down the graph until they cancel.
 
-A value that is a transpose of another one is not computed but kept in mind as a pair: the
-other one and the order of its axes. Functions of elements, reductions, concatenation and
-the like are computed on the other one, with their axes renamed, and give such a pair again.
-What needs the value as it is, and what is returned, gets the transpose; two that undo one
-another leave nothing.
+A transposed value is kept as a pair: the value before the transpose, and the order of axes.
+Elementwise functions, reductions, concatenations and similar calls are computed on the former,
+with renamed axes, and give a pair again. Calls that need the transposed value, and outputs, get
+the transpose; two inverse transposes cancel.
 """
 
 from __future__ import annotations
@@ -33,9 +32,9 @@ _OTHER_ELEMENTWISE = frozenset(["where", "clip"])
 _ALONG_AXIS = frozenset(
     ["softmax", "log_softmax", "batch_norm", "cumulative_sum", "cumulative_prod"]
 )
-#: Those of them for which the first axis is the batch.
+#: Functions of this list whose first axis is the batch.
 _PER_EXAMPLE = frozenset(["group_norm", "instance_norm"])
-#: Functions of each row, whose axis is the last unless they say otherwise.
+#: Functions of rows, along the last axis by default.
 _OF_ROWS = frozenset(["linear", "layer_norm", "rms_norm"])
 #: Functions of images, with the channels first or last.
 _OF_IMAGES = frozenset(["interpolate", "pixel_shuffle", "pixel_unshuffle"])
@@ -50,7 +49,7 @@ _ADAPTIVE = {f"adaptive_{kind}_pool{n}d": r for n in (1, 2, 3) for kind, r in
 def cancel_transposes(graph: Graph) -> Graph:
     """Move transposes down the graph and leave out those that cancel.
 
-    The graph stays as it is if nothing is gained: its transposes move no more elements.
+    The graph is returned unchanged unless its transposes then move fewer elements.
     """
     new = _Transposer(graph).run()
     return new if _cost(new) < _cost(graph) else graph
@@ -90,7 +89,7 @@ def _cost(graph: Graph) -> tuple[int, int]:
 
 
 def _shape(node: Node) -> tuple[int, ...]:
-    """The sizes of a value; for those that are left open, numbers that stand for them."""
+    """The sizes of a value, with a generic number for each open size."""
     assert node.aval is not None
     return tuple([generic_size(size) for size in node.aval.shape])
 
@@ -172,7 +171,7 @@ class _Transposer:
         return found
 
     def write(self, node: Node) -> None:
-        """The call as it was."""
+        """Keep the call."""
         for used in iter_nodes((node.args, node.kwargs)):
             self.plain(used)
         self.emit(node, *substituted((node.args, node.kwargs), self.writer.stands_for))
@@ -232,7 +231,7 @@ class _Transposer:
     def same_shape(
         self, node: Node, order: Order, *, first_only: bool = False, **settings: Any
     ) -> bool:
-        """A call that keeps the shape of what its arguments broadcast to."""
+        """An elementwise call; its arguments are broadcast."""
         assert node.aval is not None
         move: Callable[[Node], Node] = lambda used: self.in_order(used, order, node)  # noqa: E731
         if first_only:
@@ -256,7 +255,7 @@ class _Transposer:
         self.keep(node, self.writer.call(name, *args, like=node, aval=aval, **kwargs), order)
 
     def normalize(self, node: Node, order: Order) -> bool:
-        """By the moments of the batch, which are alike in any order of axes."""
+        """Batch normalization: its moments do not depend on the order of axes."""
         x, *rest = node.args
         args = (self.in_order(x, order, node), *map_nodes(self.plain, rest))
         kwargs = map_nodes(self.plain, node.kwargs)
@@ -301,7 +300,7 @@ class _Transposer:
         return self.writer.call("reshape", self.plain(used), _numbers(place), like=like, aval=aval)
 
     def reduce(self, node: Node, base: Node, order: Order) -> bool:
-        """A reduction: over the renamed axes, and what is left keeps its order."""
+        """A reduction over the renamed axes; the other axes keep their order."""
         axis, keepdims = arguments_of(node)["axis"], arguments_of(node)["keepdims"]
         if len(list(iter_nodes((node.args, node.kwargs)))) != 1:
             return False

@@ -2,8 +2,8 @@
 
 `nestarray.transforms.control_flow` checks structures and flattens nests as always; in place of a
 backend's loops over tuples of arrays it is given the functions here. A body is recorded on the
-arrays of the first step, and then run as many times as the loop asks, so that what follows
-has arrays behind it as in a plain call.
+arrays of the first step, and then run for all steps, so that later code has the arrays of a
+plain call.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ class ControlFlow:
     def vmap_with_common(
         self, fn: Callable[..., Any], arrays: Sequence[Any]
     ) -> tuple[Any, Any, list[int]]:
-        """The rows and what all have in common, and which of that is not: it uses the row."""
+        """Return batched outputs, unbatched outputs, and indices of the latter that use the row."""
         count = 0
 
         def flat(row: Arrays) -> Arrays:

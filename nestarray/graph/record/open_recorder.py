@@ -1,9 +1,9 @@
-"""Recording while sizes are left open: arrays at several sizes at once.
+"""Recording with open sizes: each array has its value at several sizes at once.
 
-Each `OpenTraced` has the array at every point where the graph is run, so an axis of a result
-is open if its length differs between them, and then it is the one of the expressions at hand
-that has these values. A frontend function whose code would decide by an open size is not
-recorded as ops: its call stays in the graph as it is, for it reads the sizes when it runs.
+The graph runs at several points, and an `OpenTraced` holds the array of each. An axis of a result
+is open if its length differs between the points; its size is then the known expression with these
+values. If the code of a frontend function depends on an open size, its call is kept, because the
+function reads the sizes at run time.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from nestarray.transforms.recording import recording
 
 
 class OpenTraced(Traced):
-    """The stand-in of an array of open sizes.
+    """A traced array with open sizes.
 
     Args:
         values: the array at each point where the graph is run.
@@ -69,12 +69,12 @@ class OpenTraced(Traced):
 
 
 class OpenRecorder(Recorder):
-    """One recording of a graph that leaves sizes open.
+    """One recording of a graph with open sizes.
 
     Args:
         name: of the graph.
         texts: the sizes of its inputs.
-        sizes: what is known of their names.
+        sizes: ranges and conditions of the names.
     """
 
     def __init__(self, name: str, texts: Iterable[int | str], sizes: Sizes) -> None:
@@ -91,7 +91,7 @@ class OpenRecorder(Recorder):
     # -- sizes -----------------------------------------------------------------------------
 
     def values_of(self, text: str) -> list[Any]:
-        """What an expression is at each point."""
+        """The values of an expression at all points."""
         if text not in self._values:
             self._values[text] = values_of(text, self.points)
         return self._values[text]
@@ -140,11 +140,11 @@ class OpenRecorder(Recorder):
     # -- calls -----------------------------------------------------------------------------
 
     def node_of(self, value: Any, where: str) -> Any:
-        """What stands for `value` in the graph."""
+        """The node or the constant of a value."""
         return self.size_node(value) if is_size(value) else super().node_of(value, where)
 
     def given(self, node: Node, value_at: Callable[[tuple[int, ...]], Any]) -> OpenTraced:
-        """The stand-in of an input, made for each shape."""
+        """The traced value of an input, computed for each shape."""
         assert node.aval is not None
         sizes = [
             [n] * self.runs if isinstance(n, int) else self.values_of(n) for n in node.aval.shape
@@ -159,9 +159,10 @@ class OpenRecorder(Recorder):
         return super().call(op, self._numbers_as_arrays(op, args), kwargs)
 
     def _numbers_as_arrays(self, op: Op, args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """The arguments, with arrays for sizes beside arrays: tracers hold sizes as what they like.
+        """Replace sizes in calls with arrays by arrays of the promoted dtype.
 
-        JAX has expressions, TensorFlow integer tensors, and neither is weak as a number is.
+        Tracers hold sizes as expressions (JAX) or integer tensors (TensorFlow), which promote
+        differently from Python numbers.
         """
         arrays = [x for x in args if isinstance(x, Traced)]
         places = [
@@ -181,7 +182,7 @@ class OpenRecorder(Recorder):
     def compute(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
-        """What `function` gives at each point where an array or a size of it is open."""
+        """The result of `function`, at each point if an argument is open."""
         texts = _texts([args, kwargs])
         if any(text is None or not names_in(text) <= self._names for text in texts):
             raise UndecidedSize("lower: a size that values decide, or that has no name")
@@ -251,7 +252,7 @@ class OpenRecorder(Recorder):
             old: the call of the graph that is lowered.
             run: computes it on stand-ins.
             value_of: the stand-ins of its arguments.
-            draw: gives what it draws random numbers with, if it does.
+            draw: returns its random key.
         """
         before = len(self.nodes)
         try:
@@ -270,9 +271,9 @@ class OpenRecorder(Recorder):
         return value
 
     def beside_sizes(self, old: Node, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
-        """`value_of` for a call of a size: arrays that no input has a part in are stand-ins, too.
+        """`value_of` for a call with sizes: also constant arrays are traced.
 
-        By themselves they are computed with, which an open size is no number for.
+        An open size has no number that could be combined with an array now.
         """
         found = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
         if any(map(is_size, found.values())):
@@ -290,7 +291,7 @@ class OpenRecorder(Recorder):
         self._sizes = {text: node for text, node in self._sizes.items() if node not in gone}
 
     def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
-        """The call as it is, and what it gives."""
+        """Keep the call, and return its result."""
         write, function, used, settings = self.kept(old, value_of, draw)
         results = []
         with recording(None):
@@ -307,7 +308,7 @@ class OpenRecorder(Recorder):
         return names_in(text) <= self._names
 
     def _number(self, old: Node, write: Write, given: list[Any], results: list[Any]) -> Size:
-        """A number that a call gives: of sizes it is known at all points, of arrays nowhere else."""
+        """The number that a call returns; known at all points if it depends on sizes only."""
         operands = old.args if not old.kwargs else ()
         stands_for = dict(zip(iter_nodes((old.args, old.kwargs)), given, strict=False))
         operands = [stands_for.get(x, x) if isinstance(x, Node) else x for x in operands]
@@ -325,7 +326,7 @@ class OpenRecorder(Recorder):
 
 
 class _Runs:
-    """What a function gave at each point where the graph is run."""
+    """The results of a function at the points where the graph runs."""
 
     def __init__(self, values: list[Any]) -> None:
         self.values = values
@@ -349,7 +350,7 @@ def _linear(text: str, found: tuple[Any, ...], values: tuple[int, ...]) -> str |
 
 
 def _at(i: int, nest: Any) -> Any:
-    """A nest of arguments as it is at one point."""
+    """A nest of arguments at one point."""
 
     def value(x: Any) -> Any:
         if isinstance(x, OpenTraced):
@@ -398,7 +399,7 @@ INTERPRETERS.append((Size, _record_sizes))
 
 @contextlib.contextmanager
 def creations_recorded() -> Iterator[None]:
-    """Where functions that make arrays of nothing but sizes are recorded too."""
+    """Record functions whose only arguments are sizes, too."""
     WITHOUT_ARRAYS.append(_record_sizes)
     try:
         yield

@@ -1,11 +1,10 @@
-"""Sizes that are left open, while a graph is lowered: numbers that a call will know.
+"""Open sizes in frontend code, while a graph is lowered.
 
-A `Size` stands for one in the code of frontend functions, as `Traced` stands for an array.
-It is known by what it is at many points, each a number for every name: some that the example
-suggests, and the corners (0, 1, the least, very large). Arithmetic is done at all points, and
-recorded. A comparison that comes out alike at all of them is decided; one that does not, or
-code that needs the number itself, raises `UndecidedSize`, for what it decides is another
-program at other sizes.
+A `Size` replaces a number, as `Traced` replaces an array. It has a value at each of many points,
+which assign a number to each name: the example's sizes, and corner cases (0, 1, the minimum, very
+large). Arithmetic is done at all points, and recorded. A comparison with the same result at all
+points is decided. Otherwise, and where code needs the number itself, `UndecidedSize` is raised,
+because the program would differ between sizes.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from typing import Any, NoReturn
 from nestarray.errors import ConversionError
 from nestarray.graph.sizes import Sizes, evaluate, names_in
 
-#: What an expression is at a point where 0 divides: no call with such sizes gets that far.
+#: The value of an expression that divides by 0; calls with such sizes fail earlier.
 FAILS = object()
-#: At so many points a graph is run; the others serve decisions.
+#: The number of points at which a graph runs; the others decide comparisons.
 RUNS = 3
 _POINTS = 48
 _TRIES = 4000
@@ -29,18 +28,18 @@ _CORNERS = (0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 64, 100, 257, 1024, 5000, 100_00
 
 
 class UndecidedSize(ConversionError):
-    """Code needs the value of a size that is left open."""
+    """Code needs the value of an open size."""
 
 
 class Size:
-    """The stand-in of a size.
+    """A traced size.
 
-    To the code it is a number (``isinstance(n, int)``), but for CPython it is none, so that
-    whatever would take its number away (``range(n)``, ``int(n)``, a table) raises.
+    It passes ``isinstance(n, int)``, but uses of the number itself raise an error (``range(n)``,
+    ``int(n)``, a table).
 
     Args:
         text: the expression in names that it is.
-        values: what it is at each point; None where that is not known, or `FAILS`.
+        values: its value at each point; None if unknown, or `FAILS`.
         recorder: records the arithmetic.
         make: records the node that computes it.
     """
@@ -224,7 +223,7 @@ def draw_points(owner: str, names: list[str], sizes: Sizes) -> list[Mapping[str,
 def _runs(
     names: list[str], sizes: Sizes, example: Mapping[str, int], rng: random.Random
 ) -> Iterator[Mapping[str, int]]:
-    """Points near the example's, at each of which every name has a size of its own."""
+    """Points near the example, at which all names have different sizes."""
     seen: dict[str, set[int]] = {name: set() for name in names}
     count = 0
     for step in (1, 1, 2, 4, 8, 16, 32, 64, 7, 14):  # sizes may have to be multiples
@@ -246,7 +245,7 @@ def _runs(
 
 
 def values_of(text: str, points: list[Mapping[str, int]]) -> list[Any]:
-    """What an expression is at each point; None where a name in it has no value."""
+    """The value of an expression at each point; None if a name has no value."""
     known = names_in(text)
     found: list[Any] = []
     for point in points:

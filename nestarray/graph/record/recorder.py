@@ -1,12 +1,10 @@
-"""Python code over `na.*` as a Graph: the code runs once, and each op that it calls is a node.
+"""Record Python code over `na.*`: the code runs once, and each call of an op becomes a node.
 
-The arrays of the example stand in the code as `Traced` values: a node of the graph and the
-array that the code would have had. To dispatch, `Traced` is one more type that ops hand
-over: the recorder computes the result on the arrays that stand behind and appends a node.
-So a recording is made of the very calls in the code, and everything that is no array (shapes,
-numbers, settings) is what it is in a plain call. What depends on the *values* of an array
-cannot be recorded, and raises. Arrays that the code closes over become constants of the
-graph; random numbers come from the keys that are passed in.
+The arrays of the example are replaced by `Traced` values: a node of the graph and the example's
+array. `Traced` is one more type of the dispatcher; its handler computes the result on the arrays
+and appends a node. Everything else (shapes, numbers, settings) has its usual value. Code that
+depends on the *values* of an array raises an error. Arrays in closures become constants of the
+graph; random numbers come from keys that are arguments.
 """
 
 from __future__ import annotations
@@ -266,7 +264,7 @@ class Recorder:
             old: the call of the graph that is lowered.
             run: computes it on stand-ins.
             value_of: the stand-ins of its arguments.
-            draw: gives what it draws random numbers with, if it does.
+            draw: returns its random key.
         """
         before = len(self.nodes)
         try:
@@ -284,7 +282,7 @@ class Recorder:
         return value
 
     def kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Kept:
-        """A call of another graph as it is; see `lowered`."""
+        """Keep a call of another graph; see `lowered`."""
         used = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
         stands_for = {node: self.node_of(value, old.name) for node, value in used.items()}
         args, kwargs = substituted((old.args, old.kwargs), stands_for)
@@ -353,7 +351,7 @@ class Recorder:
         return map_leaves(lambda leaf: self.node_of(leaf, f"{op.name}: {parameter}"), value)
 
     def node_of(self, value: Any, where: str) -> Any:
-        """What stands for `value` in the graph: its Node, or the value itself, if it is no array."""
+        """The Node of an array, or the value itself."""
         if isinstance(value, Traced):
             if value._recorder is not self:
                 raise ConversionError(
