@@ -129,7 +129,7 @@ def overloads() -> Iterator[tuple[str, str]]:
             if schema.is_mutable or not tensors or "out" in name or "Dimname" in str(schema):
                 continue
             rule = vocabulary.find(operation)
-            if rule is not None:
+            if rule is not None and not rule.is_ignored:
                 yield rule.name, f"{base}.{name}".removesuffix(".default")
 
 

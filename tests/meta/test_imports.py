@@ -58,12 +58,7 @@ UPWARDS = {
 
 #: File → the reason for imports of nestarray inside functions. These delay an import; they hide
 #: no cycle between packages, because the order above holds for them too.
-DELAYED = {
-    "frontends/torch/contraction.py": "torch's functions call each other across files",
-    "frontends/torch/indexing.py": "torch's functions call each other across files",
-    "frontends/torch/reduction.py": "torch's functions call each other across files",
-    "frontends/torch/unchecked.py": "torch's functions call each other across files",
-}
+DELAYED: dict[str, str] = {}
 
 #: Parts that write ``import nestarray as na``, as users do.
 AS_USERS = {"frontends", "testing"}

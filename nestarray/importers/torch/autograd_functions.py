@@ -64,7 +64,7 @@ def patched_autograd_functions() -> Iterator[None]:
         if cls.__module__.startswith(_RECORDED):
             return original.__get__(None, cls)(*args, **kwargs)
         if any(isinstance(x, torch.nn.Module) for x in args):
-            # it saves memory for layers, whose parameters its backward reaches by side effect;
+            # it saves memory for layers, and its backward reads their parameters by side effect;
             # the gradient equals the ordinary gradient of its forward
             return cls.forward(_Context(tuple(is_inexact(x) for x in args)), *args, **kwargs)
         return _apply(cls, args, kwargs)

@@ -1,8 +1,8 @@
 """Control flow of exported programs: sub-graphs become Bodies.
 
-The exporter gives functions no closures: what a branch or a step uses of outside is passed
-to it as an operand. Bodies have closures, as Python does, so such an operand is the node
-itself; what is left as a parameter is what goes round, and the row.
+Exported functions have no closures: a branch or a step receives values of the outer program as
+operands. Bodies have closures, as in Python, so such an operand is replaced by its node; the
+remaining parameters are the carried values and the row.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class ControlFlow:
     """The translation of calls that take functions.
 
     Args:
-        nodes: exported node → what stands for it; filled with what the functions compute.
+        nodes: exported node → node or number; results of the functions are added.
         builder: the graph that is being built.
         call: translates one other exported call.
-        arguments: exported arguments with what stands for them.
+        arguments: replaces exported nodes in arguments by nodes.
         aval: shape and dtype of an exported value.
     """
 
@@ -119,7 +119,7 @@ class ControlFlow:
             exported: the call that takes it.
             function: the node that names the sub-graph.
             parameters: name → how many values it is unpacked to; None for one value.
-            operands: what it uses of outside, its last arguments.
+            operands: values of the outer program, its last arguments.
         """
         module = getattr(exported.graph.owning_module, function.target)
         names = _OPERATIONS[exported.target.__name__]

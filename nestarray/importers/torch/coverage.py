@@ -21,14 +21,14 @@ from nestarray.importers.torch.places import origin
 
 
 def covered(program: Any, *, islands: bool) -> tuple[Any, list[Operation]]:
-    """The program with what the frontend lacks decomposed, and what became of each operation.
+    """Decompose unsupported operations, and report the status of each operation.
 
-    A decomposition that ends in an operation that is missing too is not used: the operation
-    itself is the better island, and the name that its author knows.
+    A decomposition into operations that are also unsupported is not used: the operation itself
+    is the better island, with the name that its author knows.
 
     Args:
         program: a ``torch.export.ExportedProgram``.
-        islands: whether what is left may be an island.
+        islands: whether the remaining operations may be islands.
     """
     before = list(_calls(program))
     unknown = {call.target for call in before if why_unknown(call)}

@@ -1,8 +1,6 @@
-"""A ``torch.nn.Module`` as an exported program of ATen calls: what ``torch.export`` is asked.
+"""Exports a ``torch.nn.Module`` as a functional program of ATen calls, by ``torch.export``.
 
-The module is exported inside an adapter whose output is of builtins only. Operations that
-the frontend has no function for are given to torch's own decompositions; the rest is
-reported all at once, before anything runs.
+The module is exported inside an adapter whose output consists of builtins.
 """
 
 from __future__ import annotations
@@ -38,7 +36,7 @@ from nestarray.importers.torch.vmap_rules import patched_vmap_rules
 
 @contextlib.contextmanager
 def in_mode(module: Any, train: bool) -> Iterator[None]:
-    """`module` in training or evaluation mode, each submodule put back afterwards."""
+    """Set training or evaluation mode; restore the mode of each submodule at the end."""
     before = {m: m.training for m in module.modules()}
     module.train(train)
     try:
@@ -50,9 +48,9 @@ def in_mode(module: Any, train: bool) -> Iterator[None]:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Without the exporter's warnings, logs and prints about its own internals.
+    """Suppress the exporter's warnings, logs and prints.
 
-    What they say of a failure is in the error that is raised. ``TORCH_LOGS`` asks for the logs.
+    Errors contain the reasons of failures. ``TORCH_LOGS`` enables the logs.
     """
     import torch.export._trace
 
@@ -60,7 +58,7 @@ def quiet() -> Iterator[None]:
     for handler in handlers:
         handler.addFilter(_nothing)
     try:
-        # the exporter prints the program as far as it came
+        # the exporter prints the incomplete program
         printing = patched((torch.export._trace, "print", lambda *_, **__: None))
         with printing, warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -73,7 +71,7 @@ def quiet() -> Iterator[None]:
 def _handlers_of_torch() -> Iterator[logging.Handler]:
     for name, logger in logging.Logger.manager.loggerDict.items():
         if name.partition(".")[0] == "torch":
-            yield from getattr(logger, "handlers", ())  # a place for a logger has none
+            yield from getattr(logger, "handlers", ())  # placeholders of loggers have no handlers
 
 
 def _nothing(record: logging.LogRecord) -> bool:
@@ -81,9 +79,9 @@ def _nothing(record: logging.LogRecord) -> bool:
 
 
 def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> Any:
-    """`module` with outputs of dicts, lists and tuples only, which every exporter knows.
+    """`module` with outputs of dicts, lists and tuples only.
 
-    Its signature is that of the one call, so that the exporter speaks of arguments by name.
+    Its signature has the arguments of the example call, for the exporter's messages.
     """
     import torch
 
@@ -107,7 +105,7 @@ def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> 
 def _plain_output(value: Any) -> Any:
     """A nest of builtins.
 
-    A dataclass becomes the dict of its fields, another object that of its attributes that
+    A dataclass becomes a dict of its fields, another object a dict of its attributes that
     hold tensors.
     """
     import torch
@@ -144,10 +142,10 @@ def _holds_tensor(value: Any) -> bool:
 
 
 def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
-    """The program that the exporter makes of one call, functional and of ATen calls.
+    """The exported program of one call, functional and in ATen calls.
 
     Raises:
-        ConversionError: it cannot; with its reason.
+        ConversionError: the exporter fails; with its reason and advice.
     """
     import torch
 
@@ -181,7 +179,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 
 @contextlib.contextmanager
 def _patches() -> Iterator[None]:
-    """What stands in for parts of torch that the exporter does not read as they are."""
+    """Replace the parts of torch that the exporter does not support."""
     from torch.distributions import Distribution
 
     with (
@@ -197,7 +195,7 @@ def _patches() -> Iterator[None]:
         patched_concat(),
         patched_fake_quantization(),
         patched_seeds(),
-        # without its checks of values, each a choice by a value
+        # its checks of values are data-dependent branches
         patched((Distribution, "_validate_args", False)),
     ):
         yield

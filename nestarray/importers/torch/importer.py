@@ -1,9 +1,8 @@
 """A ``torch.nn.Module`` as a Graph, through ``torch.export``.
 
-The exporter gives a functional graph of ATen calls. An ATen operation's name is the
-name of a public function of torch, so the importer only relabels: each call becomes a
-call of the function of that name in `nestarray.frontends.torch`, whose vocabulary says
-how arguments are passed.
+The exporter returns a functional graph of ATen calls. The vocabulary of
+`nestarray.frontends.torch` maps each call to a call of a public function; mostly the two have
+the same name.
 """
 
 from __future__ import annotations
@@ -224,7 +223,7 @@ class _Importer:
         )
 
     def _name(self, exported: Any) -> str:
-        """What a node is called before it is made unique: a size by its own name."""
+        """The name of a node before it is made unique; for a size, its name."""
         size = self.names.text(exported.meta["val"]) if _is_size(exported) else ""
         return size if isinstance(size, str) and size.isidentifier() else exported.name
 

@@ -120,7 +120,7 @@ def why_not(target: Any) -> str:
     """Why an operation cannot be an island; empty if it can.
 
     Args:
-        target: what an exported node calls.
+        target: the operation of an exported node.
     """
     import torch
 

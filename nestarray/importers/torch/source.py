@@ -39,7 +39,7 @@ class TorchSource(EquationSource):
         from torch.fx.node import map_arg
 
         if equation.op == "placeholder":
-            if self.node(equation) is None:  # an argument that is no array
+            if self.node(equation) is None:  # an argument other than an array
                 return self.nodes[equation]
             # the program's own constant: the graph has none that no call reads
             lifted = self.program.graph_signature.inputs_to_lifted_tensor_constants
@@ -149,12 +149,12 @@ class TorchSource(EquationSource):
 
 
 def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
-    """`target`, or what computes the same value and works under autograd.
+    """`target`, or a function with the same value that works under autograd.
 
-    A view is exported for the strides of the trace; under autograd an operation before it
-    may choose others. ``aten.copy`` has no derivative: only ``copy_`` has one. That of
-    ``while_loop`` is another one than the loop's for what its functions close over. That of bags
-    of embeddings divides by how often other indices occur, on the host
+    A view is exported for the strides of the trace; under autograd an earlier operation may
+    return other strides. ``aten.copy`` has no derivative, unlike ``copy_``. The derivative of
+    ``while_loop`` is wrong for values in closures of its functions. On CPU the derivative of
+    embedding bags divides by the counts of wrong indices
     (https://github.com/pytorch/pytorch/issues/190063).
     """
     import torch

@@ -18,8 +18,8 @@ def to_torch_state_dict(
     """The variables as the state dict of the torch module that was traced.
 
     ``net.load_state_dict(graph.to_torch_state_dict(v, s))`` finds every key and no other:
-    tied weights have all their names, buffers that torch does not store are left out, and
-    extra states are those of the trace.
+    tied weights have all their names, buffers that torch does not store are omitted, and
+    extra states have their values at the trace.
 
     Args:
         v: parameters, on any backend; the graph's own by default.
