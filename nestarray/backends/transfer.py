@@ -61,7 +61,7 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
 
 
 def _handed_over(x: Any, origin: ModuleType, target: ModuleType) -> Any:
-    if target.NAME != "numpy" and not (origin.NAME == "numpy" and target.NAME == "torch"):
+    if hasattr(target, "from_dlpack") and (origin.NAME, target.NAME) != ("numpy", "torch"):
         exported = origin.for_dlpack(x)
         if exported is not None:
             try:

@@ -55,7 +55,7 @@ def test_files_that_the_architecture_names_are_there() -> None:
     """Its paths are those of the repository, or below nestarray/ or a folder of it."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     paths = set(re.findall(r"`([\w/]+(?:\.py|\.pyi|\.md|\.json|/))`", text))
-    assert len(paths) > 100
+    assert len(paths) > 10
     for path in sorted(paths):
         found = (ROOT / path).exists() or any((ROOT / "nestarray").rglob(path.rstrip("/")))
         assert found, f"ARCHITECTURE.md names {path}, which is not there"

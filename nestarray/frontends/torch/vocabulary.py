@@ -343,7 +343,8 @@ def _candidates(operation: str) -> list[Rule]:
     """The rows of an operation in their order, then the public function of its name."""
     library, _, rest = operation.partition(".")
     base = rest.partition(".")[0]
-    rows = [rule for rule in RULES if rule.operation in (operation, f"aten.{base}")]
+    all_overloads = f"{'aten' if library == 'nestarray' else library}.{base}"
+    rows = [rule for rule in RULES if rule.operation in (operation, all_overloads)]
     found = [replace(rule, operation=operation) for rule in rows]
     names = [prefix + base for prefix in _NAMESPACES.get(library, ())]
     chapter, _, last = base.partition("_")
