@@ -183,7 +183,7 @@ def left_out() -> str:
     """The tables of missing and of untested functions, with reasons."""
     from tests.frontends import op_samples, test_torch_functions
     from tests.frontends import test_torch_gradients as gradients
-    from tests.graph import test_module_db
+    from tests.importers.torch import test_module_db
 
     def table(rows: dict[str, str]) -> str:
         return "".join(f"| `{name}` | {why} |\n" for name, why in sorted(rows.items()))

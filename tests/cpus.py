@@ -14,7 +14,7 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
 NUMERIC = [
     "tests/ops", "tests/transforms", "tests/random", "tests/nn", "tests/frontends",
-    "tests/graph", "tests/proof", "tests/models",
+    "tests/graph", "tests/proof", "tests/importers", "tests/models",
 ]  # fmt: skip
 
 #: The kernels of NumPy that need more than its baseline and that this processor has.
