@@ -73,8 +73,8 @@ from nestarray.ops.statistical import *
 from nestarray.ops.transcendental import *
 from nestarray.ops.window_reductions import *
 
-# By module and not by name: the op `fft` has taken the place of its chapter here, and
-# `na.random` is a separate module.
+# From sys.modules, because here the name `fft` is the op and not its chapter, and `na.random` is a
+# separate module.
 _CHAPTERS = [module for name, module in sys.modules.items() if name.startswith(f"{__name__}.")]
 
 __all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]
@@ -83,7 +83,7 @@ __all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]
 #: Ops whose names are other methods of Container: ``c.diff(other)`` compares two trees.
 _OTHER_METHODS = ["diff", "shape"]
 
-#: Chapters whose ops with a `weight` are what layers compute.
+#: Chapters whose ops with a `weight` are the computations of layers.
 _OF_LAYERS = [
     "activations",
     "attention",

@@ -43,7 +43,7 @@ __all__ = [
     "threshold",
 ]
 
-# The solution of "mean 0, variance 1 is a fixed point" for normal inputs.
+# The constants for which mean 0 and variance 1 are a fixed point for normal inputs.
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
 
@@ -124,7 +124,7 @@ def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
     References:
         https://arxiv.org/abs/1511.07289
     """
-    # the exponential sees no positive number: it could overflow, and spoil the gradient
+    # no positive argument for the exponential, whose overflow would give a NaN gradient
     negative = ops.expm1(ops.minimum(x, 0)) * alpha
     return ops.where(ops.greater(x, 0), x, negative)
 
@@ -278,7 +278,7 @@ def sigmoid(x: Array, /) -> Array:
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.nn.sigmoid.html
     """
-    # by way of the logarithm, as e⁻ˣ overflows where the result is merely small
+    # from the logarithm, because e⁻ˣ overflows where the result is small but nonzero
     return ops.exp(ops.log_sigmoid(x))
 
 

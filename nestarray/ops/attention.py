@@ -92,7 +92,7 @@ def attended(
     enable_gqa: bool = False,
     soft_cap: float | None = None,
 ) -> Array:
-    """`scaled_dot_product_attention` with the weights of the values as `drop` leaves them."""
+    """`scaled_dot_product_attention` with dropout of the attention weights by `drop`."""
     dim = query.shape[-1]
     if dim == 0:
         raise ShapeError(
@@ -102,7 +102,7 @@ def attended(
     heads = 1
     if enable_gqa:
         heads = _heads_a_key(query, key)
-    if heads > 1:  # (heads, …) → (heads of the key, heads that share it, …), by broadcasting
+    if heads > 1:  # (heads, …) → (heads of the key, heads that share them, …), for broadcasting
         query = _split_heads(query, heads)
         key, value = ops.expand_dims(key, -3), ops.expand_dims(value, -3)
         if mask is not None and len(mask.shape) > 2:
@@ -110,7 +110,7 @@ def attended(
     factor = dim**-0.5 if scale is None else scale
     own = dtypes.dtype_of(query)
     is_half = own.bits == 16
-    if is_half:  # the exponential magnifies what rounding leaves of a sum of products
+    if is_half:  # the exponential amplifies rounding errors of the scores
         query, key = ops.astype(query, dtypes.float32), ops.astype(key, dtypes.float32)
     scores = _scores(query, key, mask, is_causal, factor, soft_cap)
     weights = ops.softmax(scores, axis=-1) if mask is None else _safe_softmax(scores)
@@ -206,7 +206,7 @@ def multi_head_attention(
 
 
 def _dropping(name: str, key: Array | None, p: float) -> Callable[[Array], Array] | None:
-    """Dropout of weights by `key`; None where none are dropped."""
+    """The dropout of weights by `key`, or None."""
     if not 0 <= p <= 1:
         raise ArgumentError(f"{name}: dropout_p: got {p!r}, expected a probability from 0 to 1")
     if p == 0:
@@ -219,7 +219,7 @@ def _dropping(name: str, key: Array | None, p: float) -> Callable[[Array], Array
     if tuple(key.shape) not in (
         (2,),
         (),
-    ):  # () is a typed key of JAX, or refused where words are made
+    ):  # () is the shape of a typed key of JAX
         raise ShapeError(
             f"{name}: dropout_key: got the shape {tuple(key.shape)}, expected (2,), as "
             "na.random.key(0) makes it"
@@ -289,7 +289,7 @@ def _transposed(x: Array) -> Array:
 
 
 def _causal(scores: Array) -> Array:
-    """Where a key is not later than the query."""
+    """Whether a key is not later than the query."""
     length, source = ops.shape(scores)[-2:]
     if not (isinstance(length, int) and isinstance(source, int)):  # known at run time only
         return ops.greater(ops.tril(ops.ones_like(scores)), 0)

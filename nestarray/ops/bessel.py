@@ -13,7 +13,7 @@ from nestarray.typing import Array
 
 __all__ = ["i0", "i0e", "i1", "i1e"]
 
-# Of exp(−x) I₀(x) and exp(−x) I₁(x) / x in x/4 − 1; of √x times exp(−x) I(x) in 16/x − 1.
+# Coefficients of exp(−x) I₀(x) and exp(−x) I₁(x) / x in x/4 − 1; of √x exp(−x) I(x) in 16/x − 1.
 _I0_NEAR = (
     0.338397637204738042, -0.304682672343198399, 0.171620901522208775, -0.0949010970480476444,
     0.0493052842396707085, -0.0237374148058994688, 0.0105464603945949983, -0.00432430999505057594,
@@ -74,7 +74,7 @@ def _scaled(y: Array, near: tuple[float, ...], far: tuple[float, ...], odd: bool
 def _unscaled(y: Array, scaled: Array) -> Array:
     """I(x) from exp(−y) I(x) and y = |x|; at infinity, where that is 0 · ∞, `y`."""
     finite = ops.where(ops.isfinite(y), y, ops.zeros_like(y))
-    # The exponential in two halves: it overflows before I does.
+    # Two factors exp(x / 2), because exp(x) overflows before I(x).
     half = ops.exp(0.5 * finite)
     return ops.where(ops.isfinite(y), scaled * half * half, y)
 

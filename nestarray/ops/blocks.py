@@ -105,7 +105,7 @@ def _read(name: str, x: Array, data_format: str) -> tuple[bool, Sizes, tuple[int
         )
         raise ShapeError(f"{name}: x: got the shape {tuple(x.shape)}, expected {expected}")
     *lead, first, second, third = x.shape
-    # where one size is not known yet, as in a tf.function, reshape finds it
+    # reshape infers a size that is unknown in a tf.function
     lead = tuple(-1 if n is None else n for n in lead)
     return is_last, lead, (first, second, third) if is_last else (second, third, first)
 

@@ -133,7 +133,7 @@ def nms(
 
 
 def _kept(values: Array, is_kept: Array, size: int | None, fill: int) -> Array:
-    """The values that a mask keeps, or `size` of them, filled up."""
+    """The values where a mask is True, padded to `size` if given."""
     if size is None:
         return ops.masked_select(values, is_kept)
     count = values.shape[0]
@@ -142,7 +142,7 @@ def _kept(values: Array, is_kept: Array, size: int | None, fill: int) -> Array:
 
 
 def _softly(boxes: Array, scores: Array, sigma: float) -> tuple[Array, Array]:
-    """All boxes by falling score, and their scores, each lowered by those in front of it."""
+    """All boxes by falling score, and their scores, each lowered by the boxes before it."""
     count = boxes.shape[0]
     numbers = ops.arange(count, dtype="int64", like=boxes)
     if not count:

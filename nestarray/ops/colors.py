@@ -10,7 +10,7 @@ from nestarray.typing import Array
 
 __all__ = ["hsv_to_rgb", "rgb_to_grayscale", "rgb_to_hsv"]
 
-#: How bright red, green and blue look (ITU-R BT.601).
+#: The luminance of red, green and blue (ITU-R BT.601).
 _LUMA = (0.2989, 0.587, 0.114)
 
 
@@ -109,7 +109,7 @@ def hsv_to_rgb(x: Array, /, *, axis: int = -3) -> Array:
     """
     refuse_complex(x)
     hue, saturation, value = _channels("hsv_to_rgb", x, axis)
-    # how much of a colour there is falls and rises in straight lines around the circle
+    # each colour is a piecewise linear function of the hue
     red = ops.abs(hue * 6.0 - 3.0) - 1.0
     green = 2.0 - ops.abs(hue * 6.0 - 2.0)
     blue = 2.0 - ops.abs(hue * 6.0 - 4.0)

@@ -64,7 +64,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     if bias is None:
         return product
     result = ops.add(product, bias)
-    # the bias would repeat the product, or is not one number for each output
+    # the bias is not one number per output
     if tuple(result.shape) != tuple(product.shape) or len(bias.shape) != rank - 1:
         check_linear("linear", {"x": x, "weight": given, "bias": bias})
     return result
@@ -129,7 +129,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     if dtype_of(x1).kind == "complex":
         x1 = ops.conj(x1)
     x1, x2 = ops.moveaxis(x1, axis, -1), ops.moveaxis(x2, axis, -1)
-    # A product of a row and a column sums in the dtype of the factors, as `matmul` does.
+    # A vector product accumulates in the dtype of the factors, like `matmul`.
     return ops.squeeze(ops.matmul(ops.expand_dims(x1, -2), ops.expand_dims(x2, -1)), (-2, -1))
 
 

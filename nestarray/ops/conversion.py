@@ -77,7 +77,7 @@ def asarray(
             )
         obj, own, copy = _host_array(obj, dtype), "numpy", None
     if own == "numpy" and dtype is not None and copy is not False:
-        # On the host first: a framework may lack the dtype of the data, but not the wanted one.
+        # Cast on the host first: a framework may lack the dtype of the data, but not the requested one.
         obj = np.asarray(obj).astype(backends.core("numpy").native_dtype(dtype), copy=False)
     if device is None and like is not None and own != target:
         device = core.device_to_share(like)

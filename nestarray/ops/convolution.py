@@ -368,7 +368,7 @@ def unfold(
     )
     output = at.output(x.shape[2:])
     columns = _patches(_padded(x, at.padding), at, output)
-    lead = -1 if x.shape[1] else x.shape[0]  # of no elements, -1 is any number
+    lead = -1 if x.shape[1] else x.shape[0]  # -1 cannot be inferred for an empty array
     return ops.reshape(columns, (lead, x.shape[1] * math.prod(at.kernel), math.prod(output)))
 
 

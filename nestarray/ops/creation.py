@@ -277,7 +277,7 @@ def arange(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.arange.html
     """
-    # The frameworks disagree on the length and the rounding of floating ranges: one computes them.
+    # The frameworks disagree on length and rounding of floating ranges, so one formula computes them.
     check_not_zero("arange", "step", step)
     first, end = (0, start) if stop is None else (start, stop)
     host = np.arange(first, end, step)
@@ -340,7 +340,7 @@ def linspace(
     inner = dtypes.result_dtype(start, stop, 1.0)
     host = np.linspace(0.0, 1.0, num, endpoint=endpoint).reshape(num, *[1] * ndim)
     weight = ops.asarray(host, dtype=inner, like=arrays[0])
-    # Both ends come out exactly, which start + weight · (stop − start) would not promise.
+    # Both ends are exact, unlike with start + weight · (stop − start).
     line = ops.add(ops.multiply(start, ops.subtract(1.0, weight)), ops.multiply(stop, weight))
     line = ops.moveaxis(line, 0, axis) if axis else line
     line = line if dtype is None else ops.astype(line, dtype)

@@ -68,7 +68,7 @@ def interp(
         xp, fp = ops.take(xp, order, axis=0), ops.take(fp, order, axis=0)
         xp = ops.concat([xp[-1:] - period, xp, xp[:1] + period])
         fp = ops.concat([fp[-1:], fp, fp[:1]])
-    elif xp.shape[0] == 1:  # a second point far behind, of the same value
+    elif xp.shape[0] == 1:  # add a second point with the same value
         xp, fp = ops.concat([xp, xp + 1]), ops.concat([fp, fp])
     right_end = xp[-1]
     after = ops.clip(ops.searchsorted(xp, x, side="right"), 1, xp.shape[0] - 1)

@@ -133,7 +133,7 @@ def pairwise_distance(
 
 
 def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = False) -> Array:
-    """The norm over the last axis, whose derivative at 0 is 0 and not NaN."""
+    """The norm over the last axis, with derivative 0 at 0 instead of NaN."""
     if eps:
         difference = ops.add(difference, eps)
     if p == 0:
@@ -156,22 +156,22 @@ def _length(difference: Array, p: float, *, eps: float = 0.0, keepdims: bool = F
 
 
 def _root(total: Array, p: float = 2) -> Array:
-    """total^(1/p), whose derivative at 0 is 0 and not infinite."""
+    """total^(1/p), with derivative 0 at 0 instead of ∞."""
     zero = ops.equal(total, 0.0)
     total = ops.where(zero, 1.0, total)
     root = ops.sqrt(total) if p == 2 else ops.pow(total, 1.0 / p)
     return ops.where(zero, 0.0, root)
 
 
-#: How many differences are in memory at once.
+#: The number of differences in memory at once.
 _BLOCK = 2**24
 
 
 def _squares(x1: Array, x2: Array) -> Array:
     """Σₖ (x1ᵢₖ − x2ⱼₖ)², from the differences of some rows at a time.
 
-    The derivative is computed from |x1ᵢ|² + |x2ⱼ|² − 2 x1ᵢ·x2ⱼ, which is the same, and needs no
-    differences; the value would lose those between near points.
+    The derivative uses |x1ᵢ|² + |x2ⱼ|² − 2 x1ᵢ·x2ⱼ, which needs no differences; for the value this
+    formula would cancel between close points.
     """
     still1, still2 = ops.stop_gradient(x1), ops.stop_gradient(x2)
     batch = ops.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
@@ -184,7 +184,7 @@ def _squares(x1: Array, x2: Array) -> Array:
         parts.append(ops.sum(ops.multiply(difference, difference), axis=-1))
     value = parts[0] if len(parts) == 1 else ops.concat(parts, axis=-2)
     x1, x2 = (ops.where(ops.isfinite(x), x, 0.0) for x in (x1, x2))
-    # from points near the origin, of which less is lost
+    # relative to their mean, which reduces cancellation
     origin = ops.sum(ops.stop_gradient(x2), axis=-2, keepdims=True)
     origin = ops.divide(origin, float(max(x2.shape[-2], 1)))
     x1, x2 = ops.subtract(x1, origin), ops.subtract(x2, origin)
@@ -193,7 +193,7 @@ def _squares(x1: Array, x2: Array) -> Array:
     product = ops.matmul(x1, ops.matrix_transpose(x2))
     formula = ops.subtract(ops.add(square1, square2), ops.multiply(product, 2.0))
     nothing = ops.subtract(formula, ops.stop_gradient(formula))
-    # of squares that overflow it is NaN
+    # NaN if the squares overflow
     return ops.add(value, ops.where(ops.isfinite(nothing), nothing, 0.0))
 
 

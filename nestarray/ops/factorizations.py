@@ -74,7 +74,7 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
 @op
 def qr(
     x: Array, /, *, mode: str = "reduced", pivoting: bool = False
-) -> Any:  # which of the two the setting says
+) -> Any:  # a named tuple of two or three arrays
     """The QR decomposition Q R = x: orthonormal columns Q, upper triangular R.
 
     Args:
@@ -98,7 +98,7 @@ def qr(
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.linalg.qr.html
         https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.qr.html
     """
-    if not pivoting:  # for which every backend has its own function
+    if not pivoting:  # every backend has its own function
         return ops.qr(x, mode=mode)
     check_matrices("qr", "x", x)
     pivots = _pivots(ops.stop_gradient(x))
@@ -306,7 +306,7 @@ def lu_factor(x: Array, /) -> LUFactorResult:
     pivots = []
     for k in range(min(m, n)):
         size = ops.abs(ops.getitem(x, (..., slice(None), k)))
-        size = ops.where(ops.greater_equal(rows, k), size, -1.0)  # rows above are settled
+        size = ops.where(ops.greater_equal(rows, k), size, -1.0)  # the rows above are final
         pivot = ops.astype(ops.argmax(size, axis=-1, keepdims=True), int64)
         pivots.append(pivot)
         order = ops.where(ops.equal(rows, k), pivot, ops.where(ops.equal(rows, pivot), k, rows))
@@ -315,7 +315,7 @@ def lu_factor(x: Array, /) -> LUFactorResult:
         row = ops.getitem(x, (..., slice(k, k + 1), slice(None)))
         column = ops.getitem(x, (..., slice(None), slice(k, k + 1)))
         head = ops.getitem(row, (..., slice(None), slice(k, k + 1)))
-        zeros = ops.equal(head, 0)  # only in a column of zeros, which is unchanged
+        zeros = ops.equal(head, 0)  # only for a column of zeros, which is unchanged
         head = ops.where(zeros, ops.ones_like(head), head)
         below = ops.greater(ops.expand_dims(rows, -1), k)
         factor = ops.where(below, ops.divide(column, head), ops.zeros_like(column))
@@ -371,7 +371,7 @@ def lu(x: Array, /) -> LUResult:
 
 
 def permutation_of(pivots: Array, m: int) -> Array:
-    """The order in which exchanges put m rows: row i is the former row orderᵢ."""
+    """The permutation of m rows by row exchanges: row i is the former row orderᵢ."""
     rows = ops.arange(m, dtype=int64, like=pivots)
     order = ops.broadcast_to(rows, (*pivots.shape[:-1], m))
     for i in range(pivots.shape[-1]):

@@ -19,7 +19,7 @@ from nestarray.typing import Array
 
 __all__ = ["betainc", "gammainc", "gammaincc", "polygamma", "zeta"]
 
-_BLOCK = 16  # nodes at a time: as many times the memory of the arguments
+_BLOCK = 16  # the number of nodes per block, and the factor of the arguments' memory
 
 
 def _is_double(x: Array) -> bool:
@@ -118,7 +118,7 @@ def _gamma_factor(a: Array, x: Array) -> Array:
 
 def _lower_integral(a: Array, x: Array) -> Array:
     """P(a, x) Γ(a) / (xᵃ exp(−x)) for 0 < x ≤ a + 1: ∫₀^∞ exp(−a v + x (1 − e⁻ᵛ)) dv."""
-    raised = a - x + 3.0  # a at which it is computed, less x; a + 3 would lose digits
+    raised = a - x + 3.0  # (a + 3) − x, without the rounding of a + 3
     tiny = ops.stop_gradient(ops.maximum(x, 1e-6))
     negligible = _negligible(x)
     scale = negligible / tiny
@@ -151,7 +151,7 @@ def _upper_integral(a: Array, x: Array) -> Array:
     return _integral(integrand, end, a, rise)
 
 
-_SUMMED = 200.0  # up to where ζ is summed
+_SUMMED = 200.0  # the largest order of the ζ sums
 
 
 @cache
@@ -169,7 +169,7 @@ def _lgamma1p() -> tuple[float, ...]:
     return tuple(found[::-1])
 
 
-#: The terms of Σ (−x)ⁿ / (n! (a + n)) that count for x ≤ 1.5.
+#: The number of significant terms of Σ (−x)ⁿ / (n! (a + n)) for x ≤ 1.5.
 _POWERS = 24
 
 
@@ -205,7 +205,7 @@ def _incomplete_gamma(a: Array, x: Array, *, upper: bool) -> Array:
         value = ops.where(beyond, high, ops.where(near, small, 1.0 - low))
     else:
         value = ops.where(beyond, 1.0 - high, low)
-    # At the ends: all of the mass lies below x where a = 0 or x = ∞, none where x = 0 or a = ∞.
+    # Limits: P = 1 for a = 0 or x = ∞, P = 0 for x = 0 or a = ∞.
     full = ops.logical_or(a == 0.0, x == math.inf)
     none = ops.logical_or(x == 0.0, a == math.inf)
     undefined = ops.logical_or(ops.logical_and(full, none), ops.logical_or(a < 0.0, x < 0.0))
@@ -272,14 +272,14 @@ def gammaincc(a: Array, x: Array, /) -> Array:
 def _beta_factor(a: Array, b: Array, x: Array) -> Array:
     """xᵃ yᵇ / B(a, b) with y = 1 − x, for a, b > 0 and 0 < x < 1."""
     y, log_x, log_y = 1.0 - x, ops.log(x), ops.log1p(-x)
-    # Both large: the logarithms of how far x and y are from a and b over their sum.
+    # Both large: logarithms of the ratios of x and y to a and b over their sum.
     p, q = ops.maximum(a, 10.0), ops.maximum(b, 10.0)
     off = x * q - y * p
     exponent = p * _log_minus(x * (p + q) / p, off / p)
     exponent = exponent + q * _log_minus(y * (p + q) / q, -off / q)
     exponent = exponent + _stirling_rest(p + q) - _stirling_rest(p) - _stirling_rest(q)
     both = ops.exp(exponent) * ops.sqrt(p * q / (p + q) / (2.0 * math.pi))
-    # One large: the ratio of Γ(a + b) to the larger's Γ by Stirling's series.
+    # One large: the ratio of Γ(a + b) to Γ of the larger by Stirling's series.
     swap = a < b
     large, small = ops.where(swap, q, p), ops.minimum(ops.where(swap, a, b), 10.0)
     log_large, log_small = ops.where(swap, log_y, log_x), ops.where(swap, log_x, log_y)
@@ -323,7 +323,7 @@ def _beta_end(a: Array, b: Array, odds: Array) -> Array:
     bound = ops.maximum(power * odds, 1e-6)
     root = ops.sqrt(negligible * negligible + 8.0 * negligible * bound)
     end = ops.minimum((negligible + root) / (2.0 * bound), negligible / (a - bound))
-    for _ in range(10):  # convex: each step halves the distance at least, and stays above
+    for _ in range(10):  # convex: each step at least halves the distance, and stays above
         decay = ops.exp(-end)
         inside = 1.0 - odds * ops.expm1(-end)
         value = a * end - power * ops.log(inside) - negligible
@@ -464,7 +464,7 @@ def polygamma(n: int, x: Array, /) -> Array:
     part = bounded - ops.round(bounded)
     pole = part == 0.0
     angle = math.pi * ops.where(pole, 0.25, part)
-    # The sine of the distance to ½ and not the cosine, which at ½ is not 0 by rounding.
+    # The sine of the distance to ½ instead of the cosine, which rounding makes nonzero at ½.
     cosine = ops.sin(math.pi * (0.5 - ops.abs(ops.where(pole, 0.25, part))))
     cotangent = cosine / ops.sin(angle)
     slope = math.pi ** (n + 1) * _polynomial(cotangent, _cotangent_derivative(n))

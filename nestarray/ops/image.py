@@ -26,7 +26,7 @@ __all__ = [
     "pixel_unshuffle",
 ]
 
-#: The kind of each spelling of a mode; those with a number of axes in the name say it.
+#: Mode → its kind, and the number of axes if the name implies one.
 _MODES = {
     "nearest": "nearest",
     "nearest-exact": "nearest-exact",
@@ -367,7 +367,7 @@ def grid_sample(
     taps = []
     for i, size in enumerate(x.shape[2:]):
         position = _position(grid[..., count - 1 - i], size, align_corners)
-        # A cubic kernel reads around the point; the others move the point inside first.
+        # A cubic kernel reads the elements around the point; other modes clip the point first.
         if mode != "bicubic":
             position = _inside(position, size, padding_mode, align_corners)
         found = _taps(position, mode)
@@ -385,7 +385,7 @@ def grid_sample(
 
 
 def _known(sizes: Sequence[int | None]) -> tuple[int, ...]:
-    # a first size that is only known at run time is inferred from the others
+    # a batch size known only at run time is inferred
     return tuple(-1 if n is None else n for n in sizes)
 
 
@@ -424,7 +424,7 @@ def _sizes(
 
 
 def _nearest(old: int, new: int, scale: float, shift: float) -> list[int]:
-    # in float32, as torch does: it decides which way a position on an edge falls
+    # in float32, like torch: rounding decides the element for a position on an edge
     positions = (np.arange(new, dtype=np.float32) + np.float32(shift)) * np.float32(scale)
     return np.minimum(np.floor(positions).astype(int), old - 1).tolist()
 
@@ -514,7 +514,7 @@ def _gaussian(distance: np.ndarray) -> np.ndarray:
     return np.where(np.abs(distance) < 1.5, np.exp(-2.0 * distance * distance), 0.0)
 
 
-#: The kernels that are normalized at the border without `antialias` too: radius and function.
+#: Kernels normalized at the border, also without `antialias`: (radius, function).
 _KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
     "mitchellcubic": (2, _mitchell),
     "lanczos3": (3, _lanczos(3)),
@@ -559,7 +559,7 @@ def _inside(position: Array, size: int, padding_mode: str, align_corners: bool) 
         low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
         if span == 0:
             return position * 0.0
-        # a zigzag, which goes back in every other span
+        # a triangle wave
         distance = ops.abs(position - low)
         along = ops.remainder(distance, span)
         is_back = ops.equal(ops.remainder(ops.floor(distance / span), 2.0), 1.0)

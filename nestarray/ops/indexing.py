@@ -253,7 +253,7 @@ def scatter(
 
 
 def _check_covered(name: str, updates: Array, indices: Array) -> None:
-    """There is an update for each index."""
+    """Check that there is an update for each index."""
     own, needed = tuple(updates.shape), tuple(indices.shape)
     fits = len(own) == len(needed) and not any(
         n is not None and m is not None and n < m for n, m in zip(own, needed)
@@ -266,7 +266,7 @@ def _check_covered(name: str, updates: Array, indices: Array) -> None:
 
 
 def _aligned(x: Array, indices: Array, axis: int, name: str) -> tuple[Array, Array, int]:
-    """`x` and `indices` broadcast against each other but along `axis`."""
+    """`x` and `indices` broadcast against each other, except along `axis`."""
     if len(x.shape) != len(indices.shape):
         raise ShapeError(
             f"{name}: indices: got {len(indices.shape)} dimensions, expected those of x, "
@@ -289,7 +289,7 @@ def _aligned(x: Array, indices: Array, axis: int, name: str) -> tuple[Array, Arr
 
 
 def _grid(indices: Array, axis: int) -> tuple[Any, ...]:
-    """An index that counts through all axes but `axis`, where it is `indices`."""
+    """An index with `indices` along `axis` and all positions along other axes."""
     ndim = len(indices.shape)
     return tuple(
         indices if i == axis else np.arange(length).reshape((-1,) + (1,) * (ndim - 1 - i))
@@ -327,7 +327,7 @@ def gather_nd(x: Array, indices: Array, /, *, batch_dims: int = 0) -> Array:
     places = ops.unstack(indices, axis=-1)
     if batch_dims:
         _check_shared(x, indices, batch_dims)
-        # counted by sums of ones, as lengths may be known at run time only
+        # cumulative sums of ones, because lengths may be known only at run time
         one = ops.ones_like(ops.sum(indices, axis=-1), dtype=dtypes.int64)
         counts = (ops.cumulative_sum(one, axis=axis) for axis in range(batch_dims))
         places = (*(ops.subtract(count, 1) for count in counts), *places)
@@ -368,7 +368,7 @@ def scatter_nd(x: Array, indices: Array, updates: Array, /, *, mode: str = "repl
         array([1., 0., 2.])
     """
     mode = check_mode(mode, "scatter_nd")
-    if 0 in indices.shape:  # for which JAX takes updates of any shape
+    if 0 in indices.shape:  # JAX accepts updates of any shape here
         check_positions("scatter_nd", {"x": x, "indices": indices, "updates": updates})
     return ops.setitem(x, ops.unstack(indices, axis=-1), updates, mode=mode)
 
@@ -391,7 +391,7 @@ def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> 
         >>> na.index_add(np.zeros(3), np.asarray([0, 2, 0]), np.asarray([1.0, 2.0, 3.0]))
         array([4., 0., 2.])
     """
-    if 0 in indices.shape:  # for which JAX takes updates of any shape
+    if 0 in indices.shape:  # JAX accepts updates of any shape here
         check_updates("index_add", {"x": x, "indices": indices, "updates": updates, "axis": axis})
     before = (slice(None),) * one_axis(axis, len(x.shape), "index_add")
     return ops.setitem(x, (*before, indices), updates, mode="add")
@@ -587,7 +587,7 @@ def ravel_multi_index(multi_index: Sequence[Array], /, dims: Shape) -> Array:
     return position
 
 
-#: None is an index too: it adds an axis.
+#: The default, because None is a valid index: it adds an axis.
 _NO_INDEX = object()
 
 

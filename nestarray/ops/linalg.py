@@ -277,7 +277,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: float | str | None 
     return ops.expand_dims(norm, (-2, -1)) if keepdims else norm
 
 
-#: By order: what to take of the sums, and the axis that they sum over.
+#: Order → (the extremum of the sums, the axis of the sums).
 _SUMS_OF_LINES = {
     1: ("max", -2),
     -1: ("min", -2),
@@ -391,7 +391,7 @@ def expm(x: Array, /) -> Array:
         N. J. Higham, The scaling and squaring method for the matrix exponential revisited, 2005
     """
     check_square("expm", "x", x)
-    # Scaled to a 1-norm below this the approximation of degree 13 is exact in double precision.
+    # Below this 1-norm the approximation of degree 13 is exact in double precision.
     norm = ops.matrix_norm(x, ord=1, keepdims=True)
     count = ops.ceil(ops.log2(ops.maximum(ops.divide(norm, 5.37), 1.0)))
     x = ops.multiply(x, ops.astype(ops.exp2(ops.negative(count)), x.dtype, copy=False))
@@ -410,10 +410,10 @@ def expm(x: Array, /) -> Array:
     return result
 
 
-#: Enough for every norm of which the exponential is finite, unless eigenvalues cancel.
+#: Sufficient for every norm with a finite exponential, unless eigenvalues cancel.
 _SQUARINGS = 20
 
-#: The coefficients of the numerator of degree 13; the denominator's differ in the odd signs.
+#: The coefficients of the numerator of degree 13; the denominator has opposite signs at odd powers.
 _PADE = tuple(
     float(math.comb(13, k) * math.factorial(26 - k) // math.factorial(13)) for k in range(14)
 )
@@ -474,15 +474,17 @@ def sqrtm(x: Array, /) -> Array:
     error = ops.matrix_norm(ops.subtract(product, unit), keepdims=True)
     # The product converges quadratically to the identity if a root exists, and stays far otherwise.
     root = ops.where(ops.less(error, 1e-2), root, float("nan"))
-    # x y⁻¹ is 0 where x is, and elsewhere the root
+    # x y⁻¹ is 0 where x is 0, and the root elsewhere
     inverse = ops.inv(ops.where(is_singular, root, unit))
     return ops.where(is_singular, ops.matmul(x, inverse), root)
 
 
 def _regular(x: Array) -> tuple[Array, Array]:
-    """The matrices, where they are singular with numbers in place of 0, and which these are."""
+    """Regularized matrices, and a mask of the singular ones."""
     still = ops.stop_gradient(x)
-    _, S, Vh = ops.svd(ops.where(ops.isfinite(still), still, 0.0))  # NumPy raises for others
+    _, S, Vh = ops.svd(
+        ops.where(ops.isfinite(still), still, 0.0)
+    )  # NumPy raises for a singular matrix
     greatest = ops.getitem(S, (..., slice(0, 1)))
     greatest = ops.where(ops.equal(greatest, 0.0), 1.0, greatest)
     threshold = ops.multiply(greatest, 10.0 * x.shape[-1] * finfo(dtype_of(S)).eps)
@@ -493,7 +495,7 @@ def _regular(x: Array) -> tuple[Array, Array]:
     return ops.where(is_singular, ops.add(x, ops.matmul(scaled, Vh)), x), is_singular
 
 
-#: Of double precision after about ten steps, if the condition is not extreme.
+#: Double precision takes about ten steps, unless the condition number is extreme.
 _NEWTON_STEPS = 14
 
 
@@ -551,7 +553,7 @@ def multi_dot(arrays: Sequence[Array], /) -> Array:
 
 
 def _cheapest_splits(lengths: Sequence[int]) -> dict[tuple[int, int], int]:
-    """For each chain i…j of matrices of these lengths, after which one to cut it in two."""
+    """For each chain i…j of matrices with these sizes, the index of the cheapest split."""
     count = len(lengths) - 1
     cost = {(i, i): 0 for i in range(count)}
     split: dict[tuple[int, int], int] = {}

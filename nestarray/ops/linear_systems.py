@@ -228,7 +228,7 @@ def lstsq(x1: Array, x2: Array, /, *, rtol: float | None = None) -> LstsqResult:
     S = ops.svdvals(x1)
     rank = ops.count_nonzero(ops.greater(S, _threshold(x1, S, rtol)), axis=-1)
     right = ops.expand_dims(x2, -1) if len(x2.shape) == 1 else x2
-    # By the pseudo-inverse, whose derivative holds where singular values are equal.
+    # By the pseudo-inverse, whose derivative exists also for equal singular values.
     solution = ops.matmul(ops.pinv(x1, rtol=rtol), right)
     size = ops.abs(ops.subtract(right, ops.matmul(x1, solution)))
     residuals = ops.sum(ops.multiply(size, size), axis=-2)
@@ -303,7 +303,7 @@ def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
     check_right_side("cho_solve", x1, x2)
     other = adjoint(x1)
     lower, upper_one = (other, x1) if upper else (x1, other)
-    # A column at first, as without its axis the half solved stack would be read as matrices.
+    # As a column, because a stack of vectors would be taken for matrices in the second solve.
     right = ops.expand_dims(x2, -1) if len(x2.shape) == 1 else x2
     solution = ops.solve_triangular(upper_one, ops.solve_triangular(lower, right), upper=True)
     return ops.squeeze(solution, -1) if len(x2.shape) == 1 else solution

@@ -24,7 +24,7 @@ __all__ = [
     "nll_loss",
 ]
 
-# torch cuts logarithms here, so that a certain wrong answer costs much rather than infinitely.
+# The lower bound of logarithms in torch, which keeps the loss of a confident wrong answer finite.
 _LEAST_LOG = -100.0
 
 
@@ -321,7 +321,7 @@ def cosine_similarity(x1: Array, x2: Array, /, *, axis: int = -1, eps: float = 1
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cosine_similarity.html
     """
-    # The floor goes under the root: the root's slope at zero is infinite.
+    # The lower bound applies before the root, whose derivative at zero is infinite.
     floor = eps * eps
     square1 = ops.maximum(ops.sum(x1 * x1, axis=axis, keepdims=True), floor)
     square2 = ops.maximum(ops.sum(x2 * x2, axis=axis, keepdims=True), floor)
@@ -408,7 +408,7 @@ def _on_axis(vector: Array, axis: int, count: int) -> Array:
 
 
 def _cut_log(x: Array) -> Array:
-    """log x, and −100 where it is less; without a warning or an infinite slope at 0."""
+    """max(log x, −100), without a warning or an infinite derivative at 0."""
     is_positive = ops.greater(x, 0)
     log = ops.log(ops.where(is_positive, x, 1.0))
     return ops.where(is_positive, ops.maximum(log, _LEAST_LOG), _LEAST_LOG)

@@ -252,7 +252,7 @@ def multilabel_margin_loss(x: Array, target: Array, /, *, reduction: str = "mean
     _check_target("multilabel_margin_loss", target, tuple(x.shape))
     dtype, classes = dtypes.dtype_of(x), x.shape[-1]
     is_class = ops.astype(ops.greater_equal(target, 0), dtype)
-    counts = ops.cumulative_prod(is_class, axis=-1)  # 0 from the first −1 on
+    counts = ops.cumulative_prod(is_class, axis=-1)  # 0 from the first −1 onwards
     index = ops.maximum(target, 0)
     rights = ops.one_hot(index, classes, dtype=dtype) * ops.expand_dims(counts, axis=-1)
     is_wrong = 1.0 - ops.max(rights, axis=-2)

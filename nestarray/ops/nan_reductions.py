@@ -139,7 +139,7 @@ def nanvar(
     x = ops.astype(x, mean_dtype(x), copy=False)
     mean = ops.nanmean(x, axis=axis, keepdims=True)
     is_nan = ops.isnan(x)
-    # Twice: with NaN in the branch that is not taken, the derivative of abs would be NaN.
+    # Replaced twice: NaN in the unselected branch would make the derivative of abs NaN.
     deviation = ops.abs(ops.where(is_nan, 0.0, ops.subtract(_with(x, 0.0), _with(mean, 0.0))))
     total = ops.sum(ops.multiply(deviation, deviation), axis=axis, keepdims=keepdims)
     return _shared_out(total, ops.subtract(_count(x, axis, keepdims), correction), total)
@@ -169,14 +169,14 @@ def nanstd(
 
 
 def _count(x: Array, axis: Axis, keepdims: bool) -> Array:
-    """How many elements are not NaN, in a floating dtype that counts exactly."""
+    """The number of elements other than NaN, in a floating dtype that represents it exactly."""
     counts = ops.sum(ops.bitwise_invert(ops.isnan(x)), axis=axis, keepdims=keepdims)
     is_wide = dtype_of(x) in (float64, complex128)
     return ops.astype(counts, float64 if is_wide else float32)
 
 
 def _shared_out(total: Array, count: Array, x: Array) -> Array:
-    """total / count in the dtype of `x`; NaN where there is nothing to divide by."""
+    """total / count in the dtype of `x`; NaN where the count is 0."""
     is_some = ops.greater(count, 0.0)
     divisor = ops.astype(ops.where(is_some, count, 1.0), x.dtype)
     return ops.where(is_some, ops.divide(total, divisor), float("nan"))
@@ -276,7 +276,7 @@ def nanargmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -
 
 def _place_of(x: Array, value: Array, axis: int | None, keepdims: bool) -> Array:
     """The first position of `value`, which NaN does not equal."""
-    found = ops.equal(x, value)  # ∞ put in place of NaN would not tell NaN from ∞
+    found = ops.equal(x, value)  # replacing NaN by ∞ would not distinguish it from ∞
     place = ops.argmax(ops.astype(found, "int8"), axis=axis, keepdims=keepdims)
     return ops.where(ops.any(found, axis=axis, keepdims=keepdims), place, -1)
 
@@ -343,7 +343,7 @@ def nanquantile(
         rows, *_ = in_rows(each_weight(x, weights, axis, "nanquantile"), axis, "nanquantile")
         rows = ops.where(ops.isnan(flat), 0.0, ops.astype(rows, share.dtype))
         return in_front(of_weights(flat, rows, share), share, is_share, kept if keepdims else rest)
-    ordered = ops.sort(flat, axis=-1)  # NaN last
+    ordered = ops.sort(flat, axis=-1)  # NaN is sorted to the end
     count = ops.astype(_count(ordered, -1, True), share.dtype)
 
     def at(where: Array) -> Array:

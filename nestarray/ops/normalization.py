@@ -66,7 +66,7 @@ def batch_norm(
     """
     refuse_complex(x)
     _check_vectors("batch_norm", x, axis, mean=mean, variance=variance, weight=weight, bias=bias)
-    # Folded to one scale and one shift a channel, so that x is passed over twice, not four times.
+    # Combined to one scale and one shift per channel: two passes over x instead of four.
     scale = 1.0 / ops.sqrt(variance + eps)
     scale = scale if weight is None else scale * weight
     shift = -mean * scale
@@ -377,7 +377,7 @@ def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e
     check_range("normalize", "eps", eps, 0)
     axes = many_axes(axis, len(x.shape), "normalize")
     if ord == 2:
-        # The floor goes under the root: the root's slope at zero is infinite.
+        # The lower bound applies before the root, whose derivative at zero is infinite.
         size = ops.abs(x) if dtypes.dtype_of(x).kind == "complex" else x
         square = ops.sum(ops.square(size), axis=axes, keepdims=True)
         return ops.divide(x, ops.sqrt(ops.maximum(square, eps * eps)))

@@ -40,8 +40,8 @@ def median(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     return ops.quantile(x, 0.5, axis=axis, keepdims=keepdims)
 
 
-#: (α, β) of the methods that go linearly between two elements, from the place
-#: q · (n + 1 − α − β) + α counted from 1; the others select elements without interpolation.
+#: (α, β) of the methods that interpolate linearly, at the position q · (n + 1 − α − β) + α counted
+#: from 1; the other methods select elements.
 _LINEAR = {
     "linear": (1.0, 1.0),
     "interpolated_inverted_cdf": (0.0, 1.0),
@@ -145,7 +145,7 @@ def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tu
     rest = tuple(shape[i] for i in others)
     kept = tuple(1 if i in axes else length for i, length in enumerate(shape))
     lengths = [shape[i] for i in axes]
-    # −1 does not tell a length where there is nothing
+    # -1 cannot be inferred for an empty array
     count = math.prod(lengths) if 0 in shape else -1
     return ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, count)), rest, kept
 
@@ -215,7 +215,7 @@ def between(
     below, above = at(low), at(high)
     weight = ops.astype(ops.subtract(where, low), dtype)
     step = ops.multiply(ops.subtract(above, below), weight)
-    # At a place that is whole the element itself: the step may be ∞ − ∞.
+    # At an integer position the element itself, because the step may be ∞ − ∞.
     return ops.add(below, ops.where(ops.equal(below, above), 0.0, step))
 
 
@@ -337,7 +337,9 @@ def mode(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Mod
     place = ops.reshape(ops.arange(length, dtype="int64", like=x), column)
     start = ops.cummax(ops.where(changes, place, 0), axis=axis)  # of the run of equal elements
     run = ops.add(ops.subtract(place, start), 1)
-    last = ops.argmax(run, axis=axis, keepdims=True)  # the first of the longest: the least element
+    last = ops.argmax(
+        run, axis=axis, keepdims=True
+    )  # the first longest run has the smallest element
     values = ops.take_along_axis(ordered, last, axis=axis)
     counts = ops.take_along_axis(run, last, axis=axis)
     if flat and keepdims:

@@ -127,7 +127,7 @@ _REDUCTIONS = {
 def _run(
     op_name: str, function: str, x: Array, pattern: str, sizes: Mapping[str, int], *settings: Any
 ) -> Array:
-    """The function of einops, with its errors in the words of the op."""
+    """Call a function of einops, and convert its errors."""
     einops = lazy_imports.optional("einops", f"{op_name} needs", extra="einops")
     if not isinstance(pattern, str):
         raise ArgumentError(
@@ -139,11 +139,11 @@ def _run(
             raise ArgumentError(f"{op_name}: {name}: got {size!r}, expected the length of an axis")
     try:
         module: ModuleType = einops
-        if backends.core("numpy").stands_in(x):  # which brings the functions for it along
+        if backends.core("numpy").stands_in(x):  # it uses the array's own functions
             module = importlib.import_module("einops.array_api")
         return getattr(module, function)(x, pattern, *settings, **sizes)
     except einops.EinopsError as error:
-        *_, reason = str(error).strip().splitlines()  # before it stand pattern and shape
+        *_, reason = str(error).strip().splitlines()  # the lines before contain pattern and shape
         raise ShapeError(
             f"{op_name}: pattern: got {pattern!r} for x of shape {tuple(x.shape)}"
             f"{f' and sizes {dict(sizes)}' if sizes else ''}: {reason.strip()}"

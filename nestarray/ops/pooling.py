@@ -528,7 +528,9 @@ def _adaptive(
             x = reduction(x, axis=axis, keepdims=True)
         elif size % parts == 0:
             shape = tuple(x.shape)
-            batch = shape[0] if 0 in shape[1:] else -1  # which may not be known, unlike channels
+            batch = (
+                shape[0] if 0 in shape[1:] else -1
+            )  # the batch size may be unknown, unlike the channels
             split = (batch, *shape[1:axis], parts, size // parts, *shape[axis + 1 :])
             x = reduction(ops.reshape(x, split), axis=axis + 1)
         else:

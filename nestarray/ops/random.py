@@ -225,10 +225,12 @@ def random_quantile(u: Array, *, distribution: str) -> Array:
     """
     refuse_complex(u)
     threefry.check_distribution(distribution)
-    if distribution == "cauchy":  # the roundings of jax.random, since the tangent is steep
+    if (
+        distribution == "cauchy"
+    ):  # rounded like jax.random, because the tangent amplifies differences
         pi = threefry.rounded(math.pi, dtypes.dtype_of(u))
         u = ops.multiply(ops.subtract(u, 0.5), pi)
-    # all else is computed in float64, where the log1p of jax.random has larger errors
+    # the others are computed in float64, where the log1p of jax.random has larger errors
     wide = backends.widest_float(u)
     log1p = ops.log1p
     if dtypes.dtype_of(u) is dtypes.float64:
@@ -309,7 +311,7 @@ def normal_quantile(u: Array) -> Array:
     is_central = ops.less(w, 5.0)
     far = ops.subtract(
         rounding.rounded_once(ops, ops.sqrt, w, wide), 3.0
-    )  # PyTorch's root is 1 ulp off
+    )  # PyTorch's root has an error of 1 ulp
     w = ops.where(is_central, ops.subtract(w, 2.5), far)
     w, p = ops.astype(w, wide, copy=False), None
     for central, tail in zip(threefry.GILES_CENTRAL, threefry.GILES_TAIL, strict=True):
@@ -325,7 +327,7 @@ def normal_quantile(u: Array) -> Array:
 
 
 def _wide_erfinv(x: Array) -> Array:
-    """erf⁻¹ of float64, by the three polynomials of which one is right at each place."""
+    """erf⁻¹ in float64, by three polynomials for three ranges."""
     wide = dtypes.float64
     w = ops.negative(logarithms.log1p(ops, ops.negative(ops.multiply(x, x)), wide))
     is_central = ops.less(w, 6.25)
@@ -374,10 +376,10 @@ def random_integers(
     """
     wanted, unsigned, span = threefry.check_integers("random_integers", low, high, dtype)
     keys = ops.random_split(key)
-    flat = (threefry.count(shape),)  # NumPy warns of wrapping numbers, not of wrapping arrays
+    flat = (threefry.count(shape),)  # NumPy warns when scalars wrap, not when arrays do
     words = ops.random_bits(keys[1], shape=flat, dtype=unsigned)
     if span:  # 0 means the whole range: every word is a result
-        # arrays, not numbers: these may be too large for the int32 that JAX reads numbers as
+        # arrays, because JAX converts numbers to int32, which may be too small
         size, factor = (
             ops.full((1,), number, dtype=unsigned, like=key)
             for number in (span, threefry.word_factor(span, unsigned.bits))

@@ -323,7 +323,7 @@ def _layer(
     """One layer in one direction; one product computes the input's contribution for all time steps."""
     gates = ops.linear(x, part.w_input, part.b_input)
     sizes = (part.out(layout.gates), part.hidden(layout.gates))
-    # zeros like a part of the gates: the batch may be known at run time only
+    # zeros like a slice of the gates, because the batch size may be known only at run time
     starts = tuple(
         ops.zeros_like(gates[0][:, :size]) if state is None else state
         for state, size in zip(states, sizes)

@@ -92,7 +92,7 @@ def random_poisson(key: Array, lam: Array, *, dtype: DTypeLike = "int32") -> Arr
     """
     wanted = threefry.check_rates(key, lam, dtype)
     lam = ops.stop_gradient(lam)
-    with np.errstate(all="ignore"):  # of candidates that are rejected
+    with np.errstate(all="ignore"):  # rejected candidates may overflow
         counts = rejection.poisson(ops, key, lam, find_for((lam,), "while_loop"))
     return rejection.as_counts(ops, counts, wanted)
 
@@ -128,5 +128,5 @@ def random_binomial(key: Array, n: Array, p: Array) -> Array:
     """
     threefry.check_trials(key, n, p)
     n, p = ops.stop_gradient(n), ops.stop_gradient(p)
-    with np.errstate(all="ignore"):  # of candidates that are rejected
+    with np.errstate(all="ignore"):  # rejected candidates may overflow
         return binomial.binomial(ops, key, n, p, find_for((p,), "while_loop"))

@@ -44,7 +44,7 @@ def bitwise_count(x: Array, /) -> Array:
     dtype = dtypes.dtype_of(x)
     if not dtype.is_integer:
         raise DtypeError(f"bitwise_count: x: got {dtype}, expected an integer dtype; see astype")
-    # As int64, halves of 32 bits: the magnitude of the smallest int64 does not fit, its bits do.
+    # In int64, two halves of 32 bits: the bits of the smallest int64 are correct, its magnitude overflows.
     wide = ops.astype(x, dtypes.int64, copy=False)
     if dtype.kind == "int":
         wide = ops.abs(wide)
@@ -55,7 +55,7 @@ def bitwise_count(x: Array, /) -> Array:
         pairs = ops.bitwise_and(ops.bitwise_right_shift(part, 2), 0x33333333)
         part = ops.bitwise_and(part, 0x33333333) + pairs
         part = ops.bitwise_and(part + ops.bitwise_right_shift(part, 4), 0x0F0F0F0F)
-        # The sum of the bytes gathers in the highest of them.
+        # The multiplication sums the bytes in the highest byte.
         total = total + ops.bitwise_and(ops.bitwise_right_shift(part * 0x01010101, 24), 0xFF)
     return ops.astype(total, dtypes.uint8)
 
@@ -131,10 +131,10 @@ def ldexp(x1: Array, x2: Array, /) -> Array:
             f"ldexp: x2: got {dtypes.dtype_of(x2)}, expected an integer dtype; see astype"
         )
     wide = _working(x1)
-    # In four parts: none of the powers leaves the range, as 2ᵉ at once could where x1 · 2ᵉ does not.
+    # Four factors, each in range: 2ᵉ may overflow although x1 · 2ᵉ does not.
     reach = 2200 if dtype is dtypes.float64 else 300
     of_x2 = dtypes.dtype_of(x2)
-    if of_x2.bits > 8:  # before the cast, as int32 does not hold all of them
+    if of_x2.bits > 8:  # before the cast, because int32 may overflow
         x2 = ops.clip(x2, -reach if of_x2.kind == "int" else 0, reach)
     exponent = ops.astype(x2, dtypes.int32, copy=False)
     quarter = ops.floor_divide(exponent, 4)
@@ -175,7 +175,7 @@ def frexp(x: Array, /) -> Frexp:
     wide = _working(x)
     plain = ops.logical_and(ops.isfinite(wide), ops.not_equal(wide, 0.0))
     size = ops.abs(ops.where(plain, wide, 0.5))
-    # The logarithm is rounded: where it is off by one the mantissa shows it.
+    # The mantissa corrects a rounded logarithm that is off by one.
     exponent = ops.astype(ops.floor(ops.log2(ops.stop_gradient(size))), dtypes.int32)
     exponent = ops.add(exponent, 1)
     mantissa = ops.ldexp(size, ops.negative(exponent))

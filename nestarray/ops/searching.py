@@ -187,7 +187,7 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> tu
         return tuple(ops.full((size,), fill, dtype="int64", like=x) for fill in fills)
     counts = ops.cumulative_sum(ops.reshape(ops.astype(x, "bool"), (-1,)))
     wanted = ops.arange(1, size + 1, dtype=counts.dtype, like=x)
-    found = ops.searchsorted(counts, wanted)  # where as many have been counted
+    found = ops.searchsorted(counts, wanted)  # the position of the n-th nonzero element
     is_there = ops.less_equal(wanted, ops.getitem(counts, -1))
     places = ops.unravel_index(ops.where(is_there, found, 0), shape)
     return tuple(ops.where(is_there, place, fill) for place, fill in zip(places, fills))
@@ -469,7 +469,9 @@ def _equal_edges(x: Array, bins: int, limits: tuple[float, float] | None, name: 
     greatest = ops.add(greatest, ops.multiply(margin, 0.5))
     share = ops.asarray(np.arange(bins) / bins, dtype=x.dtype, like=x)
     edges = ops.add(least, ops.multiply(share, ops.subtract(greatest, least)))
-    return ops.concat([edges, ops.reshape(greatest, (1,))])  # the greatest itself, not rounded
+    return ops.concat(
+        [edges, ops.reshape(greatest, (1,))]
+    )  # the largest edge itself, without rounding
 
 
 @op

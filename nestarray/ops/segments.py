@@ -137,14 +137,14 @@ def segment_mean(x: Array, segment_ids: Array, /, *, num_segments: int | None = 
     x = ops.astype(x, mean_dtype(x), copy=False)
     count = _segments("segment_mean", x, segment_ids, num_segments)
     total = ops.segment_sum(x, segment_ids, num_segments=count)
-    ones = ops.ones((x.shape[0],), dtype="float32", like=x)  # counts beyond what float16 holds
+    ones = ops.ones((x.shape[0],), dtype="float32", like=x)  # counts may exceed float16
     counts = ops.segment_sum(ones, segment_ids, num_segments=count)
     counts = ops.astype(ops.maximum(counts, 1.0), x.dtype)
     return ops.divide(total, ops.reshape(counts, (count,) + (1,) * (len(x.shape) - 1)))
 
 
 def _segments(name: str, x: Array, segment_ids: Array, num_segments: int | None) -> int:
-    """How many segments there are."""
+    """The number of segments."""
     of_x, of_ids = tuple(x.shape), tuple(segment_ids.shape)
     if len(of_ids) != 1 or not of_x or (of_ids[0] != of_x[0] and None not in (of_ids[0], of_x[0])):
         raise ShapeError(

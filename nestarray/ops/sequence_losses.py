@@ -75,9 +75,9 @@ def ctc_loss(
     if not is_batched:
         log_probs, targets = ops.expand_dims(log_probs, axis=1), ops.expand_dims(targets, axis=0)
         input_lengths, target_lengths = (ops.expand_dims(n, axis=0) for n in lengths)
-    # blanks around each target: a place of the alignment is in one of these states
+    # the states of an alignment: the targets with blanks around each
     blanks = ops.full_like(targets, blank)
-    # what fills up short targets may be no class, and is never reached
+    # the padding of short targets may be an invalid class, but is never reached
     targets = ops.clip(targets, 0, log_probs.shape[2] - 1)
     states = ops.reshape(ops.stack((blanks, targets), axis=2), (-1, 2 * targets.shape[1]))
     states = ops.concat((states, blanks[:, :1]), axis=1)
@@ -103,7 +103,7 @@ def _forward(log_probs: Array, states: Array, blank: int) -> Array:
         ops.expand_dims(states, axis=0), (log_probs.shape[0], *ops.shape(states))
     )
     emissions = ops.take_along_axis(log_probs, index, axis=2)
-    # the blank between two targets may be left out if they differ
+    # the blank between two different targets is optional
     skips = ops.logical_and(
         ops.not_equal(states[:, 2:], blank), ops.not_equal(states[:, 2:], states[:, :-2])
     )

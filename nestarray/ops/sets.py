@@ -95,7 +95,9 @@ def unique_all(
     )
     first = ops.asarray(np.ones(min(flat.shape[0], 1), np.bool_), like=x)
     is_new = ops.concat([first, is_new])
-    number = ops.subtract(ops.cumulative_sum(is_new), 1)  # of the value at each place of the order
+    number = ops.subtract(
+        ops.cumulative_sum(is_new), 1
+    )  # the index of the unique value at each sorted position
     inverse = ops.scatter(ops.zeros_like(number), order, number, axis=0)
     end = flat.shape[0]
     if size is None:

@@ -117,8 +117,8 @@ def _cosine_transform(
     period = 2 * (length - 1) if kind == 1 else 2 * length
     x = ops.astype(x, float64 if dtype_of(x) is float64 else float32, copy=False)
     x = _of_length(ops.moveaxis(x, place, -1), length)
-    # Orthogonal are the transforms of kinds 1 to 3 only with their first and, of kind 1, last
-    # elements weighed: where the sums take xⱼ once, by √2, and where the result is such, by 1/√2.
+    # Kinds 1 to 3 are orthogonal only if the first and, for kind 1, the last elements are scaled: by
+    # √2 in the input where the sum contains xⱼ once, and by 1/√2 in the output.
     before, after = np.ones(length), np.ones(length)
     if norm == "ortho":
         ends = [0, -1] if kind == 1 else [0]
@@ -143,8 +143,8 @@ def _unscaled_cosine(x: Array, kind: int, n: int, weight: np.ndarray) -> Array:
     if kind == 1:
         inner = ops.getitem(x, (..., slice(1, n - 1)))
         return ops.real(ops.rfft(ops.concat([x, ops.flip(inner, axis=-1)], axis=-1)))
-    # cos t is the real part of exp(it), and exp(it) here a Fourier transform's factor over 2n
-    # elements times one that depends on j or k alone.
+    # cos t is the real part of exp(it), which is a factor of a Fourier transform of 2n elements
+    # times a factor that depends on j or k only.
     turn = np.arange(n) * np.pi / (2 * n)
     if kind == 2:
         spectrum = ops.getitem(ops.rfft(x, n=2 * n), (..., slice(0, n)))
@@ -225,7 +225,7 @@ def stft(
     """
     check_pad_mode(pad_mode, "stft", "pad_mode")
     hop_length, win_length = _frame_settings("stft", window, n_fft, hop_length, win_length)
-    if len(x.shape) == 0:  # a TensorShape of no axes counts as true
+    if len(x.shape) == 0:  # an empty TensorShape is truthy
         raise ShapeError("stft: x: got an array without dimensions, expected (*batch, time)")
     is_complex = any(a is not None and dtype_of(a).kind == "complex" for a in (x, window))
     if onesided is None:
@@ -347,7 +347,7 @@ def istft(
 def _overlapped(frames: Array, hop: int) -> Array:
     """`(*batch, frame, n)`, each `hop` after the one before, added up to `(*batch, time)`."""
     *batch, count, n = frames.shape
-    # Cut into r pieces as long as a hop, the i-th piece of frame t falls on the hop t + i.
+    # Split frames into r pieces of one hop: piece i of frame t overlaps hop t + i.
     pieces = -(-n // hop)
     cut = ops.reshape(_of_length(frames, pieces * hop), (*batch, count, pieces, hop))
     total = None

@@ -65,7 +65,7 @@ def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     count = ops.arange(1, x.shape[at] + 1, dtype=dtypes.dtype_of(x), like=x)
     count = ops.reshape(count, (-1,) + (1,) * (len(x.shape) - 1 - at))
     totals = ops.cumulative_sum(falling, axis=at)
-    # the scores with a positive probability are the first of these, so their count is a sum
+    # the scores with positive probability come first, so their number is a sum
     is_kept = ops.greater(1.0 + count * falling, totals)
     kept = ops.astype(is_kept, dtypes.dtype_of(x))
     total = ops.sum(ops.where(is_kept, falling, 0.0), axis=at, keepdims=True)

@@ -126,7 +126,7 @@ def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
         https://numpy.org/doc/stable/reference/generated/numpy.partition.html
     """
     _check_place(x, kth, axis, "partition")
-    return ops.sort(x, axis=axis)  # the one order that all frameworks have
+    return ops.sort(x, axis=axis)  # the order supported by all frameworks
 
 
 @op

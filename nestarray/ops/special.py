@@ -99,9 +99,9 @@ def _erfcx_beyond(y: Array) -> Array:
 
 
 def _erfc_beyond(y: Array) -> Array:
-    """erfc y for y ≥ 0.46875, without loss where it is tiny."""
+    """erfc y for y ≥ 0.46875, without cancellation."""
     scaled = _erfcx_beyond(y)
-    # exp(−y²) with the square split in two, the first part exact: the rounding of y² would show.
+    # exp(−y²) with y² split in two parts, the first exact, to avoid the rounding error of y².
     bounded = ops.clip(y, 0.0, 30.0)
     coarse = ops.trunc(bounded * 16.0) / 16.0
     rest = (bounded - coarse) * (bounded + coarse)
@@ -216,14 +216,16 @@ def erfinv(x: Array, /) -> Array:
     wide = _working(x)
     magnitude = ops.abs(wide)
     inside = magnitude < 1.0
-    small = magnitude < 1e-4  # for which two terms are right to 2e-17, and where the root is steep
+    small = (
+        magnitude < 1e-4
+    )  # two terms are accurate to 2e-17 here, where the derivative of the root is large
     y = ops.where(ops.logical_and(inside, magnitude >= 1e-4), magnitude, ops.full_like(wide, 0.5))
-    # Winitzki's formula is right to 2e-3; Halley's step cubes the error, so that three are ample.
+    # Winitzki's formula is accurate to 2e-3; Halley's step cubes the error, so three steps suffice.
     log = ops.log1p(-y * y)
     half = 2.0 / (math.pi * 0.147) + log * 0.5
     guess = ops.sqrt(ops.maximum(ops.sqrt(half * half - log / 0.147) - half, 0.0))
     for _ in range(3):
-        # Of y near 1 the complement is exact, and its erfc is known to full relative accuracy.
+        # For y near 1 the complement is exact, and its erfc has full relative accuracy.
         error = ops.where(y < 0.5, ops.erf(guess) - y, (1.0 - y) - ops.erfc(guess))
         step = error * (0.5 * _SQRT_PI) * ops.exp(guess * guess)
         guess = guess - step / (1.0 + guess * step)
@@ -317,7 +319,7 @@ def ndtri(x: Array, /) -> Array:
     t = ops.sqrt(-2.0 * log)
     z = (
         _ratio(t, (0.010328, 0.802853, 2.515517), (0.001308, 0.189269, 1.432788, 1.0)) - t
-    )  # right to 5e-4; Newton's step on ln Φ(z) = ln p squares the error
+    )  # accurate to 5e-4; Newton's step on ln Φ(z) = ln p squares the error
     for _ in range(3):
         value = ops.log_ndtr(z)
         slope = ops.exp(-0.5 * z * z - value) / math.sqrt(2.0 * math.pi)
@@ -437,7 +439,7 @@ def xlogy(x1: Array, x2: Array, /) -> Array:
     refuse_complex(x1)
     refuse_complex(x2)
     zero = _without_product(x1, x2, 0.0)
-    # Both the value and the gradient of the branch not taken must be finite.
+    # Value and gradient of the unselected branch must be finite.
     return ops.where(
         zero, ops.multiply(x1, 0.0), ops.multiply(x1, ops.log(ops.where(zero, 1.0, x2)))
     )

@@ -295,7 +295,7 @@ def cumulative_sum(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_sum.html
     """
-    # The backends have all but the initial element.
+    # The backends compute all except the initial element.
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
     running = ops.cumulative_sum(x, axis=axis, dtype=dtype)
@@ -337,7 +337,7 @@ def cumulative_prod(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.cumulative_prod.html
     """
-    # The backends have all but the initial element.
+    # The backends compute all except the initial element.
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
     running = ops.cumulative_prod(x, axis=axis, dtype=dtype)
@@ -399,7 +399,7 @@ def _running(
     before = (slice(None),) * axis
     distance = 1
     while distance < x.shape[axis]:
-        head = ops.getitem(x, (*before, slice(None, distance)))  # which has nothing before it
+        head = ops.getitem(x, (*before, slice(None, distance)))  # unchanged
         rest = ops.getitem(x, (*before, slice(distance, None)))
         earlier = ops.getitem(x, (*before, slice(None, -distance)))
         x = ops.concat([head, combine(earlier, rest)], axis=axis)
@@ -445,7 +445,7 @@ def logsumexp(
     Args:
         x: floating; real where `b` or `return_sign` are given.
         axis: the axis to reduce, or several; None means all.
-        b: the factors, real, which broadcast to `x`; where one is 0, `x` may be anything.
+        b: the factors, real, which broadcast to `x`; terms with a factor 0 are ignored.
             None: 1.
         keepdims: keep the reduced axes, with length 1.
         return_sign: return log |Σᵢ bᵢ exp xᵢ| and the sign of the sum, which is −1, 0 or 1.
@@ -471,7 +471,7 @@ def logsumexp(
         return (nothing, ops.zeros_like(nothing)) if return_sign else nothing
     is_complex = dtype_of(x).kind == "complex"
     greatest = ops.max(ops.real(x) if is_complex else x, axis=axis, keepdims=True)
-    # ±∞ and NaN are the result themselves; −∞ − (−∞) would be NaN, and the sum 0.
+    # ±∞ and NaN are the result; subtracting them would give NaN.
     is_finite = ops.isfinite(greatest)
     shift = ops.stop_gradient(ops.where(is_finite, greatest, 0.0))  # any shift gives the same
     if b is None and not return_sign:
@@ -495,7 +495,7 @@ def logsumexp(
 
 
 def _reduced(name: str, result: Array, x: Array, axis: Axis, keepdims: bool) -> Array:
-    """A reduction of `x` that has kept its axes, without them where they are not asked for."""
+    """Remove the reduced axes of a reduction of `x`, unless `keepdims`."""
     return result if keepdims else ops.squeeze(result, many_axes(axis, len(x.shape), name))
 
 
@@ -532,7 +532,7 @@ def average(
 
 
 def each_weight(x: Array, weights: Array, axis: Axis, name: str) -> Array:
-    """`weights` in the shape of `x`: they broadcast to it, or are one for each place of an axis.
+    """`weights` broadcast to the shape of `x`, or along one axis.
 
     Raises:
         ShapeError: they are neither.

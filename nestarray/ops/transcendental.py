@@ -488,7 +488,9 @@ def cbrt(x: Array, /) -> Array:
     # One step of Newton's method corrects the power: ⅓ is not representable.
     root = guess - (guess - safe / (guess * guess)) / 3.0
     zero = size == 0.0
-    rest = ops.where(zero, ops.sqrt(ops.where(zero, wide, 1.0)), wide)  # which is steep at 0 too
+    rest = ops.where(
+        zero, ops.sqrt(ops.where(zero, wide, 1.0)), wide
+    )  # its derivative at 0 is infinite
     root = ops.where(plain, ops.where(wide < 0.0, -root, root), rest)
     return ops.astype(root, dtype, copy=False) if dtype.is_floating else root
 

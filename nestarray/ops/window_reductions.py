@@ -84,14 +84,14 @@ def lp_pool(
     pool = (ops.avg_pool1d, ops.avg_pool2d, ops.avg_pool3d)[count - 1]
     powers = size if ord == 1 else x * x if ord == 2 else ops.pow(size, ord)
     kernel = windows.per_axis("lp_pool", "kernel_size", kernel_size, count)
-    if any(at.overhang) or at.kernel != kernel:  # a window that is cut counts as a whole one
+    if any(at.overhang) or at.kernel != kernel:  # scale the sum of a partial window
         mean = pool(powers, kernel_size=kernel_size, stride=stride, ceil_mode=True)
         total = ops.multiply(mean, float(math.prod(kernel)))
     else:
         total = pool(powers, kernel_size=kernel_size, stride=stride, divisor_override=1)
     if ord == 1:
         return total
-    is_zero = ops.equal(total, 0)  # where the root's slope is infinite
+    is_zero = ops.equal(total, 0)  # the derivative of the root is infinite at 0
     return ops.where(is_zero, 0.0, ops.pow(ops.where(is_zero, 1.0, total), 1.0 / ord))
 
 
@@ -146,7 +146,7 @@ def max_pool_with_indices(
     elements = ops.stack([x[(slice(None), slice(None), *place)] for place in offsets], axis=-1)
     numbers = np.stack([places[place] for place in offsets], axis=-1)
     choice = ops.expand_dims(_greatest(elements), axis=-1)
-    if (numbers < 0).any():  # where all of x is −∞ too, the first of x
+    if (numbers < 0).any():  # avoid padding where all elements are −∞
         first = np.argmax(numbers >= 0, axis=-1)[..., None]
         inside = ops.broadcast_to(ops.asarray(numbers >= 0, like=x), ops.shape(elements))
         is_inside = ops.take_along_axis(inside, choice, axis=-1)
@@ -377,7 +377,7 @@ def fractional_maxima(
         places = ops.arange(math.prod(shape[2:]), dtype=dtypes.int64, like=x)
         places = ops.broadcast_to(ops.reshape(places, (1, 1, *shape[2:])), shape)
     for axis, (size, k, out) in enumerate(zip(shape[2:], kernel, output)):
-        # torch's order: of two axes the last one's number comes first
+        # torch's order: the last axis comes first
         starts = _starts(uniform[:, :, 1 - axis if count == 2 else axis], size, k, out)
         index = ops.expand_dims(starts, axis=3) + ops.arange(k, dtype=dtypes.int64, like=x)
         index = ops.reshape(index, (*shape[:2], out * k))
