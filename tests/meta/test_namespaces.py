@@ -13,7 +13,7 @@ SPACES = [
     na.typing,
 ]  # fmt: skip
 #: Modules that are public names of a namespace.
-MODULES = {"nn": {"initializers"}}
+MODULES = {"graph": {"passes"}, "nn": {"initializers"}}
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.__name__)
