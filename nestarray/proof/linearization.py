@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes, ops
-from nestarray.frontends.torch.promotion import with_derivative_of
+from nestarray.frontends.derivatives import with_derivative_of
 from nestarray.graph.execution import steps
 
 if TYPE_CHECKING:

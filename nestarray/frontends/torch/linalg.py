@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.derivatives import with_derivative_of
 from nestarray.frontends.torch.contraction import matmul, vector_product
 from nestarray.frontends.torch.dims import axes_of, ndim_of, numel_of, shape_of, wrap_all
 from nestarray.frontends.torch.indefinite import *
@@ -20,7 +21,6 @@ from nestarray.frontends.torch.promotion import (
     HALF,
     accumulating,
     cast,
-    with_derivative_of,
 )
 from nestarray.frontends.torch.return_types import QR, SVD, Eigen, SignLogDet
 from nestarray.frontends.torch.shaping import adjoint

@@ -167,13 +167,6 @@ def accumulating(x: Array, dtype: DTypeLike | None = None) -> Array:
     return x if dtypes.dtype_of(x).is_inexact else na.astype(x, dtypes.int64)
 
 
-def with_derivative_of(x: Array, value: Array) -> Array:
-    """`value`, through which gradients flow as if it were `x`, of the same shape."""
-    nothing = na.subtract(x, na.stop_gradient(x))
-    # ∞ − ∞ is NaN
-    return na.add(value, na.where(na.isfinite(na.stop_gradient(x)), nothing, na.zeros_like(x)))
-
-
 class FloatInfo(NamedTuple):
     """torch.finfo: the limits of a floating dtype; of a complex one, of its parts."""
 

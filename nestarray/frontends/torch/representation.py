@@ -11,13 +11,13 @@ from typing import NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.derivatives import with_derivative_of
 from nestarray.frontends.torch.dims import axes_of, ndim_of, shape_of
 from nestarray.frontends.torch.promotion import (
     cast,
     expect_array,
     floating,
     promote_arrays,
-    with_derivative_of,
 )
 from nestarray.typing import Array
 

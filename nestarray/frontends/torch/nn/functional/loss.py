@@ -12,6 +12,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.frontends.derivatives import with_derivative_of
 from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.frontends.torch.nn.functional.activation import log_softmax
 from nestarray.frontends.torch.nn.functional.distance import cosine_similarity, pairwise_distance
@@ -19,7 +20,6 @@ from nestarray.frontends.torch.promotion import (
     HALF,
     cast,
     promote_arrays,
-    with_derivative_of,
 )
 from nestarray.frontends.torch.special import xlogy
 from nestarray.typing import Array

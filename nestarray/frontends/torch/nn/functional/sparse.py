@@ -5,9 +5,10 @@ from __future__ import annotations
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.frontends.derivatives import with_derivative_of
 from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of
 from nestarray.frontends.torch.linalg import vector_norm
-from nestarray.frontends.torch.promotion import cast, with_derivative_of
+from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]

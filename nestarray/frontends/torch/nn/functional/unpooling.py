@@ -12,8 +12,9 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.derivatives import with_derivative_of
 from nestarray.frontends.torch.dims import ndim_of, per_dim, shape_of
-from nestarray.frontends.torch.promotion import cast, with_derivative_of
+from nestarray.frontends.torch.promotion import cast
 from nestarray.frontends.torch.sampling import required_key
 from nestarray.ops.window_reductions import fractional_maxima
 from nestarray.typing import Array
