@@ -13,15 +13,17 @@ from nestarray.backends.checks.arguments import Arguments, arrays_in, is_any_tra
 from nestarray.config import current_backend
 from nestarray.errors import DtypeError
 
+# Patterns are compiled when an error needs them, not by `import nestarray`.
+
 #: The frameworks' messages for invalid values, and for lack of memory.
-OVER_VALUES = re.compile(
+OVER_VALUES = (
     "index .*out of bounds|index out of (bounds|range)|Target .*out of bounds|is not in \\["
     "|not positive|positive.definite|invertible|singular|converge|successful|[Aa]llocat|out of memory|enough memory"
     "|must increase|must be monoton|[Dd]ivision by zero|ZeroDivisionError"
 )
 
 #: The messages of the frameworks, and of our ops, for a dtype or a pair of dtypes without a kernel.
-_NO_KERNEL = re.compile(
+_NO_KERNEL = (
     "not implemented for ('|complex)|not well defined for complex|does not support (complex|.* dtypes)"
     "|Expected a floating point or complex tensor|not supported for complex"
     "|not in the list of allowed values|Could not find device for node"
@@ -46,9 +48,9 @@ def check_kernel(
         again: calls the implementation with other arguments.
     """
     text = str(error)
-    if not _operands(arguments) or OVER_VALUES.search(text):
+    if not _operands(arguments) or re.search(OVER_VALUES, text):
         return
-    if _NO_KERNEL.search(text) or _succeeds_in_float32(arguments, again):
+    if re.search(_NO_KERNEL, text) or _succeeds_in_float32(arguments, again):
         raise kernel_error(name, arguments)
 
 

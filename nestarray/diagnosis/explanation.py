@@ -108,7 +108,7 @@ _FRAMEWORK_ERRORS = frozenset(
 )  # fmt: skip
 
 #: The messages of an IndexError about shapes; others are about values.
-_OVER_SHAPES = re.compile(
+_OVER_SHAPES = (
     "^(tuple|list) index out of range|[Tt]oo many indices|indexing arrays could not be broadcast"
     "|^Dimension out of range|empty ax[ei]s|used as ind(ices|exes) must be"
     "|only integers, slices"
@@ -118,8 +118,8 @@ _OVER_SHAPES = re.compile(
 def _is_over_arguments(error: Exception) -> bool:
     """Whether a framework's error is about the arguments, and not values, memory or traces."""
     if type(error) is IndexError:
-        return _OVER_SHAPES.search(str(error)) is not None
-    return type(error).__name__ in _FRAMEWORK_ERRORS and not OVER_VALUES.search(str(error))
+        return re.search(_OVER_SHAPES, str(error)) is not None
+    return type(error).__name__ in _FRAMEWORK_ERRORS and not re.search(OVER_VALUES, str(error))
 
 
 def _generic_error(
