@@ -1,10 +1,9 @@
 """Imports that happen on first use: names of packages, optional packages, frameworks.
 
-``import nestarray`` must be fast and must import no framework. Four functions delay imports:
+``import nestarray`` must be fast and must import no framework. These functions delay imports:
 `attach` gives a package names whose modules are imported on first access, `attach_methods` does
-the same for methods of a class, `optional` imports a
-package that nestarray does not require, and `before_import` and `after_import` register
-functions to call when the user imports a framework.
+the same for methods of a class, `optional` imports a package that nestarray does not require, and
+`before_import` and `after_import` register functions to call when the user imports a framework.
 """
 
 from __future__ import annotations
