@@ -1,8 +1,7 @@
 """New arrays; without an array argument, on the default backend.
 
-Where an array lives and how it is laid out is not these functions' business: upstream's
-``device``, ``layout``, ``pin_memory``, ``memory_format`` and ``requires_grad`` are not
-taken.
+Upstream's ``device``, ``layout``, ``pin_memory``, ``memory_format`` and ``requires_grad`` are not
+parameters.
 
 Upstream: https://docs.pytorch.org/docs/stable/torch.html#creation-ops, one page a function:
 https://docs.pytorch.org/docs/stable/generated/torch.zeros.html
@@ -60,7 +59,7 @@ def full(size: Sequence[int], fill_value: float, *, dtype: DTypeLike | None = No
 
 
 def scalar_tensor(s: float, *, dtype: DTypeLike | None = None) -> Array:
-    """A 0-d array of a number, of float32 unless told otherwise."""
+    """A 0-d array of a number, by default float32."""
     return full((), s, dtype=dtypes.float32 if dtype is None else dtype)
 
 
@@ -77,7 +76,7 @@ def from_numpy(ndarray: Any) -> Array:
 
 
 def as_tensor(data: Any, dtype: DTypeLike | None = None) -> Array:
-    """`tensor`: arrays are values, so that a copy is the same."""
+    """`tensor`; arrays are immutable, so copies make no difference."""
     return tensor(data, dtype=dtype)
 
 
@@ -184,7 +183,7 @@ def linspace(
 
 
 def _even_steps(start: float | Array, end: float | Array, steps: int) -> Array:
-    """`linspace` between integers, in float64, each half counted from its own end, as upstream."""
+    """`linspace` between integers in float64, computed from both ends, as upstream."""
     first, last = (
         na.full((), int(x), dtype=dtypes.float64)
         if is_number(x)
@@ -216,13 +215,13 @@ def eye(n: int, m: int | None = None, *, dtype: DTypeLike | None = None) -> Arra
 
 
 def tril_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = dtypes.int64) -> Array:
-    """The indices of the lower triangle: a row of rows and a row of columns."""
+    """The indices of the lower triangle, rows and columns: `(2, n)`."""
     places = [(i, j) for i in range(row) for j in range(col) if j - i <= offset]
     return _index_pairs(places, dtype)
 
 
 def triu_indices(row: int, col: int, offset: int = 0, *, dtype: DTypeLike = dtypes.int64) -> Array:
-    """The indices of the upper triangle: a row of rows and a row of columns."""
+    """The indices of the upper triangle, rows and columns: `(2, n)`."""
     places = [(i, j) for i in range(row) for j in range(col) if j - i >= offset]
     return _index_pairs(places, dtype)
 

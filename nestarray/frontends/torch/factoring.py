@@ -29,7 +29,7 @@ def cholesky(input: Array, upper: bool = False) -> Array:
 
 
 def cholesky_solve(B: Array, L: Array, upper: bool = False) -> Array:
-    """X with A X = B, of the triangle that `cholesky` gives."""
+    """X with A X = B, from the result of `cholesky`."""
     return na.cho_solve(L, B, upper=upper)
 
 
@@ -47,7 +47,7 @@ def logdet(input: Array) -> Array:
 
 
 def lu_solve(b: Array, LU_data: Array, LU_pivots: Array) -> Array:
-    """X with A X = b, of the factors that ``linalg.lu_factor`` gives."""
+    """X with A X = b, from the result of ``linalg.lu_factor``."""
     return linalg.lu_solve(LU_data, LU_pivots, b)
 
 
@@ -77,7 +77,7 @@ def pinverse(input: Array, rcond: float = 1e-15) -> Array:
 
 
 def qr(input: Array, some: bool = True) -> QR:
-    """Q and R with A = Q R; `some` leaves the columns of Q out that R does not need."""
+    """Q and R with A = Q R; reduced if `some`, else complete."""
     return linalg.qr(input, "reduced" if some else "complete")
 
 
@@ -109,7 +109,7 @@ class TriangularSolution(NamedTuple):
 def triangular_solve(
     b: Array, A: Array, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> TriangularSolution:
-    """X with A X = b, or Aᵀ X = b, of a triangle A, and A itself."""
+    """X with A X = b, or Aᵀ X = b, for triangular A; and A."""
     matrix, is_upper = (na.matrix_transpose(A), not upper) if transpose else (A, upper)
     X = linalg.solve_triangular(matrix, b, upper=is_upper, unitriangular=unitriangular)
     batch = na.broadcast_shapes(shape_of(A)[:-2], shape_of(b)[:-2])

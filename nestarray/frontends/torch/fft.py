@@ -30,12 +30,12 @@ def ifft(input: Array, n: int | None = None, dim: int = -1, norm: str | None = N
 
 
 def rfft(input: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    """`fft` of real numbers, without the half that is the conjugate of the other."""
+    """`fft` of real numbers: the half with frequencies ≥ 0."""
     return na.rfft(input, n=n, axis=dim, norm=norm or "backward")
 
 
 def irfft(input: Array, n: int | None = None, dim: int = -1, norm: str | None = None) -> Array:
-    """The inverse of `rfft`, of length `n` (an even one unless told otherwise)."""
+    """The inverse of `rfft`, of length `n` (by default an even length)."""
     return na.irfft(input, n=n, axis=dim, norm=norm or "backward")
 
 
@@ -66,7 +66,7 @@ def ifft2(
 def rfft2(
     input: Array, s: Ints | None = None, dim: Ints = (-2, -1), norm: str | None = None
 ) -> Array:
-    """`fft2` of real numbers, the last dimension halved as in `rfft`."""
+    """`fft2` of real numbers, with the half spectrum of `rfft` in the last dimension."""
     return rfftn(input, s, dim, norm)
 
 
@@ -94,7 +94,7 @@ def ifftn(
 def rfftn(
     input: Array, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
 ) -> Array:
-    """`fftn` of real numbers, the last dimension halved as in `rfft`."""
+    """`fftn` of real numbers, with the half spectrum of `rfft` in the last dimension."""
     return na.rfftn(input, s=_several(s), axes=_several(dim), norm=norm or "backward")
 
 
@@ -135,7 +135,7 @@ _SWAPPED = {"backward": "forward", "ortho": "ortho", "forward": "backward"}
 def hfftn(
     input: Array, s: Ints | None = None, dim: Ints | None = None, norm: str | None = None
 ) -> Array:
-    """The real spectrum of a hermitian signal over several dimensions, of the last its half."""
+    """The real spectrum of a hermitian signal over several dimensions, given by half of the last."""
     x = na.conj(input) if dtypes.dtype_of(input).kind == "complex" else input
     return irfftn(x, s, dim, _SWAPPED[norm or "backward"])
 

@@ -289,7 +289,7 @@ def _scatter(x: Array, dim: int, index: Array, src: Array | float, mode: str) ->
 
 
 def _combined(function: Any, x: Array, index: Any, values: Array, mode: str) -> Array:
-    """`function`, which puts values in places; booleans are combined as the numbers 0 and 1."""
+    """Call a scatter `function`; booleans are combined as 0 and 1."""
     if mode == "replace" or dtypes.dtype_of(x) is not dtypes.bool:
         return function(x, index, values, mode=mode)
     number, added = na.astype(x, dtypes.int32), na.astype(values, dtypes.int32)
@@ -383,7 +383,7 @@ def index_put(
 
 
 def _fits_rows(x: Array, mask: Array, values: Array) -> bool:
-    """Whether `values` broadcast against each row that a mask chooses, whatever their number."""
+    """Whether `values` broadcast against each row that a mask selects, for any number of rows."""
     row = shape_of(x)[ndim_of(mask) :]
     own = shape_of(values)
     return len(own) <= len(row) or (len(own) == len(row) + 1 and own[0] == 1 and bool(row))

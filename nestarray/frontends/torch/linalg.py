@@ -152,7 +152,7 @@ def multi_dot(tensors: Sequence[Array]) -> Array:
 
 
 def diagonal(A: Array, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Array:
-    """A diagonal of two dimensions, the last two unless told otherwise."""
+    """The diagonal of two dimensions, by default the last two."""
     return _diagonal(A, offset, dim1, dim2)
 
 
@@ -248,7 +248,7 @@ def eigvals(A: Array) -> Array:
 
 
 def cond(A: Array, p: float | str | None = None) -> Array:
-    """‖A‖ₚ ‖A⁻¹‖ₚ; of None the greatest singular value over the least."""
+    """‖A‖ₚ ‖A⁻¹‖ₚ; for None the ratio of the largest and the smallest singular value."""
     return na.matrix_cond(A, p=p)
 
 
@@ -258,7 +258,7 @@ def matrix_exp(A: Array) -> Array:
 
 
 def vander(x: Array, N: int | None = None) -> Array:
-    """The powers of each element, from 0 on; of integers int64."""
+    """The Vandermonde matrix: powers of each element from 0; int64 for integers."""
     x = accumulating(x if ndim_of(x) else na.reshape(x, (1,)))
     return na.vander(x, N=N, increasing=True)
 
@@ -302,7 +302,7 @@ def matrix_rank(
     rtol: float | Array | None = None,
     hermitian: bool = False,
 ) -> Array:
-    """How many singular values are above max(atol, rtol · the largest)."""
+    """The number of singular values above max(atol, rtol · the largest)."""
     if numel_of(A) == 0:
         return na.zeros(shape_of(A)[:-2], dtype=dtypes.int64, like=A)
     s = na.abs(eigvalsh(A)) if hermitian else svdvals(A)
@@ -310,7 +310,7 @@ def matrix_rank(
 
 
 def _limit(s: Array, A: Array, atol: float | Array | None, rtol: float | Array | None) -> Array:
-    """`(*, 1)`: up to which the singular values `s` of `A` count as 0."""
+    """The threshold below which singular values `s` of `A` count as 0, `(*, 1)`."""
     largest = na.max(s, axis=-1, keepdims=True)
     if rtol is None:
         eps = float(na.finfo(dtypes.dtype_of(s)).eps) * builtins.max(shape_of(A)[-2:])

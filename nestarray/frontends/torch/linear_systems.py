@@ -17,7 +17,7 @@ __all__ = ["lu", "lu_factor", "lu_solve", "solve", "solve_triangular", "tensorso
 
 
 def solve(A: Array, B: Array, *, left: bool = True) -> Array:
-    """X with A X = B; with ``left=False``, X A = B. A 1-d B, or a batch of them, are vectors."""
+    """X with A X = B; with ``left=False``, X A = B. A 1-d B, or a batch of 1-d B, is a vector."""
     if not left:
         return na.swapaxes(na.solve(na.swapaxes(A, -2, -1), na.swapaxes(B, -2, -1)), -2, -1)
     vectors = ndim_of(B) == 1 or (ndim_of(A) - 1 == ndim_of(B) and shape_of(A)[:-1] == shape_of(B))
@@ -44,7 +44,7 @@ def lu(A: Array, *, pivot: bool = True) -> PLU:
 
 
 def lu_factor(A: Array, *, pivot: bool = True) -> LUFactor:
-    """L and U in one matrix, and the exchanges of rows, counted from 1."""
+    """L and U in one matrix, and the row exchanges, counted from 1."""
     _expect_pivot("lu_factor", pivot)
     LU, pivots = na.lu_factor(A)
     return LUFactor(LU, cast(na.add(pivots, 1), dtypes.int32))
@@ -58,7 +58,7 @@ def _expect_pivot(name: str, pivot: bool) -> None:
 def lu_solve(
     LU: Array, pivots: Array, B: Array, *, left: bool = True, adjoint: bool = False
 ) -> Array:
-    """X with A X = B, or X A = B, of the factors of A or of its adjoint."""
+    """X with A X = B, or X A = B, from LU factors of A; `adjoint` solves with Aᴴ."""
     pivots = na.subtract(cast(pivots, dtypes.int64), 1)
     if not left:  # Aᵀ Xᵀ = Bᵀ; with the adjoint, the conjugate of A X̄ᵀ = B̄ᵀ
         B = _conj(_mT(B)) if adjoint else _mT(B)
@@ -83,7 +83,7 @@ def _lu_solve(LU: Array, pivots: Array, B: Array, *, is_transposed: bool) -> Arr
 def solve_triangular(
     A: Array, B: Array, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Array:
-    """X with A X = B, or X A = B, of triangles A; the other triangle is not looked at."""
+    """X with A X = B, or X A = B, for triangular A; the other triangle is ignored."""
     if left:
         return na.solve_triangular(A, B, upper=upper, unit_diagonal=unitriangular)
     X = na.solve_triangular(_mT(A), _mT(B), upper=not upper, unit_diagonal=unitriangular)

@@ -231,7 +231,7 @@ def argmax(
     dtype: DTypeLike | None = None,
     mask: Array | None = None,
 ) -> Array:
-    """Where the largest element is; of the dtype of `input`, which is how upstream has it."""
+    """The index of the largest element, in the dtype of `input`, as upstream."""
     found = reduction.argmax(_filled(input, mask, _lowest(input)), dim, keepdim)
     return _as(found, dtype, dtypes.dtype_of(input))
 
@@ -244,7 +244,7 @@ def argmin(
     dtype: DTypeLike | None = None,
     mask: Array | None = None,
 ) -> Array:
-    """Where the smallest element is; of the dtype of `input`, which is how upstream has it."""
+    """The index of the smallest element, in the dtype of `input`, as upstream."""
     found = reduction.argmin(_filled(input, mask, _highest(input)), dim, keepdim)
     return _as(found, dtype, dtypes.dtype_of(input))
 

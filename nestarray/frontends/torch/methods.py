@@ -38,7 +38,7 @@ __all__ = [
 
 
 def view(input: Array, *size: Any) -> Array:
-    """The elements in another shape; one size may be −1."""
+    """Reshape; one size may be −1."""
     return shaping.reshape(input, sizes(size))
 
 
@@ -53,7 +53,7 @@ def reshape_as(input: Array, other: Array) -> Array:
 
 
 def expand(input: Array, *size: Any) -> Array:
-    """Repeated along dimensions of size 1 and new ones in front; −1 keeps a size."""
+    """Broadcast to a shape; −1 keeps a size."""
     return shaping.broadcast_to(input, sizes(size))
 
 
@@ -213,7 +213,7 @@ def fill(input: Array, value: Array | builtins.float) -> Array:
 
 
 def item(input: Array) -> Any:
-    """The one element as a Python number; reads a value, so it cannot be compiled."""
+    """The only element as a Python number; reads a value, so it cannot be compiled."""
     kind = dtypes.dtype_of(input).kind
     number = {"bool": builtins.bool, "float": builtins.float, "complex": complex}
     return number.get(kind, builtins.int)(na.reshape(input, ()))
@@ -279,7 +279,7 @@ def __getitem__(input: Array, index: Any) -> Array:
 
 
 def T(input: Array) -> Array:
-    """The dimensions in reverse order; of a 0-d array itself."""
+    """Reverse the dimensions; a 0-d array is unchanged."""
     ndim = ndim_of(input)
     return input if ndim < 2 else na.permute_dims(input, builtins.tuple(range(ndim))[::-1])
 
@@ -290,7 +290,7 @@ def mT(input: Array) -> Array:
 
 
 def mH(input: Array) -> Array:
-    """The last two dimensions exchanged, complex numbers conjugated."""
+    """Swap the last two dimensions and conjugate."""
     return shaping.adjoint(input)
 
 

@@ -55,7 +55,7 @@ def msort(input: Array) -> Array:
 def topk(
     input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> ValuesIndices:
-    """The `k` largest (or smallest) elements in order, and where they are."""
+    """The `k` largest (or smallest) elements in order, and their indices."""
     extent = shape_of(input)[wrap("topk", dim, ndim_of(input))] if ndim_of(input) else 1
     if isinstance(extent, int) and isinstance(k, int) and not 0 <= k <= extent:
         raise ArgumentError(f"topk: k: got {k}, expected 0 to {extent}, the size of dim {dim}")
@@ -69,7 +69,7 @@ def topk(
 
 
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
-    """The `k`-th smallest element, counted from 1, and where it is."""
+    """The `k`-th smallest element, counted from 1, and its index."""
     extent = shape_of(input)[wrap("kthvalue", dim, ndim_of(input))] if ndim_of(input) else 1
     if not 1 <= k <= extent:
         raise ArgumentError(f"kthvalue: k: got {k}, expected 1 to {extent}, the size of dim {dim}")
@@ -129,7 +129,7 @@ def bucketize(
 
 
 def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Array:
-    """How many elements fall in each of `bins` equal intervals of [min, max]."""
+    """The number of elements in each of `bins` equal intervals of [min, max]."""
     dtype = dtypes.dtype_of(input)
     x = na.reshape(input, (-1,))
     wide = dtype if dtype.is_floating else dtypes.float32
@@ -156,14 +156,14 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Arra
 
 
 def bincount(input: Array, weights: Array | None = None, minlength: int = 0) -> Array:
-    """How often each number from 0 on occurs; reads the largest value, so it is eager only."""
+    """The counts of the integers from 0; reads the largest value, so it cannot be compiled."""
     return counted(input, weights, minlength)
 
 
 def counted(
     input: Array, weights: Array | None, minlength: int, length: int | None = None
 ) -> Array:
-    """`bincount`, of which `length` says how many counts there are."""
+    """`bincount` with a fixed number of counts, `length`."""
     if weights is not None and dtypes.dtype_of(weights) is not dtypes.float32:
         weights = cast(weights, dtypes.float64)
     found = na.bincount(input, weights, minlength=minlength, length=length)

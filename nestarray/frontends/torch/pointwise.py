@@ -105,7 +105,7 @@ def fmod(input: Array, other: Array | float) -> Array:
 
 
 def pow(input: Array | float, exponent: Array | float) -> Array:
-    """input to the exponent; integers to a negative one are 0, but for 1 and −1."""
+    """input to the power `exponent`; integers to negative powers are 0, except 1 and −1."""
     x, y = promote(input, exponent)
     if is_number(y) or result_type(x, y).is_inexact:
         return na.pow(x, y)
@@ -223,7 +223,7 @@ def fmin(input: Array, other: Array) -> Array:
 def nan_to_num(
     input: Array, nan: float | None = 0.0, posinf: float | None = None, neginf: float | None = None
 ) -> Array:
-    """input with NaN and infinities replaced; by default by 0 and the largest finite numbers."""
+    """input with NaN and infinities replaced, by default with 0 and the largest finite numbers."""
     dtype = dtypes.dtype_of(input)
     if not dtype.is_inexact:
         return input
@@ -258,7 +258,7 @@ def floor(input: Array) -> Array:
 
 
 def round(input: Array, *, decimals: int = 0) -> Array:
-    """Rounded to the nearest, halves to even; with `decimals`, to that many digits."""
+    """Round to the nearest, halves to even; with `decimals`, to this number of digits."""
     if decimals == 0 or not dtypes.dtype_of(input).is_inexact:
         return na.round(input)
     scale = 10.0 ** builtins.abs(decimals)

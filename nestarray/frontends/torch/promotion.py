@@ -74,7 +74,7 @@ def result_type(*operands: Any) -> DType:
 
 
 def cast(x: Array, dtype: DTypeLike) -> Array:
-    """`x` as `dtype`, `x` itself if it is that already; of a complex number the real part."""
+    """`x` as `dtype`; unchanged if it has this dtype. Complex numbers lose their imaginary part."""
     source, wanted = dtypes.dtype_of(x), dtypes.as_dtype(dtype)
     if source is wanted:
         return x
@@ -91,10 +91,10 @@ def to_array(x: Any, dtype: DTypeLike, like: Array) -> Array:
 
 
 def fill_number(name: str, x: Any, dtype: DTypeLike) -> Any:
-    """A Python number that elements of `dtype` are set to; unsigned integers take negative ones.
+    """Check a Python number as a fill value for `dtype`; negative numbers wrap in unsigned dtypes.
 
     Raises:
-        ArgumentError: it is an integer that the dtype is too small for.
+        ArgumentError: the dtype is too small for the integer.
     """
     wanted = dtypes.as_dtype(dtype)
     if type(x) is not int or not wanted.is_integer:
@@ -109,7 +109,7 @@ def fill_number(name: str, x: Any, dtype: DTypeLike) -> Any:
 
 
 def _held(x: Any, dtype: DType) -> Any:
-    """A Python number as one of `dtype`: integers are taken modulo 2 to the number of bits."""
+    """A Python number in `dtype`: integers wrap modulo 2 to the number of bits."""
     if type(x) is not int or 0 <= x < 128 or not dtype.is_integer:
         return x
     x &= (1 << dtype.bits) - 1
@@ -168,7 +168,7 @@ def accumulating(x: Array, dtype: DTypeLike | None = None) -> Array:
 
 
 class FloatInfo(NamedTuple):
-    """torch.finfo: the limits of a floating dtype; of a complex one, of its parts."""
+    """torch.finfo: limits of a floating dtype, or of the parts of a complex dtype."""
 
     bits: int
     max: float

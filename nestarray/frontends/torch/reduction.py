@@ -125,7 +125,7 @@ def var(
     *,
     correction: float | None = None,
 ) -> Array:
-    """The variance, Σ(x − mean)² / (n − correction); torch corrects by 1 unless told otherwise."""
+    """The variance, Σ(x − mean)² / (n − correction); the default correction is 1."""
     if isinstance(dim, bool):
         dim, unbiased = None, dim
     return _var(_inexact("var", input), dim, keepdim, _correction(unbiased, correction))
@@ -208,7 +208,7 @@ def aminmax(input: Array, *, dim: int | None = None, keepdim: bool = False) -> M
 
 
 def max(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
-    """The largest element; with a dimension also where it is; with an array `maximum`."""
+    """The largest element; with a dimension also its index; with an array `maximum`."""
     expect_array(input)
     if dim is None:
         return amax(input)
@@ -218,7 +218,7 @@ def max(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
 
 
 def min(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
-    """The smallest element; with a dimension also where it is; with an array `minimum`."""
+    """The smallest element; with a dimension also its index; with an array `minimum`."""
     expect_array(input)
     if dim is None:
         return amin(input)
@@ -238,7 +238,7 @@ def argmin(input: Array, dim: int | None = None, keepdim: bool = False) -> Array
 
 
 def _at(x: Array, indices: Array, dim: int, keepdim: bool) -> ValuesIndices:
-    """The elements at `indices`: their gradient goes to these alone, as in torch."""
+    """The elements at `indices`; only these receive a gradient, as upstream."""
     if ndim_of(x) == 0:
         return ValuesIndices(x, na.reshape(indices, ()))
     axis = wrap("max", dim, ndim_of(x))
@@ -268,12 +268,12 @@ def _extreme(function: Any, name: str, x: Array, dim: Dims, keepdim: bool) -> Ar
 
 
 def all(input: Array, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Whether all elements over the dimensions `dim` are true; of bytes a byte."""
+    """Whether all elements over the dimensions `dim` are true; uint8 for uint8."""
     return _said_of(input, _reduced(na.all, "all", _truth(input), dim, keepdim))
 
 
 def any(input: Array, dim: Dims = None, keepdim: bool = False) -> Array:
-    """Whether an element over the dimensions `dim` is true; of bytes a byte."""
+    """Whether an element over the dimensions `dim` is true; uint8 for uint8."""
     return _said_of(input, _reduced(na.any, "any", _truth(input), dim, keepdim))
 
 
@@ -289,7 +289,7 @@ def _truth(x: Array) -> Array:
 
 
 def median(input: Array, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle element, the lower one of two; with a dimension also where it is."""
+    """The lower median; with a dimension also its index."""
     if dim is None:
         if numel_of(input) == 0:
             raise ArgumentError("median: got an empty array, expected at least one element")
@@ -322,7 +322,7 @@ def quantile(
     *,
     interpolation: str = "linear",
 ) -> Array:
-    """The `q`-quantiles; one more dimension in front if `q` is 1-d."""
+    """The `q`-quantiles, with a new first dimension if `q` is 1-d."""
     return quantile_by(na.quantile, input, q, dim, keepdim, interpolation)
 
 
@@ -334,7 +334,7 @@ def quantile_by(
     keepdim: bool,
     interpolation: str,
 ) -> Array:
-    """`quantile` or `nanquantile` as torch has them; without `dim` of all elements."""
+    """`quantile` or `nanquantile`; without `dim` over all elements."""
     flat = dim is None or ndim_of(input) == 0
     x = na.reshape(input, (-1,)) if flat else input
     axis = 0 if flat else wrap(function.__name__, dim or 0, ndim_of(input))
@@ -346,7 +346,7 @@ def quantile_by(
 
 
 def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
-    """The most frequent element, the smallest of several, and where it is last."""
+    """The most frequent element (the smallest of several) and its last index."""
     if ndim_of(input) == 0:
         return ValuesIndices(input, na.zeros((), dtype=dtypes.int64, like=input))
     own = dtypes.dtype_of(input)

@@ -64,7 +64,7 @@ def frexp(input: Array) -> MantissaExponent:
 def hash_tensor(
     input: Array, dim: int | Sequence[int] | None = None, *, keepdim: bool = False, mode: int = 0
 ) -> Array:
-    """The bits of all elements as float64 or int64, joined by exclusive or; uint64."""
+    """Exclusive or of the bits of all elements as float64 or int64; uint64."""
     if mode != 0:
         raise ArgumentError(f"hash_tensor: mode: got {mode}, expected 0, exclusive or")
     wide = dtypes.float64 if dtypes.dtype_of(input).is_floating else dtypes.int64
@@ -78,7 +78,7 @@ def hash_tensor(
 
 
 def _joined(bits: Array, axis: int) -> Array:
-    """Exclusive or along a dimension, whose size is 1 then: one half with the other."""
+    """Reduce a dimension by exclusive or, one half with the other."""
     size = shape_of(bits)[axis]
     if size == 0:
         return na.sum(bits, axis=axis, keepdims=True)
@@ -94,7 +94,7 @@ def _joined(bits: Array, axis: int) -> Array:
 
 
 def _bits(x: Array) -> Array:
-    """The bits of float64 as int64: sign, exponent and mantissa, put together from their values."""
+    """The bits of float64 as int64: sign, exponent and mantissa, computed arithmetically."""
     size = na.where(na.isfinite(x), na.abs(x), na.zeros_like(x))
     mantissa, exponent = na.frexp(size)
     is_normal = na.greater_equal(size, 2.0**-1022)

@@ -11,7 +11,7 @@ from nestarray.typing import Array
 
 
 class ValuesIndices(NamedTuple):
-    """Values and where they were: torch.return_types.max, sort, topk, median …"""
+    """Values and indices: torch.return_types.max, sort, topk, median …"""
 
     values: Array
     indices: Array
@@ -33,7 +33,7 @@ class SVD(NamedTuple):
 
 
 class ThinSVD(NamedTuple):
-    """torch.return_types.svd, which has V and not its adjoint."""
+    """torch.return_types.svd, with V instead of its adjoint."""
 
     U: Array
     S: Array

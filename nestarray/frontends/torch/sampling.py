@@ -117,7 +117,7 @@ def bernoulli(input: Array, p: float | None = None, *, key: Array | None = None)
 
 
 def poisson(input: Array, *, key: Array | None = None) -> Array:
-    """How many events happen where `input` are expected; of the dtype of `input`."""
+    """Poisson samples with mean `input`, in the dtype of `input`."""
     draw = na.random.poisson(required_key("poisson", key), input, na.shape(input))
     return na.astype(draw, dtypes.dtype_of(input))
 
@@ -125,7 +125,7 @@ def poisson(input: Array, *, key: Array | None = None) -> Array:
 def multinomial(
     input: Array, num_samples: int, replacement: bool = False, *, key: Array | None = None
 ) -> Array:
-    """Indices drawn with the probabilities of each row, largest perturbed ones first."""
+    """Indices drawn by the probabilities of each row, by the Gumbel top-k method."""
     key = required_key("multinomial", key)
     shape = na.shape(input)
     draws = (num_samples, *shape) if replacement else shape
@@ -148,7 +148,7 @@ def uniform(
 
 
 def exponential(input: Array, lambd: float = 1.0, *, key: Array | None = None) -> Array:
-    """With the density λ e^(−λx): ``exponential_`` as a function."""
+    """Exponential samples, density λ e^(−λx): ``exponential_`` as a function."""
     _expect_positive("exponential", "lambd", lambd)
     key, wanted = required_key("exponential", key), dtypes.dtype_of(input)
     return na.divide(na.random.exponential(key, na.shape(input), dtype=wanted), lambd)
@@ -157,7 +157,7 @@ def exponential(input: Array, lambd: float = 1.0, *, key: Array | None = None) -
 def cauchy(
     input: Array, median: float = 0.0, sigma: float = 1.0, *, key: Array | None = None
 ) -> Array:
-    """Cauchy numbers around `median`, of the width `sigma`: ``cauchy_`` as a function."""
+    """Cauchy samples with location `median` and scale `sigma`: ``cauchy_`` as a function."""
     _expect_positive("cauchy", "sigma", sigma)
     key, wanted = required_key("cauchy", key), dtypes.dtype_of(input)
     draw = na.random.cauchy(key, na.shape(input), dtype=wanted)
@@ -167,7 +167,7 @@ def cauchy(
 def log_normal(
     input: Array, mean: float = 1.0, std: float = 2.0, *, key: Array | None = None
 ) -> Array:
-    """Exponentials of normal numbers: ``log_normal_`` as a function."""
+    """Log-normal samples: ``log_normal_`` as a function."""
     _expect_positive("log_normal", "std", std)
     key, wanted = required_key("log_normal", key), dtypes.dtype_of(input)
     draw = na.random.normal(key, na.shape(input), dtype=wanted)

@@ -65,13 +65,13 @@ def t(input: Array) -> Array:
 
 
 def adjoint(input: Array) -> Array:
-    """The last two dimensions exchanged, complex numbers conjugated."""
+    """Swap the last two dimensions and conjugate."""
     swapped = transpose(input, -2, -1)
     return na.conj(swapped) if dtypes.dtype_of(input).kind == "complex" else swapped
 
 
 def movedim(input: Array, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
-    """Dimensions at other places, the others in their order."""
+    """Move dimensions; the others keep their order."""
     for name, given in (("source", source), ("destination", destination)):
         places = wrap_all("movedim", given, ndim_of(input))
         if len(set(places)) != len(places):
@@ -103,7 +103,7 @@ def flipud(input: Array) -> Array:
 
 
 def rot90(input: Array, k: int = 1, dims: Sequence[int] = (0, 1)) -> Array:
-    """Turned by 90° `k` times in the plane of `dims`, from the first towards the second."""
+    """Rotate by 90° `k` times in the plane of `dims`, from the first towards the second."""
     if len(set(wrap_all("rot90", dims, ndim_of(input)))) != 2 or len(dims) != 2:
         raise ArgumentError(f"rot90: dims: got {tuple(dims)}, expected two different dimensions")
     first, second = dims
@@ -139,7 +139,7 @@ def roll(
 
 
 def reshape(input: Array, shape: Sequence[int]) -> Array:
-    """The elements in another shape; one size may be −1."""
+    """Reshape; one size may be −1."""
     wanted = sizes((shape,))
     if -1 in wanted and has_zero(wanted):
         raise ShapeError(
@@ -149,7 +149,7 @@ def reshape(input: Array, shape: Sequence[int]) -> Array:
 
 
 def flatten(input: Array, start_dim: int = 0, end_dim: int = -1) -> Array:
-    """The dimensions from `start_dim` to `end_dim` as one."""
+    """Merge the dimensions from `start_dim` to `end_dim`."""
     shape = shape_of(input)
     start, end = wrap("flatten", start_dim, len(shape)), wrap("flatten", end_dim, len(shape))
     if start > end:
@@ -190,7 +190,7 @@ def squeeze(input: Array, dim: int | Sequence[int] | None = None) -> Array:
 
 
 def broadcast_to(input: Array, size: Sequence[int]) -> Array:
-    """Repeated along dimensions of size 1 and new ones in front; −1 keeps a size."""
+    """Broadcast to a shape; −1 keeps a size."""
     wanted = list(sizes((size,)))
     own = shape_of(input)
     offset = len(wanted) - len(own)
@@ -245,7 +245,7 @@ def _each(tensors: tuple[Any, ...], function: Any) -> Any:
 
 
 def cat(tensors: Sequence[Array], dim: int = 0) -> Array:
-    """The arrays one after the other along `dim`; 1-d arrays without elements are left out."""
+    """Concatenate along `dim`; empty 1-d arrays are ignored."""
     if not tensors:
         raise ArgumentError("cat: tensors: got no arrays, expected at least one")
     dtype = result_type(*tensors)
@@ -315,7 +315,7 @@ def cartesian_prod(*tensors: Array) -> Array:
 def split(
     tensor: Array, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Array, ...]:
-    """Parts of one size (the last may be smaller), or of the sizes given."""
+    """Split into parts of one size (the last may be smaller), or of given sizes."""
     axis = wrap("split", dim, ndim_of(tensor))
     total = shape_of(tensor)[axis]
     if isinstance(split_size_or_sections, int):
@@ -329,7 +329,7 @@ def split(
 
 
 def chunk(input: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
-    """At most `chunks` parts of equal size, the last may be smaller."""
+    """Split into at most `chunks` parts of equal size; the last may be smaller."""
     axis = wrap("chunk", dim, ndim_of(input))
     if chunks < 1:
         raise ArgumentError(f"chunk: chunks: got {chunks}, expected at least 1")
@@ -340,7 +340,7 @@ def chunk(input: Array, chunks: int, dim: int = 0) -> tuple[Array, ...]:
 
 
 def tensor_split(input: Array, indices_or_sections: Any, dim: int = 0) -> tuple[Array, ...]:
-    """`n` parts whose sizes differ by at most 1, or cut before each index."""
+    """Split into `n` parts whose sizes differ by at most 1, or before each index."""
     axis = wrap("tensor_split", dim, ndim_of(input))
     total = shape_of(input)[axis]
     if hasattr(indices_or_sections, "dtype"):  # an array, read as numbers
@@ -367,7 +367,7 @@ def unbind(input: Array, dim: int = 0) -> tuple[Array, ...]:
 
 
 def tile(input: Array, dims: Sequence[int]) -> Array:
-    """Copies side by side; dimensions are added in front on either side."""
+    """Tile the array; missing dimensions are added in front."""
     counts = tuple(dims)
     missing = ndim_of(input) - len(counts)
     return na.tile(input, (1,) * builtins.max(missing, 0) + counts)
@@ -413,7 +413,7 @@ row_stack = vstack
 
 
 def hsplit(input: Array, indices_or_sections: int | Sequence[int]) -> tuple[Array, ...]:
-    """Parts along the second dimension, or the only one."""
+    """Split along the second dimension; along the only one for 1-d arrays."""
     _expect_sections("hsplit", indices_or_sections, input, 0 if ndim_of(input) == 1 else 1)
     return tensor_split(input, indices_or_sections, 0 if ndim_of(input) == 1 else 1)
 

@@ -129,7 +129,7 @@ def log_ndtr(input: Array) -> Array:
 
 
 def erfcx(input: Array) -> Array:
-    """e^(x²) erfc(x), which does not vanish where `erfc` does."""
+    """e^(x²) erfc(x), without underflow for large x."""
     return na.erfcx(floating(input))
 
 

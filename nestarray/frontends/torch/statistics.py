@@ -82,7 +82,7 @@ def histogramdd(
     weight: Array | None = None,
     density: bool = False,
 ) -> HistogramDD:
-    """How many points are in each cell of a grid, or their weight, and the edges of the cells."""
+    """The number or weight of the points in each cell of a grid, and the cell edges."""
     count = shape_of(input)[-1]
     points = na.reshape(input, (-1, count))
     flat = None if weight is None else na.reshape(weight, (-1,))
@@ -100,7 +100,7 @@ def histogram(
     weight: Array | None = None,
     density: bool = False,
 ) -> Histogram:
-    """How many elements are in each bin, or the weight of these, and the edges of the bins."""
+    """The number or weight of the elements in each bin, and the bin edges."""
     dtype = dtypes.dtype_of(input)
     flat = None if weight is None else na.reshape(weight, (-1,))
     counts, edges = na.histogram(
@@ -110,7 +110,7 @@ def histogram(
 
 
 def nanmedian(input: Array, dim: int | None = None, keepdim: bool = False) -> Any:
-    """The middle of the elements that are not NaN, the lower one of two."""
+    """The lower median of the elements other than NaN."""
     if dim is None:
         return _nanmedian(na.reshape(input, (-1,)), 0, False).values
     return _nanmedian(input, dim, keepdim)
@@ -139,7 +139,7 @@ def nanquantile(
     *,
     interpolation: str = "linear",
 ) -> Array:
-    """The `q`-quantiles of the elements that are not NaN."""
+    """The `q`-quantiles of the elements other than NaN."""
     return quantile_by(na.nanquantile, input, q, dim, keepdim, interpolation)
 
 

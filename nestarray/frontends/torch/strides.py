@@ -45,7 +45,7 @@ def as_strided_scatter(
     stride: Sequence[int],
     storage_offset: int | None = None,
 ) -> Array:
-    """input with the elements that `as_strided` gives replaced by `src`."""
+    """input with the elements of the view `as_strided` replaced by `src`."""
     places = _places("as_strided_scatter", input, size, stride, storage_offset)
     if places.shape != shape_of(src):
         raise ShapeError(

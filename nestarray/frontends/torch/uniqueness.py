@@ -44,7 +44,7 @@ def unique_consecutive(
     return_counts: bool = False,
     dim: int | None = None,
 ) -> Any:
-    """The first of equal neighbours, in the flat array or among slices along a dimension."""
+    """The first of each run of equal elements, or of equal slices along a dimension."""
     axis = 0 if dim is None else wrap("unique_consecutive", dim, ndim_of(input))
     x = na.reshape(input, (-1,)) if dim is None else input
     rows = _rows(x, axis)
@@ -70,7 +70,7 @@ def _rows(x: Array, axis: int) -> Array:
 
 
 def _ranks(rows: Array) -> Array:
-    """For each row its place among the different ones in lexicographic order."""
+    """The index of each row among the sorted unique rows."""
     size, columns = shape_of(rows)
     codes = na.zeros((size,), dtype=dtypes.int64, like=rows)
     for column in range(columns):

@@ -1,4 +1,4 @@
-"""torch.ops: operations that are reached by the name of their library."""
+"""torch.ops: operations by library."""
 
 from nestarray.frontends.torch.ops import aten as aten
 from nestarray.frontends.torch.ops import transformers as transformers

@@ -158,7 +158,7 @@ def _native_batch_norm_legit_no_training(
     momentum: float,
     eps: float,
 ) -> tuple[Array, Array, Array]:
-    """Batch norm by the running statistics; the saved ones are empty."""
+    """Batch norm by running statistics; saved statistics are empty."""
     out = na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
     nothing = na.zeros((0,), dtype=dtypes.dtype_of(input), like=input)
     return out, nothing, nothing
@@ -172,7 +172,7 @@ def _native_batch_norm_legit(
     momentum: float,
     eps: float,
 ) -> tuple[Array, Array, Array]:
-    """Batch norm by the statistics of the batch, with its mean and 1 / √(variance + eps)."""
+    """Batch norm by batch statistics, with mean and 1 / √(variance + eps)."""
     out, mean, variance = na.batch_norm_training(input, weight, bias, eps=eps)
     return out, *_saved(mean, variance, eps)
 
@@ -187,7 +187,7 @@ def _native_batch_norm_legit_functional(
     momentum: float,
     eps: float,
 ) -> tuple[Array, Array, Array, Array, Array]:
-    """Batch norm of training: also the statistics saved, and the new running ones."""
+    """Batch norm in training, with saved statistics and new running statistics."""
     if not training:
         out, mean, rstd = _native_batch_norm_legit_no_training(
             input, weight, bias, running_mean, running_var, momentum, eps
@@ -281,7 +281,7 @@ def _fused_rms_norm(
 
 
 def _saved(mean: Array, variance: Array, eps: float) -> tuple[Array, Array]:
-    """Mean and 1 / √(variance + eps), through which no gradient flows upstream either."""
+    """Mean and 1 / √(variance + eps), without gradients, as upstream."""
     rstd = na.rsqrt(na.add(variance, eps))
     return na.stop_gradient(mean), na.stop_gradient(rstd)
 
@@ -337,7 +337,7 @@ def max_unpool3d(
     stride: Sequence[int],
     padding: Sequence[int],
 ) -> Array:
-    """The maxima where they stood, zeros elsewhere; `output_size` says all about the windows."""
+    """Max unpooling to `output_size`."""
     return _unpooling.max_unpool3d(input, indices, 1, output_size=output_size)
 
 
@@ -349,7 +349,7 @@ def max_pool2d_with_indices(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> tuple[Array, Array]:
-    """Max pooling, and the places of the maxima in the flattened image."""
+    """Max pooling, and the indices of the maxima in the flattened image."""
     return _pooling.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
@@ -361,19 +361,19 @@ def max_pool3d_with_indices(
     dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> tuple[Array, Array]:
-    """Max pooling, and the places of the maxima in the flattened volume."""
+    """Max pooling, and the indices of the maxima in the flattened volume."""
     return _pooling.max_pool3d(input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 def adaptive_max_pool1d(input: Array, output_size: int | Sequence[int]) -> tuple[Array, Array]:
-    """Adaptive max pooling, and the places of the maxima."""
+    """Adaptive max pooling, and the indices of the maxima."""
     return _pooling.adaptive_max_pool1d(input, output_size, True)
 
 
 def fractional_max_pool2d(
     input: Array, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Array
 ) -> tuple[Array, Array]:
-    """Max pooling at random steps, and the places of the maxima in the flattened image."""
+    """Max pooling at random steps, and the indices of the maxima in the flattened image."""
     return _unpooling.fractional_max_pool2d(
         input, kernel_size, output_size, None, True, random_samples
     )
@@ -382,19 +382,19 @@ def fractional_max_pool2d(
 def fractional_max_pool3d(
     input: Array, kernel_size: Sequence[int], output_size: Sequence[int], random_samples: Array
 ) -> tuple[Array, Array]:
-    """Max pooling at random steps, and the places of the maxima in the flattened volume."""
+    """Max pooling at random steps, and the indices of the maxima in the flattened volume."""
     return _unpooling.fractional_max_pool3d(
         input, kernel_size, output_size, None, True, random_samples
     )
 
 
 def adaptive_max_pool2d(input: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
-    """Adaptive max pooling, and the places of the maxima in the flattened image."""
+    """Adaptive max pooling, and the indices of the maxima in the flattened image."""
     return _pooling.adaptive_max_pool2d(input, output_size, True)
 
 
 def adaptive_max_pool3d(input: Array, output_size: Sequence[int]) -> tuple[Array, Array]:
-    """Adaptive max pooling, and the places of the maxima in the flattened volume."""
+    """Adaptive max pooling, and the indices of the maxima in the flattened volume."""
     return _pooling.adaptive_max_pool3d(input, output_size, True)
 
 
@@ -402,7 +402,7 @@ def adaptive_max_pool3d(input: Array, output_size: Sequence[int]) -> tuple[Array
 
 
 def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
-    """Each array cut along `dim` into chunks, flattened from there on, and joined chunk by chunk."""
+    """Split each array along `dim` into chunks, flatten these, and concatenate chunk by chunk."""
     if num_chunks < 1:
         raise ArgumentError(f"_chunk_cat: num_chunks: got {num_chunks}, expected at least 1")
     if not tensors or any(0 in shape_of(x) for x in tensors):
@@ -422,7 +422,7 @@ def _chunk_cat(tensors: Sequence[Array], dim: int, num_chunks: int) -> Array:
 def _unsafe_masked_index(
     input: Array, mask: Array, indices: Sequence[Array | None], fill: float
 ) -> Array:
-    """input[indices] where `mask` holds, else `fill`; indices elsewhere may lie outside."""
+    """input[indices] where `mask` is true, else `fill`; masked indices may be out of range."""
     found = index(input, _clamped(input, indices))
     return na.where(mask, found, na.full_like(found, fill))
 
@@ -444,7 +444,7 @@ def _clamped(x: Array, indices: Sequence[Array | None]) -> tuple[Array | None, .
 def bincount(
     input: Array, weights: Array | None = None, minlength: int = 0, length: int | None = None
 ) -> Array:
-    """`torch.bincount`; `length` is how many counts the program around it takes."""
+    """`torch.bincount` with `length` counts, if the program fixes their number."""
     return _counted(input, weights, minlength, length)
 
 
@@ -492,7 +492,7 @@ def _fft_c2c(input: Array, dim: Sequence[int], normalization: int, forward: bool
 
 
 def _fft_c2r(input: Array, dim: Sequence[int], normalization: int, last_dim_size: int) -> Array:
-    """The real numbers, `last_dim_size` of them, of which half of the spectrum is given."""
+    """The real signal, `last_dim_size` long, of half a spectrum."""
     sizes = [shape_of(input)[d] for d in dim[:-1]] + [last_dim_size]
     return na.irfftn(input, s=tuple(sizes), axes=tuple(dim), norm=_INVERSE_NORMS[normalization])
 

@@ -50,7 +50,7 @@ def _pulled(
     cotangent: Array,
     wanted: Sequence[bool] = _SOME,
 ) -> tuple[Array | None, ...]:
-    """The cotangents of the inputs that are `wanted` and there, None for the others."""
+    """The cotangents of the `wanted` inputs; None for other and missing inputs."""
     chosen = [i for i, x in enumerate(inputs) if x is not None and wanted[i]]
     if not chosen:
         return (None,) * len(inputs)
@@ -126,7 +126,7 @@ def _adaptive_avg_pool3d_backward(grad_output: Array, input: Array) -> Array | N
 
 
 def _to_places(grad_output: Array, input: Array, indices: Array, spatial: int) -> Array:
-    """Each element of `grad_output` where `indices` say, in the last `spatial` axes."""
+    """Scatter `grad_output` to `indices` in the last `spatial` axes."""
     lead, image = shape_of(input)[:-spatial], shape_of(input)[-spatial:]
     count = math.prod(shape_of(grad_output)[-spatial:])
     updates = na.reshape(grad_output, (*lead, count))
@@ -145,7 +145,7 @@ def max_pool2d_with_indices_backward(
     ceil_mode: bool,
     indices: Array,
 ) -> Array:
-    """The cotangent of the input of a maximum pooling: each element where its maximum was."""
+    """The cotangent of the input of max pooling, scattered to the indices of the maxima."""
     return _to_places(grad_output, input, indices, len(kernel_size))
 
 
@@ -192,7 +192,7 @@ def native_layer_norm_backward(
     bias: Array | None,
     output_mask: Sequence[bool] = _SOME,
 ) -> tuple[Array | None, ...]:
-    """The cotangents of input, weight and bias of `layer_norm`, whose eps is read from `rstd`."""
+    """The cotangents of input, weight and bias of `layer_norm`, with the statistics `mean` and `rstd`."""
     axes = tuple(range(-len(normalized_shape), 0))
     normal = na.multiply(na.subtract(input, mean), rstd)
     scaled = grad_out if weight is None else na.multiply(grad_out, weight)
@@ -238,7 +238,7 @@ def native_group_norm_backward(
     group: int,
     output_mask: Sequence[bool] = _SOME,
 ) -> tuple[Array | None, ...]:
-    """The cotangents of input, weight and bias of `group_norm`, whose eps is read from `rstd`."""
+    """The cotangents of input, weight and bias of `group_norm`, with the statistics `mean` and `rstd`."""
     grouped = (N, group, C // group * HxW)
     scale = na.expand_dims(na.reshape(rstd, (N, group)), axis=-1)
     centre = na.expand_dims(na.reshape(mean, (N, group)), axis=-1)
@@ -320,7 +320,7 @@ def _log_softmax_backward_data(
 
 
 def native_dropout_backward(grad_output: Array, mask: Array, scale: float) -> Array:
-    """The cotangent of the input of dropout, from where elements survived."""
+    """The cotangent of the input of dropout, from the mask of kept elements."""
     return na.multiply(grad_output, na.multiply(cast(mask, dtypes.dtype_of(grad_output)), scale))
 
 
@@ -377,5 +377,5 @@ def _pdist_backward(grad: Array, input: Array, p: float, pdist: Array) -> Array 
 def _weight_norm_interface_backward(
     grad_w: Array, saved_v: Array, saved_g: Array, saved_norms: Array, dim: int
 ) -> tuple[Array | None, ...]:
-    """The cotangents of the direction and the size of a weight that is normalized."""
+    """The cotangents of direction and norm of a normalized weight."""
     return _pulled(lambda v, g: normalization._weight_norm(v, g, dim), (saved_v, saved_g), grad_w)

@@ -15,7 +15,7 @@ __all__ = ["_linalg_eigh", "_linalg_svd"]
 
 
 def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Array, Array]:
-    """The eigenvalues of symmetric matrices, and the eigenvectors where they are asked for."""
+    """The eigenvalues of symmetric matrices, and on request the eigenvectors."""
     if compute_v:
         values, vectors = linalg.eigh(A, UPLO)
         return values, vectors
@@ -25,7 +25,7 @@ def _linalg_eigh(A: Array, UPLO: str = "L", compute_v: bool = True) -> tuple[Arr
 def _linalg_svd(
     A: Array, full_matrices: bool = False, compute_uv: bool = True
 ) -> tuple[Array, Array, Array]:
-    """The singular values, and the singular vectors where they are asked for."""
+    """The singular values, and on request the singular vectors."""
     if compute_uv:
         U, S, Vh = linalg.svd(A, full_matrices)
         return U, S, Vh

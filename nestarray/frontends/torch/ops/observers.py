@@ -46,7 +46,7 @@ def _fused_moving_avg_obs_fq_helper_functional(
     per_row_fake_quant: bool = False,
     symmetric_quant: bool = False,
 ) -> Observed:
-    """Quantized by moving averages of minima and maxima, which are updated while `observer_on`."""
+    """Quantize by moving averages of minima and maxima, updated if `observer_on`."""
     x = na.stop_gradient(input)
     others = None
     if per_row_fake_quant:

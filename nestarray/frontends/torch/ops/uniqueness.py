@@ -16,14 +16,14 @@ Parts = tuple[Array, Array, Array]
 
 
 def _unique(input: Array, sorted: bool = True, return_inverse: bool = False) -> tuple[Array, Array]:
-    """The different elements, and for each element its place among them."""
+    """The unique elements, and the inverse indices."""
     return _unique2(input, sorted, return_inverse)[:2]
 
 
 def _unique2(
     input: Array, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False
 ) -> Parts:
-    """The different elements, for each element its place among them, and how often each stands."""
+    """The unique elements, the inverse indices, and the counts."""
     found = uniqueness.unique(input, sorted, True, True)
     return _asked(found, return_inverse, return_counts)
 
@@ -50,7 +50,7 @@ def unique_consecutive(
 def unique_dim_consecutive(
     input: Array, dim: int, return_inverse: bool = False, return_counts: bool = False
 ) -> Parts:
-    """The first of equal neighbours among slices along a dimension."""
+    """The first of each run of equal slices along a dimension."""
     return uniqueness.unique_consecutive(input, True, True, dim)
 
 

@@ -171,7 +171,7 @@ def _heads(x: Array, count: int) -> Array:
 
 
 def _static(given: Array | None, x: Array) -> Array:
-    """Keys or values that were projected before, `(batch · heads, length, dim)`."""
+    """Projected keys or values from the caller, `(batch · heads, length, dim)`."""
     if given is None:
         return x
     return na.reshape(given, (*shape_of(x)[:2], *shape_of(given)[1:]))

@@ -118,7 +118,7 @@ def feature_alpha_dropout(
 
 
 def keep_mask(name: str, key: Array | None, p: float, shape: Sequence[int]) -> Array:
-    """Where elements survive: true with probability 1 − p."""
+    """The mask of kept elements: true with probability 1 − p."""
     return na.random.bernoulli(required_key(name, key), 1.0 - p, tuple(shape))
 
 

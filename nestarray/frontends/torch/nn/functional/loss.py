@@ -436,7 +436,7 @@ def ctc_loss(
 
 
 def _mass(log_probs: Array, lengths: Array) -> Array:
-    """Σ p over classes and the times before each length, whose gradient a `log_softmax` cancels."""
+    """Σ p over classes and times before each length; the gradient cancels in a `log_softmax`."""
     times = na.arange(shape_of(log_probs)[0], dtype=dtypes.int64, like=lengths)
     is_before = na.less(na.reshape(times, (-1,) + (1,) * ndim_of(lengths)), lengths)
     by_time = na.sum(na.exp(log_probs), axis=-1)

@@ -47,7 +47,7 @@ def layer_norm(
     bias: Array | None = None,
     eps: float = 1e-5,
 ) -> Array:
-    """Normalized over the last dimensions, `normalized_shape`."""
+    """Normalize over the last dimensions, `normalized_shape`."""
     return na.layer_norm(
         input, weight, bias, axis=last_axes("layer_norm", input, normalized_shape), eps=eps
     )

@@ -49,7 +49,7 @@ def _pooled(function: Callable[..., Array], count: int, x: Array, **settings: An
 
 
 def _step(stride: Ints | None, kernel_size: Ints) -> Ints:
-    """torch's default: windows side by side (ATen writes an empty list)."""
+    """The stride; by default the kernel size (ATen passes an empty list)."""
     return kernel_size if stride is None or (not isinstance(stride, int) and not stride) else stride
 
 
@@ -138,7 +138,7 @@ def _max_and_place(
     padding: tuple[int, ...],
     dilation: tuple[int, ...],
 ) -> tuple[Array, Array]:
-    """The largest element of each window, and its place in the flattened image."""
+    """Max pooling, and the index of each maximum in the flattened image."""
     shape = shape_of(x)[2:]
     at = windows.settings(
         f"max_pool{count}d", shape, kernel_size, stride=stride, padding=padding,
@@ -165,21 +165,21 @@ def _max_and_place(
 
 
 def adaptive_max_pool1d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
-    """The largest element of each of `output_size` parts, with `return_indices` its place too."""
+    """The maximum of each of `output_size` parts; with `return_indices` also the indices."""
     if return_indices:
         return _adaptive_max_and_place(1, input, output_size)
     return _adaptive(na.adaptive_max_pool1d, 1, input, output_size)
 
 
 def adaptive_max_pool2d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
-    """The largest element of each of `output_size` parts, with `return_indices` its place too."""
+    """The maximum of each of `output_size` parts; with `return_indices` also the indices."""
     if return_indices:
         return _adaptive_max_and_place(2, input, output_size)
     return _adaptive(na.adaptive_max_pool2d, 2, input, output_size)
 
 
 def adaptive_max_pool3d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
-    """The largest element of each of `output_size` parts, with `return_indices` its place too."""
+    """The maximum of each of `output_size` parts; with `return_indices` also the indices."""
     if return_indices:
         return _adaptive_max_and_place(3, input, output_size)
     return _adaptive(na.adaptive_max_pool3d, 3, input, output_size)
@@ -210,7 +210,7 @@ def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[A
 
 
 def _outer_places(grids: list[list[list[int]]], spatial: Sequence[int]) -> list[list[int]]:
-    """For each combination of parts the places of its elements in the flattened image."""
+    """The indices of the elements of each part in the flattened image."""
     places = [[0]]
     for size, parts in zip(spatial, grids):
         places = [

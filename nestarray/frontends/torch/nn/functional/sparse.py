@@ -48,14 +48,14 @@ def embedding(
 
 
 def frequencies(index: Array, count: int, dtype: DTypeLike) -> Array:
-    """How often each index occurs among them all, of indices below `count`."""
+    """The count of each index in the whole array; indices are below `count`."""
     flat = na.reshape(index, (-1,))
     found = na.segment_sum(na.ones_like(flat), flat, num_segments=count)
     return cast(na.take(found, index, axis=0), dtype)
 
 
 def one_hot(tensor: Array, num_classes: int = -1) -> Array:
-    """1 at the index, 0 elsewhere, in a new last dimension; −1 reads the largest index."""
+    """One-hot vectors in a new last dimension; `num_classes` −1 reads the largest index."""
     if not dtypes.dtype_of(tensor).is_integer:
         raise DtypeError(f"one_hot: tensor: got {dtypes.dtype_of(tensor)}, expected integers")
     if num_classes == -1:
@@ -122,7 +122,7 @@ def embedding_bag(
 
 
 def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tuple[Array, int]:
-    """The bag of each index, and how many bags there are."""
+    """The bag of each index, and the number of bags."""
     total = numel_of(input)
     if offsets is None:
         count, each = shape_of(input)

@@ -35,7 +35,7 @@ def max_unpool1d(
     padding: Ints = 0,
     output_size: Sequence[int] | None = None,
 ) -> Array:
-    """The maxima where they stood in one dimension, zeros elsewhere."""
+    """Max unpooling: the maxima at their indices in one dimension, zeros elsewhere."""
     return _max_unpool(1, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -47,7 +47,7 @@ def max_unpool2d(
     padding: Ints = 0,
     output_size: Sequence[int] | None = None,
 ) -> Array:
-    """The maxima where they stood in two dimensions, zeros elsewhere."""
+    """Max unpooling: the maxima at their indices in two dimensions, zeros elsewhere."""
     return _max_unpool(2, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -59,7 +59,7 @@ def max_unpool3d(
     padding: Ints = 0,
     output_size: Sequence[int] | None = None,
 ) -> Array:
-    """The maxima where they stood in three dimensions, zeros elsewhere."""
+    """Max unpooling: the maxima at their indices in three dimensions, zeros elsewhere."""
     return _max_unpool(3, input, indices, kernel_size, stride, padding, output_size)
 
 
@@ -104,7 +104,7 @@ def fractional_max_pool2d(
     *,
     key: Array | None = None,
 ) -> Any:
-    """The largest element of windows whose steps vary at random, over two dimensions."""
+    """Fractional max pooling with random window steps, over two dimensions."""
     return _fractional(
         2, input, kernel_size, output_size, output_ratio, _random_samples, key, return_indices
     )
@@ -120,7 +120,7 @@ def fractional_max_pool3d(
     *,
     key: Array | None = None,
 ) -> Any:
-    """The largest element of windows whose steps vary at random, over three dimensions."""
+    """Fractional max pooling with random window steps, over three dimensions."""
     return _fractional(
         3, input, kernel_size, output_size, output_ratio, _random_samples, key, return_indices
     )

@@ -145,7 +145,7 @@ def channel_shuffle(input: Array, groups: int) -> Array:
 
 
 def affine_grid(theta: Array, size: Sequence[int], align_corners: bool | None = None) -> Array:
-    """The points at which an affine map reads an image of `size`."""
+    """The sampling grid of an affine map for an image of `size`."""
     return na.affine_grid(theta, size=tuple(size), align_corners=bool(align_corners))
 
 
@@ -156,7 +156,7 @@ def grid_sample(
     padding_mode: str = "zeros",
     align_corners: bool | None = None,
 ) -> Array:
-    """The values of an image at points between its elements."""
+    """Sample an image at the points of a grid."""
     return na.grid_sample(
         input, grid, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners)
     )
@@ -181,7 +181,7 @@ def upsample_bilinear(
     size: int | Sequence[int] | None = None,
     scale_factor: float | Sequence[float] | None = None,
 ) -> Array:
-    """`interpolate` between elements, whose corners stay where they are."""
+    """`interpolate` with aligned corners."""
     return interpolate(input, size, scale_factor, "bilinear", True)
 
 
