@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 import nestarray as na
-from nestarray.config import BACKENDS
 
 PACKAGE = Path(na.__file__).parent
 
@@ -26,9 +25,8 @@ ORDER = [
     "container",
     "tree",  # flattens Containers
     "numerics",
-    "backends",  # backend of a type, shared parts of the chapters; loads backends/<name> by name
-    "backends/<name>",
-    "diagnosis",
+    "backends",
+    "diagnosis",  # dispatch calls it to explain an error
     "display",  # text of Containers; needs no op
     "dispatch",
     "ops",
@@ -51,17 +49,11 @@ LEVEL = {name: level for level, name in enumerate(ORDER)}
 
 #: (file, imported part) → the reason for an import that goes upwards.
 UPWARDS = {
-    ("graph/__init__.py", "importers"): "lazy public names of na.graph, as type checkers see them",
-    ("graph/graph.py", "importers"): "types of methods that importers attach to Graph",
-    ("graph/graph.py", "proof"): "types of methods that the proof attaches to Graph",
+    ("graph/__init__.py", "importers"): "public names of na.graph, imported on first access",
 }
 
-#: File → the reason for imports of nestarray inside functions. These delay an import; they hide
-#: no cycle between packages, because the order above holds for them too.
-DELAYED: dict[str, str] = {}
-
 #: Parts that write ``import nestarray as na``, as users do.
-AS_USERS = {"frontends", "testing"}
+AS_USERS = {"frontends"}
 
 FILES = {str(p.relative_to(PACKAGE)): p for p in sorted(PACKAGE.rglob("*.py"))}
 del FILES["__init__.py"]
@@ -69,39 +61,51 @@ del FILES["__init__.py"]
 
 def part_of(file: str) -> str:
     """The part of nestarray that a file belongs to."""
-    first, _, rest = file.partition("/")
-    if first == "backends" and "/" in rest:
-        return "backends/<name>"
-    return first.removesuffix(".py")
+    return file.partition("/")[0].removesuffix(".py")
 
 
-def imports(file: str) -> Iterator[tuple[str, bool]]:
-    """All imports of nestarray in a file: (the imported part, whether inside a function)."""
+def is_for_type_checkers(node: ast.AST) -> bool:
+    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+
+
+def imports(file: str) -> Iterator[tuple[str, int, bool]]:
+    """All imports of nestarray in a file: (imported part, line, whether inside a function).
+
+    Imports by name, in calls of `attach` and ``import_module``, are among them; imports for type
+    checkers, which never run, are not.
+    """
     functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
     nodes: list[tuple[ast.AST, bool]] = [(ast.parse(FILES[file].read_text()), False)]
     while nodes:
         node, is_inside = nodes.pop()
-        is_inside = is_inside or isinstance(node, functions)
-        nodes += [(child, is_inside) for child in ast.iter_child_nodes(node)]
+        if is_for_type_checkers(node):
+            continue
+        nodes += [
+            (child, is_inside or isinstance(node, functions))
+            for child in ast.iter_child_nodes(node)
+        ]
         modules: list[str] = []
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             modules = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+            ("attach", "import_module")
+        ):
+            is_inside = False  # delayed on purpose
+            texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
+            modules = [text for text in texts if str(text).startswith("nestarray.")]
         for module in modules:
             top, *names = module.split(".")
-            if top != "nestarray":
-                continue
-            is_chapter = names[:1] == ["backends"] and names[1:2] and names[1] in BACKENDS
-            part = "backends/<name>" if is_chapter else names[0] if names else ""
-            yield part, is_inside
+            if top == "nestarray":
+                yield names[0] if names else "", getattr(node, "lineno", 0), is_inside
 
 
 def upward_imports(file: str) -> set[tuple[str, str]]:
     own = part_of(file)
     assert own in LEVEL, f"{own} has no place in ORDER; add it there and to ARCHITECTURE.md"
-    found = {part for part, _ in imports(file)}
+    found = {part for part, _, _ in imports(file)}
     if own in AS_USERS:
         found.discard("")
     return {(file, part) for part in found if LEVEL.get(part, len(ORDER)) > LEVEL[own]}
@@ -112,12 +116,15 @@ def test_imports_go_downwards(part: str) -> None:
     files = [file for file in FILES if part_of(file) == part]
     assert files
     upwards = {pair for file in files for pair in upward_imports(file)}
-    assert upwards <= {pair for pair in UPWARDS if pair[0] in files}
+    assert upwards == {pair for pair in UPWARDS if pair[0] in files}
 
 
-def test_imports_inside_functions_are_listed() -> None:
-    found = {file for file in FILES if any(is_inside for _, is_inside in imports(file))}
-    assert found <= set(DELAYED)
+def test_no_function_imports_nestarray() -> None:
+    """Such an import would hide a cycle between files."""
+    found = [
+        f"{file}:{line}" for file in FILES for _, line, is_inside in imports(file) if is_inside
+    ]
+    assert found == []
 
 
 def test_importing_nestarray_imports_no_framework() -> None:
