@@ -173,6 +173,16 @@ def test_programs_that_are_not_of_save_are_refused(
         na.Graph.load(path)
 
 
+def test_files_of_version_1_are_read(graph: na.Graph, tmp_path: Path) -> None:
+    def as_version_1(document: dict[str, Any]) -> None:
+        names = document.pop("source_names")
+        document.update(version=1, torch_names=names["names"], torch_extra=names["extra"])
+
+    loaded = na.Graph.load(tampered(graph, tmp_path, as_version_1))
+    assert loaded.source_names == graph.source_names
+    assert str(loaded) == str(graph)
+
+
 def test_every_function_of_a_program_is_found_by_its_name(graph: na.Graph) -> None:
     for name in ("torch.Tensor.view", "torch.ops.aten.index", "torch.nn.functional.linear"):
         assert files.find_function(name).__name__ == name.rpartition(".")[2]
