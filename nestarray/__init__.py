@@ -12,12 +12,9 @@ from nestarray.array_api import newaxis as newaxis
 from nestarray.array_api import pi as pi
 from nestarray.backends import backend_of as backend_of
 from nestarray.batches.lazy_stack import LazyStack as LazyStack
-from nestarray.config import compiles_trees as compiles_trees
 from nestarray.config import current_backend as current_backend
 from nestarray.config import set_backend as set_backend
-from nestarray.config import set_compiled_trees as set_compiled_trees
 from nestarray.config import use_backend as use_backend
-from nestarray.config import use_compiled_trees as use_compiled_trees
 from nestarray.container import Container as Container
 from nestarray.dtypes import as_dtype as as_dtype
 from nestarray.dtypes import bfloat16 as bfloat16

@@ -14,8 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from nestarray.config import compiles_trees
-
 #: The chapters of elementwise ops.
 CHAPTERS = frozenset(("activations", "elementwise", "logic", "transcendental"))
 
@@ -58,7 +56,7 @@ def when_it_pays(
         if plan is None:
             plan = plans[count] = Plan()
         plan.calls += 1
-        if plan.calls < CALLS or plan.changes > CHANGES or not compiles_trees():
+        if plan.calls < CALLS or plan.changes > CHANGES:
             return None
         try:
             if plan.run is None:

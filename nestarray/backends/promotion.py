@@ -102,10 +102,8 @@ def promoting(
         if finish is not None:
             function = finish(function)
         else:  # for Containers
-            function.with_number = lambda dtype, number: (  # type: ignore[attr-defined]
-                getattr(direct, "of_dtype", lambda _: direct)(dtype)
-                if keeps_dtype(dtype, number)
-                else None
+            function.for_dtype = lambda dtype, number: (  # type: ignore[attr-defined]
+                _for_dtype(direct, dtype) if keeps_dtype(dtype, number) else None
             )
         return function
 
@@ -128,11 +126,20 @@ def promoting(
 
     call = plain if finish is None else finish(plain)
     call.select = select  # type: ignore[attr-defined]
-    if finish is None:
-        # for Containers, which compare the dtypes of all leaves
-        call.same_dtype = native if otherwise is None else guarded  # type: ignore[attr-defined]
-        call.declined = declined  # type: ignore[attr-defined]
+    if finish is None:  # for Containers
+        inner = native if otherwise is None else guarded
+        call.for_dtype = lambda dtype, *others: (  # type: ignore[attr-defined]
+            None
+            if others or (declined is not None and dtype is declined)
+            else _for_dtype(inner, dtype) or inner
+        )
     return call
+
+
+def _for_dtype(function: Function, dtype: Any) -> Function | None:
+    """The native function for arrays of `dtype`, if `function` has more than one."""
+    for_dtype = getattr(function, "for_dtype", None)
+    return function if for_dtype is None else for_dtype(dtype)
 
 
 def _example(kind: type) -> Any:
@@ -179,7 +186,7 @@ def floating(
 
     call = plain if finish is None else finish(plain)
     call.select = select  # type: ignore[attr-defined]
-    call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
+    call.for_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
     return call
 
 
@@ -209,7 +216,7 @@ def floating_pair(native: Function, cast: Cast, of_complex: Function | None = No
             return native(cast(x1, dtypes.float32), cast(x2, dtypes.float32))
         return native(x1, x2)
 
-    call.of_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
+    call.for_dtype = _unless_integer(native, of_complex is None)  # type: ignore[attr-defined]
     return call
 
 

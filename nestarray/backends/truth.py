@@ -121,5 +121,5 @@ def kept(native: Callable[..., Any], own: Any) -> Callable[..., Any]:
     def call(x: Any, /) -> Any:
         return x if x.dtype is own else native(x)
 
-    call.of_dtype = lambda dtype: None if dtype is own else native  # type: ignore[attr-defined]
+    call.for_dtype = lambda dtype: None if dtype is own else native  # type: ignore[attr-defined]
     return call

@@ -1,21 +1,19 @@
-"""Ops on Containers: line the leaves up, call the op on each, rebuild.
+"""Ops on Containers: align the leaves, call the op on each, rebuild.
 
-The rules, in the order in which they are tried, for the array arguments of one call:
+The rules for the array arguments of one call, in this order:
 
-1. Containers of one structure are combined leaf by leaf; keys may stand in any order,
-   the first Container's order is kept.
-2. A prefix Container gives its leaf to the whole subtree that stands there.
-3. An array or a number goes to every leaf.
+1. Containers of one structure are combined leaf by leaf. Keys may be in any order; the result
+   has the order of the first Container.
+2. The leaf of a prefix Container is combined with all leaves of the subtree at its path.
+3. An array or a number is combined with every leaf.
 4. Anything else raises `StructureError`, which names the first path that differs.
 
-A leaf of the first Container that is None, a string or bytes is left alone. An op that
-returns several arrays returns as many Containers. An error in an op carries the path.
+Leaves of the first Container that are None, strings or bytes stay as they are. An op that
+returns several arrays returns as many Containers. An error in an op names the path.
 
-Speed is one ``map`` over the leaves. Where all leaves of an argument are of one type
-the function that serves that type is called itself, past the public function; where
-the dtypes settle it too, the framework's own function; and where the backend has a
-function for many arrays at once (its ``foreach`` file), there is one call for the tree.
-Calls like those before go past all of this (`nestarray.dispatch.shortcuts`).
+The call is one ``map`` over the leaves: of the implementation for their type, of the native
+function if their dtypes are equal, or one call of the backend's grouped function (`foreach`).
+`nestarray.dispatch.shortcuts` repeats earlier calls without this analysis.
 """
 
 from __future__ import annotations
@@ -30,22 +28,22 @@ from nestarray.container.container import Container, from_leaves
 from nestarray.container.leaf_kinds import LeafKinds, dtypes_of, leaf_kinds
 from nestarray.container.spec import Spec
 from nestarray.dispatch.operation import INTERPRETERS, Op
-from nestarray.dispatch.shortcuts import look_ahead, over_leaves, shortcut
+from nestarray.dispatch.shortcuts import kinds_of_results, over_leaves, shortcut
 from nestarray.dynamo import identity, is_compiling
 from nestarray.errors import StructureError
 
-_LEFT_ALONE = frozenset((type(None), str, bytes))
+_NOT_ARRAYS = frozenset((type(None), str, bytes))
 _SETTINGS = frozenset((type(None), str, int, bool, float))  # which hold no array
 
 
 def apply(
-    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], *, is_leafwise: bool = False
+    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], *, skip_grouped: bool = False
 ) -> Any:
     """Call `op` leaf by leaf; the handler of Containers in `nestarray.dispatch`.
 
     Args:
         op, args, kwargs: the call.
-        is_leafwise: the backend's function for many arrays has been asked, and has declined.
+        skip_grouped: do not try the backend's function for many arrays, which has declined.
     """
     if is_compiling():
         return _apply_traceable(op, args, kwargs)
@@ -69,7 +67,7 @@ def apply(
             known = leaf_kinds(arg)
             if first is None:
                 first = arg
-                if not known.kinds.isdisjoint(_LEFT_ALONE):
+                if not known.kinds.isdisjoint(_NOT_ARRAYS):
                     return _apply_bound(op, args, kwargs)
             key.append(next(iter(known.kinds)) if len(known.kinds) == 1 else None)
         else:
@@ -79,64 +77,64 @@ def apply(
         columns.append(column)
         known_leaves.append(known)
     assert first is not None
-    if len(key) < len(names):  # optional array arguments take part in the look-up too
+    if len(key) < len(names):  # optional array arguments are part of the key
         key += [type(p.default) for p in op.parameters[len(args) :] if p.name in names]
-    function, together = op.resolved.get(tuple(key), (op.function, None))
+    function, grouped = op.resolved.get(tuple(key), (op.function, None))
     if function is not op.function and not kwargs and len(columns) == len(names):
-        if together is not None and not is_leafwise:
-            results = together(*(c if c.__class__ is tuple else a for c, a in zip(columns, args)))
+        if grouped is not None and not skip_grouped:
+            results = grouped(*(c if c.__class__ is tuple else a for c, a in zip(columns, args)))
             if results is not None:
                 result = from_leaves(first._spec, results)
-                _remember(op, args, known_leaves, together, result, is_of_trees=True)
+                _cache_call(op, args, known_leaves, grouped, result, is_grouped=True)
                 return result
         if len(columns) < 3:
             function = _without_promotion(function, args, columns, known_leaves)
     try:
         call = partial(function, **kwargs) if kwargs else function
-        results = map_leaves(first._spec, _once_for_ties(op, call, columns), columns)
+        results = map_leaves(first._spec, _sharing_results(op, call, columns), columns)
     except Exception:
         if function is op.function:
             raise
-        # The public function, which was passed by, serves more dtypes, or raises the error that
-        # says what is wrong with the leaf; the framework's stays behind it.
+        # The public function accepts more dtypes, or raises the error that names the argument;
+        # the framework's error is its context.
         function = op.function
         call = partial(function, **kwargs) if kwargs else function
-        results = map_leaves(first._spec, _once_for_ties(op, call, columns), columns)
+        results = map_leaves(first._spec, _sharing_results(op, call, columns), columns)
     result = _rebuild(op.name, first._spec, results)
     if function is not op.function and isinstance(result, Container):
-        _remember(op, args, known_leaves, function, result)
+        _cache_call(op, args, known_leaves, function, result)
     return result
 
 
-def _remember(
+def _cache_call(
     op: Op,
     args: tuple[Any, ...],
     known_leaves: list[LeafKinds | None],
     function: Callable[..., Any],
     result: Container,
     *,
-    is_of_trees: bool = False,
+    is_grouped: bool = False,
 ) -> None:
-    """Let `function` have further calls with leaves like these, if nothing else decides on it."""
+    """Cache `function` for calls with leaves of these types and dtypes, if they determine it."""
     types = tuple(map(type, args))
-    served = op.served.get(types)
-    if served is None:
+    cached = op.cached_calls.get(types)
+    if cached is None:
         return
     of_trees = {known for known, arg in zip(known_leaves, args) if isinstance(arg, Container)}
     known = of_trees.pop()
     if of_trees or known is None or not known.are_alike:
         return
-    if is_of_trees:
-        served[known] = function, None
-        of_dtype = getattr(function, "of_dtype", None)
-        if of_dtype is not None and known.dtypes is not None:
+    if is_grouped:
+        cached[known] = function, None
+        for_dtype = getattr(function, "for_dtype", None)
+        if for_dtype is not None and known.dtypes is not None:
             numbers = [arg for arg in args if not isinstance(arg, Container)]
-            narrower = of_dtype(known.dtypes, *numbers)
-            if narrower is not None:
-                # torch's default dtype, which is a setting, decides what else quotients are of
-                served[known] = narrower, known if leaf_kinds(result) is known else None
+            unchecked = for_dtype(known.dtypes, *numbers)
+            if unchecked is not None:
+                # the dtype of quotients of integers depends on torch's default dtype
+                cached[known] = unchecked, known if leaf_kinds(result) is known else None
     elif known.dtypes is not None:  # which chose the function
-        served[known] = over_leaves(function, types), look_ahead(function, known, result)
+        cached[known] = over_leaves(function, types), kinds_of_results(function, known, result)
 
 
 def _without_promotion(
@@ -145,52 +143,42 @@ def _without_promotion(
     columns: list[Any],
     known_leaves: list[LeafKinds | None],
 ) -> Callable[..., Any]:
-    """The framework's own function, if `function` only promotes and the dtypes settle that."""
+    """The native function, if `function` only promotes and the dtypes are known to be equal."""
+    for_dtype = getattr(function, "for_dtype", None)
+    if for_dtype is None:
+        return function
     trees = [i for i, column in enumerate(columns) if column.__class__ is tuple]
-    name = "of_dtype" if len(columns) == 1 else "same_dtype" if len(trees) == 2 else "with_number"
-    narrower = getattr(function, name, None)
-    if narrower is None:
+    if not all(hasattr(columns[i][0], "dtype") for i in trees):  # numbers in a prefix tree
         return function
     found = [getattr(known_leaves[i], "dtypes", None) or dtypes_of(columns[i]) for i in trees]
-    if len(trees) == 2:
-        ours, theirs = found
-        if ours is not theirs and (ours.__class__ is not list or ours != theirs):
-            return function
-        declined = getattr(function, "declined", None)
-        if declined is not None and declined in (ours if ours.__class__ is list else (ours,)):
-            return function
-        function = narrower
-        narrower = getattr(function, "of_dtype", None)
-    if narrower is None or found[0].__class__ is list:
+    if any(dtypes.__class__ is list or dtypes is not found[0] for dtypes in found):
         return function
-    return narrower(found[0], *(args[1 - i] for i in trees if name == "with_number")) or function
+    others = [arg for i, arg in enumerate(args) if i not in trees]
+    return for_dtype(found[0], *others) or function
 
 
 def _apply_bound(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Any call: arrays in sequences and in keywords, leaves that are left alone."""
+    """Any call: arrays in sequences and in keywords, leaves that are no arrays."""
     bound = op.signature.bind(*args, **kwargs)
     arrays = {n: bound.arguments[n] for n in op.array_parameters if n in bound.arguments}
     first = next(c for value in arrays.values() for c in _containers(value))
     columns = [_column(first._spec, value, op.name) for value in arrays.values()]
 
     def call(leaf: Any, *row: Any) -> Any:
-        if leaf.__class__ in _LEFT_ALONE:
+        if leaf.__class__ in _NOT_ARRAYS:
             return leaf
         bound.arguments.update(zip(arrays, row))
         return op.function(*bound.args, **bound.kwargs)
 
     columns = [first._leaves, *columns]
-    results = map_leaves(first._spec, _once_for_ties(op, call, columns), columns)
+    results = map_leaves(first._spec, _sharing_results(op, call, columns), columns)
     return _rebuild(op.name, first._spec, results)
 
 
-def _once_for_ties(
+def _sharing_results(
     op: Op, call: Callable[..., Any], columns: list[Iterable[Any]]
 ) -> Callable[..., Any]:
-    """`call`, or one that gives an array under two paths, as tied weights are, one result.
-
-    Of ops that keep what an array is and change where or as what it is held.
-    """
+    """`call`, or for casts and transfers a function that maps tied leaves to one result."""
     if op.chapter != "data_type":
         return call
     leaves = columns[0]
@@ -199,7 +187,7 @@ def _once_for_ties(
     results: dict[tuple[Any, ...], Any] = {}
 
     def once(*row: Any) -> Any:
-        key = tuple(map(identity, row))  # the columns hold what they are the identities of
+        key = tuple(map(identity, row))  # the columns keep these objects alive
         if key not in results:
             results[key] = call(*row)
         return results[key]
@@ -208,7 +196,7 @@ def _once_for_ties(
 
 
 def _apply_traceable(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Any call as torch.compile reads it: nothing is noted, and nothing depends on notes."""
+    """Any call, as torch.compile traces it: it neither reads nor fills a cache."""
     names = [p.name for p in op.parameters]
     given = dict(zip(names, args)) | kwargs
     arrays = {name: given[name] for name in op.array_parameters if name in given}
@@ -219,9 +207,11 @@ def _apply_traceable(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
         given.update(zip(arrays, row))
         return op.function(*[given[n] for n in names[: len(args)]], **{n: given[n] for n in kwargs})
 
-    call = _once_for_ties(op, call, columns)
+    call = _sharing_results(op, call, columns)
     results = [
-        leaf if type(leaf) in _LEFT_ALONE else call(*row)  # `leaf.__class__` is not found there
+        leaf
+        if type(leaf) in _NOT_ARRAYS
+        else call(*row)  # torch.compile does not find `leaf.__class__`
         for leaf, *row in zip(first._leaves, *columns)
     ]
     return _rebuild(op.name, first._spec, tuple(results))
@@ -246,12 +236,12 @@ def _column(spec: Spec, value: Any, name: str) -> Iterable[Any]:
 def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:
     """A Container of the results; of tuples of one length, a tuple of Containers."""
     first = results[0] if results else None
-    if type(first) in _LEFT_ALONE:
-        first = next((r for r in results if type(r) not in _LEFT_ALONE), None)
+    if type(first) in _NOT_ARRAYS:
+        first = next((r for r in results if type(r) not in _NOT_ARRAYS), None)
     if not isinstance(first, (tuple, list)):
         return from_leaves(spec, results)
-    count = len(first)  # a leaf that was left alone is in each of the results
-    results = tuple([(r,) * count if type(r) in _LEFT_ALONE else r for r in results])
+    count = len(first)  # a leaf that is no array is in each of the results
+    results = tuple([(r,) * count if type(r) in _NOT_ARRAYS else r for r in results])
     counts = [len(r) if isinstance(r, (tuple, list)) else 1 for r in results]
     if counts.count(counts[0]) != len(counts):
         other = next(i for i, count in enumerate(counts) if count != counts[0])
@@ -264,12 +254,12 @@ def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:
 
 
 def _shortcut(op: Op, types: tuple[type, ...], general: Callable[..., Any]) -> Callable[..., Any]:
-    served = op.served.setdefault(types, {})
-    return shortcut(types, served, general, partial(_leafwise, op))
+    cached = op.cached_calls.setdefault(types, {})
+    return shortcut(types, cached, general, partial(_call_leafwise, op))
 
 
-def _leafwise(op: Op, /, *args: Any) -> Any:
-    return apply(op, args, {}, is_leafwise=True)
+def _call_leafwise(op: Op, /, *args: Any) -> Any:
+    return apply(op, args, {}, skip_grouped=True)
 
 
 apply.shortcut = _shortcut  # type: ignore[attr-defined]

@@ -94,8 +94,8 @@ class Op:
         self.table: dict[Any, Any] = {}
         #: for Containers, by the tuple of types: the function, and the one for many arrays
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
-        #: for Containers, by the types of the arguments: what served leaves that are alike
-        self.served: dict[tuple[type, ...], dict[Any, Any]] = {}
+        #: for Containers: cached functions by the types of the arguments and kinds of the leaves
+        self.cached_calls: dict[tuple[type, ...], dict[Any, Any]] = {}
         #: whether it has no settings: there is nothing that a call could name wrongly
         self.is_of_arrays = all(
             p.kind is p.POSITIONAL_ONLY and p.name in self.array_parameters for p in self.parameters

@@ -1,10 +1,9 @@
-"""Calls of an op on Containers like those that it has had before.
+"""Repeated calls of an op on Containers, without the analysis of `nestarray.dispatch.containers`.
 
-What `nestarray.dispatch.containers` finds out (the types and dtypes of leaves, the function that
-serves them) takes longer than adding ten arrays. A Container notes what its leaves are, and an
-op keeps what served one Container, two, or one and a number, of leaves that are alike: the next
-such call is one look-up and one ``map``. What a ufunc of NumPy makes of arrays with axes is
-known from their dtype, so its results come with their note.
+Finding the types and dtypes of leaves and the implementation takes longer than ten additions. A
+Container stores the kinds of its leaves, and an op caches the function for one Container, two, or
+one and a number. The next such call is one look-up and one ``map``. The dtype of a ufunc's results
+follows from that of its arguments, so these results come with their kinds.
 """
 
 from __future__ import annotations
@@ -20,23 +19,23 @@ from nestarray.container.container import Container, from_leaves
 from nestarray.container.leaf_kinds import TREES, LeafKinds, leaf_kinds
 from nestarray.typing import NUMBERS
 
-#: Takes the leaves of each tree, and numbers; gives the leaves of the result, or None: not for these.
-Serve = Callable[..., Any]
+#: Maps the leaves of each tree, and numbers, to the leaves of the result; None if not applicable.
+LeavesFunction = Callable[..., Any]
 
-#: What served leaves, and what is known of the leaves that it gives.
-Served = tuple[Serve, LeafKinds | None]
+#: A function of leaves, and the kinds of its results if they are known.
+CachedCall = tuple[LeavesFunction, LeafKinds | None]
 
 
-def look_ahead(
+def kinds_of_results(
     function: Callable[..., Any], known: LeafKinds, result: Container
 ) -> LeafKinds | None:
-    """What all results of `function` on such leaves are, if the first shows that."""
+    """The kinds of all results of `function` on such leaves, if the first result determines them."""
     is_exact = isinstance(function, np.ufunc) and function.signature is None
     return leaf_kinds(result) if is_exact and known.have_axes else None
 
 
-def over_leaves(function: Callable[..., Any], types: tuple[type, ...]) -> Serve:
-    """`function` of a leaf, of two, or of a leaf and a number, over all leaves."""
+def over_leaves(function: Callable[..., Any], types: tuple[type, ...]) -> LeavesFunction:
+    """`function` of a leaf, of two leaves, or of a leaf and a number, mapped over all leaves."""
     if types[-1] not in TREES:
         return lambda leaves, number: map(function, leaves, repeat(number))
     if types[0] not in TREES:
@@ -46,17 +45,17 @@ def over_leaves(function: Callable[..., Any], types: tuple[type, ...]) -> Serve:
 
 def shortcut(
     types: tuple[type, ...],
-    served: dict[LeafKinds, Served],
+    cached: dict[LeafKinds, CachedCall],
     general: Callable[..., Any],
     leafwise: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """What serves arguments of these types: what is `served`, else `general`.
+    """The function for arguments of these types: the cached call, else `general`.
 
     Args:
         types: of the arguments.
-        served: what served calls before.
-        general: serves any call.
-        leafwise: does so where what was `served` declines.
+        cached: the calls by the kinds of the leaves.
+        general: takes any call.
+        leafwise: takes calls that a cached grouped function declines.
     """
     are_trees = [t in TREES for t in types]
     if not any(are_trees) or not all(t in TREES or t in NUMBERS for t in types):
@@ -64,11 +63,11 @@ def shortcut(
 
     def of_one(x: Any, /) -> Any:
         try:
-            serve, note = served[x._note or leaf_kinds(x)]
-            results = serve(x._leaves)
+            call, kinds = cached[x._note or leaf_kinds(x)]
+            results = call(x._leaves)
             if results is not None:
-                return from_leaves(x._spec, results, note)
-        except Exception:  # none served these leaves yet, or the error is to name the leaf
+                return from_leaves(x._spec, results, kinds)
+        except Exception:  # nothing cached, or `general` raises the error that names the leaf
             return general(x)
         return leafwise(x)
 
@@ -78,30 +77,30 @@ def shortcut(
         if spec is not x2._spec or known is not (x2._note or leaf_kinds(x2)):
             return general(x1, x2)
         try:
-            serve, note = served[known]
-            results = serve(x1._leaves, x2._leaves)
+            call, kinds = cached[known]
+            results = call(x1._leaves, x2._leaves)
             if results is not None:
-                return from_leaves(spec, results, note)
+                return from_leaves(spec, results, kinds)
         except Exception:
             return general(x1, x2)
         return leafwise(x1, x2)
 
     def number_second(x: Any, number: Any, /) -> Any:
         try:
-            serve, note = served[x._note or leaf_kinds(x)]
-            results = serve(x._leaves, number)
+            call, kinds = cached[x._note or leaf_kinds(x)]
+            results = call(x._leaves, number)
             if results is not None:
-                return from_leaves(x._spec, results, note)
+                return from_leaves(x._spec, results, kinds)
         except Exception:
             return general(x, number)
         return leafwise(x, number)
 
     def number_first(number: Any, x: Any, /) -> Any:
         try:
-            serve, note = served[x._note or leaf_kinds(x)]
-            results = serve(number, x._leaves)
+            call, kinds = cached[x._note or leaf_kinds(x)]
+            results = call(number, x._leaves)
             if results is not None:
-                return from_leaves(x._spec, results, note)
+                return from_leaves(x._spec, results, kinds)
         except Exception:
             return general(number, x)
         return leafwise(number, x)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -13,7 +13,6 @@ import nestarray as na
 from nestarray import backends
 from nestarray.backends import foreach
 from nestarray.dispatch import OPS, Op
-from nestarray.errors import ArgumentError
 
 COMPILING = ("jax", "tensorflow")
 COUNT = 9
@@ -24,7 +23,7 @@ CHAPTERS = sorted(foreach.CHAPTERS)
 def compile_early(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Compile in the second call; what ops found out about types before does not count."""
     monkeypatch.setattr(foreach, "CALLS", 2)
-    kept = [(r.table, r.resolved, r.served) for r in OPS.values()]
+    kept = [(r.table, r.resolved, r.cached_calls) for r in OPS.values()]
     found = [[dict(table) for table in tables] for tables in kept]
     for tables in kept:
         for table in tables:
@@ -34,6 +33,14 @@ def compile_early(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         for table, content in zip(tables, contents, strict=True):
             table.clear()
             table.update(content)
+
+
+@contextlib.contextmanager
+def leaf_by_leaf() -> Iterator[None]:
+    """Compile no tree."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(foreach, "LEAST", 10**9)
+        yield
 
 
 def leaves_of(backend: str, dtype: str = "float32", count: int = COUNT) -> na.Container:
@@ -92,7 +99,7 @@ def test_pairs_are_what_they_are_leaf_by_leaf(backend: str, name: str, dtype: st
     function = getattr(na, name)
     c = leaves_of(backend, dtype)
     d = na.Container(reversed(list(na.subtract(1.0, c).items())))  # in another order of keys
-    with na.use_compiled_trees(False):
+    with leaf_by_leaf():
         expected = function(c, d)
     for _ in range(3):
         assert_same(function(c, d), expected)
@@ -104,7 +111,7 @@ def test_pairs_are_what_they_are_leaf_by_leaf(backend: str, name: str, dtype: st
 def test_ops_of_one_argument(backend: str, name: str) -> None:
     function = getattr(na, name)
     c = leaves_of(backend)
-    with na.use_compiled_trees(False):
+    with leaf_by_leaf():
         expected = function(c)
     for _ in range(3):
         assert_same(function(c), expected)
@@ -120,7 +127,7 @@ def test_every_op_is_what_it_is_leaf_by_leaf(backend: str, chapter: str) -> None
         for record in ops_of(chapter, arrays):
             arguments = (c, na.subtract(1.0, c))[:arrays]
             try:
-                with na.use_compiled_trees(False):
+                with leaf_by_leaf():
                     expected = record.function(*arguments)
             except Exception:  # an op of integers, of complex numbers, of even sizes
                 continue
@@ -141,7 +148,7 @@ def test_numbers_and_arrays_for_all_leaves(backend: str) -> None:
         (lambda: c > 1, "greater"),
     ]
     for call, name in pairs:
-        with na.use_compiled_trees(False):
+        with leaf_by_leaf():
             expected = call()
         for _ in range(3):
             assert_same(call(), expected)
@@ -152,7 +159,7 @@ def test_numbers_and_arrays_for_all_leaves(backend: str) -> None:
 def test_another_number_is_no_stale_one(backend: str) -> None:
     c = leaves_of(backend)
     for factor in (2.0, 2.0, 3.0, 3.0, 2, True, -0.0, 0.0):
-        with na.use_compiled_trees(False):
+        with leaf_by_leaf():
             expected = c * factor
         assert_same(c * factor, expected)
 
@@ -172,15 +179,14 @@ def test_changed_shapes_and_dtypes_are_right_and_bounded(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", COMPILING)
-def test_small_trees_and_the_setting(backend: str) -> None:
+def test_small_trees_are_not_compiled(backend: str) -> None:
     c = leaves_of(backend)
     few = c.select(*c.paths()[: foreach.LEAST - 1])
     for _ in range(4):
         few + few
-        with na.use_compiled_trees(False):
-            c + c
     assert not compiled_calls("add")
-    c + c
+    for _ in range(3):
+        c + c
     assert compiled_calls("add")
 
 
@@ -249,23 +255,6 @@ def test_inside_of_a_tf_function() -> None:
         c + c
     for i, leaf in enumerate(tf.function(lambda: c + c)().leaves()):
         np.testing.assert_array_equal(leaf, np.full(2, 2.0 * i))
-
-
-def test_the_setting_is_of_a_thread() -> None:
-    seen: list[bool] = []
-    with na.use_compiled_trees(False):
-        thread = threading.Thread(target=lambda: seen.append(na.compiles_trees()))
-        thread.start()
-        thread.join()
-        assert not na.compiles_trees()
-    assert seen == [True]
-    assert na.compiles_trees()
-
-
-def test_message_of_a_wrong_setting() -> None:
-    with pytest.raises(ArgumentError) as info:
-        na.set_compiled_trees("no")  # type: ignore[arg-type]
-    assert str(info.value) == "set_compiled_trees: enabled: got 'no', expected True or False"
 
 
 def test_a_tree_of_many_parts() -> None:

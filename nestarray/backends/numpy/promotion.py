@@ -43,7 +43,7 @@ def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
         return native(x1, x2)
 
     for function in (array_first, number_first):  # for Containers, whose dtypes are known
-        function.of_dtype = lambda dtype: None if dtype.kind == "c" else native
+        function.for_dtype = lambda dtype: None if dtype.kind == "c" else native
     return promotion.promoting(
         array_first, cast, scalar_ok=has_weak_numbers, reflected=number_first
     )

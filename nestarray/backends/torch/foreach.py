@@ -2,7 +2,7 @@
 
 torch's ``foreach`` functions take lists of tensors and save the transition from Python to C++ for
 each tensor. They return the values of `nestarray.backends.torch.elementwise` for leaves of one
-dtype, and None if the caller must go leaf by leaf. ``of_dtype`` returns a version without dtype
+dtype, and None if the caller must go leaf by leaf. ``for_dtype`` returns a version without dtype
 checks.
 """
 
@@ -37,7 +37,7 @@ def _unary(native: Callable[[Any], Any]) -> _Many:
     def alike(leaves: Any) -> tuple[torch.Tensor, ...] | None:
         return None if is_observed() else tuple(native(leaves))
 
-    many.of_dtype = lambda dtype: alike  # type: ignore[attr-defined]
+    many.for_dtype = lambda dtype: alike  # type: ignore[attr-defined]
     return many
 
 
@@ -67,11 +67,11 @@ def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Ma
             return None
         return tuple(native(left, right) if left.__class__ is tuple else native(right, left))
 
-    def of_dtype(dtype: torch.dtype, *numbers: Any) -> _Many | None:
+    def for_dtype(dtype: torch.dtype, *numbers: Any) -> _Many | None:
         takes_numbers = dtype in _WIDE and all(n.__class__ in (int, float) for n in numbers)
         return alike if takes_numbers or not numbers else None
 
-    many.of_dtype = of_dtype  # type: ignore[attr-defined]
+    many.for_dtype = for_dtype  # type: ignore[attr-defined]
     return many
 
 
