@@ -17,7 +17,7 @@ def on(backend: str, values: Any, dtype: str | None = None) -> Any:
     Args:
         backend: the name of the backend.
         values: a NumPy array, numbers or nested lists of numbers, or a mapping of NumPy arrays.
-            Leaves of a mapping that are no arrays stay as they are.
+            Other leaves of a mapping stay unchanged.
         dtype: the dtype of the arrays; None keeps NumPy's.
     """
     if isinstance(values, Mapping):

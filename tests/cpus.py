@@ -1,7 +1,7 @@
 """Run the numeric tests as other processors would: ``python -m tests.cpus [pytest's options]``.
 
 Libraries choose their kernels by the processor, so sums are rounded differently. Each row of
-`MACHINES` restricts these choices by environment variables, in a process of its own.
+`MACHINES` restricts these choices by environment variables, in a separate process.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ def test_dlpack_hands_over_and_copies() -> None:
         assert na.array_namespace(backend).ones(2).__dlpack__(copy=True) is not None
 
 
-def test_what_there_is_no_namespace_for() -> None:
+def test_objects_without_a_namespace() -> None:
     with pytest.raises(errors.ArgumentError, match="expected one of numpy, jax, torch, tensorflow"):
         na.array_namespace("cupy")
     with pytest.raises(errors.ArgumentError, match="backend_of: got list, expected an array"):

@@ -1,4 +1,4 @@
-"""Arrays go from any framework to any other: values, dtypes, memory, and what is refused."""
+"""Arrays move between all frameworks: values, dtypes, memory, and refused conversions."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_step_of_moved_parameters_is_compiled_once(source: str) -> None:
     assert step._cache_size() == 1
 
 
-def test_what_is_moved_while_jax_traces_has_values() -> None:
+def test_arrays_moved_while_jax_traces_have_values() -> None:
     import jax
 
     def add(x: Any) -> Any:
@@ -286,7 +286,7 @@ def test_asarray_keeps_the_framework_of_an_array() -> None:
     assert na.dtype_of(na.asarray(x, dtype="int8")) is na.int8
 
 
-def test_asarray_refuses_what_is_no_data() -> None:
+def test_asarray_refuses_objects_without_data() -> None:
     with pytest.raises(ArgumentError, match="asarray: obj: got str of <U1, expected numbers"):
         na.asarray("x")
     with pytest.raises(ArgumentError, match="asarray: obj: the lists in it have different lengths"):

@@ -1,4 +1,4 @@
-"""Containers of different keys: each join, and what is missing."""
+"""Containers of different keys: each join, and missing entries."""
 
 from __future__ import annotations
 

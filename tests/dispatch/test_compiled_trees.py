@@ -95,7 +95,7 @@ def ops_of(chapter: str, arrays: int) -> list[Op]:
 @pytest.mark.parametrize("dtype", ["float32", pytest.param("bfloat16", marks=pytest.mark.full)])
 @pytest.mark.parametrize("name", ["add", "divide", "remainder", "less", "maximum"])
 @pytest.mark.parametrize("backend", COMPILING)
-def test_pairs_are_what_they_are_leaf_by_leaf(backend: str, name: str, dtype: str) -> None:
+def test_pairs_equal_leaf_by_leaf_results(backend: str, name: str, dtype: str) -> None:
     function = getattr(na, name)
     c = leaves_of(backend, dtype)
     d = na.Container(reversed(list(na.subtract(1.0, c).items())))  # in another order of keys
@@ -121,7 +121,7 @@ def test_ops_of_one_argument(backend: str, name: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("chapter", CHAPTERS)
 @pytest.mark.parametrize("backend", COMPILING)
-def test_every_op_is_what_it_is_leaf_by_leaf(backend: str, chapter: str) -> None:
+def test_every_op_equals_leaf_by_leaf_results(backend: str, chapter: str) -> None:
     c = leaves_of(backend).map(lambda x: x if len(x.shape) else x[None])
     for arrays in (1, 2):
         for record in ops_of(chapter, arrays):
@@ -201,7 +201,7 @@ def test_errors_are_those_of_the_leaf(backend: str) -> None:
         assert "at the Container path 'w5'" in info.value.__notes__
 
 
-def test_gradients_on_jax_pass_by_what_was_compiled() -> None:
+def test_gradients_on_jax_bypass_compiled_trees() -> None:
     import jax
     import jax.numpy as jnp
 
@@ -229,7 +229,7 @@ def test_constants_inside_of_a_trace_on_jax() -> None:
         np.testing.assert_array_equal(leaf, np.full(2, 4.0 * i))
 
 
-def test_gradients_on_tensorflow_pass_by_what_was_compiled() -> None:
+def test_gradients_on_tensorflow_bypass_compiled_trees() -> None:
     import tensorflow as tf
 
     leaves = [tf.fill([2], float(i)) for i in range(COUNT)]

@@ -153,7 +153,9 @@ def test_a_bare_array() -> None:
         (scipy.special.expit, "expit: got a Container, and there is no op of this name; use c.map(lambda x: expit(x, …)), which calls it on each leaf"),
     ],
 )  # fmt: skip
-def test_what_has_no_op_says_what_to_write(call: Callable[[Any], Any], message: str) -> None:
+def test_functions_without_an_op_name_a_replacement(
+    call: Callable[[Any], Any], message: str
+) -> None:
     with pytest.raises(errors.UnsupportedError) as caught:
         call(na.Container(TREE))
     assert str(caught.value) == message

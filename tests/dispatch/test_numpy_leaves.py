@@ -1,4 +1,4 @@
-"""Arithmetic past the promotion: what a Container notes about NumPy leaves, and numbers in graphs."""
+"""NumPy leaves without promotion: cached facts about them, and numbers in graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The second call of an op on leaves like those before: results, errors and dtypes are the first's."""
+"""Repeated calls of an op on similar leaves: results, errors and dtypes equal those of the first call."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_an_array_object_takes_another_dtype() -> None:
 
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
-def test_results_come_with_what_is_known_of_them(backend: str, dtype: str) -> None:
+def test_results_carry_their_inferred_dtypes(backend: str, dtype: str) -> None:
     left, right = trees(backend, dtype)
     calls = [
         lambda: na.add(left, right), lambda: na.multiply(left, 2), lambda: na.subtract(left, right),
@@ -106,7 +106,7 @@ def test_results_come_with_what_is_known_of_them(backend: str, dtype: str) -> No
     assert_close(found, na.subtract(na.multiply(na.less(x, y), 1.0), x))
 
 
-def test_transformations_see_what_further_calls_compute() -> None:
+def test_transformations_see_later_calls() -> None:
     import torch
 
     left, _ = trees("torch")

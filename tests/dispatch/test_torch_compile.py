@@ -1,4 +1,4 @@
-"""What torch.compile makes of Containers: one graph, in the first call of a process as in any other."""
+"""torch.compile of Containers: one graph, in the first call of a process and in later ones."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_another_structure_is_another_graph() -> None:
         assert same(compiled(c), c + 1.0)
 
 
-def test_tied_leaves_and_what_is_no_array() -> None:
+def test_tied_leaves_and_leaves_without_arrays() -> None:
     c = na.Container(a=ROW, b=[ROW, None], name="x", d=torch.ones(3))
 
     def functions(c: na.Container) -> tuple[na.Container, ...]:

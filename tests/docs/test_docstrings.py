@@ -1,4 +1,4 @@
-"""Every Example in a docstring runs and prints what it says."""
+"""Every Example in a docstring runs and prints the output shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The examples do what they say."""
+"""The example scripts run and give the results that they claim."""
 
 from __future__ import annotations
 

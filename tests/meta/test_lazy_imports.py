@@ -1,4 +1,4 @@
-"""What is done when other packages are imported: in any order, and only when they are."""
+"""Code that runs when other packages are imported: in any order, and only then."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_order_of_imports(first: str, name: str) -> None:
     printed(*(imports if first == "nestarray" else reversed(imports)), REGISTERED)
 
 
-def test_a_framework_that_is_not_installed_stays_an_import_error() -> None:
+def test_a_missing_framework_stays_an_import_error() -> None:
     assert printed(
         "import sys, importlib.util, nestarray",
         "class Hide:",

@@ -1,4 +1,4 @@
-"""Names that are imported when they are first asked for are said alike to tools and to Python."""
+"""Lazily imported names are the same for type checkers and for Python."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def test_names_that_exist_have_no_suggestion(namespace: str) -> None:
     assert [name for name in names if suggestion(namespace, name)] == []
 
 
-def test_what_a_person_is_shown_are_public_names() -> None:
+def test_dir_lists_public_names() -> None:
     """The modules that the package is made of are there, and not among the names to choose from."""
     names = [name for name in dir(na) if not name.startswith("_")]
     shown = {name for name in names if isinstance(getattr(na, name), ModuleType)}
@@ -130,7 +130,7 @@ def test_lazy_methods_are_attached_by_the_modules_that_the_table_names() -> None
     assert result.stdout.strip() == "True True False"
 
 
-def test_what_is_not_used_is_not_imported() -> None:
+def test_unused_modules_are_not_imported() -> None:
     code = (
         "import sys, nestarray as na; later = ('nestarray.graph.graph', 'nestarray.nn.module',"
         " 'nestarray.storage.files', 'nestarray.interchange.naming.key_map', 'html', 'json')\n"

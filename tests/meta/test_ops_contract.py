@@ -1,4 +1,4 @@
-"""What every op must have: a Case, an Example, an export, and backend functions of its signature."""
+"""Requirements of an op: a Case, an Example, an export, and backend functions of its signature."""
 
 from __future__ import annotations
 

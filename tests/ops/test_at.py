@@ -54,7 +54,7 @@ def test_at_sets(backend: str) -> None:
 
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("index", INDICES.values(), ids=INDICES)
-def test_at_changes_what_is_there_once(backend: str, index: Any) -> None:
+def test_at_changes_each_element_once(backend: str, index: Any) -> None:
     x, where = on_backend(X, backend), on_backend(index, backend)
     for method, value, function in [
         ("divide", 4.0, lambda part: part / 4.0),

@@ -98,7 +98,7 @@ def test_places_stay_integers(backend: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_would_be_numbers_is_refused(name: str, backend: str) -> None:
+def test_arithmetic_on_bools_is_refused(name: str, backend: str) -> None:
     function, x = getattr(na, name), on(backend, X)
     text = f"^{name}: {backend} cannot compute it for bool; cast to a dtype that it takes with na"
     for args in ((x, x), (x, True), (True, x)):
@@ -126,7 +126,7 @@ def test_beside_an_int_a_bool_counts(name: str, backend: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["relu", "relu6", "sum", "prod"])
-def test_what_counts_gives_the_default_integers(name: str, backend: str) -> None:
+def test_counts_have_the_default_integer_dtype(name: str, backend: str) -> None:
     found = getattr(na, name)(on(backend, X))
     assert na.dtype_of(found) is na.dtype_of(on(backend, [1]))
     expected = {"sum": 4, "prod": 0}.get(name, X.astype(int))
@@ -166,7 +166,7 @@ def test_bools_are_updated_as_truth_values(updates: Any, mode: str, backend: str
         assert na.to_backend(na.index_add(x, places, given), "numpy").tolist() == expected
 
 
-def test_every_op_that_says_what_it_is_of_bools_is_tested() -> None:
+def test_every_op_documented_for_bools_is_tested() -> None:
     said = {name for name, op in OPS.items() if hasattr(op.body, "of_bools")}
     here = {*ITSELF, *PAIRS, *PRODUCTS, "relu", "relu6", "signbit"}
     here |= {"setitem", "segment_sum", "searchsorted"}

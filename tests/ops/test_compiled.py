@@ -1,4 +1,4 @@
-"""Every op gives the same under ``jax.jit``, `na.jit` on PyTorch and ``tf.function`` as at once."""
+"""Every op gives equal results under ``jax.jit``, `na.jit` on PyTorch and ``tf.function``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Distances of many points: what is in memory at once, and derivatives where points are equal."""
+"""Distances of many points: peak memory, and derivatives at equal points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gradients that are on purpose not those of the function: what counts as a constant in them."""
+"""Deliberately estimated gradients: the parts treated as constants."""
 
 from __future__ import annotations
 

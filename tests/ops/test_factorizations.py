@@ -249,7 +249,7 @@ def test_eigenvalues_of_nan_do_not_end_the_process() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
-def test_what_has_no_factor_is_nan_on_tensorflow(dtype: str) -> None:
+def test_failed_factorizations_are_nan_on_tensorflow(dtype: str) -> None:
     """Not what was in memory."""
     a = np.stack([np.diag([4.0, 9.0]), -np.eye(2)]).astype(dtype)
     lower, upper = (host(na.cholesky(on("tensorflow", a), upper=u)) for u in (False, True))

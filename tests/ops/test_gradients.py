@@ -1,4 +1,4 @@
-"""Gradients of every differentiable op: alike on all backends, and as finite differences say."""
+"""Gradients of every differentiable op equal finite differences and agree between backends."""
 
 from __future__ import annotations
 

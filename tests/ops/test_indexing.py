@@ -14,6 +14,7 @@ import nestarray as na
 from nestarray import backends
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.testing import assert_close
+from tests.arrays import host
 
 SHAPE = (2, 3, 4)
 X = np.arange(24, dtype="float32").reshape(SHAPE)
@@ -141,7 +142,6 @@ def test_too_many_entries(backend: str) -> None:
 
 @pytest.mark.usefixtures("x64")
 def test_numbers_keep_their_digits(backend: str) -> None:
-    host = lambda x: backends.core(backend).to_numpy(x)  # noqa: E731
     x = backends.core(backend).from_numpy(np.zeros(2))
     assert host(na.setitem(x, 0, 16777217.0))[0] == 16777217.0
     assert host(na.setitem(x, slice(None), 0.1))[1] == 0.1

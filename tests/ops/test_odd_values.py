@@ -1,4 +1,4 @@
-"""Values where frameworks differ or a dtype is a guest: NaN in bfloat16, unsigned integers, layouts."""
+"""Values on which frameworks differ: NaN in bfloat16, unsigned integers, memory layouts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_differences_of_several_dtypes_are_of_the_promoted_one(
 
 
 @pytest.mark.parametrize("op", ["quantile", "nanquantile"])
-def test_a_quantile_of_what_is_no_share_is_nan(op: str, backend: str) -> None:
+def test_quantiles_outside_0_to_1_are_nan(op: str, backend: str) -> None:
     shares = np.asarray([0.5, -0.25, 1.25, NAN, 1.0], "float32")
     x = on_backend(in_dtype(np.asarray([4.0, 1.0, 2.0], "float32"), "bfloat16"), backend)
     found = getattr(na, op)(x, on_backend(shares, backend))
@@ -64,7 +64,7 @@ def test_a_quantile_of_what_is_no_share_is_nan(op: str, backend: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["min", "max"])
-def test_nan_is_what_an_extremum_of_it_is(mode: str, backend: str) -> None:
+def test_extrema_of_nan_are_nan(mode: str, backend: str) -> None:
     x, updates = (on_backend(np.asarray(v, "float32"), backend) for v in ([1, NAN, 3], [NAN, 2, 2]))
     found = as_float64(na.setitem(x, [0, 1, 2], updates, mode=mode))
     np.testing.assert_array_equal(found, [NAN, NAN, 2 if mode == "min" else 3])
@@ -176,7 +176,7 @@ def test_incomplete_gamma_functions_of_wide_floats(op: str) -> None:
     np.testing.assert_allclose(as_float64(found), getattr(scipy.special, op)(a, x), rtol=1e-14)
 
 
-def test_half_precision_holds_what_its_factors_do_not(backend: str) -> None:
+def test_half_precision_holds_results_with_large_factors(backend: str) -> None:
     x = on_backend(np.asarray([12.0, 1.0], "float16"), backend)
     np.testing.assert_allclose(as_float64(na.i0(x)), scipy.special.i0([12.0, 1.0]), rtol=1e-3)
     np.testing.assert_allclose(as_float64(na.i1(x)), scipy.special.i1([12.0, 1.0]), rtol=1e-3)
@@ -188,7 +188,7 @@ def test_derivatives_where_values_meet(backend: str) -> None:
     x = on_backend(np.asarray([0.0, 1.0, 0.5, -1.0, 2.0], "float32"), backend)
     low, high = (on_backend(np.asarray(v, "float32"), backend) for v in (0.0, 1.0))
     slopes = na.grad(lambda x: na.sum(na.clip(x, low, high)))(x)
-    assert as_float64(slopes).tolist() == [1, 1, 1, 0, 0]  # at a bound that of x
+    assert as_float64(slopes).tolist() == [1, 1, 1, 0, 0]  # at a bound, x has the gradient
     assert as_float64(na.grad(lambda x: na.sum(na.cbrt(x)))(x))[:2].tolist() == pytest.approx(
         [np.inf, 1 / 3]
     )
@@ -196,8 +196,8 @@ def test_derivatives_where_values_meet(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
-def test_each_bound_has_what_it_gives(backend: str) -> None:
-    """PyTorch and TensorFlow share the slope of equal bounds otherwise."""
+def test_each_bound_has_the_gradient_of_its_elements(backend: str) -> None:
+    """PyTorch and TensorFlow distribute the gradient of equal bounds differently."""
     x = on_backend(np.asarray([-1.0, 0.5, 3.0], "float32"), backend)
     bound = on_backend(np.asarray(1.0, "float32"), backend)
     slopes = na.grad(lambda low, high: na.sum(na.clip(x, low, high)), argnums=(0, 1))(bound, bound)

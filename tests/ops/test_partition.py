@@ -27,7 +27,7 @@ def test_one_place_is_in_order(backend: str, kth: int) -> None:
         assert (found[:, at + 1 :] > found[:, at, None]).all()
 
 
-def test_place_that_is_not_there(backend: str) -> None:
+def test_kth_out_of_range(backend: str) -> None:
     x = on_backend(X, backend)
     message = "kth: got 20 for an axis of length 20, expected -20 <= kth < 20"
     for op in ("partition", "argpartition"):

@@ -1,4 +1,4 @@
-"""Every op, recorded as a graph, printed and run from the print, gives what the call gives."""
+"""Every op, recorded as a graph, printed and executed from the print, equals the plain call."""
 
 from __future__ import annotations
 

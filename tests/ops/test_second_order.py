@@ -1,4 +1,4 @@
-"""Second derivatives of every differentiable op: alike on all backends, and as differences of gradients say."""
+"""Second derivatives of every differentiable op agree between backends and with differences of gradients."""
 
 from __future__ import annotations
 

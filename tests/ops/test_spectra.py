@@ -21,7 +21,7 @@ WINDOW = RNG.uniform(0.5, 1.5, 4)
 
 
 @pytest.mark.parametrize("op", ["irfft", "hfft", "fft", "ifft"])
-def test_what_is_padded_from_nothing_is_zero(op: str, backend: str) -> None:
+def test_padding_of_an_empty_axis_is_zero(op: str, backend: str) -> None:
     x = on(backend, np.zeros((2, 0), "complex64"))
     np.testing.assert_array_equal(host(getattr(na, op)(x, n=8)), np.zeros((2, 8)))
 

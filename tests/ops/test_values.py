@@ -1,4 +1,4 @@
-"""Every op gives the reference's values on every backend, by its native function and its body."""
+"""Every op equals its reference on every backend, by its native function and its default body."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``jax.vmap``, ``torch.func.vmap`` and ``tf.vectorized_map`` of every op give what single calls give."""
+"""``jax.vmap``, ``torch.func.vmap`` and ``tf.vectorized_map`` of every op equal single calls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from nestarray import backends
 from nestarray.testing import assert_close
 from tests.cases import Case, convert, on_backend, rows
 
-#: Ops whose result is no array but a tuple of numbers.
+#: Ops that return a tuple of numbers instead of an array.
 WITHOUT = {"shape"}
 
 
