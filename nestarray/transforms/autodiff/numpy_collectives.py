@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.transforms.autodiff.custom import custom_vjp
@@ -32,10 +32,10 @@ def linear(
 ) -> Any:
     """A node of the tape; `again` applies the collective to primals and tangents."""
 
-    def pull(_: None, cotangents: list[Any]) -> list[Any]:
+    def pull(_: None, cotangents: Sequence[Any]) -> list[Any]:
         return [transpose(cotangents[0])]
 
-    def push(primals: list[Any], tangents: list[Any]) -> tuple[Any, Any]:
+    def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return (again(*primals),), [again(*tangents)]
 
     return custom_vjp(lambda x: (again(x),), lambda x: ((again(x),), None), pull, [x], push)[0]
