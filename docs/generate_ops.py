@@ -17,6 +17,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -77,7 +78,9 @@ def served(record: Op, backend: str) -> str:
     if hasattr(function, "supports"):
         return "partly"
     module = getattr(function, "__module__", None) or type(function).__module__
-    ours = module.startswith("nestarray") and not hasattr(function, "same_dtype")
+    name = getattr(function, "__qualname__", "")
+    is_promotion = isinstance(function, FunctionType) and name.startswith("promoting.")
+    ours = module.startswith("nestarray") and not is_promotion
     return "adapted" if ours else "native"
 
 

@@ -8,7 +8,7 @@ The rules for the array arguments of one call, in this order:
 3. An array or a number is combined with every leaf.
 4. Anything else raises `StructureError`, which names the first path that differs.
 
-Leaves of the first Container that are None, strings or bytes stay as they are. An op that
+Leaves of the first Container that are None, strings or bytes do not change. An op that
 returns several arrays returns as many Containers. An error in an op names the path.
 
 The call is one ``map`` over the leaves: of the implementation for their type, of the native
@@ -158,7 +158,7 @@ def _without_promotion(
 
 
 def _apply_bound(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Any call: arrays in sequences and in keywords, leaves that are no arrays."""
+    """Any call: arrays in sequences and in keywords, other leaves."""
     bound = op.signature.bind(*args, **kwargs)
     arrays = {n: bound.arguments[n] for n in op.array_parameters if n in bound.arguments}
     first = next(c for value in arrays.values() for c in _containers(value))
@@ -240,7 +240,7 @@ def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:
         first = next((r for r in results if type(r) not in _NOT_ARRAYS), None)
     if not isinstance(first, (tuple, list)):
         return from_leaves(spec, results)
-    count = len(first)  # a leaf that is no array is in each of the results
+    count = len(first)  # a leaf that is not an array is in each of the results
     results = tuple([(r,) * count if type(r) in _NOT_ARRAYS else r for r in results])
     counts = [len(r) if isinstance(r, (tuple, list)) else 1 for r in results]
     if counts.count(counts[0]) != len(counts):

@@ -1,13 +1,12 @@
-"""Fused Containers: all leaves of a dtype in one buffer, and ops as one native call each.
+"""Fused Containers: all leaves of a dtype in one buffer, and each op one native call.
 
-Elementwise ops on fused Containers of one layout, and on numbers, run on the buffers and give
-a fused Container; so do norms and optimizer steps, which are made of them, and gradients with
-respect to a fused Container. What changes the structure or looks at the shape of a leaf sees
-the leaves, and gives an ordinary Container.
+Elementwise ops on fused Containers of one layout, and on numbers, run on the buffers and return
+a fused Container. So do norms, optimizer steps, and gradients with respect to a fused Container.
+Ops that change the structure or read the shape of a leaf take the leaves and return an ordinary
+Container.
 
-To the tree functions of the frameworks (``jax.tree.map``, optax) a fused Container is its few
-buffers: right for what is elementwise, such as Adam, and not for what treats leaves apart by
-shape, such as LARS.
+The tree functions of the frameworks (``jax.tree.map``, optax) see the buffers. This is correct for
+elementwise algorithms such as Adam, but not for algorithms that depend on the leaves, such as LARS.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError
 from nestarray.typing import NUMBERS
 
-#: The chapters whose ops act on each element for itself, but for those named beside.
+#: The chapters of elementwise ops; the exceptions follow.
 _CHAPTERS = (
     "elementwise", "transcendental", "logic", "special", "gamma", "bessel", "complex_numbers",
     "representation", "activations",
@@ -42,7 +41,7 @@ _FURTHER = (
 
 
 def is_elementwise(op: Op, /) -> bool:
-    """Whether an op acts on each element for itself, so that arrays may be laid end to end."""
+    """Whether an op acts on each element separately, so that arrays may be concatenated."""
     return op.name in _FURTHER or (op.chapter in _CHAPTERS and op.name not in _EXCEPT)
 
 
@@ -52,13 +51,13 @@ def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
 
     Args:
         c: a Container of arrays; of several backends, dtypes or devices there are as many
-            buffers. A fused Container is returned as it is.
+            buffers. A fused Container is returned unchanged.
 
     Returns:
         a Container that equals `c`; `Container.unfuse` is the way back.
 
     Raises:
-        ArgumentError: a leaf is no array; names its path.
+        ArgumentError: a leaf is not an array; names its path.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -100,7 +99,7 @@ def _end_to_end(leaves: list[Any]) -> Any:
 
 @method
 def unfuse(c: Container[Leaf], /) -> Container[Leaf]:
-    """The same tree with leaves of their own: views of the buffers where there are views.
+    """The same tree with separate leaves: views of the buffers on NumPy and PyTorch.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -134,7 +133,7 @@ def _apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _aligned(args: tuple[Any, ...]) -> Layout | None:
-    """The layout that all fused arguments have, where the others are numbers or settings."""
+    """The common layout of the fused arguments, if the others are numbers or settings."""
     layout = None
     for arg in args:
         if arg.__class__ is FusedContainer:
@@ -147,13 +146,13 @@ def _aligned(args: tuple[Any, ...]) -> Layout | None:
 
 
 def _shortcut(op: Op, types: tuple[type, ...], general: Callable[..., Any]) -> Callable[..., Any]:
-    """What serves one or two arguments of these types: the op on one buffer, else `general`."""
+    """The function for one or two arguments of these types: the op on one buffer, else `general`."""
     if not is_elementwise(op) or not all(t is FusedContainer or t in NUMBERS for t in types):
         return general
     function, are_two = op.function, types == (FusedContainer, FusedContainer)
     place = types.index(FusedContainer)
 
-    def served(*args: Any) -> Any:
+    def on_buffer(*args: Any) -> Any:
         layout, buffers = args[place]._layout, args[place]._buffers
         if len(buffers) > 1 or (are_two and args[1]._layout is not layout):
             return general(*args)
@@ -166,7 +165,7 @@ def _shortcut(op: Op, types: tuple[type, ...], general: Callable[..., Any]) -> C
             return general(*args)
         return general(*args) if isinstance(result, tuple) else from_buffers(layout, (result,))
 
-    return served
+    return on_buffer
 
 
 _apply.shortcut = _shortcut  # type: ignore[attr-defined]

@@ -147,7 +147,7 @@ def _public_code(
 def _wrong_settings(parameters: Sequence[Parameter]) -> tuple[str, dict[str, Any]]:
     """The condition that a setting is neither the default nor of a type that its annotation names.
 
-    True is no axis and no length: sequences of ints are searched for bools.
+    Sequences of ints may not contain bools: True is neither an axis nor a length.
     """
     conditions = []
     names: dict[str, Any] = {}
@@ -169,7 +169,7 @@ def _wrong_settings(parameters: Sequence[Parameter]) -> tuple[str, dict[str, Any
 
 
 def _texts(parameters: Sequence[Parameter]) -> tuple[str, str]:
-    """Parameters as they are declared (without defaults), and as they are passed on."""
+    """The text of the declaration (without defaults), and of the arguments of a call."""
     declared, passed = [], []
     has_star = False
     for i, p in enumerate(parameters):

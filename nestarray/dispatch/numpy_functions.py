@@ -1,7 +1,7 @@
 """NumPy's functions of Containers: ``np.exp(c)`` is ``na.exp(c)``, ``x + c`` is ``na.add(x, c)``.
 
 They are the ops of their names (`nestarray.dispatch.numpy_protocols`), whatever the leaves are arrays of.
-What has no op raises an error that says what to write. A bare array is an array object, which
+Without an op, the error names the alternative. A bare array is an array object, which
 NumPy takes as an array there.
 """
 
@@ -20,7 +20,7 @@ from nestarray.dispatch.numpy_protocols import SPECIAL, Lacking, spelled_name
 from nestarray.errors import UnsupportedError
 from nestarray.errors.unknown_names import suggestion
 
-#: Those of NumPy that decide by the number of axes, of which each leaf has its own.
+#: NumPy functions that depend on the number of axes, which differs between leaves.
 _BY_AXES = ("np.transpose", "np.dot", "np.linalg.norm")
 
 

@@ -1,8 +1,8 @@
-"""NumPy's functions on values that are no arrays of NumPy: ``np.sin(c)``, ``np.sum(x, axis=0)``.
+"""NumPy's functions on Containers and other values that implement its protocols: ``np.sin(c)``, ``np.sum(x, axis=0)``.
 
 NumPy hands such calls over by the protocols `__array_ufunc__` and `__array_function__`. Each
 becomes the op of its name, or of the name that the standard gave it, with the arguments in their
-places. What there is no op for is for the caller to answer: `Lacking`.
+places. If there is no op, `Lacking` is raised and the caller decides.
 
 References:
     https://numpy.org/doc/stable/user/basics.interoperability.html
@@ -33,12 +33,12 @@ _NAMES = {
 }  # fmt: skip
 _PARAMETERS = {"ddof": "correction"}
 _REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
-#: Those that write into their argument, and the op of that name makes another.
+#: Functions that write into their argument; the op of that name returns a new array.
 _WRITING = ("fill_diagonal", "put_along_axis")
 
 
 class Lacking(LookupError):
-    """No op does what a function of NumPy is asked for.
+    """There is no op for this call of a NumPy function.
 
     Attributes:
         function: as people write it, ``np.linalg.norm``.
@@ -53,10 +53,10 @@ class Lacking(LookupError):
 
 
 def of_ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a universal function gives, by the op; `method` is ``"__call__"`` or ``"reduce"``.
+    """Compute a universal function by the op; `method` is ``"__call__"`` or ``"reduce"``.
 
     Raises:
-        Lacking: there is no such op.
+        Lacking: the op does not exist.
     """
     name = _NAMES.get(ufunc.__name__, ufunc.__name__)
     if method == "reduce" and name in _REDUCTIONS:
@@ -75,10 +75,10 @@ def of_ufunc(ufunc: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, A
 
 
 def of_function(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a function of arrays gives, by the op.
+    """Compute an array function by the op.
 
     Raises:
-        Lacking: there is no such op, or it lacks a setting.
+        Lacking: the op does not exist, or lacks a setting.
     """
     spelled = spelled_name(function)
     if spelled in SPECIAL:
@@ -108,7 +108,7 @@ def of_function(function: Function, args: tuple[Any, ...], kwargs: dict[str, Any
     return record.function(*arrays, *extra, **settings)
 
 
-#: The parameters of functions of which NumPy itself tells them since 2.4 only.
+#: The parameters of functions whose signatures NumPy provides only since 2.4.
 BUILT_IN: dict[str, Function] = {
     "np.bincount": lambda x, /, weights=None, minlength=0: None,
     "np.concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None,

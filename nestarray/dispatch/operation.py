@@ -1,18 +1,17 @@
-"""How a public op finds the function that does the work.
+"""Public ops, and the look-up of the implementation of a call.
 
-`op` turns a signature, a docstring and a default body into the public function; its code,
-which the first call compiles, is one look-up by the types of the array arguments, a dictionary
-for each, and one call. The first call with new types resolves them:
+`op` turns a signature, a docstring and a default body into a public function. Its generated code
+checks the settings, looks the implementation up by the types of the array arguments, and calls
+it. The first call with new types resolves them, in this order:
 
-1. an interpreter's type (Container, …): the interpreter gets the op and the arguments;
-2. arrays of one backend: the function of the op's name in that backend's file of the
-   op's chapter, else the op's own body;
+1. the type of an interpreter (Container, …): its handler takes the op and the arguments;
+2. arrays of one backend: the function of the op's name in the backend's file of the op's
+   chapter, or the op's body;
 3. arrays of two backends: an error;
-4. only scalars, or no array: the current default backend, looked up at each call.
+4. only numbers, or no array: the current default backend, looked up at each call.
 
-A parameter is an array argument if its annotation says ``Array``: ``Array``,
-``Array | None``, ``Array | float``, ``Sequence[Array]``, ``*operands: Array``.
-A parameter ``like: Array | None`` thereby makes a creation function follow an array.
+A parameter is an array argument if its annotation contains ``Array``: ``Array | None``,
+``Sequence[Array]``, ``like: Array | None``. The rest are settings.
 """
 
 from __future__ import annotations
@@ -47,10 +46,10 @@ _SIGNALS = frozenset(("_StopRecomputationError",))
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
 
-#: (type, handler): values that ops do not compute on but hand over, outermost first.
+#: (type, handler) of values that other code evaluates, such as Containers; outermost first.
 INTERPRETERS: list[tuple[type, Handler]] = []
 
-#: Handlers of calls without any array, while code is recorded; each may give NotImplemented.
+#: Handlers of calls without arrays, while code is recorded; each may return NotImplemented.
 WITHOUT_ARRAYS: list[Handler] = []
 
 
@@ -76,9 +75,9 @@ class Op:
         self.sequence_parameters = [
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
         ]
-        #: whether what is promoted is computed as floats when it comes as integers
+        #: whether promoted integers become floats
         self.is_floating = is_floating
-        #: what is of one dtype
+        #: the arguments with a common dtype
         self.promoted = [
             name
             for name in self.array_parameters
@@ -92,11 +91,11 @@ class Op:
         }
         #: the function by the types of the array arguments, nested: tuples are slow to hash
         self.table: dict[Any, Any] = {}
-        #: for Containers, by the tuple of types: the function, and the one for many arrays
+        #: for Containers, by the tuple of types: the function, and the grouped function
         self.resolved: dict[tuple[Any, ...], Resolved] = {}
         #: for Containers: cached functions by the types of the arguments and kinds of the leaves
         self.cached_calls: dict[tuple[type, ...], dict[Any, Any]] = {}
-        #: whether it has no settings: there is nothing that a call could name wrongly
+        #: whether it has array arguments only
         self.is_of_arrays = all(
             p.kind is p.POSITIONAL_ONLY and p.name in self.array_parameters for p in self.parameters
         )
@@ -117,7 +116,7 @@ class Op:
         return {name: bound[name] for name in self.array_parameters if name in bound}
 
     def implementation(self, backend: str) -> Callable[..., Any]:
-        """What runs for arrays of `backend`: its own function, or the op's body."""
+        """The implementation for arrays of `backend`: its own function, or the op's body."""
         chapter = backends.chapter(backend, self.chapter)
         native = getattr(chapter, self.name, None)
         if native is None:
@@ -212,10 +211,10 @@ class Op:
     def _find_foreach(
         self, types: list[type], function: Callable[..., Any]
     ) -> Callable[..., Any] | None:
-        """What serves many arrays of these types in one call, from the backend's ``foreach`` file.
+        """The grouped function for many arrays of these types, from the backend's ``foreach`` file.
 
-        That is a function of the op's name, or what its `of_op` makes of a native `function`;
-        default bodies might be fused when compiled, and then rounded otherwise.
+        It is the function of the op's name, or `of_op` of a native `function`. Default bodies are
+        excluded: a compiler could fuse them, which changes the rounding.
         """
         names = {backends.backend_of_type(t) for t in types} - {None}
         module = backends.chapter(str(names.pop()), "foreach") if len(names) == 1 else None
@@ -256,11 +255,11 @@ class Op:
         return select(tuple(types)) if select is not None else function
 
     def explain(self, error: Exception, /, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
-        """Raise our own error for a call that a framework refused, if there is one to raise.
+        """Raise nestarray's error for a call that a framework refused, or return another call.
 
         Returns:
-            the call to make instead: with numbers as the signature has them, with arguments
-            promoted to one dtype, or what the op is of bools; or None.
+            a call with converted numbers, with arguments promoted to one dtype, or of the op's
+            definition for bools; None if no error and no other call applies.
         """
         if type(error).__name__ in _SIGNALS:
             return None
@@ -291,10 +290,10 @@ class Op:
     def _as_declared(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[], Any] | None:
-        """The call with Python's numbers for scalars of NumPy, and arrays for numbers beside arrays.
+        """The call with NumPy scalars as Python numbers, and required numbers as arrays.
 
-        As arrays those are of the dtype that they promote to. Errors of the op's own are over the
-        number itself. Ranges are tuples where sequences of ints are asked for.
+        Such arrays have the promoted dtype. An error of the op itself concerns the value of the
+        number, so there the number is not converted. Ranges become tuples of ints.
         """
         bound = self.signature.bind(*args, **kwargs)
         given = bound.arguments
@@ -322,7 +321,7 @@ class Op:
     def _in_one_dtype(
         self, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[], Any] | None:
-        """The call with the arguments that are of one dtype in it, where they came in others."""
+        """The call with the promoted arguments cast to their common dtype; None if they have it."""
         bound = self.signature.bind(*args, **kwargs)
         given = {name: bound.arguments.get(name) for name in self.promoted}
         cast = OPS["astype"].function
@@ -331,7 +330,7 @@ class Op:
         return partial(self.function, *bound.args, **bound.kwargs) if instead else None
 
     def misfit(self, given: Mapping[str, Any]) -> ArgumentError:
-        """The error for a call that does not fit the signature, by what the parameters got."""
+        """The error for a call that does not fit the signature, from the parameters' values."""
         unknown, more = given.get(signatures.UNKNOWN.name, ()), given.get(signatures.EXTRA.name, ())
         missing = [name for name, value in given.items() if value is signatures.MISSING]
         return signatures.signature_error(self.name, self.parameters, unknown, len(more), missing)

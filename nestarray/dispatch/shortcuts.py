@@ -2,8 +2,8 @@
 
 Finding the types and dtypes of leaves and the implementation takes longer than ten additions. A
 Container stores the kinds of its leaves, and an op caches the function for one Container, two, or
-one and a number. The next such call is one look-up and one ``map``. The dtype of a ufunc's results
-follows from that of its arguments, so these results come with their kinds.
+one and a number. The next such call is one look-up and one ``map``. The dtypes of a ufunc's
+arguments determine its results, so these results come with their kinds.
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
 In a plain call PyTorch gives up on ``x + c`` and Python asks the Container. torch.compile does
 not get that far, neither in ``x + c`` nor in ``c + x``; it asks ``__torch_function__``, and so
-does a plain call where a class has it. What comes is the tensor's method and the tensor
-first, of ``c - x`` thus ``__rsub__``. Its table of these methods lacks ``@``, whose sides it would
-lose; it is told when it is imported.
+does a plain call if a class has it. The arguments are the tensor's method and the tensor first,
+for ``c - x`` thus ``__rsub__``. Its table of these methods lacks ``@``, which is added when it is
+imported.
 """
 
 from __future__ import annotations
