@@ -127,6 +127,11 @@ def test_an_unknown_operation_has_no_rule() -> None:
     assert vocabulary.find(len) is None
 
 
+def test_rules_of_aten_do_not_apply_to_other_libraries() -> None:
+    for name in ("embedding", "relu", "linalg_norm", "max"):
+        assert vocabulary.find(f"other.{name}.default") is None
+
+
 def test_an_overload_with_a_required_argument_too_many_has_no_rule() -> None:
     assert vocabulary.find(aten.view.default) is not None
     assert vocabulary.find(aten.view.dtype) is None

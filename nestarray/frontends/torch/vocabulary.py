@@ -348,7 +348,7 @@ def _candidates(operation: str) -> list[Rule]:
     found = [replace(rule, operation=operation) for rule in rows]
     names = [prefix + base for prefix in _NAMESPACES.get(library, ())]
     chapter, _, last = base.partition("_")
-    if chapter in ("fft", "linalg", "special"):
+    if names and chapter in ("fft", "linalg", "special"):
         names.insert(0, f"torch.{chapter}.{last}")
     named = next((name for name in names if _public_function(name) is not None), None)
     return found if named is None else [*found, Rule(operation, named)]
