@@ -120,7 +120,7 @@ def load(
     return graph
 
 
-Graph.load = staticmethod(load)
+method(staticmethod(load))
 
 
 @contextlib.contextmanager

@@ -96,7 +96,7 @@ class _Search:
             return not _is_closed(value) and self._visit_function(value)
         if isinstance(value, type) or _is_closed(type(value)):
             return False
-        return self.visit(inspect.unwrap(type(value).__call__))
+        return self.visit(inspect.unwrap(inspect.getattr_static(type(value), "__call__")))
 
     def _visit_function(self, function: types.FunctionType) -> bool:
         function = inspect.unwrap(function)
