@@ -236,9 +236,9 @@ def gamma_rounds(xp: Any, words: Words, keys: Any, d: Any, c: Any) -> Any:
     places = xp.arange(int(d.shape[0]), like=d)
     states = gamma_start(xp, words, keys)
     while len(places):
-        v, is_accepted, *states = gamma_round(xp, words, *states, d, c)
+        v, is_accepted, keys, normals, uniforms = gamma_round(xp, words, *states, d, c)
         result[places[is_accepted]] = v[is_accepted]
         left = xp.nonzero(xp.logical_not(is_accepted))[0]
         places, d, c = places[left], d[left], c[left]
-        states = [x[:, left] for x in states]
+        states = keys[:, left], normals[:, left], uniforms[:, left]
     return result

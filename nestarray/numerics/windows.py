@@ -132,7 +132,7 @@ def _pairs(
     stride: tuple[int, ...],
 ) -> tuple[tuple[int, int], ...]:
     count = len(sizes)
-    if padding.__class__ is int:
+    if isinstance(padding, int) and not isinstance(padding, bool):
         pairs: tuple[tuple[int, int], ...] = ((padding, padding),) * count
     elif padding == "valid":
         pairs = ((0, 0),) * count
@@ -153,8 +153,8 @@ def _pairs(
     return pairs
 
 
-def _same(size: int | None, extent: int, stride: int) -> tuple[int, int]:
-    # With stride 1 the size cancels, so it may be unknown.
+def _same(size: int, extent: int, stride: int) -> tuple[int, int]:
+    # With stride 1 the size cancels, so it may be None.
     total = extent - 1 if stride == 1 else max((-(-size // stride) - 1) * stride + extent - size, 0)
     return total // 2, total - total // 2
 

@@ -78,8 +78,10 @@ class _Search:
         self._seen.add(id(value))
         if value is Container:
             self.names_container = True
-        if type(value) in (list, tuple, dict):
-            return any(map(self.visit, value.values() if type(value) is dict else value))
+        if isinstance(value, dict):
+            return any(map(self.visit, value.values()))
+        if isinstance(value, (list, tuple)):
+            return any(map(self.visit, value))
         if isinstance(value, types.ModuleType):
             return False
         if not isinstance(value, type) and _has_layers(value):
