@@ -19,7 +19,7 @@ from nestarray.errors import DtypeError
 OVER_VALUES = (
     "index .*out of bounds|index out of (bounds|range)|Target .*out of bounds|is not in \\["
     "|not positive|positive.definite|invertible|singular|converge|successful|[Aa]llocat|out of memory|enough memory"
-    "|must increase|must be monoton|[Dd]ivision by zero|ZeroDivisionError"
+    "|must increase|must be monoton|[Dd]ivision by zero|ZeroDivisionError|infs or NaNs"
 )
 
 #: The messages of the frameworks, and of our ops, for a dtype or a pair of dtypes without a kernel.
