@@ -54,7 +54,7 @@ def _sums() -> Table:
         f" {foreach.CALLS} calls.",
     )  # fmt: skip
     goals = {
-        "numpy": "1.05 of the loop", "torch": "1.05 of the loop", "jax": "0.25 of jax.tree.map",
+        "numpy": "1.05 of the loop", "torch": "1.05 of the loop", "jax": "0.3 of jax.tree.map",
         "tensorflow": "0.6 of the loop",
     }  # fmt: skip
     for backend, goal in goals.items():

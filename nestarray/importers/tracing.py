@@ -40,12 +40,11 @@ def trace_graph(
             or Python in a torch module become constants of the graph, with a warning.
         dynamic: the sizes of a torch module's inputs that may change from call to call, by
             argument and dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and
-            lists for nested arguments. Equal names are equal sizes; in place of a name may
-            stand a ``torch.export.Dim`` with a range. True: all sizes that the model does not
-            need as constants. By default sizes are fixed to the example.
-        islands: let unsupported operations, such as ``torch.library.custom_op``, run in torch on
-            any backend
-            (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
+            lists for nested arguments. Equal names are equal sizes; a
+            ``torch.export.Dim`` with a range may replace a name. True: all sizes that the model
+            does not need as constants. By default sizes are fixed to the example.
+        islands: run unsupported operations, such as ``torch.library.custom_op``, in torch on any
+            backend (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
 
     Returns:
         a Graph on the framework of the source; ``.to_backend("jax")`` moves it.

@@ -50,6 +50,7 @@ LEVEL = {name: level for level, name in enumerate(ORDER)}
 #: (file, imported part) → the reason for an import that goes upwards.
 UPWARDS = {
     ("graph/__init__.py", "importers"): "public names of na.graph, imported on first access",
+    ("graph/__init__.py", "proof"): "Graph.verify, imported on first access",
 }
 
 #: Parts that write ``import nestarray as na``, as users do.
@@ -71,7 +72,7 @@ def is_for_type_checkers(node: ast.AST) -> bool:
 def imports(file: str) -> Iterator[tuple[str, int, bool]]:
     """All imports of nestarray in a file: (imported part, line, whether inside a function).
 
-    Imports by name, in calls of `attach` and ``import_module``, are among them; imports for type
+    Imports by name, in calls of `attach`, `attach_methods` and ``import_module``, are among them; imports for type
     checkers, which never run, are not.
     """
     functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -91,7 +92,7 @@ def imports(file: str) -> Iterator[tuple[str, int, bool]]:
         elif isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
         elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
-            ("attach", "import_module")
+            ("attach", "attach_methods", "import_module")
         ):
             is_inside = False  # delayed on purpose
             texts = [n.value for n in ast.walk(node) if isinstance(n, ast.Constant)]
