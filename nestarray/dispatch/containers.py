@@ -31,6 +31,7 @@ from nestarray.dispatch.operation import INTERPRETERS, Op
 from nestarray.dispatch.shortcuts import kinds_of_results, over_leaves, shortcut
 from nestarray.dynamo import identity, is_compiling
 from nestarray.errors import StructureError
+from nestarray.typing import NUMBERS
 
 _NOT_ARRAYS = frozenset((type(None), str, bytes))
 _SETTINGS = frozenset((type(None), str, int, bool, float))  # which hold no array
@@ -148,7 +149,7 @@ def _without_promotion(
     if for_dtype is None:
         return function
     trees = [i for i, column in enumerate(columns) if column.__class__ is tuple]
-    if not all(hasattr(columns[i][0], "dtype") for i in trees):  # numbers in a prefix tree
+    if any(isinstance(columns[i][0], NUMBERS) for i in trees):  # NumPy's float64 scalars are floats
         return function
     found = [getattr(known_leaves[i], "dtypes", None) or dtypes_of(columns[i]) for i in trees]
     if any(dtypes.__class__ is list or dtypes is not found[0] for dtypes in found):

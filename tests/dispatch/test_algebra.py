@@ -127,6 +127,15 @@ def test_mixed_dtypes_and_types_of_leaves() -> None:
 # -- prefixes, arrays, numbers ---------------------------------------------------------------
 
 
+@pytest.mark.parametrize("scalar", [2.0, np.float64(2.0)])
+def test_trees_of_arrays_and_of_scalars(scalar: float) -> None:
+    """NumPy's float64 scalars are Python floats, and have a dtype."""
+    arrays, scalars = na.Container(a=np.ones(2)), na.Container(a=scalar)
+    for _ in range(3):
+        assert (arrays + scalars).a.tolist() == [3.0, 3.0]
+        assert na.equal(scalars, arrays).a.tolist() == [False, False]
+
+
 def test_a_prefix_goes_to_its_subtree() -> None:
     c = na.Container(a={"x": np.ones(2), "y": [np.ones(3)]}, b=np.ones(1))
     rates = na.Container(b=100.0, a=10.0)
