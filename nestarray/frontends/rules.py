@@ -7,6 +7,7 @@ names of its function needs no row.
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -35,7 +36,7 @@ class Call(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Rule:
+class Rule(ABC):
     """Maps calls of one operation to calls of one function.
 
     A vocabulary overrides `function`, and where its source has conventions for all operations
@@ -67,9 +68,9 @@ class Rule:
     positional: bool = False
 
     @property
+    @abstractmethod
     def function(self) -> Callable[..., Any]:
         """The function with the printed name."""
-        raise NotImplementedError
 
     def parameters(self, arguments: Arguments) -> Arguments:
         """Return the arguments by the names of the function's parameters."""

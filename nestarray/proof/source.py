@@ -6,6 +6,7 @@ A `Source` runs the traced program on its own framework, one value for each call
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Protocol
@@ -86,7 +87,7 @@ class Source(Protocol):
         ...
 
 
-class EquationSource:
+class EquationSource(ABC):
     """The source of a program that is a list of equations.
 
     A subclass says how one equation is computed (`evaluate`) and which others it reads
@@ -111,13 +112,13 @@ class EquationSource:
         self.backend, self.equations, self.nodes = backend, equations, nodes
         self.args, self.kwargs = args, kwargs
 
+    @abstractmethod
     def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
         """The value of an equation, given the values of its operands."""
-        raise NotImplementedError
 
+    @abstractmethod
     def operands(self, equation: Any) -> Iterable[Hashable]:
         """The equations that an equation reads."""
-        raise NotImplementedError
 
     def node(self, equation: Any) -> Node | None:
         """The Node of an equation, if the graph has one."""

@@ -77,6 +77,9 @@ class OpenRecorder(Recorder):
         sizes: ranges and conditions of the names.
     """
 
+    #: Code fails in many ways on a size that has no number.
+    unrecordable = (Exception,)
+
     def __init__(self, name: str, texts: Iterable[int | str], sizes: Sizes) -> None:
         super().__init__(name)
         names = sorted({n for text in texts if isinstance(text, str) for n in names_in(text)})
@@ -243,32 +246,13 @@ class OpenRecorder(Recorder):
 
     # -- calls of the graph that is lowered -------------------------------------------------
 
-    def lowered(
-        self, old: Node, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
-    ) -> Any:
-        """The value of a call as ops, or of the call itself where its code decides by a size.
-
-        Args:
-            old: the call of the graph that is lowered.
-            run: computes it on stand-ins.
-            value_of: the stand-ins of its arguments.
-            draw: returns its random key.
-        """
-        before = len(self.nodes)
-        try:
-            value = run()
-        except Exception:  # whatever code makes of a number that is none
-            self._take_back(before)
-            value = self._kept(old, value_of, draw)
+    def _adopt(self, value: Any, old: Node, new: list[Node]) -> None:
+        super()._adopt(value, old, new)
         if isinstance(value, OpenTraced):
-            is_new = value._node in self.nodes[before:]
-            if is_new:
-                value._node.name = old.name
-            if old.aval is not None and (is_new or None in value._dims):
+            if old.aval is not None and (value._node in new or None in value._dims):
                 value._dims, value._node.aval = old.aval.shape, old.aval
         elif is_size(value):
             self.size_node(value).name = old.name
-        return value
 
     def beside_sizes(self, old: Node, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
         """`value_of` for a call with sizes: also constant arrays are traced.

@@ -175,7 +175,11 @@ class Recorder:
         builder: the graph that is being built.
         is_open: whether the code is still running.
         of: the call of another graph that is being recorded again; new calls get its place.
+        unrecordable: exceptions of code that stays one call when a graph is lowered; the code may
+            take a derivative, which only a run determines.
     """
+
+    unrecordable: tuple[type[Exception], ...] = (UnsupportedError,)
 
     def __init__(self, name: str, backend: str = "", *, train: bool = False) -> None:
         self.name, self.builder = name, GraphBuilder(name, backend, train=train)
@@ -269,17 +273,29 @@ class Recorder:
         before = len(self.nodes)
         try:
             value = run()
-        except UnsupportedError:  # it takes a derivative, which is known when it runs
-            del self.nodes[before:]
-            kept = self.kept(old, value_of, draw)
-            with recording(None):
-                values = {node: _values(x) for node, x in kept.used.items()}
-                args, kwargs = map_nodes(values.__getitem__, [list(old.args), old.kwargs])
-                result = kept.function(*args, **kwargs, **_values(kept.settings))
-            value = self._traced(result, kept.write, old.name)
-        if isinstance(value, Traced) and value._node in self.nodes[before:]:
-            value._node.name = old.name
+        except self.unrecordable:
+            self._take_back(before)
+            value = self._kept(old, value_of, draw)
+        self._adopt(value, old, self.nodes[before:])
         return value
+
+    def _take_back(self, count: int) -> None:
+        """Remove the nodes after the first `count`."""
+        del self.nodes[count:]
+
+    def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
+        """Keep a call, and return its result."""
+        kept = self.kept(old, value_of, draw)
+        with recording(None):
+            values = {node: _values(x) for node, x in kept.used.items()}
+            args, kwargs = map_nodes(values.__getitem__, [list(old.args), old.kwargs])
+            result = kept.function(*args, **kwargs, **_values(kept.settings))
+        return self._traced(result, kept.write, old.name)
+
+    def _adopt(self, value: Any, old: Node, new: list[Node]) -> None:
+        """Give the node of `value` the name of the call, if it is one of the `new` nodes."""
+        if isinstance(value, Traced) and value._node in new:
+            value._node.name = old.name
 
     def kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Kept:
         """Keep a call of another graph; see `lowered`."""
