@@ -174,7 +174,7 @@ _guarded: list[Callable[[], Any]] = []
 def guard_context_variables() -> None:
     """Make torch.compile guard the values of context variables set outside of the program.
 
-    There is no public interface for this; without its tables Dynamo stops at the variable.
+    Dynamo has private tables for this, and no public interface; without them it stops there.
     """
     import torch
     from torch._dynamo.variables import torch as known

@@ -27,7 +27,7 @@ def promoted(
     Args:
         arguments: arrays and sequences of arrays; other values are ignored.
         cast: ``cast(x, dtype)`` converts an array to `dtype`.
-        is_floating: the common dtype is that of the floating arguments, or float32.
+        is_floating: the common dtype is the dtype of the floating arguments, or float32.
     """
     arrays = {name: _arrays(value) for name, value in arguments.items()}
     found = [x for many in arrays.values() for x in many]

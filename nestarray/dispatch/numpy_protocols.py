@@ -1,8 +1,8 @@
 """NumPy's functions on Containers and other values that implement its protocols: ``np.sin(c)``, ``np.sum(x, axis=0)``.
 
-NumPy hands such calls over by the protocols `__array_ufunc__` and `__array_function__`. Each
-becomes the op of its name, or of the name that the standard gave it, with the arguments in their
-places. If there is no op, `Lacking` is raised and the caller decides.
+NumPy passes such calls to the protocols `__array_ufunc__` and `__array_function__`. Each becomes a
+call of the op with its name, or with the standard's name for it. Without such an op, `Lacking` is
+raised and the caller decides.
 
 References:
     https://numpy.org/doc/stable/user/basics.interoperability.html
@@ -38,12 +38,12 @@ _WRITING = ("fill_diagonal", "put_along_axis")
 
 
 class Lacking(LookupError):
-    """There is no op for this call of a NumPy function.
+    """A call of a NumPy function without an equivalent op.
 
     Attributes:
-        function: as people write it, ``np.linalg.norm``.
-        name: its last name.
-        settings: the names of those that the op of this name lacks.
+        function: the full name, ``np.linalg.norm``.
+        name: the last part of the name.
+        settings: the arguments that the op of this name lacks.
     """
 
     def __init__(self, function: str, settings: Mapping[str, Any]) -> None:

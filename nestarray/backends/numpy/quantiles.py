@@ -138,7 +138,7 @@ def _log1p_near(x: Any, memory: _Memory) -> Any:
 def _log(x: Any, memory: _Memory) -> None:
     """Replace positive normal numbers by `logarithms.log`."""
     (power, cube, y, wide), (square, exponent, part, whole, _) = memory.of(len(x))
-    # x = 2ᵉ m with m in [√½, √2): e is the exponent field minus that of √½
+    # x = 2ᵉ m with m in [√½, √2): e is the exponent field of x minus the exponent field of √½
     bits, e = x.view(np.int32), whole.view(np.int32)
     np.subtract(bits, _ROOT_HALF, out=e)
     np.right_shift(e, _MANTISSA_BITS, out=e)

@@ -104,7 +104,7 @@ def _einsum(subscripts: str, operands: Any) -> Any:
 def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | None:
     """The equation without axes of length 1 whose letters have other lengths elsewhere.
 
-    The other frameworks broadcast these. None if there are no such axes.
+    The other frameworks broadcast these. None if no axis needs it.
     """
     terms, arrow, result = subscripts.partition("->")
     if len(terms.split(",")) != len(operands):

@@ -39,7 +39,7 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://www.tensorflow.org/api_docs/python/tf/GradientTape
 
-    The gradient is computed outside of its own tape and inside the outer tapes, which record it.
+    The gradient is computed outside the tape that it uses; outer tapes record it.
     An embedding's IndexedSlices become dense.
     """
     with _recording() as tape:
@@ -81,7 +81,7 @@ def vjp(
 ) -> tuple[Any, Any, Any]:
     """https://www.tensorflow.org/api_docs/python/tf/GradientTape
 
-    Gradients of `closed`, the tensors that `fn` captures, follow those of `arrays`.
+    The gradients of `arrays` come first, then the gradients of `closed`, the captured tensors.
     """
     with _recording(persistent=True) as tape:
         values = _watched(tape, arrays)

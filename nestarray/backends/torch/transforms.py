@@ -310,7 +310,7 @@ _in_checkpoint: ContextVar[bool] = ContextVar("nestarray_torch_checkpoint", defa
 def _saving_plainly() -> AbstractContextManager[Any]:
     """Disable the checkpoint's hooks for derivatives and traces inside of it.
 
-    The checkpoint counts saved tensors and expects only those of its function.
+    The checkpoint counts saved tensors and expects only the tensors of its function.
     """
     if not _in_checkpoint.get():
         return nullcontext()
