@@ -75,8 +75,8 @@ def test_half_precision_stays(op: str, dtype: str, backend: str) -> None:
     assert_close(
         host(na.astype(result, "float32")),
         host(wide),
-        rtol=2e-2,
-        atol=1e-2,
+        rtol=na.finfo(dtype).eps,
+        atol=na.finfo(dtype).eps,
         reason="computed in half precision",
     )
 
