@@ -68,6 +68,7 @@ format: $(READY)
 
 docs: $(READY)
 	$(BIN)/python docs/generate_ops.py
+	$(BIN)/python docs/generate_kinks.py
 	$(BIN)/python docs/generate_torch_coverage.py
 
 models: $(READY)

@@ -171,7 +171,8 @@ def gradients(case: Case, backend: str) -> list[np.ndarray]:
         for result in out if isinstance(out, (list, tuple)) else [out]:
             if dtypes.dtype_of(result).kind in ("float", "complex"):
                 weight = as_native(rng.uniform(0.5, 1.5, tuple(result.shape)))
-                total = total + ops.sum(weight * ops.square(ops.abs(result)))
+                size = ops.astype(ops.abs(result), dtypes.float64)
+                total = total + ops.sum(weight * ops.square(size))
         return total
 
     as_native = backends.core(backend).from_numpy

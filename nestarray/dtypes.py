@@ -184,6 +184,16 @@ def dtype_of(x: Any) -> DType:
         return as_dtype(dtype)
 
 
+def is_key(x: Any) -> builtins.bool:
+    """Whether `x` is an array of JAX's typed random keys, which are not numbers: no `DType`."""
+    return hasattr(x, "dtype") and _is_of_keys(x.dtype)
+
+
+@cached_constant
+def _is_of_keys(dtype: Any) -> builtins.bool:
+    return str(dtype).startswith("key<")
+
+
 def scalar_dtype(x: Any) -> DType:
     """The default dtype of a Python scalar."""
     if isinstance(x, builtins.bool):

@@ -50,8 +50,8 @@ def find_for(arrays: Sequence[Any], name: str) -> Callable[..., Any]:
 
 
 def static_value(x: Any) -> Any:
-    """The value of a boolean or integer scalar; None if it is traced."""
-    return int(x)
+    """The value of a scalar; None if it is traced."""
+    return x.item() if hasattr(x, "item") else x
 
 
 def switch(index: Any, branches: Sequence[Branch]) -> Arrays:

@@ -290,7 +290,7 @@ class ControlFlow(Protocol):
     """
 
     def static_value(self, x: Any) -> Any:
-        """The value of a boolean or integer scalar; None if it is traced."""
+        """The value of a scalar; None if it is traced."""
         ...
 
     def cond(self, pred: Any, true_branch: Any, false_branch: Any) -> Any:

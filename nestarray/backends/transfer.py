@@ -21,6 +21,8 @@ from nestarray.errors import ArgumentError
 def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) -> Any:
     """The array `x` as an array of `backend`; other values are returned unchanged.
 
+    A typed key of JAX becomes its words.
+
     Args:
         x: array of any framework, or anything else.
         backend: the target framework.
@@ -43,6 +45,8 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
                 f"to_backend: x: got an array that {source} is tracing, which has no values yet; move "
                 f"it to {backend} before the traced function is called"
             )
+        if dtypes.is_key(x):
+            x = backends.chapter("jax", "keys").words_of(x)
         target.native_dtype(dtypes.dtype_of(x))  # raises for a missing dtype
         moved = _handed_over(x, origin, target)
     if device is not None:

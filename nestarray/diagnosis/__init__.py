@@ -9,8 +9,9 @@ in its place, with the framework's as its cause. It takes the first answer of:
 4. whether the framework lacks a kernel for the dtypes (`dtype_errors`);
 5. a list of the arguments.
 
-This guarantees the same exception type on every backend. Errors over values (a singular matrix)
-and errors while a framework traces stay the framework's own, if 1 to 3 have no answer.
+This guarantees the same exception type on every backend. If 1 to 3 have no answer, an error over the
+values of a matrix becomes a `LinearAlgebraError` (`matrix_errors`); other errors over values and
+errors while a framework traces stay the framework's own.
 """
 
 from nestarray.diagnosis.explanation import explain as explain

@@ -16,11 +16,18 @@ from nestarray.diagnosis.dtype_errors import (
     kernel_error,
 )
 from nestarray.diagnosis.kinds import check_kinds
+from nestarray.diagnosis.matrix_errors import check_matrices
 from nestarray.diagnosis.rules import rules_of
-from nestarray.errors import ArgumentError, DtypeError, NestarrayError, ShapeError
+from nestarray.errors import (
+    ArgumentError,
+    DtypeError,
+    LinearAlgebraError,
+    NestarrayError,
+    ShapeError,
+)
 
 #: Our errors over arguments. Others, such as a missing framework, need no explanation.
-_ARGUMENT_ERRORS = (ArgumentError, DtypeError, ShapeError)
+_ARGUMENT_ERRORS = (ArgumentError, DtypeError, LinearAlgebraError, ShapeError)
 
 #: Errors over keys name all random functions at once.
 _RANDOM = "random: "
@@ -49,6 +56,7 @@ def explain(
     Raises:
         ArgumentError, ShapeError, DtypeError: names the op, the argument, the value received and
             the value expected.
+        LinearAlgebraError: the framework detects the values of a matrix.
     """
     if any(isinstance(x, Container) for x in arguments.values()):
         return  # the call of the leaf has explained the error
@@ -64,6 +72,7 @@ def explain(
     def check_call(name: str, arguments: Arguments) -> None:
         if isinstance(error, NestarrayError):  # from an op in the body
             raise error
+        check_matrices(name, error)
         check_kernel(name, arguments, error, again)
         if _is_over_arguments(error) and not is_any_traced(arguments):
             raise _generic_error(name, arguments, parameters)

@@ -14,6 +14,7 @@ __all__ = [
     "DtypeError",
     "ImmutableError",
     "IndexingError",
+    "LinearAlgebraError",
     "MergeConflict",
     "MissingFileError",
     "MissingFrameworkError",
@@ -55,6 +56,14 @@ class ShapeError(NestarrayError, ValueError):
 
 class IndexingError(ShapeError, IndexError):
     """An index or an axis does not fit the array."""
+
+
+class LinearAlgebraError(NestarrayError, ValueError):
+    """A matrix is singular, not positive definite or not finite, and the framework detects it.
+
+    JAX never does, because compiled code cannot raise for values: it returns NaN or infinities. The
+    functions say where others do.
+    """
 
 
 class StructureError(NestarrayError, ValueError):

@@ -85,3 +85,14 @@ def log1p(xp: Any, x: Array, wide: dtypes.DType) -> Array:
     return xp.where(
         is_near, close, log(xp, xp.where(is_near, xp.ones_like(x), xp.add(x, 1.0)), wide)
     )
+
+
+def complex_logaddexp(xp: Any, x1: Any, x2: Any) -> Any:
+    """ln(eˣ¹ + eˣ²) of complex numbers: `logsumexp` of the two.
+
+    Args:
+        xp: a namespace with the names of the ops.
+        x1: the first operand.
+        x2: the second, of its dtype.
+    """
+    return xp.logsumexp(xp.stack(xp.broadcast_arrays(x1, x2)), axis=0)

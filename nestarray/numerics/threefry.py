@@ -126,7 +126,7 @@ def check_key(key: Array, *, can_be_many: bool = False) -> None:
         ArgumentError: the number of words is not 2; a native key has four.
     """
     shape = tuple(key.shape)
-    if not shape and str(key.dtype).startswith("key<"):
+    if not shape and dtypes.is_key(key):
         return  # a typed key of JAX; threefry2x32 takes its words
     check_words(key=key)
     if shape[:1] == (2,) and (can_be_many or len(shape) == 1):

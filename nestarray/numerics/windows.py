@@ -354,6 +354,11 @@ def pooling(
     )
 
 
+def is_dense(dilation: Ints, count: int) -> bool:
+    """Whether windows of `count` axes have no gaps."""
+    return dilation == 1 if isinstance(dilation, int) else tuple(dilation) == (1,) * count
+
+
 def is_less_than_kernel(padding: Padding, kernel_size: Ints) -> bool:
     """Whether every window overlaps the input."""
     if isinstance(padding, str):

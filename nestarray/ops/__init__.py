@@ -40,6 +40,7 @@ from nestarray.ops.gamma import *
 from nestarray.ops.gates import *
 from nestarray.ops.grids import *
 from nestarray.ops.image import *
+from nestarray.ops.image_filters import *
 from nestarray.ops.indexing import *
 from nestarray.ops.linalg import *
 from nestarray.ops.linear_systems import *
@@ -83,6 +84,9 @@ __all__ = [name for chapter in _CHAPTERS for name in chapter.__all__]
 #: Ops whose names are other methods of Container: ``c.diff(other)`` compares two trees.
 _OTHER_METHODS = ["diff", "shape"]
 
+#: Chapters whose ops tab completion offers as methods: conversions of whole trees.
+_OF_TREES = ["data_type"]
+
 #: Chapters whose ops with a `weight` are the computations of layers.
 _OF_LAYERS = [
     "activations",
@@ -103,6 +107,7 @@ def _names_a_layer(record: Op) -> bool:
 
 
 def _attach_methods() -> None:
+    names = []
     for name, record in OPS.items():
         first = record.parameters[0].name
         takes_array = first in record.array_parameters and first not in record.sequence_parameters
@@ -110,6 +115,9 @@ def _attach_methods() -> None:
             continue
         if not hasattr(Container, name):
             setattr(Container, name, record.function)
+            if record.chapter not in _OF_TREES:
+                names.append(name)
+    Container._ops = frozenset(names)
 
 
 _OPERATORS = {
@@ -147,6 +155,10 @@ def attach_operators(cls: type) -> None:
     cls.__rdivmod__ = lambda self, other: _divmod(other, self)  # type: ignore[attr-defined]
     cls.__round__ = _round  # type: ignore[attr-defined]
 
+
+# `na.fft` is a function, which cannot suggest names, so NumPy's names work: `na.fft.rfft`.
+for _name in sys.modules[f"{__name__}.fft"].__all__:
+    setattr(OPS["fft"].function, _name, globals()[_name])
 
 _attach_methods()
 attach_operators(Container)

@@ -109,8 +109,8 @@ def leaky_relu(x: Array, /, *, negative_slope: float = 0.01) -> Array:
 def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
     """The exponential linear unit: x where x > 0, alpha · (eˣ − 1) elsewhere.
 
-    TensorFlow subtracts 1 from eˣ, so near 0 its result has the rounding error of 1; that holds for
-    `selu` too, and `celu` is exact.
+    TensorFlow subtracts 1 from eˣ in float32 and float64, so near 0 its result has the rounding
+    error of 1; that holds for `selu` too, and `celu` is exact.
 
     Args:
         x: any shape, floating.
@@ -124,9 +124,14 @@ def elu(x: Array, /, *, alpha: float = 1.0) -> Array:
     References:
         https://arxiv.org/abs/1511.07289
     """
+    return ops.where(ops.greater(x, 0), x, _below_zero(x) * alpha)
+
+
+def _below_zero(x: Array) -> Array:
+    """eˣ − 1 where x < 0; x elsewhere, so that the second derivative at 0 is 0."""
+    is_negative = ops.less(x, 0)
     # no positive argument for the exponential, whose overflow would give a NaN gradient
-    negative = ops.expm1(ops.minimum(x, 0)) * alpha
-    return ops.where(ops.greater(x, 0), x, negative)
+    return ops.where(is_negative, ops.expm1(ops.where(is_negative, x, 0)), x)
 
 
 @floating_op
@@ -146,7 +151,8 @@ def selu(x: Array, /) -> Array:
     References:
         https://arxiv.org/abs/1706.02515
     """
-    return ops.elu(x, alpha=_SELU_ALPHA) * _SELU_SCALE
+    negative = _below_zero(x) * (_SELU_ALPHA * _SELU_SCALE)
+    return ops.where(ops.greater(x, 0), x * _SELU_SCALE, negative)
 
 
 @floating_op
@@ -166,8 +172,8 @@ def celu(x: Array, /, *, alpha: float = 1.0) -> Array:
         https://arxiv.org/abs/1704.07483
     """
     check_not_zero("celu", "alpha", alpha)
-    negative = ops.expm1(ops.minimum(x, 0) / alpha) * alpha
-    return ops.where(ops.greater(x, 0), x, negative)
+    is_negative = ops.less(x, 0)
+    return ops.where(is_negative, ops.expm1(ops.where(is_negative, x, 0) / alpha) * alpha, x)
 
 
 @floating_op
@@ -175,7 +181,7 @@ def gelu(x: Array, /, *, approximate: bool = False) -> Array:
     """The Gaussian error linear unit, x · Φ(x), Φ the normal distribution function.
 
     NaN at −∞, like the product. PyTorch computes Φ as 1 plus an error function, which far below 0 has
-    the rounding error of 1, and returns NaN at +∞ too.
+    the rounding error of 1; its vector code for float32 returns NaN at +∞ too.
 
     Args:
         x: any shape, floating.
@@ -455,8 +461,8 @@ def threshold(x: Array, /, *, threshold: float, value: float) -> Array:
 def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
     """A smooth relu without exponentials, (x + √(x² + b)) / 2.
 
-    Below 0, where the sum cancels, it is computed as b / (2 √(x² + b) − 2 x), except on JAX. It is
-    infinite where x² overflows.
+    Below 0, where the sum cancels, it is computed as b / (2 √(x² + b) − 2 x). The limits are 0 and ∞,
+    with derivatives 0 and 1.
 
     Args:
         x: any shape, floating.
@@ -471,9 +477,13 @@ def squareplus(x: Array, /, *, b: float = 4.0) -> Array:
         https://arxiv.org/abs/2112.11687
     """
     refuse_complex(x)
-    root = ops.sqrt(x * x + b)
-    below = 0.5 * b / (root - ops.minimum(x, 0.0))  # the sum would cancel
-    return ops.where(ops.greater_equal(x, 0.0), (x + root) * 0.5, below)
+    size = ops.abs(x)
+    is_large = ops.greater(size, 0.5 * math.sqrt(dtypes.finfo(dtypes.dtype_of(x)).max))
+    root = ops.where(is_large, size, ops.sqrt(ops.square(ops.where(is_large, 0.0, x)) + b))
+    is_negative = ops.less(x, 0.0)
+    below = 0.5 * b / (root - ops.where(is_negative, x, 0.0))  # the sum would cancel
+    above = 0.5 * (ops.where(is_negative, 0.0, x) + root)
+    return ops.where(is_negative, below, above)
 
 
 @floating_op
@@ -500,8 +510,8 @@ def mish(x: Array, /) -> Array:
 def softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     """The exponentials divided by their sum: exp(xᵢ) / Σⱼ exp(xⱼ), along `axis`.
 
-    The largest element is subtracted first, so that nothing overflows. Where all
-    elements are −∞ the result is NaN.
+    The largest element is subtracted first, so that nothing overflows. Where an element is NaN or +∞,
+    or all are −∞, the result is NaN.
 
     Args:
         x: any shape, floating.

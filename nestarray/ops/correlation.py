@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from nestarray import ops
 from nestarray.backends.base import mean_dtype
+from nestarray.backends.precision import rounded_once
 from nestarray.dispatch import op
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
@@ -16,6 +17,7 @@ __all__ = ["corrcoef", "cov"]
 
 
 @op
+@rounded_once
 def cov(
     x: Array,
     /,
@@ -87,6 +89,7 @@ def cov(
 
 
 @op
+@rounded_once
 def corrcoef(x: Array, /, *, rowvar: bool = True) -> Array:
     """The correlation coefficients, Rᵢⱼ = Cᵢⱼ / √(Cᵢᵢ Cⱼⱼ) with C = cov(x); NaN for a constant.
 

@@ -12,7 +12,7 @@ from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.typing import Array, DTypeLike
 
-__all__ = ["astype", "saturate_cast", "stop_gradient", "to_backend", "to_device"]
+__all__ = ["astype", "bitcast", "saturate_cast", "stop_gradient", "to_backend", "to_device"]
 
 
 @primitive
@@ -37,6 +37,36 @@ def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None)
 
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.astype.html
+    """
+
+
+@primitive
+def bitcast(x: Array, dtype: DTypeLike, /) -> Array:
+    """The bits of `x` as elements of `dtype`; the derivative is 0.
+
+    The last axis is in memory order: little-endian, the real part before the imaginary part.
+
+    Args:
+        x: `(*batch, n)`, numeric; of any shape if `dtype` has the same number of bits.
+        dtype: numeric.
+
+    Returns:
+        `dtype`, `(*batch, n · bits of x / bits of dtype)`.
+
+    Raises:
+        DtypeError: a dtype is bool, or has 64 bits on JAX without x64.
+        ShapeError: the last axis is no whole number of elements of `dtype`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> na.bitcast(np.asarray([1.0, -2.0], "float32"), "uint32").tolist()
+        [1065353216, 3221225472]
+        >>> na.bitcast(np.asarray([1.0], "float32"), "uint8").tolist()
+        [0, 0, 128, 63]
+
+    References:
+        https://numpy.org/doc/stable/reference/generated/numpy.ndarray.view.html
+        https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html
     """
 
 

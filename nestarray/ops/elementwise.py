@@ -141,7 +141,9 @@ def reciprocal(x: Array, /) -> Array:
 @primitive
 @of_bools(itself)
 def sign(x: Array, /) -> Array:
-    """The sign of x: −1, 0 or 1; NaN for NaN, x / |x| for complex numbers.
+    """The sign of x: −1, 0 or 1; NaN for NaN, x / |x| for complex numbers, 0 at 0.
+
+    The derivative is 0 for real numbers, and at a complex 0.
 
     Args:
         x: any number.
@@ -232,7 +234,10 @@ def divide(x1: Array, x2: Array, /) -> Array:
 
 @primitive
 def floor_divide(x1: Array, x2: Array, /) -> Array:
-    """The quotient rounded towards −∞, ⌊x1 / x2⌋.
+    """The quotient rounded towards −∞, ⌊x1 / x2⌋; ±∞ for infinite x1, ±0 for infinite x2.
+
+    It is the floor of the exact quotient, also where x1 / x2 rounds up to an integer: 1.0 // 0.1
+    is 9.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.
@@ -291,7 +296,10 @@ def fmod(x1: Array, x2: Array, /) -> Array:
 def pow(x1: Array, x2: Array, /) -> Array:
     """The power, x1^x2.
 
-    The derivative of x1⁰ is 0; at x1 = 0 it is NaN on JAX and TensorFlow.
+    Negative powers of integers are rounded towards 0: they are 0, except for x1 = 1 and −1. The
+    power 0⁰ is 1; other powers of a complex 0 are 0 if the real part of the exponent is positive,
+    else NaN. The derivative of x1⁰ by x1 is 0, also at x1 = 0; the derivative by x2 is 0 at
+    x1 = 0 for x2 ≥ 0, and NaN for x1 < 0, on TensorFlow 0.
 
     Args:
         x1: any number; broadcasts with `x2`, the dtypes promote.
@@ -388,9 +396,8 @@ def fmax(x1: Array, x2: Array, /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.fmax.html
     """
-    largest = ops.maximum(x1, x2)
-    largest = ops.where(ops.isnan(x1), x2, largest)
-    return ops.where(ops.isnan(x2), x1, largest)
+    is_first = ops.logical_or(ops.greater_equal(x1, x2), ops.isnan(x2))
+    return ops.where(is_first, x1, x2)
 
 
 @op
@@ -410,9 +417,8 @@ def fmin(x1: Array, x2: Array, /) -> Array:
     References:
         https://numpy.org/doc/stable/reference/generated/numpy.fmin.html
     """
-    smallest = ops.minimum(x1, x2)
-    smallest = ops.where(ops.isnan(x1), x2, smallest)
-    return ops.where(ops.isnan(x2), x1, smallest)
+    is_first = ops.logical_or(ops.less_equal(x1, x2), ops.isnan(x2))
+    return ops.where(is_first, x1, x2)
 
 
 @op
@@ -715,7 +721,7 @@ def conj(x: Array, /) -> Array:
 
 @op
 def angle(x: Array, /) -> Array:
-    """The argument in (−π, π]; 0 or π for real numbers.
+    """The argument in (−π, π]; of real numbers π below 0, else 0, also for −0.
 
     Args:
         x: floating; integers become float32.

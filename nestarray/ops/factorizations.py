@@ -60,6 +60,10 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
     Returns:
         `(*batch, n, n)`, a triangle with positive diagonal.
 
+    Raises:
+        LinearAlgebraError: a matrix is not positive definite. JAX and TensorFlow return NaN;
+            compiled code raises the framework's own error.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.cholesky(np.asarray([[4.0, 0.0], [0.0, 9.0]]))
@@ -154,6 +158,9 @@ def svd(x: Array, /, *, full_matrices: bool = True) -> SVDResult:
         a named tuple of ``U``, ``S`` (descending) and ``Vh``; a column of U and a row of Vh may
         change sign together.
 
+    Raises:
+        LinearAlgebraError: on NumPy and PyTorch, if a matrix contains NaN or ∞; others return NaN.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.svd(np.asarray([[0.0, 3.0], [4.0, 0.0]])).S
@@ -173,6 +180,9 @@ def svdvals(x: Array, /) -> Array:
 
     Returns:
         `(*batch, k)`, k = min(m, n); real.
+
+    Raises:
+        LinearAlgebraError: on NumPy and PyTorch, if a matrix contains NaN or ∞; others return NaN.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -196,6 +206,9 @@ def eigh(x: Array, /) -> EighResult:
         a named tuple of ``eigenvalues``, `(*batch, n)`, ascending, and ``eigenvectors``, in
         columns, each up to its sign.
 
+    Raises:
+        LinearAlgebraError: on TensorFlow, if a matrix contains NaN or ∞; others return NaN.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.eigh(np.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
@@ -215,6 +228,9 @@ def eigvalsh(x: Array, /) -> Array:
 
     Returns:
         `(*batch, n)`, real.
+
+    Raises:
+        LinearAlgebraError: on TensorFlow, if a matrix contains NaN or ∞; others return NaN.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -238,6 +254,9 @@ def eig(x: Array, /) -> EigResult:
         a named tuple of ``eigenvalues``, `(*batch, n)`, in no order, and ``eigenvectors``, in
         columns of length 1; both complex. On JAX for arrays on a CPU only.
 
+    Raises:
+        LinearAlgebraError: a matrix contains NaN or ∞; JAX returns NaN.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.eig(np.asarray([[2.0, 0.0], [0.0, 1.0]])).eigenvalues
@@ -257,6 +276,9 @@ def eigvals(x: Array, /) -> Array:
 
     Returns:
         `(*batch, n)`, complex.
+
+    Raises:
+        LinearAlgebraError: a matrix contains NaN or ∞; JAX returns NaN.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -37,6 +37,7 @@ _MODES = {
     "bicubic": "cubic",
     "area": "area",
     "tf-area": "tf-area",
+    "tf-bicubic": "tf-bicubic",
     "mitchellcubic": "mitchellcubic",
     "lanczos3": "lanczos3",
     "lanczos5": "lanczos5",
@@ -71,12 +72,14 @@ def interpolate(
             ``"trilinear"``) between the two elements around; ``"cubic"`` (or
             ``"bicubic"``) through the four around, with the kernel of a = −0.75;
             ``"area"``: the mean over the elements that an output element touches;
-            ``"tf-area"``: the same, each with the share that is covered; ``"mitchellcubic"``,
-            ``"lanczos3"``, ``"lanczos5"`` and ``"gaussian"``: by these kernels, normalized to
-            sum 1 at the border.
+            ``"tf-area"``: the same, each with the share that is covered; ``"tf-bicubic"``
+            (the cubic kernel of Keys, a = −0.5), ``"mitchellcubic"``, ``"lanczos3"``,
+            ``"lanczos5"`` and ``"gaussian"``: by these kernels, normalized to sum 1 at the
+            border.
         align_corners: for the linear and cubic modes.
         antialias: for all modes with a kernel, widen it when the size shrinks, so that every
-            element counts; the cubic kernel has a = −0.5 then.
+            element counts; the cubic kernel has a = −0.5 then. Without it, ``tf.image.resize``
+            rounds the positions of ``"tf-bicubic"`` to 1/1024.
         data_format: ``"channels_first"`` or ``"channels_last"``, of x and the result.
 
     Returns:
@@ -466,7 +469,7 @@ def _wide_weights(
     """`_weights` by a kernel cut at the border and normalized, with `antialias` as wide as a new element."""
     if align_corners:
         scale = (old - 1) / (new - 1) if new > 1 else 0.0
-    radius, kernel = _KERNELS.get(kind) or {"linear": (1, _triangle)}.get(kind, (2, _cubic(-0.5)))
+    radius, kernel = (1, _triangle) if kind == "linear" else _KERNELS.get(kind, _KEYS)
     width = max(scale, 1.0) if antialias else 1.0
     centres = (np.arange(new) + 0.5)[:, None] * scale
     index = np.arange(old)[None]
@@ -514,8 +517,11 @@ def _gaussian(distance: np.ndarray) -> np.ndarray:
     return np.where(np.abs(distance) < 1.5, np.exp(-2.0 * distance * distance), 0.0)
 
 
+_KEYS = (2, _cubic(-0.5))
+
 #: Kernels normalized at the border, also without `antialias`: (radius, function).
 _KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
+    "tf-bicubic": _KEYS,
     "mitchellcubic": (2, _mitchell),
     "lanczos3": (3, _lanczos(3)),
     "lanczos5": (5, _lanczos(5)),

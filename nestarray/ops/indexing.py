@@ -55,6 +55,10 @@ __all__ = [
 def getitem(x: Array, index: Any, /) -> Array:
     """The part of `x` selected by `index`, with NumPy's rules on every backend.
 
+    An element of an index array that is out of range raises an `IndexingError`. Calls of JAX cannot
+    raise for values: there the result is NaN, for integers the smallest or for unsigned integers
+    the largest number, for bools True. TensorFlow on a GPU returns 0.
+
     Args:
         x: array of any shape.
         index: an entry, or a tuple of one for each axis: an integer, a slice (its step may
@@ -100,6 +104,7 @@ def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> 
 
     Raises:
         ArgumentError: `mode` is unknown.
+        IndexingError: an index is out of range; JAX ignores such elements of an index array.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -121,6 +126,9 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
 
     Returns:
         array in which the axes of `indices` stand in place of `axis`.
+
+    Raises:
+        IndexingError: an index is out of range; for JAX see `getitem`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -147,6 +155,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
 
     Raises:
         ShapeError: the numbers of dimensions differ.
+        IndexingError: an index is out of range; for JAX see `getitem`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -175,6 +184,7 @@ def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
 
     Raises:
         ShapeError: `indices` differs in rank from `x`, or is longer along another axis.
+        IndexingError: an index is out of range; for JAX see `getitem`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -313,6 +323,7 @@ def gather_nd(x: Array, indices: Array, /, *, batch_dims: int = 0) -> Array:
     Raises:
         ArgumentError: `batch_dims` is negative, or more than the axes of `x` or of the batch.
         ShapeError: the axes that `x` and `indices` share differ.
+        IndexingError: an index is out of range; for JAX see `getitem`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -505,6 +516,10 @@ def embedding(indices: Array, weight: Array, /) -> Array:
 
     Returns:
         `(*indices, features)`.
+
+    Raises:
+        ShapeError: `weight` is not a matrix.
+        IndexingError: an index is out of range; for JAX see `getitem`.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -18,7 +18,9 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.matrices import check_matrices, check_square
 from nestarray.numerics.results import SlogdetResult
+from nestarray.numerics.roots import root
 from nestarray.ops.factorizations import adjoint, single
+from nestarray.ops.statistical import squares
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
@@ -208,8 +210,7 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
         ord: any number; ∞ gives the largest |xᵢ|, −∞ the smallest, 0 the number of nonzero xᵢ.
 
     Returns:
-        real array of the precision of `x`. The derivative at the zero vector depends on the
-        framework.
+        real array of the precision of `x`. The derivative at the zero vector is 0.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -230,9 +231,16 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     if ord == 1:
         return ops.sum(size, axis=axis, keepdims=keepdims)
     if ord == 2:
-        return ops.sqrt(ops.sum(ops.multiply(size, size), axis=axis, keepdims=keepdims))
-    total = ops.sum(ops.pow(size, float(ord)), axis=axis, keepdims=keepdims)
-    return ops.pow(total, 1.0 / ord)
+        return root(ops, ops.sum(squares(x), axis=axis, keepdims=keepdims))
+    total = ops.sum(_power(size, float(ord)), axis=axis, keepdims=keepdims)
+    return _power(total, 1.0 / ord)
+
+
+def _power(x: Array, exponent: float) -> Array:
+    """x to a power, with derivative 0 at 0."""
+    is_zero = ops.equal(x, 0)
+    found = ops.pow(ops.where(is_zero, 1.0, x), exponent)
+    return ops.where(is_zero, 0.0 if exponent > 0 else math.inf, found)
 
 
 @op
@@ -339,6 +347,7 @@ def matrix_power(x: Array, /, n: int) -> Array:
 
     Raises:
         ShapeError: `x` is not square.
+        LinearAlgebraError: `n` is negative and a matrix is singular; JAX returns infinities or NaN.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -51,6 +51,10 @@ def inv(x: Array, /) -> Array:
     Returns:
         `(*batch, n, n)`.
 
+    Raises:
+        LinearAlgebraError: a matrix is singular. JAX returns NaN or infinities; compiled code raises
+            the framework's own error.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.inv(np.asarray([[2.0, 0.0], [0.0, 4.0]]))
@@ -73,6 +77,10 @@ def solve(x1: Array, x2: Array, /) -> Array:
 
     Returns:
         `(*batch, n)` or `(*batch, n, k)`.
+
+    Raises:
+        LinearAlgebraError: a matrix is singular. JAX returns NaN or infinities; compiled code raises
+            the framework's own error.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -102,6 +110,7 @@ def solve_triangular(
 
     Raises:
         ShapeError: `x1` is not square, or `x2` does not match it.
+        LinearAlgebraError: on NumPy, if a matrix is singular; others return infinities or NaN.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -131,6 +140,9 @@ def pinv(
 
     Returns:
         `(*batch, n, m)`.
+
+    Raises:
+        LinearAlgebraError: on NumPy and PyTorch, if a matrix contains NaN or ∞.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -164,6 +176,9 @@ def matrix_rank(
 
     Returns:
         `(*batch,)`, integers.
+
+    Raises:
+        LinearAlgebraError: on NumPy and PyTorch, if a matrix contains NaN or ∞.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -290,6 +305,7 @@ def cho_solve(x1: Array, x2: Array, /, *, upper: bool = False) -> Array:
 
     Raises:
         ShapeError: `x1` is not square, or `x2` has another number of rows.
+        LinearAlgebraError: on NumPy, if a matrix is singular; others return infinities or NaN.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -352,6 +368,7 @@ def tensorsolve(x1: Array, x2: Array, /, *, axes: Sequence[int] | None = None) -
 
     Raises:
         ShapeError: the axes of `x1` do not make a square matrix.
+        LinearAlgebraError: a matrix is singular; JAX returns infinities or NaN.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -393,6 +410,7 @@ def tensorinv(x: Array, /, *, ind: int = 2) -> Array:
 
     Raises:
         ShapeError: the axes do not make a square matrix.
+        LinearAlgebraError: a matrix is singular; JAX returns infinities or NaN.
 
     Example:
         >>> import numpy as np, nestarray as na

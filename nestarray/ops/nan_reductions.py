@@ -9,6 +9,7 @@ from __future__ import annotations
 from nestarray import ops
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.checks.shapes import check_elements
+from nestarray.backends.precision import rounded_once
 from nestarray.dispatch import floating_op, op
 from nestarray.dtypes import complex128, dtype_of, float32, float64
 from nestarray.ops.order_statistics import (
@@ -94,6 +95,7 @@ def nanprod(
 
 
 @op
+@rounded_once
 def nanmean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """The mean of the elements other than NaN; NaN for an empty slice.
 
@@ -117,6 +119,7 @@ def nanmean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 @op
+@rounded_once
 def nanvar(
     x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
@@ -146,6 +149,7 @@ def nanvar(
 
 
 @op
+@rounded_once
 def nanstd(
     x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from nestarray import dtypes, ops
+from nestarray import ops
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.precision import rounded_once
 from nestarray.dispatch import floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import many_axes, one_axis
+from nestarray.ops.statistical import squares
 from nestarray.typing import Array, Axes, check_range
 
 __all__ = [
@@ -378,8 +379,7 @@ def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e
     axes = many_axes(axis, len(x.shape), "normalize")
     if ord == 2:
         # The lower bound applies before the root, whose derivative at zero is infinite.
-        size = ops.abs(x) if dtypes.dtype_of(x).kind == "complex" else x
-        square = ops.sum(ops.square(size), axis=axes, keepdims=True)
+        square = ops.sum(squares(x), axis=axes, keepdims=True)
         return ops.divide(x, ops.sqrt(ops.maximum(square, eps * eps)))
     size = ops.abs(x)
     if math.isinf(ord):

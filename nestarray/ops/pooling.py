@@ -46,7 +46,8 @@ def max_pool1d(
 ) -> Array:
     """Max pooling: the maximum in sliding windows over one spatial axis.
 
-    A window with NaN gives NaN; TensorFlow ignores NaN.
+    A window with NaN gives NaN; TensorFlow ignores NaN. The derivative is that of the first of equal
+    maxima.
 
     Args:
         x: `(batch, channels, length)`, real.
@@ -91,7 +92,8 @@ def max_pool2d(
 ) -> Array:
     """Max pooling: the maximum in sliding windows over two spatial axes.
 
-    A window with NaN gives NaN; TensorFlow ignores NaN.
+    A window with NaN gives NaN; TensorFlow ignores NaN. The derivative is that of the first of equal
+    maxima.
 
     Args:
         x: `(batch, channels, height, width)`, real.
@@ -137,7 +139,8 @@ def max_pool3d(
 ) -> Array:
     """Max pooling: the maximum in sliding windows over three spatial axes.
 
-    A window with NaN gives NaN; TensorFlow ignores NaN.
+    A window with NaN gives NaN; TensorFlow ignores NaN. The derivative is that of the first of equal
+    maxima.
 
     Args:
         x: `(batch, channels, depth, height, width)`, real.
@@ -331,7 +334,7 @@ def adaptive_avg_pool1d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
     """
-    return _adaptive("adaptive_avg_pool1d", 1, x, output_size, ops.mean)
+    return _adaptive("adaptive_avg_pool1d", 1, x, output_size, _mean_of_parts)
 
 
 @op
@@ -355,7 +358,7 @@ def adaptive_avg_pool2d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
     """
-    return _adaptive("adaptive_avg_pool2d", 2, x, output_size, ops.mean)
+    return _adaptive("adaptive_avg_pool2d", 2, x, output_size, _mean_of_parts)
 
 
 @op
@@ -379,7 +382,7 @@ def adaptive_avg_pool3d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
     """
-    return _adaptive("adaptive_avg_pool3d", 3, x, output_size, ops.mean)
+    return _adaptive("adaptive_avg_pool3d", 3, x, output_size, _mean_of_parts)
 
 
 @op
@@ -403,7 +406,7 @@ def adaptive_max_pool1d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
     """
-    return _adaptive("adaptive_max_pool1d", 1, x, output_size, ops.max)
+    return _adaptive("adaptive_max_pool1d", 1, x, output_size, _max_of_parts)
 
 
 @op
@@ -427,7 +430,7 @@ def adaptive_max_pool2d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
     """
-    return _adaptive("adaptive_max_pool2d", 2, x, output_size, ops.max)
+    return _adaptive("adaptive_max_pool2d", 2, x, output_size, _max_of_parts)
 
 
 @op
@@ -451,15 +454,23 @@ def adaptive_max_pool3d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
     """
-    return _adaptive("adaptive_max_pool3d", 3, x, output_size, ops.max)
+    return _adaptive("adaptive_max_pool3d", 3, x, output_size, _max_of_parts)
 
 
 def _max_pool(x: Array, at: windows.Windows) -> Array:
-    """The elementwise maximum of one strided slice for each position in the window."""
+    """The elementwise maximum of one strided slice for each position in the window.
+
+    The first of equal elements is selected, for its derivative.
+    """
     refuse_complex(x)
     if any(low or high for low, high in at.padding):
         x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
-    return reduce(ops.maximum, _slices(x, at))
+    return reduce(_first_maximum, _slices(x, at))
+
+
+def _first_maximum(x1: Array, x2: Array) -> Array:
+    is_first = ops.logical_or(ops.greater_equal(x1, x2), ops.isnan(x1))
+    return ops.where(is_first, x1, x2)
 
 
 def _avg_pool(
@@ -500,9 +511,13 @@ def _adaptive(
     count: int,
     x: Array,
     output_size: int | Sequence[int | None],
-    reduction: Callable[..., Array],
+    of_parts: Callable[[Array, int, int], Array],
 ) -> Array:
-    """Reduce one axis after the other: means of parts of a grid, and maxima, are separable."""
+    """Reduce one axis after the other: means of parts of a grid, and maxima, are separable.
+
+    The last axis comes first, so that the first of equal maxima is the first in memory.
+    ``of_parts(x, axis, n)`` reduces an axis to n equal parts.
+    """
     if len(x.shape) != count + 2:
         raise ShapeError(
             f"{name}: x has {len(x.shape)} axes, shape {tuple(x.shape)}, expected {count + 2}: "
@@ -520,21 +535,30 @@ def _adaptive(
             f"{name}: output_size: got {output_size!r}, expected a positive integer"
             + ("" if count == 1 else f" or {count} of them")
         )
-    for axis, parts in enumerate(sizes, start=2):
+    for axis, parts in reversed(list(enumerate(sizes, start=2))):
         size = x.shape[axis]
         if parts is None or parts == size:
             continue
-        if parts == 1:
-            x = reduction(x, axis=axis, keepdims=True)
-        elif size % parts == 0:
-            shape = tuple(x.shape)
-            batch = (
-                shape[0] if 0 in shape[1:] else -1
-            )  # the batch size may be unknown, unlike the channels
-            split = (batch, *shape[1:axis], parts, size // parts, *shape[axis + 1 :])
-            x = reduction(ops.reshape(x, split), axis=axis + 1)
+        if size % parts == 0:
+            x = of_parts(x, axis, parts)
         else:
             lead = (slice(None),) * axis
             ends = [(i * size // parts, -(-(i + 1) * size // parts)) for i in range(parts)]
-            x = ops.stack([reduction(x[(*lead, slice(*e))], axis=axis) for e in ends], axis=axis)
+            x = ops.concat([of_parts(x[(*lead, slice(*e))], axis, 1) for e in ends], axis=axis)
     return x
+
+
+def _mean_of_parts(x: Array, axis: int, parts: int) -> Array:
+    if parts == 1:
+        return ops.mean(x, axis=axis, keepdims=True)
+    shape = tuple(x.shape)
+    batch = shape[0] if 0 in shape[1:] else -1  # it may be unknown, unlike the channels
+    split = (batch, *shape[1:axis], parts, shape[axis] // parts, *shape[axis + 1 :])
+    return ops.mean(ops.reshape(x, split), axis=axis + 1)
+
+
+def _max_of_parts(x: Array, axis: int, parts: int) -> Array:
+    count = len(x.shape) - 2
+    kernel = tuple([x.shape[axis] // parts if i == axis else 1 for i in range(2, count + 2)])
+    pool = (ops.max_pool1d, ops.max_pool2d, ops.max_pool3d)[count - 1]
+    return pool(x, kernel_size=kernel)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import NamedTuple
 
 from nestarray import dtypes, ops
@@ -64,7 +65,8 @@ def bitwise_count(x: Array, /) -> Array:
 def gcd(x1: Array, x2: Array, /) -> Array:
     """The greatest common divisor, not negative; gcd(0, 0) = 0.
 
-    The result is undefined for the smallest number of a signed dtype, which has no absolute value.
+    If it is the absolute value of the smallest number of a signed dtype, which the dtype cannot
+    represent, the result is that smallest number.
 
     Args:
         x1: integer; broadcasts with `x2`, the dtypes promote.
@@ -82,7 +84,7 @@ def gcd(x1: Array, x2: Array, /) -> Array:
 
 @op
 def lcm(x1: Array, x2: Array, /) -> Array:
-    """The least common multiple, |x1 · x2| / gcd(x1, x2); 0 where either is 0.
+    """The least common multiple, |x1 · x2| / gcd(x1, x2), modulo 2ⁿ; 0 where either is 0.
 
     Args:
         x1: integer; broadcasts with `x2`, the dtypes promote.
@@ -98,7 +100,8 @@ def lcm(x1: Array, x2: Array, /) -> Array:
     """
     divisor = ops.gcd(x1, x2)
     some = ops.where(ops.equal(divisor, 0), 1, divisor)
-    return ops.abs(ops.multiply(ops.floor_divide(x1, some), x2))
+    size = ops.abs(x2) if hasattr(x2, "dtype") else builtins.abs(x2)
+    return ops.multiply(ops.abs(ops.floor_divide(x1, some)), size)
 
 
 @op(promoted=("x1",))

@@ -299,8 +299,8 @@ def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKR
         largest: False takes the smallest elements, in ascending order.
 
     Returns:
-        a named tuple of ``values`` and ``indices``, of length `k` along `axis`. Ties prefer the
-        first element, except on PyTorch, where the choice is unspecified.
+        a named tuple of ``values`` and ``indices``, of length `k` along `axis`. Of equal elements,
+        the first are selected, in order.
 
     Raises:
         ShapeError: `k` is negative, or greater than the length of the axis.

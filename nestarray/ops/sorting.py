@@ -103,8 +103,8 @@ def lexsort(keys: Sequence[Array], /, *, axis: int = -1) -> Array:
 def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     """Partially sort `x`: the k-th smallest element is at k, smaller ones before, larger ones after.
 
-    The order of the others depends on the framework. `Container.partition` is another function: it
-    splits the leaves of a tree.
+    All elements are sorted, which every framework can differentiate. `Container.partition` is another
+    function: it splits the leaves of a tree.
 
     Args:
         x: real, of at least one dimension; NaN is largest.
@@ -126,7 +126,7 @@ def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
         https://numpy.org/doc/stable/reference/generated/numpy.partition.html
     """
     _check_place(x, kth, axis, "partition")
-    return ops.sort(x, axis=axis)  # the order supported by all frameworks
+    return ops.sort(x, axis=axis)
 
 
 @op

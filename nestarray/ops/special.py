@@ -341,7 +341,7 @@ _SHIFT = 8
 def lgamma(x: Array, /) -> Array:
     """The logarithm of the absolute value of the gamma function, ln |Γ(x)|.
 
-    +∞ at 0 and the negative integers. Near its zeros 1 and 2, JAX has an error of 10⁻⁶ in float32.
+    +∞ at 0, the negative integers and ±∞. Near its zeros 1 and 2, JAX has an error of 10⁻⁶ in float32.
 
     Args:
         x: real; integers become float32.
@@ -422,7 +422,7 @@ def digamma(x: Array, /) -> Array:
 def xlogy(x1: Array, x2: Array, /) -> Array:
     """x1 · ln x2; 0 where x1 = 0, unless x2 is NaN.
 
-    Where both are 0, the derivative with respect to x2 is NaN, on TensorFlow 0.
+    Where both are 0, both derivatives are 0.
 
     Args:
         x1: real; broadcasts with `x2`, the dtypes promote.

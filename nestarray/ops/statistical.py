@@ -11,11 +11,13 @@ from collections.abc import Callable
 
 from nestarray import ops
 from nestarray.backends.base import mean_dtype, refuse_complex
+from nestarray.backends.precision import rounded_once
 from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import floating_op, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
 from nestarray.numerics.axes import many_axes, one_axis
+from nestarray.numerics.roots import root
 from nestarray.typing import Array, Axis, DTypeLike
 
 __all__ = [
@@ -159,6 +161,7 @@ def min(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
 
 
 @op
+@rounded_once
 def var(
     x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
@@ -184,21 +187,29 @@ def var(
     """
     x = ops.astype(x, mean_dtype(x), copy=False)
     axes = many_axes(axis, len(x.shape), "var")
-    deviation = ops.abs(ops.subtract(x, ops.mean(x, axis=axes, keepdims=True)))
+    deviation = ops.subtract(x, ops.mean(x, axis=axes, keepdims=True))
     count = 1
     for i in axes:
         count *= x.shape[i]
-    total = ops.sum(ops.multiply(deviation, deviation), axis=axes, keepdims=keepdims)
+    total = ops.sum(squares(deviation), axis=axes, keepdims=keepdims)
     return ops.divide(total, float(count - correction))
 
 
+def squares(x: Array) -> Array:
+    """|xᵢ|², real; not from |xᵢ|, whose second derivative at 0 is lost."""
+    if dtype_of(x).kind != "complex":
+        return ops.square(x)
+    return ops.add(ops.square(ops.real(x)), ops.square(ops.imag(x)))
+
+
 @op
+@rounded_once
 def std(
     x: Array, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False
 ) -> Array:
     """The standard deviation, the square root of `var`.
 
-    The derivative at 0 is NaN, on PyTorch 0.
+    The derivative at 0, of equal elements, is 0.
 
     Args:
         x: any number.
@@ -218,7 +229,7 @@ def std(
     References:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.std.html
     """
-    return ops.sqrt(ops.var(x, axis=axis, correction=correction, keepdims=keepdims))
+    return root(ops, ops.var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
 @primitive
@@ -354,6 +365,8 @@ def cumulative_prod(
 def cummax(x: Array, /, *, axis: int | None = None) -> Array:
     """The cumulative maximum, yᵢ = maxⱼ≤ᵢ xⱼ.
 
+    The derivative of equal elements is that of the last.
+
     Args:
         x: real.
         axis: the axis to accumulate along; None flattens first.
@@ -366,13 +379,15 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
         >>> na.cummax(np.asarray([1.0, 3.0, 2.0]))
         array([1., 3., 3.])
     """
-    return _running(x, axis, ops.maximum, "cummax")
+    return _running(x, axis, _last(ops.greater_equal), "cummax")
 
 
 @op
 @through_numbers
 def cummin(x: Array, /, *, axis: int | None = None) -> Array:
     """The cumulative minimum, yᵢ = minⱼ≤ᵢ xⱼ.
+
+    The derivative of equal elements is that of the last.
 
     Args:
         x: real.
@@ -386,7 +401,16 @@ def cummin(x: Array, /, *, axis: int | None = None) -> Array:
         >>> na.cummin(np.asarray([1.0, 3.0, 2.0]))
         array([1., 1., 1.])
     """
-    return _running(x, axis, ops.minimum, "cummin")
+    return _running(x, axis, _last(ops.less_equal), "cummin")
+
+
+def _last(replaces: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
+    """The choice between an earlier and a later element; the later one of equal elements, and NaN."""
+
+    def choose(earlier: Array, later: Array) -> Array:
+        return ops.where(ops.logical_or(replaces(later, earlier), ops.isnan(later)), later, earlier)
+
+    return choose
 
 
 def _running(
@@ -408,6 +432,7 @@ def _running(
 
 
 @op
+@rounded_once
 def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
     """The logarithm of the cumulative sum of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.
 

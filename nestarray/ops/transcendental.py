@@ -79,7 +79,8 @@ def expm1(x: Array, /) -> Array:
 def exp2(x: Array, /) -> Array:
     """The power of two, 2ˣ.
 
-    JAX computes exp(x · ln 2), which amplifies the rounding error by x: at 105 it is 65 ulp.
+    JAX computes exp(x · ln 2), which amplifies the rounding error by x: at 105 it is 65 ulp. Half
+    precision is computed in float32.
 
     Args:
         x: floating; integers become float32.
@@ -167,8 +168,8 @@ def logaddexp(x1: Array, x2: Array, /) -> Array:
     """ln(eˣ¹ + eˣ²), without overflow.
 
     Where the sum is close to 1 the result has the rounding error of the operands. Where both are
-    −∞ the derivative depends on the framework: NaN, 0 or 1. For complex numbers the imaginary part
-    is determined up to multiples of 2π.
+    −∞ the derivative depends on the framework: NaN, 0 or 1. Complex numbers give the principal value,
+    as in `logsumexp`; with infinite parts it depends on the framework.
 
     Args:
         x1: floating or complex; integers become float32; broadcasts with `x2`, the dtypes promote.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -11,8 +10,7 @@ from nestarray.backends.transfer import move
 from nestarray.container import Container, Leaf, method
 from nestarray.container.access import align_leaves, map_leaves
 from nestarray.container.container import from_leaves
-from nestarray.container.spec import Spec
-from nestarray.dtypes import as_dtype, dtype_of
+from nestarray.dtypes import as_dtype, dtype_of, is_key
 from nestarray.errors import ArgumentError
 from nestarray.random.continuous import normal
 from nestarray.random.keys import fold_in
@@ -72,7 +70,7 @@ def random_like(
 
     def draw(name: str, leaf: Any, *values: Any) -> Any:
         backend = backends.backend_of_type(type(leaf))
-        if backend is None:
+        if backend is None or is_key(leaf):
             return leaf
         core = backends.core(backend)
         device = None if core.is_traced(leaf) else core.device_of(leaf)
@@ -87,7 +85,7 @@ def random_like(
     columns = [
         align_leaves(c.spec, x, f"Container.random_like: {n}") for n, x in parameters.items()
     ]
-    return from_leaves(c.spec, map_leaves(c.spec, draw, [_names(c.spec), c.leaves(), *columns]))
+    return from_leaves(c.spec, map_leaves(c.spec, draw, [c.paths(), c.leaves(), *columns]))
 
 
 def _moved(key: Any, backend: str, device: Any) -> Any:
@@ -97,14 +95,3 @@ def _moved(key: Any, backend: str, device: Any) -> Any:
     if own == backend and (device is None or core.is_traced(key) or core.device_of(key) == device):
         return key
     return move(key, backend, device=device)
-
-
-def _names(spec: Spec) -> tuple[str, ...]:
-    """A unique name for each leaf: its path, or its repr where keys with slashes are ambiguous."""
-    times = Counter(spec.path_names)
-    return tuple(
-        [
-            name if times[name] == 1 else repr(path)
-            for name, path in zip(spec.path_names, spec.paths, strict=True)
-        ]
-    )

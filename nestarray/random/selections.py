@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import dtypes, ops
+from nestarray import backends, dtypes, ops
 from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 from nestarray.random import sources
 from nestarray.random.arguments import is_native, is_number, sampler, sizes
@@ -124,7 +124,8 @@ def choice(
         a: array, or an integer.
         shape: of the draws.
         replace: whether a slice may be drawn more than once.
-        p: `(n,)`, floating, unnormalized probabilities; None is uniform.
+        p: `(n,)`, floating, unnormalized probabilities; None is uniform. Compiled code does not
+            check that they are not negative.
         axis: of `a`.
         mode: of the `gumbel` noise.
 
@@ -133,7 +134,8 @@ def choice(
         `shape`, int64 (int32 on JAX without x64).
 
     Raises:
-        ArgumentError: there is nothing to draw from, or too little without replacement.
+        ArgumentError: there is nothing to draw from, or too little without replacement; a
+            probability is negative or NaN.
         DtypeError: `p` is not floating.
         IndexingError: `a` has no such axis.
         ShapeError: `p` is not of shape `(n,)`.
@@ -194,6 +196,10 @@ def _check_choice(number: int, draws: int, replace: bool, p: Array | None) -> No
         raise ShapeError(f"random.choice: p: got {shown}, expected an array of shape ({number},)")
     if not dtypes.dtype_of(p).is_floating:
         raise DtypeError(f"random.choice: p: got {dtypes.dtype_of(p)}, expected a floating dtype")
+    backend = backends.backend_of_type(type(p))
+    is_known = backend is not None and not backends.core(backend).is_traced(p)
+    if is_known and not bool(ops.all(ops.greater_equal(p, 0))):
+        raise ArgumentError("random.choice: p: got a negative probability or NaN, expected p >= 0")
 
 
 def _drawn(

@@ -18,7 +18,13 @@ from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.container.access import align_leaves
 from nestarray.container.selection import matches, selected
-from nestarray.errors import ArgumentError, MixedBackendError, StructureError, UnsupportedError
+from nestarray.errors import (
+    ArgumentError,
+    MixedBackendError,
+    ShapeError,
+    StructureError,
+    UnsupportedError,
+)
 from nestarray.typing import Array, Nest
 
 #: Patterns as `Container.select` takes them; None for all leaves.
@@ -104,6 +110,7 @@ class Arguments:
 
         Raises:
             StructureError: `given` is of another structure.
+            ShapeError: an array in `given` is of another shape.
         """
         nests = (given,) if isinstance(self._argnums, int) else tuple(given)
         found: list[Any] = []
@@ -124,14 +131,22 @@ class Arguments:
                     f"{len(leaves)}, the structure of the argument"
                 )
             pairs = zip(leaves, given_leaves, strict=True)
-            found += [
-                ops.zeros_like(_as_array(leaf, self.backend))
-                if x is None
-                else _as_array(x, self.backend)
-                for leaf, x in pairs
-                if is_inexact(leaf)
-            ]
+            found += [self._tangent(leaf, x, what) for leaf, x in pairs if is_inexact(leaf)]
         return found
+
+    def _tangent(self, leaf: Any, x: Any, what: str) -> Array:
+        """The tangent or cotangent `x` of `leaf`, in its dtype; None means zeros."""
+        own = _as_array(leaf, self.backend)
+        if x is None:
+            return ops.zeros_like(own)
+        if backends.backend_of_value(x) in (None, "numpy"):
+            x = ops.asarray(x, dtype=own.dtype, like=own)
+        shape, expected = tuple(x.shape), tuple(own.shape)
+        if shape != expected and None not in (*shape, *expected):
+            raise ShapeError(
+                f"{self.name}: {what}: got an array of shape {shape}, expected the shape {expected}"
+            )
+        return x if dtypes.dtype_of(x) is dtypes.dtype_of(own) else ops.astype(x, own.dtype)
 
     def _filled(self, values: Sequence[Any], others: Sequence[Any]) -> list[Any]:
         """All leaves: `values` where differentiated, `others` elsewhere."""
@@ -175,7 +190,7 @@ def _mask(name: str, nest: Any, wrt: Wrt) -> list[bool]:
 def is_inexact(leaf: Any) -> bool:
     """Whether a leaf can be differentiated: floating or complex, array or number."""
     if hasattr(leaf, "dtype"):
-        return dtypes.dtype_of(leaf).is_inexact
+        return not dtypes.is_key(leaf) and dtypes.dtype_of(leaf).is_inexact
     return isinstance(leaf, (float, complex))
 
 

@@ -24,7 +24,7 @@ from nestarray.transforms.carries import ARRAY, take_apart
 from nestarray.transforms.collectives import collecting, is_any_named, moved
 from nestarray.transforms.loop_arguments import check_count
 from nestarray.transforms.recording import current_recorder
-from nestarray.typing import Nest
+from nestarray.typing import NUMBERS, Nest
 
 #: An axis, None for an unmapped argument, or a nest of these that is a prefix of the argument.
 Axes = Any
@@ -41,8 +41,8 @@ def vmap(
 ) -> Callable[..., Any]:
     """Map `fn` over an axis of its arguments.
 
-    Keyword arguments and leaves other than arrays pass unchanged to every call. `vmap` nests, and
-    composes with `grad`, `jit` and random keys (``na.vmap(sample)(key.split(n))``).
+    Keyword arguments and leaves other than arrays pass unchanged to every call. A result that does
+    not depend on the mapped arguments, such as a number, is repeated. `vmap` nests, and composes with `grad`, `jit` and random keys (``na.vmap(sample)(key.split(n))``).
 
     Args:
         fn: function of nests that returns a nest of arrays.
@@ -110,8 +110,8 @@ def vmap(
             for i, row in zip(mapped, rows, strict=False):
                 filled[i] = row
             result = fn(*tree.unflatten(structure, filled), **kwargs)
-            found, form = take_apart(result, unfused=True)
             spread = _spread(out_axes, result, "out_axes")
+            found, form = take_apart(_with_arrays(result, spread, rows[0]), unfused=True)
             axes = [axis for axis, leaf in zip(spread, form.rest, strict=True) if leaf is ARRAY]
             returned[:] = [form, axes]
             pairs = list(zip(found, axes, strict=True))
@@ -200,6 +200,18 @@ def _spread(axes: Axes, nest: Nest, name: str) -> list[int | None]:
         if axis is not None and (not isinstance(axis, int) or isinstance(axis, bool)):
             raise ArgumentError(f"vmap: {name}: got {axis!r}, expected an axis or None")
     return found
+
+
+def _with_arrays(nest: Nest, axes: list[int | None], like: Any) -> Nest:
+    """`nest` with arrays instead of the numbers that have an axis."""
+    leaves, structure = tree.flatten(nest, unfused=True)
+    is_number = [axis is not None and isinstance(leaf, NUMBERS) for leaf, axis in zip(leaves, axes)]
+    if not any(is_number):
+        return nest
+    pairs = zip(leaves, is_number, strict=True)
+    return tree.unflatten(
+        structure, [ops.asarray(leaf, like=like) if hit else leaf for leaf, hit in pairs]
+    )
 
 
 def _counted(count: int, arrays: list[Any], backend: str) -> Any:

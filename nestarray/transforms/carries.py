@@ -141,7 +141,7 @@ class Aval(NamedTuple):
 
 def _dtype_of(x: Any) -> Any:
     """The dtype of an array. JAX's typed keys have no `DType`, so their dtype is JAX's own."""
-    return _the_one(x.dtype) if str(x.dtype).startswith("key<") else dtypes.dtype_of(x)
+    return _the_one(x.dtype) if dtypes.is_key(x) else dtypes.dtype_of(x)
 
 
 @cache

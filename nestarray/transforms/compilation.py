@@ -46,8 +46,8 @@ def jit(
     Args:
         fn: function of nests, arrays and settings; it must be pure.
         static_argnums: the numbers of static arguments: hashable values, each of which needs its
-            own trace. Required on JAX; on the other frameworks all leaves other than arrays are
-            static.
+            own trace. Required on JAX, except for text; on the other frameworks all leaves other
+            than arrays are static.
         static_argnames: the same by name.
         donate_argnums: the numbers of arguments whose memory the results may reuse. JAX deletes
             the arguments; PyTorch overwrites them with results of equal shape and dtype, unless

@@ -71,7 +71,7 @@ def cond(pred: Array, true_fn: Function, false_fn: Function, *operands: Nest) ->
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.cond.html
     """
     pred = scalar("cond", "pred", pred, "bool")
-    value = _known(pred)
+    value = known(pred)
     if value is not None:
         return _taken("cond", true_fn if value else false_fn, operands, pred)
     return _branched("cond", pred, (true_fn, false_fn), operands)
@@ -112,7 +112,7 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
     for i, branch in enumerate(branches):
         check_function("switch", f"branches[{i}]", branch, "branch(*operands)")
     index = scalar("switch", "index", index, "int")
-    value = _known(index)
+    value = known(index)
     if value is not None:
         chosen = branches[min(max(int(value), 0), len(branches) - 1)]
         return _taken("switch", chosen, operands, index)
@@ -208,7 +208,7 @@ def fori_loop(
     backend, like = place("fori_loop", (*given, *filter(is_array, (lower, upper))))
     avals = avals_of(given, backend)
     body = _flat(backend, Counted, body_fn, "fori_loop", form, avals)
-    first, last = _known(lower), _known(upper)
+    first, last = known(lower), known(upper)
     if first is not None and last is not None:
         run = find(backend, "fori_loop", given)
         found = repeat_until_stable(
@@ -351,7 +351,7 @@ def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., A
     return native.find(backend, name, values) if recorder is None else getattr(recorder, name)
 
 
-def _known(x: Any) -> Any:
+def known(x: Any) -> Any:
     """The value of a scalar, or None if it is not known at trace time."""
     if not is_array(x):
         return x

@@ -38,11 +38,12 @@ def vjp(fn: Callable[..., Any], /, *primals: Nest, has_aux: bool = False) -> tup
 
     Returns:
         ``(value, pullback)``, under `has_aux` ``(value, pullback, aux)``. `pullback` takes a
-        nest of the structure, shapes and dtypes of `value` and returns a tuple with a
-        gradient for each of `primals`.
+        nest of the structure and shapes of `value` and returns a tuple with a gradient for each of
+        `primals`.
 
     Raises:
         StructureError: when the pullback is called with a nest of another structure.
+        ShapeError: when it is called with arrays of other shapes.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -80,7 +81,7 @@ def jvp(
     Args:
         fn: function of nests that returns a nest of arrays.
         primals: x, a list or tuple of the arguments.
-        tangents: t, as many nests of their structures, shapes and dtypes.
+        tangents: t, as many nests of their structures and shapes.
         has_aux: `fn` returns ``(value, aux)``; `aux` is handed through.
 
     Returns:
@@ -88,6 +89,7 @@ def jvp(
 
     Raises:
         StructureError: `tangents` do not match `primals`.
+        ShapeError: an array in `tangents` has another shape than in `primals`.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from typing import Any
 
+import einops
 import numpy as np
 import pytest
 
@@ -156,3 +157,44 @@ def test_objects_without_a_namespace() -> None:
         na.Container(np.ones(2)).__array_namespace__(api_version="2020.01")
     with pytest.raises(errors.ArgumentError, match="to_device: stream: got 1, expected None"):
         na.to_device(np.ones(2), "cpu", stream=1)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_array_objects_print_as_arrays(backend: str) -> None:
+    xp = na.array_namespace(backend)
+    for x in (xp.sum(xp.ones((2, 3))), xp.ones((2, 3))):
+        native = x.leaves()[0]
+        assert repr(x) == repr(native)
+        assert (str(x), f"{x}") == (str(native), f"{native}")
+    assert f"{xp.sum(xp.ones(3)):.2f}" == "3.00"
+    assert str(na.Container(a=1)) == repr(na.Container(a=1)) == f"{na.Container(a=1)}"
+    with pytest.raises(TypeError, match="format string"):
+        f"{na.Container(a=1):.2f}"
+    assert repr(na.Container("text")) == "Container('text')"
+
+
+EINOPS = {
+    "rearrange": lambda x: einops.rearrange(x, "a (b c) -> c a b", c=2),
+    "list": lambda x: einops.rearrange([x, x + 1], "n a b -> a (n b)"),
+    "sum": lambda x: einops.reduce(x, "a b -> a", "sum"),
+    "mean": lambda x: einops.reduce(x, "a (b c) -> a b", "mean", c=2),
+    "max": lambda x: einops.reduce(x, "a b -> ", "max"),
+    "repeat": lambda x: einops.repeat(x, "a b -> (a 2) b c", c=3),
+    "einsum": lambda x: einops.einsum(x, x + 1, "a b, c b -> a c"),
+    "pack": lambda x: einops.pack([x, x], "* b")[0],
+    "unpack": lambda x: einops.unpack(x, [(2,), (1,)], "* b")[1],
+    "numpy": einops.asnumpy,
+}
+
+
+@pytest.mark.parametrize("function", EINOPS.values(), ids=EINOPS)
+def test_einops_takes_array_objects(xp: Any, function: Any) -> None:
+    x = np.arange(12.0, dtype="float32").reshape(3, 4)
+    result = function(xp.asarray(x))
+    assert isinstance(result, np.ndarray if function is einops.asnumpy else na.Container)
+    np.testing.assert_array_equal(np.asarray(result), function(x))
+
+
+def test_einops_takes_no_trees() -> None:
+    with pytest.raises(errors.StructureError, match=r"einops: got a tree .* na.rearrange"):
+        einops.rearrange(na.Container(a=np.ones((2, 3))), "a b -> b a")

@@ -26,7 +26,7 @@ INTERNAL = {
     ("numpy", "core"): {"in_dtype", "check_device"},
     ("jax", "core"): {"find_device"},
     ("torch", "core"): {"find_device"},
-    ("tensorflow", "core"): {"on_device"},
+    ("tensorflow", "core"): {"is_watched", "on_device"},
     ("torch", "transforms"): {"is_differentiated_again"},
     ("tensorflow", "transforms"): {"derivatives_around", "tapes_stopped", "traced_in", "lose"},
 }

@@ -41,6 +41,30 @@ CASES = [
         id="same",
     ),
     Case("to_device", lambda rng: (*real(rng), "cpu"), reference=lambda x, _: x),
+    *(
+        Case(
+            "bitcast",
+            lambda rng, source=source, dtype=dtype, number=number: (
+                rng.standard_normal((2, 4)).astype(number).view(source),
+                dtype,
+            ),
+            reference=lambda x, dtype, source=source: x.astype(source).view(dtype),
+            dtypes=(source if source.startswith("float") else "float32",),
+            dtype=dtype,
+            differentiable=False,
+            id=f"{source}-{dtype}",
+        )
+        for source, dtype, number in (
+            ("float32", "int32", "float32"),
+            ("int32", "float32", "float32"),
+            ("float32", "uint8", "float32"),
+            ("uint8", "int32", "float32"),
+            ("float64", "int64", "float64"),
+            ("int16", "float16", "float16"),
+            ("float32", "float32", "float32"),
+            ("float32", "complex64", "float32"),
+        )
+    ),
     Case("stop_gradient", real, reference=lambda x: x, differentiable=False),
     *(
         Case(

@@ -87,7 +87,7 @@ def by_jax(id: str, **settings: Any) -> Case:
 
 
 def by_tensorflow(id: str, **settings: Any) -> Case:
-    mode = "tf-area" if id == "tf-area" else id.partition("-")[0]
+    mode = id.removesuffix("-antialias")
 
     def reference(x: Any, *, size: Any, antialias: bool = False, **_: Any) -> Any:
         import tensorflow as tf  # here, since it takes seconds
@@ -127,6 +127,8 @@ CASES = [
     by_jax("lanczos3", size=(9, 2)),
     by_jax("lanczos5-antialias", size=(3, 7), antialias=True),
     by_tensorflow("tf-area", size=(3, 7)),
+    by_tensorflow("tf-bicubic", size=(10, 8)),  # positions that TensorFlow does not round
+    by_tensorflow("tf-bicubic-antialias", size=(3, 7), antialias=True),
     by_tensorflow("mitchellcubic", size=(9, 2)),
     by_tensorflow("mitchellcubic-antialias", size=(2, 3), antialias=True),
     by_tensorflow("gaussian", size=(9, 2)),

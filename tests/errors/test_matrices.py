@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nestarray
-from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
+from nestarray.errors import (
+    ArgumentError,
+    DtypeError,
+    IndexingError,
+    LinearAlgebraError,
+    ShapeError,
+)
+from tests.arrays import host, on
 from tests.errors.checks import Row, check_refused, refused
 
 na: Any = nestarray  # whose signatures forbid these calls
@@ -325,3 +333,43 @@ def test_multi_dot_of_nothing() -> None:
         ArgumentError, match=r"^multi_dot: arrays: got none, expected at least one$"
     ):
         na.multi_dot([])
+
+
+SINGULAR = np.asarray([[1, 2], [2, 4]], "float32")
+#: (function of a matrix, the matrix, the message, the frameworks that detect it).
+BAD_VALUES: dict[str, tuple[Callable[[Any], Any], np.ndarray, str, str]] = {
+    "inv": (na.inv, SINGULAR, "singular", "numpy torch tensorflow"),
+    "solve": (lambda x: na.solve(x, x), SINGULAR, "singular", "numpy torch tensorflow"),
+    "matrix_power": (
+        lambda x: na.matrix_power(x, -1),
+        SINGULAR,
+        "singular",
+        "numpy torch tensorflow",
+    ),
+    "solve_triangular": (
+        lambda x: na.solve_triangular(x, x),
+        np.zeros((2, 2), "float32"),
+        "singular",
+        "numpy",
+    ),
+    "cholesky": (na.cholesky, -np.eye(2, dtype="float32"), "not positive definite", "numpy torch"),
+    "svd": (lambda x: na.svd(x).S, SINGULAR * np.nan, "infinities or NaN", "numpy torch"),
+    "eig": (
+        lambda x: na.eigvals(x),
+        SINGULAR * np.nan,
+        "infinities or NaN",
+        "numpy torch tensorflow",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_VALUES)
+def test_values_of_a_matrix(name: str, backend: str) -> None:
+    function, matrix, message, detecting = BAD_VALUES[name]
+    if backend in detecting.split():
+        with pytest.raises(LinearAlgebraError, match=message):
+            function(on(backend, matrix))
+        with pytest.raises(LinearAlgebraError, match=message):
+            function(na.Container(a=on(backend, matrix)))
+    else:
+        assert not np.isfinite(host(function(on(backend, matrix)))).all()

@@ -345,7 +345,7 @@ ROWS: list[Row] = [
     (
         lambda zeros: na.interpolate(zeros(1, 1, 2), size=3, mode="lanczos"),
         ArgumentError,
-        "interpolate: mode: got 'lanczos', expected one of nearest, nearest-exact, linear, bilinear, trilinear, cubic, bicubic, area, tf-area, mitchellcubic, lanczos3, lanczos5, gaussian",
+        "interpolate: mode: got 'lanczos', expected one of nearest, nearest-exact, linear, bilinear, trilinear, cubic, bicubic, area, tf-area, tf-bicubic, mitchellcubic, lanczos3, lanczos5, gaussian",
     ),
     (
         lambda zeros: na.interpolate(zeros(1, 1, 2), size=3, scale_factor=2),
@@ -563,6 +563,46 @@ ROWS: list[Row] = [
         lambda zeros: na.interpolate(zeros(1, 1, 3), size=5, mode="lanczos3", align_corners=True),
         ArgumentError,
         "interpolate: align_corners: got True with mode 'lanczos3', expected a linear or a cubic mode",
+    ),
+    (
+        lambda zeros: na.gaussian_blur(zeros(5, 5), kernel_size=(3, 4)),
+        ArgumentError,
+        "gaussian_blur: kernel_size: got 4, expected an odd positive number",
+    ),
+    (
+        lambda zeros: na.gaussian_blur(zeros(5, 5), sigma=0.0),
+        ArgumentError,
+        "gaussian_blur: sigma: got 0.0, expected a number above 0",
+    ),
+    (
+        lambda zeros: na.gaussian_blur(zeros(5, 5), sigma=None),
+        ArgumentError,
+        "gaussian_blur: sigma: got None, expected a real number",
+    ),
+    (
+        lambda zeros: na.sobel(zeros(5)),
+        ShapeError,
+        "sobel: x has shape (5,), expected (*batch, height, width)",
+    ),
+    (
+        lambda zeros: na.sobel(zeros(5, 5), axis=0),
+        ArgumentError,
+        "sobel: axis: got 0, expected -1 (width) or -2 (height)",
+    ),
+    (
+        lambda zeros: na.median_filter(zeros(5, 5), size=(3, 3, 3)),
+        ArgumentError,
+        "median_filter: size: got (3, 3, 3), expected one or two numbers",
+    ),
+    (
+        lambda zeros: na.ssim(zeros(1, 9, 12), zeros(1, 9, 12)),
+        ShapeError,
+        "ssim: x1 has shape (1, 9, 12), which is smaller than a window of 11",
+    ),
+    (
+        lambda zeros: na.ssim(zeros(1, 12, 12), zeros(12, 12)),
+        ShapeError,
+        "ssim: got shapes (1, 12, 12) and (12, 12), expected two equal ones (*batch, channels, height, width)",
     ),
     (
         lambda zeros: na.box_iou(zeros(2, 4), zeros(2, 5)),

@@ -161,3 +161,14 @@ def test_there_are_no_complex_variances(name: str, backend: str) -> None:
     z = on_backend(np.ones((2, 3, 4), "complex64"), backend)
     with pytest.raises(DtypeError, match=f"^{name}: {backend} cannot compute it for complex64"):
         OF_REAL_NUMBERS[name](z)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_derivative_of_the_sign(backend: str) -> None:
+    """Only the part of a tangent orthogonal to z changes z / |z|; at 0 the derivative is 0."""
+    z = on_backend(np.asarray([3 + 4j, 0, 1j, -2], "complex64"), backend)
+    real, imag = (
+        na.grad(lambda x, part=part: na.sum(part(na.sign(x))))(z) for part in (na.real, na.imag)
+    )
+    np.testing.assert_allclose(host(real), [0.128 - 0.096j, 0, 1, 0], atol=1e-6)
+    np.testing.assert_allclose(host(imag), [-0.096 + 0.072j, 0, 0, 0.5j], atol=1e-6)

@@ -9,6 +9,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
+from nestarray.errors import IndexingError
 from nestarray.testing import assert_close
 from tests.cases import on_backend
 from tests.derivatives import AUTODIFF, GRADIENTS, SUM
@@ -39,3 +40,23 @@ def test_complex_numbers_in_32_bits(backend: str) -> None:
     assert_close(to_numpy(na.nansum(x)), np.asarray(4 + 0j, "complex64"))
     assert_close(to_numpy(na.nanmean(x)), np.asarray(2 + 0j, "complex64"))
     assert_close(to_numpy(na.nanvar(x)), np.asarray(2.0, "float32"))
+
+
+REDUCTIONS = [
+    "all", "any", "argmax", "argmin", "average", "count_nonzero", "cummax", "cummin",
+    "cumulative_logsumexp", "cumulative_prod", "cumulative_sum", "logsumexp", "max", "mean",
+    "median", "min", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "prod", "ptp", "std", "sum",
+    "var", "vector_norm",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("op", REDUCTIONS)
+@pytest.mark.parametrize("axis", [0, -1])
+def test_an_array_without_axes_has_no_first_axis(op: str, axis: int, backend: str) -> None:
+    for dtype in ("float32", "float16", "int32"):
+        x = on_backend(np.asarray(1, dtype), backend)
+        with pytest.raises(IndexingError, match=f"{op}: axis: got {axis}"):
+            getattr(na, op)(x, axis=axis)
+    with pytest.raises(IndexingError, match="take: axis"):
+        na.take(x, on_backend(np.asarray([0]), backend), axis=axis)

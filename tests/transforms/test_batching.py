@@ -150,6 +150,24 @@ def test_results_that_do_not_depend(backend: str) -> None:
     assert_close(empty[1], na.exp(v["w"]))
 
 
+def test_numbers_in_results_are_repeated(backend: str) -> None:
+    x = on(backend, X)
+
+    def constants(x: Any) -> Any:
+        return {"n": [1, True, 2.5, 1j], "x": x, "rest": (None, "text")}
+
+    found = na.vmap(constants)(x)
+    for part, number in zip(found["n"], (1, True, 2.5, 1j), strict=True):
+        assert_close(part, na.full((5,), number, like=x))
+    assert_close(found["x"], x)
+    assert found["rest"] == (None, "text")
+    assert na.vmap(lambda x: (x, 1), out_axes=(0, None))(x)[1] == 1
+    assert_close(na.vmap(lambda x: na.Container(a=2.0))(x).a, na.full((5,), 2.0, like=x))
+    assert tuple(na.vmap(na.vmap(lambda x: 1))(x).shape) == (5, 4)
+    graph = na.trace_graph(na.vmap(lambda x: (x, 1.5)), x)
+    assert_close(graph(x)[1], na.full((5,), 1.5, like=x))
+
+
 def test_results_that_do_not_depend_nest(backend: str) -> None:
     x, y, w = on(backend, X[:, 0]), on(backend, X[:3, 1]), on(backend, B)
 

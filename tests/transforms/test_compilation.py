@@ -74,13 +74,37 @@ def test_what_is_no_array_stays(backend: str) -> None:
     c, x = small(backend)
 
     def fn(x: Any, nest: Any) -> Any:
-        return {"out": [x * 2.0, nest["c"]], "number": 3, "none": None}
+        return {"out": [x * 2.0, nest["c"]], "numbers": (3, 2.5, True, 1j), "none": None}
 
     found = jit(fn, backend)(x, {"c": c})
     assert_close(found["out"][0], x * 2.0)
     assert_close(found["out"][1], c)
-    assert int(found["number"]) == 3
+    assert [type(number) for number in found["numbers"]] == [int, float, bool, complex]
+    assert found["numbers"] == (3, 2.5, True, 1j)
     assert found["none"] is None
+
+
+def test_text_is_a_constant_of_the_trace(backend: str) -> None:
+    _, x = small(backend)
+    c = na.Container(x=x, kind="double", note=b"")
+
+    def fn(c: na.Container, mode: str) -> Any:
+        return c.set("x", c.x * 2.0 if c.kind == "double" else c.x), [mode, "new"]
+
+    compiled = jit(fn, backend)
+    for kind, mode, traces in (("double", "a", 1), ("same", "a", 2), ("double", "b", 3)):
+        for _ in range(2):
+            result, text = compiled(c.set("kind", kind), mode)
+            assert_close(result.x, x * 2.0 if kind == "double" else x)
+            assert (result.kind, result.note, text) == (kind, b"", [mode, "new"])
+        assert compiled.traces == (0 if backend == "numpy" else traces)
+    assert jit(lambda x: (x, "text"), backend)(x)[1] == "text"
+    with pytest.raises(TypeError, match="of the function"):
+        jit(_failing, backend)(x, "text")
+
+
+def _failing(x: Any, text: str) -> Any:
+    raise TypeError(f"{text} of the function")
 
 
 @pytest.mark.parametrize("name", ["torch", "tensorflow"])

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from jax import lax
@@ -609,3 +610,12 @@ def test_compiled_loops_of_a_value_of_the_argument(name: str) -> None:
 
     x = backends.core(name).from_numpy(np.asarray([0.3, 0.9], "float32"))
     assert_close(na.jit(steps)(x), steps(x))
+
+
+def test_torchs_own_compiler_takes_choices_inside_choices_and_loops() -> None:
+    x = torch.ones(3)
+    branches = [lambda x: x, lambda x: na.multiply(x, 2.0), lambda x: na.add(x, 2)]
+    chosen = na.jit(lambda i, x: na.switch(i, branches, x))
+    assert [chosen(torch.tensor(i), x)[0].item() for i in range(3)] == [1.0, 2.0, 3.0]
+    summed = na.jit(lambda n, x: na.fori_loop(0, n, lambda i, x: x + i, x))
+    assert [summed(torch.tensor(n), x)[0].item() for n in (0, 3)] == [1.0, 4.0]

@@ -13,7 +13,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, DtypeError, StructureError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
 from nestarray.testing import assert_close
 from tests.arrays import on
 
@@ -235,6 +235,38 @@ def test_errors(backend: str) -> None:
         na.jvp(na.sin, [x], [x, x])
     with pytest.raises(ArgumentError, match=r"^jvp: primals: got .*, expected a list or a tuple"):
         na.jvp(na.sin, x, x)
+
+
+SHAPES = [(), (1,), (4,), (2, 3)]
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_other_shapes_of_directions_are_refused(backend: str, shape: tuple[int, ...]) -> None:
+    x, t = (on(backend, a.astype("float32")) for a in (np.arange(3.0), np.ones(shape)))
+    directions = {
+        "vjp: cotangents": [lambda: na.vjp(na.sin, x)[1](t), lambda: na.linear_transpose(na.sin, x)(t)],
+        "jvp: tangents": [lambda: na.jvp(na.sin, [x], [t])],
+        "linearize: tangents": [lambda: na.linearize(na.sin, x)[1](t)],
+        "hvp: tangents": [lambda: na.hvp(lambda x: na.sum(x**3), [x], [t])],
+        "gauss_newton_vp: tangents": [lambda: na.gauss_newton_vp(na.sin, na.sum, x, t)],
+    }  # fmt: skip
+    for where, calls in directions.items():
+        for call in calls:
+            with pytest.raises(ShapeError) as info:
+                call()
+            assert str(info.value) == (
+                f"{where}: got an array of shape {shape}, expected the shape (3,)"
+            )
+
+
+def test_directions_take_the_dtype_of_the_argument(backend: str) -> None:
+    x = on(backend, np.arange(3.0, dtype="float32"))
+    ones = np.ones(3, "float16")
+    for t in (ones, on(backend, ones), on(backend, ones.astype("int32"))):
+        tangent = na.jvp(na.sin, [x], [t])[1]
+        assert_close(tangent, na.cos(x))
+        assert_close(na.vjp(na.sin, x)[1](t)[0], na.cos(x))
+    assert_close(na.vjp(na.sum, x)[1](2.0)[0], na.full_like(x, 2.0))
 
 
 @pytest.mark.parametrize("name", ["while_loop", "fori_loop"])

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from nestarray import dtypes
 from nestarray.backends.checks.arguments import Arguments, arrays_in, shape_of, size_of
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.numerics import matrices
 from nestarray.numerics.axes import (
     check_contracted,
@@ -241,3 +244,16 @@ def check_elements(name: str, arguments: Arguments) -> None:
     if 0 in reduced:
         over = "" if axis is None else f" over axis {axis}"
         raise ShapeError(f"{name}: x: got shape {shape}, which has no elements to reduce{over}")
+
+
+def check_bitcast(x: Any, dtype: Any) -> None:
+    """The last axis of `x` is a whole number of elements of `dtype`."""
+    found, wanted = dtypes.dtype_of(x), dtypes.as_dtype(dtype)
+    if "bool" in (found.kind, wanted.kind):
+        raise DtypeError(f"bitcast: got {found} and {wanted}, expected numeric dtypes; see astype")
+    size = x.shape[-1] if len(x.shape) else None
+    if found.bits != wanted.bits and (size is None or size * found.bits % wanted.bits):
+        raise ShapeError(
+            f"bitcast: x: got {found} of shape {tuple(x.shape)}, whose last axis is no whole number "
+            f"of {wanted}"
+        )

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.jax.compiled import compiled, compiled_for_any
-from nestarray.backends.jax.promotion import floating
+from nestarray.backends.jax.promotion import floating, in_float32
 
 
 @jax.jit
@@ -20,9 +20,7 @@ def relu(x: Any, /) -> Any:
     return jax.nn.relu(x)
 
 
-selu = floating(jax.nn.selu, refuse_complex)
 silu = floating(jax.nn.silu)
-softsign = floating(jax.nn.soft_sign)
 sigmoid = floating(jax.nn.sigmoid)
 log_sigmoid = floating(jax.nn.log_sigmoid, refuse_complex)
 mish = floating(jax.nn.mish, refuse_complex)
@@ -37,7 +35,7 @@ def _floats(x: Any) -> Any:
 @compiled
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.softmax.html"""
-    return jax.nn.softmax(_floats(x), axis)
+    return in_float32(lambda x: jax.nn.softmax(x, axis))(_floats(x))
 
 
 @compiled
@@ -48,22 +46,35 @@ def log_softmax(x: Any, /, *, axis: Any = -1) -> Any:
 
 @compiled_for_any("negative_slope")
 def leaky_relu(x: Any, /, *, negative_slope: float = 0.01) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.leaky_relu.html"""
-    return jax.nn.leaky_relu(_floats(x), negative_slope)
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.leaky_relu.html
+
+    JAX's function has the derivative 1 at 0.
+    """
+    x = _floats(x)
+    return jnp.where(x > 0, x, negative_slope * x)
 
 
 @compiled_for_any("alpha")
 def elu(x: Any, /, *, alpha: float = 1.0) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.elu.html"""
-    return jax.nn.elu(_floats(x), alpha)
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.elu.html
+
+    JAX's function has the second derivative `alpha` at 0.
+    """
+    x = _floats(x)
+    curved = jnp.expm1(jnp.where(x < 0, x, 0))
+    return jnp.where(x > 0, x, alpha * jnp.where(x < 0, curved, x))
 
 
 # for other numbers the products in JAX's formula are NaN
 @supports(lambda *_, alpha=1.0: alpha.__class__ in (int, float) and 0 < alpha < math.inf)
 @compiled_for_any("alpha")
 def celu(x: Any, /, *, alpha: float = 1.0) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html"""
-    return jax.nn.celu(_floats(x), alpha)
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html
+
+    JAX's function has a second derivative of 1 / (4 alpha) at 0.
+    """
+    x = _floats(x)
+    return jnp.where(x < 0, alpha * jnp.expm1(jnp.where(x < 0, x, 0) / alpha), x)
 
 
 @compiled
@@ -80,9 +91,3 @@ def softplus(x: Any, /, *, beta: float = 1.0, threshold: float | None = None) ->
     scaled = x * beta
     smooth = jax.nn.softplus(scaled) / beta
     return smooth if threshold is None else jnp.where(scaled > threshold, x, smooth)
-
-
-@compiled_for_any("b")
-def squareplus(x: Any, /, *, b: float = 4.0) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.squareplus.html"""
-    return jax.nn.squareplus(_floats(x), b)

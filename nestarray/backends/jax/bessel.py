@@ -8,8 +8,7 @@ import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 
-from nestarray.backends.jax.promotion import floating
-from nestarray.backends.jax.special import _not_half
+from nestarray.backends.jax.promotion import floating, in_float32
 
 
 def _unscaled(scaled: Any, x: Any) -> Any:
@@ -45,7 +44,7 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
 
 
 # exp(|x|) overflows half precision before the product does
-i0 = floating(_not_half(_i0))
-i0e = floating(_not_half(jsp.i0e))
-i1 = floating(_not_half(_i1))
-i1e = floating(_not_half(jsp.i1e))
+i0 = floating(in_float32(_i0))
+i0e = floating(in_float32(jsp.i0e))
+i1 = floating(in_float32(_i1))
+i1e = floating(in_float32(jsp.i1e))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from nestarray.backends.base import mean_dtype, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.promotion import in_float32
 
 
 def _is_plain(x: Any, rowvar: bool, correction: float) -> bool:
@@ -35,11 +36,12 @@ def cov(
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.cov.html"""
     x = x.astype(native_dtype(mean_dtype(x)))
-    return jnp.cov(x, rowvar=rowvar, ddof=int(correction))
+    return in_float32(lambda x: jnp.cov(x, rowvar=rowvar, ddof=int(correction)))(x)
 
 
 @supports(lambda x, **_: x.ndim in (1, 2) and 0 not in x.shape)
 @compiled
 def corrcoef(x: Any, /, *, rowvar: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.corrcoef.html"""
-    return jnp.corrcoef(x.astype(native_dtype(mean_dtype(x))), rowvar=rowvar)
+    x = x.astype(native_dtype(mean_dtype(x)))
+    return in_float32(lambda x: jnp.corrcoef(x, rowvar=rowvar))(x)

@@ -18,6 +18,7 @@ from nestarray.numerics.index import (
     axes_taken,
     check_mode,
     check_numbers,
+    check_rows,
     expanded,
     without_ones,
 )
@@ -32,6 +33,8 @@ def getitem(x: Any, index: Any, /) -> Any:
         x, items = _without_bools(x, items)
     elif any(isinstance(item, ON_THE_HOST) for item in items):
         check_numbers("getitem", items, x.shape)  # JAX clips
+    if any(isinstance(item, jax.Array) for item in items):
+        return x.at[items].get(mode="fill")  # instead of clipping
     return x[items]
 
 
@@ -106,3 +109,12 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html"""
     return jnp.take_along_axis(x, indices, axis)
+
+
+@compiled
+def embedding(indices: Any, weight: Any, /) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
+    check_rows(weight)
+    if indices.dtype == bool:
+        raise TypeError("JAX takes False and True for 0 and 1")
+    return weight.at[indices].get(mode="fill", wrap_negative_indices=False)

@@ -14,12 +14,12 @@ from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
 from nestarray.numerics.matrices import check_square
 from nestarray.numerics.results import SlogdetResult
+from nestarray.numerics.roots import root
 
 _single = in_single_precision(cast)
 
 matrix_transpose = jnp.matrix_transpose
 det = compiled(_single(jnp.linalg.det))
-matrix_norm = compiled(_single(jnp.linalg.matrix_norm))
 _power = in_single_precision(cast, integers=True)(jnp.linalg.matrix_power)
 
 
@@ -47,12 +47,16 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return jnp.kron(*promoted((x1, x2)))
 
 
+@supports(lambda *_, ord=2, **__: ord == 2)
 @compiled
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.vector_norm.html"""
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.vector_norm.html
+
+    JAX's function has the derivative NaN at the zero vector.
+    """
     x = x.astype(native_dtype(mean_dtype(x)))
     axis = tuple(axis) if isinstance(axis, list) else axis
-    return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
+    return root(jnp, jnp.sum(jnp.real(x * jnp.conj(x)), axis=axis, keepdims=keepdims))
 
 
 @compiled

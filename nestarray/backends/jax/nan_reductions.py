@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from nestarray.backends.base import accumulation_dtype, mean_dtype, refuse_complex
+from nestarray.backends.jax.accumulation import accumulated
 from nestarray.backends.jax.compiled import compiled
-from nestarray.backends.jax.core import native_dtype
 
 
 def _axes(axis: Any) -> Any:
@@ -18,21 +18,21 @@ def _axes(axis: Any) -> Any:
 @compiled
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nansum.html"""
-    dtype = native_dtype(accumulation_dtype(x, dtype))
-    return jnp.nansum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    dtype = accumulation_dtype(x, dtype)
+    return accumulated(jnp.nansum, x, dtype, axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nanprod.html"""
-    dtype = native_dtype(accumulation_dtype(x, dtype))
-    return jnp.nanprod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    dtype = accumulation_dtype(x, dtype)
+    return accumulated(jnp.nanprod, x, dtype, axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
 def nanmean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.nanmean.html"""
-    return jnp.nanmean(x, axis=_axes(axis), dtype=native_dtype(mean_dtype(x)), keepdims=keepdims)
+    return accumulated(jnp.nanmean, x, mean_dtype(x), axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled

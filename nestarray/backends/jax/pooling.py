@@ -37,7 +37,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
     ) -> bool:
         # reduce_window has no derivative with window dilation
-        return dilation.__class__ is int and dilation == 1 and x.dtype.kind not in "bc"
+        return windows.is_dense(dilation, count) and x.dtype.kind not in "bc"
 
     @supports(is_native)
     def max_pool(

@@ -41,6 +41,16 @@ def floating(
     return promotion.floating(native, cast, of_complex, finish=traced)
 
 
+def in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native` with half precision computed in float32."""
+
+    def call(x: Any, /) -> Any:
+        is_half = x.dtype.itemsize == 2
+        return native(x.astype(jnp.float32)).astype(x.dtype) if is_half else native(x)
+
+    return call
+
+
 def floating_pair(native: Callable[..., Any]) -> Callable[..., Any]:
     """Like `floating`, for two operands of one dtype."""
     return promotion.floating_pair(native, cast)

@@ -17,7 +17,10 @@ from nestarray.numerics.axes import has_place
 def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sort.html"""
     refuse_complex(x)
-    return jnp.sort(x, axis=axis, descending=descending, stable=stable)
+    if not descending:
+        return jnp.sort(x, axis=axis, stable=stable)
+    # reverse, sort, reverse: equal elements keep their order, and so do their derivatives
+    return jnp.flip(jnp.sort(jnp.flip(x, axis), axis=axis, stable=stable), axis)
 
 
 @compiled
@@ -25,13 +28,6 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.argsort.html"""
     refuse_complex(x)
     return jnp.argsort(x, axis=axis, descending=descending, stable=stable)
-
-
-@supports(has_place)
-def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.partition.html"""
-    refuse_complex(x)
-    return jnp.partition(x, kth, axis)
 
 
 @supports(has_place)

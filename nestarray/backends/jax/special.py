@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import jax.scipy.special as jsp
 
-from nestarray.backends.jax.promotion import floating, floating_pair, ordering
-
-
-def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
-    """`native` with half precision computed in float32."""
-
-    def call(x: Any, /) -> Any:
-        is_half = x.dtype.itemsize == 2
-        return native(x.astype(jnp.float32)).astype(x.dtype) if is_half else native(x)
-
-    return call
-
+from nestarray.backends.jax.promotion import floating, in_float32
 
 erf = floating(jsp.erf)
 erfc = floating(jsp.erfc)
-ndtr = floating(_not_half(jsp.ndtr))
-ndtri = floating(_not_half(jsp.ndtri))
+ndtr = floating(in_float32(jsp.ndtr))
+ndtri = floating(in_float32(jsp.ndtri))
 erfinv = floating(jsp.erfinv)
-lgamma = floating(jsp.gammaln)
+lgamma = floating(in_float32(jsp.gammaln))
 
 
 @jax.custom_jvp
@@ -48,8 +36,5 @@ def _(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
 
 
 digamma = floating(_digamma)
-sinc = floating(_not_half(jnp.sinc))
+sinc = floating(in_float32(jnp.sinc))
 entr = floating(jsp.entr)
-
-xlogy = ordering(floating_pair(jsp.xlogy))
-xlog1py = ordering(floating_pair(jsp.xlog1py))

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from nestarray.backends.base import accumulation_dtype, mean_dtype, refuse_complex, supports
+from nestarray.backends.jax.accumulation import accumulated
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.promotion import in_float32
 from nestarray.numerics.axes import one_axis
+from nestarray.numerics.roots import root
 
 
 def _axes(axis: Any) -> Any:
@@ -20,22 +25,21 @@ def _axes(axis: Any) -> Any:
 @compiled
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.sum.html"""
-    if dtype is not None or x.dtype.kind != "f":
-        dtype = native_dtype(accumulation_dtype(x, dtype))
-    return jnp.sum(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    dtype = accumulation_dtype(x, dtype)
+    return accumulated(jnp.sum, x, dtype, axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.prod.html"""
-    dtype = native_dtype(accumulation_dtype(x, dtype))
-    return jnp.prod(x, axis=_axes(axis), dtype=dtype, keepdims=keepdims)
+    dtype = accumulation_dtype(x, dtype)
+    return accumulated(jnp.prod, x, dtype, axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.mean.html"""
-    return jnp.mean(x, axis=_axes(axis), dtype=native_dtype(mean_dtype(x)), keepdims=keepdims)
+    return accumulated(jnp.mean, x, mean_dtype(x), axis=_axes(axis), keepdims=keepdims)
 
 
 @compiled
@@ -78,9 +82,12 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 
 @compiled
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.std.html"""
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.std.html
+
+    JAX's function has the derivative NaN at 0.
+    """
     x = x.astype(native_dtype(mean_dtype(x)))
-    return jnp.std(x, axis=_axes(axis), correction=correction, keepdims=keepdims)
+    return root(jnp, jnp.var(x, axis=_axes(axis), correction=correction, keepdims=keepdims))
 
 
 @supports(lambda *_, include_initial=False, **_settings: include_initial is False)
@@ -89,7 +96,7 @@ def cumulative_sum(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.cumsum.html"""
-    return jnp.cumsum(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
+    return accumulated(jnp.cumsum, x, accumulation_dtype(x, dtype), axis=axis)
 
 
 @supports(lambda *_, include_initial=False, **_settings: include_initial is False)
@@ -98,7 +105,25 @@ def cumulative_prod(
     x: Any, /, *, axis: Any = None, dtype: Any = None, include_initial: bool = False
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.cumprod.html"""
-    return jnp.cumprod(x, axis=axis, dtype=native_dtype(accumulation_dtype(x, dtype)))
+    return accumulated(jnp.cumprod, x, accumulation_dtype(x, dtype), axis=axis)
+
+
+def _latest(native: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, with the derivative of the last of equal elements; JAX shares it between them."""
+
+    @partial(jax.custom_jvp, nondiff_argnums=(1,))
+    def running(x: Any, axis: int) -> Any:
+        return native(x, axis)
+
+    @running.defjvp
+    def _(axis: int, primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
+        (x,), (t,) = primals, tangents
+        y = running(x, axis)
+        places = jax.lax.broadcasted_iota("int32", x.shape, axis)
+        latest = jax.lax.cummax(jnp.where((x == y) | jnp.isnan(x), places, 0), axis)
+        return y, jnp.take_along_axis(t, latest, axis)
+
+    return lambda x, axis: (running if x.dtype.kind in "fV" else native)(x, axis)
 
 
 @compiled
@@ -107,7 +132,7 @@ def cummax(x: Any, /, *, axis: Any = None) -> Any:
     if axis is None:
         x, axis = x.reshape(-1), 0
     refuse_complex(x)
-    return jax.lax.cummax(x, one_axis(axis, x.ndim, "cummax"))
+    return _latest(jax.lax.cummax)(x, one_axis(axis, x.ndim, "cummax"))
 
 
 @compiled
@@ -116,7 +141,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
     if axis is None:
         x, axis = x.reshape(-1), 0
     refuse_complex(x)
-    return jax.lax.cummin(x, one_axis(axis, x.ndim, "cummin"))
+    return _latest(jax.lax.cummin)(x, one_axis(axis, x.ndim, "cummin"))
 
 
 @supports(lambda *_, b=None, return_sign=False, **_settings: b is None and return_sign is False)
@@ -132,7 +157,7 @@ def logsumexp(
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html"""
     x = x.astype(native_dtype(mean_dtype(x)))
-    return jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims)
+    return in_float32(lambda x: jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims))(x)
 
 
 @compiled
@@ -141,4 +166,5 @@ def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     x = x.astype(native_dtype(mean_dtype(x)))
     if axis is None:
         x, axis = x.reshape(-1), 0
-    return jax.lax.cumlogsumexp(x, one_axis(axis, x.ndim, "cumulative_logsumexp"))
+    axis = one_axis(axis, x.ndim, "cumulative_logsumexp")
+    return in_float32(lambda x: jax.lax.cumlogsumexp(x, axis))(x)

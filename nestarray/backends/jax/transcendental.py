@@ -9,13 +9,48 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends import xp
-from nestarray.backends.jax.promotion import floating, floating_pair, ordering, promoting
+from nestarray.backends.jax.promotion import (
+    floating,
+    floating_pair,
+    in_float32,
+    ordering,
+    promoting,
+)
+from nestarray.numerics.logarithms import complex_logaddexp
 from nestarray.numerics.nonfinite import completed
 
 
 def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, with the standard's values for complex infinities and NaN."""
     return floating(native, completed(xp, name, native, jax.lax.complex))
+
+
+def _logaddexp(x1: Any, x2: Any) -> Any:
+    if jnp.iscomplexobj(x1):
+        return complex_logaddexp(xp, x1, x2)
+    return jnp.logaddexp(x1, x2)
+
+
+def _hypot(x1: Any, x2: Any) -> Any:
+    """The derivative is 0 at the origin, where JAX's is 1/2."""
+    is_zero = (x1 == 0) & (x2 == 0)
+    one = jnp.ones_like(x1)
+    return jnp.where(is_zero, 0, jnp.hypot(jnp.where(is_zero, one, x1), x2))
+
+
+@jax.custom_jvp
+def _atan2(x1: Any, x2: Any) -> Any:
+    """The derivative is 0 at the origin, where JAX's is NaN."""
+    return jnp.arctan2(x1, x2)
+
+
+@_atan2.defjvp
+def _(primals: tuple[Any, Any], tangents: tuple[Any, Any]) -> tuple[Any, Any]:
+    (x1, x2), (t1, t2) = primals, tangents
+    is_zero = (x1 == 0) & (x2 == 0)
+    moment = jnp.where(is_zero, 0, x2 * t1 - x1 * t2)
+    square = jnp.where(is_zero, 1, x1 * x1 + x2 * x2)
+    return _atan2(x1, x2), moment / square
 
 
 acos = _completed("acos", jnp.arccos)
@@ -28,7 +63,7 @@ atanh = _completed("atanh", jnp.arctanh)
 cos = _completed("cos", jnp.cos)
 cosh = _completed("cosh", jnp.cosh)
 exp = _completed("exp", jnp.exp)
-exp2 = floating(jnp.exp2)
+exp2 = floating(in_float32(jnp.exp2))  # its error grows with |x|
 expm1 = _completed("expm1", jnp.expm1)
 log = _completed("log", jnp.log)
 log10 = floating(jnp.log10)
@@ -41,7 +76,7 @@ tan = _completed("tan", jnp.tan)
 tanh = _completed("tanh", jnp.tanh)
 rsqrt = floating(jax.lax.rsqrt)
 
-atan2 = ordering(floating_pair(jnp.arctan2))
-hypot = promoting(floating_pair(jnp.hypot))
-logaddexp = promoting(floating_pair(jnp.logaddexp))
+atan2 = ordering(floating_pair(_atan2))
+hypot = promoting(floating_pair(_hypot))
+logaddexp = promoting(floating_pair(_logaddexp))
 logaddexp2 = ordering(floating_pair(jnp.logaddexp2))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import jax
@@ -12,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.interpreters.ad import JVPTracer
 
+from nestarray import tree
 from nestarray.backends.jax.core import native_dtype
 from nestarray.errors import UnsupportedError
 
@@ -156,8 +159,66 @@ def _conj(x: Any) -> Any:
 
 
 def jit(fn: Callable[..., Any], options: dict[str, Any]) -> Callable[..., Any]:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.jit.html"""
-    return jax.jit(fn, **options)
+    """https://docs.jax.dev/en/latest/_autosummary/jax.jit.html
+
+    Text in arguments, and text and numbers in results are static: `_Static` makes them a part of
+    the structure. Arguments are searched only if JAX refuses a call, results when they are traced.
+    """
+    static_in: set[str] = set()
+
+    @wraps(fn)
+    def traced(*args: Any, **kwargs: Any) -> Any:
+        if "arguments" in static_in:
+            args, kwargs = _without_static((args, kwargs))
+        result = fn(*args, **kwargs)
+        if _has(_is_constant, result):
+            static_in.add("result")
+            return _with_static(_is_constant, result)
+        return result
+
+    compiled = jax.jit(traced, **options)
+
+    @wraps(fn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if "arguments" in static_in:
+            args, kwargs = _with_static(_is_text, (args, kwargs))
+        try:
+            result = compiled(*args, **kwargs)
+        except TypeError:
+            if "arguments" in static_in or not _has(_is_text, (args, kwargs)):
+                raise
+            static_in.add("arguments")
+            return call(*args, **kwargs)
+        return _without_static(result) if "result" in static_in else result
+
+    return call
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True)
+class _Static:
+    value: str | bytes | complex
+
+
+def _is_text(leaf: Any) -> bool:
+    return isinstance(leaf, (str, bytes))
+
+
+def _is_constant(leaf: Any) -> bool:
+    """Whether a leaf of a result is text or a Python number; NumPy's numbers are arrays."""
+    return _is_text(leaf) or type(leaf) in (bool, int, float, complex)
+
+
+def _has(kind: Callable[[Any], bool], nest: Any) -> bool:
+    return any(map(kind, tree.flatten(nest)[0]))
+
+
+def _with_static(kind: Callable[[Any], bool], nest: Any) -> Any:
+    return tree.map(lambda x: _Static(x) if kind(x) else x, nest)
+
+
+def _without_static(nest: Any) -> Any:
+    return tree.map(lambda x: x.value if isinstance(x, _Static) else x, nest)
 
 
 def vmap(

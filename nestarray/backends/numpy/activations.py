@@ -8,7 +8,8 @@ import numpy as np
 
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.numpy.core import in_dtype
-from nestarray.backends.numpy.promotion import floating
+from nestarray.backends.numpy.promotion import cast, floating
+from nestarray.backends.precision import in_single_precision
 from nestarray.numerics.axes import many_axes
 
 
@@ -34,6 +35,7 @@ def _log_sigmoid(x: Any, /) -> Any:
 log_sigmoid = floating(_log_sigmoid)
 
 
+@in_single_precision(cast)
 def softmax(x: Any, /, *, axis: Any = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.exp.html"""
     refuse_complex(x)

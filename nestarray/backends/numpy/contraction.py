@@ -41,6 +41,6 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.einsum.html"""
     operands = tuple(promoted(operands))
     dtype = operands[0].dtype
-    if dtype.kind == "V":  # bfloat16, which np.einsum rejects
+    if dtype.itemsize == 2 and dtype.kind not in "iu":  # np.einsum rounds sums at each step
         operands = tuple(cast(x, dtypes.float32) for x in operands)
     return in_dtype(np.einsum(subscripts, *operands, optimize=True), dtype)

@@ -11,7 +11,7 @@ from nestarray.backends import truth
 from nestarray.backends.base import refuse_integers, supports
 from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
-from nestarray.numerics import division
+from nestarray.numerics import division, powers
 
 _BOOL = np.dtype(bool)
 
@@ -25,7 +25,9 @@ real = np.real
 sign = np.sign
 trunc = np.trunc
 square = truth.kept(np.square, _BOOL)
-angle = floating(np.angle)
+angle = floating(
+    lambda x: np.arctan2(x.dtype.type(0), x + x.dtype.type(0)), np.angle
+)  # −0 + 0 is 0
 reciprocal = floating(np.reciprocal)
 
 
@@ -46,6 +48,14 @@ def _floor_divide(x1: Any, x2: Any) -> Any:
         return division.floor_divided(np, np.floor_divide, x1, x2)
 
 
+def _pow(x1: Any, x2: Any) -> Any:
+    try:
+        return np.power(x1, x2)
+    except ValueError:  # integers to negative powers
+        dtype = (x1 if hasattr(x1, "dtype") else x2).dtype
+        return powers.integer_power(np, np.power, np.asarray(x1, dtype), np.asarray(x2, dtype))
+
+
 def _nextafter(x1: Any, x2: Any) -> Any:
     refuse_integers(x1 if hasattr(x1, "dtype") else x2)
     return np.nextafter(x1, x2)
@@ -57,7 +67,7 @@ multiply = promoting(np.multiply)
 floor_divide = promoting(_floor_divide, declined=_BOOL)
 remainder = promoting(np.remainder, declined=_BOOL)
 fmod = promoting(np.fmod, declined=_BOOL)
-pow = promoting(np.power, declined=_BOOL)
+pow = promoting(_pow, declined=_BOOL)
 maximum = ordering(np.maximum)
 minimum = ordering(np.minimum)
 fmax = ordering(np.fmax)

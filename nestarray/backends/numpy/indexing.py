@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import refuse_complex
+from nestarray.numerics.axes import one_axis
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import check_mode, check_rows, without_ones
 
@@ -44,6 +45,8 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
     if indices.dtype.kind == "b":
         raise TypeError("NumPy takes False and True for 0 and 1")
+    if axis is not None and not x.ndim:  # NumPy accepts axes 0 and -1 of a 0-d array
+        one_axis(axis, 0, "take")
     return np.take(x, indices, axis=axis)
 
 

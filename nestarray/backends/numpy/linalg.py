@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.backends.base import mean_dtype, supports
-from nestarray.backends.numpy.core import in_dtype, native_dtype
+from nestarray.backends.base import supports
+from nestarray.backends.numpy.core import in_dtype
 from nestarray.backends.numpy.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
 from nestarray.numerics.matrices import check_square
@@ -51,16 +51,13 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return np.kron(*promoted((x1, x2)))
 
 
+@_single
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""
-    dtype = x.dtype
-    if dtype.kind not in "fc":
-        dtype = native_dtype(mean_dtype(x))
-        x = x.astype(dtype)
     if axis.__class__ is list:
         axis = tuple(axis)
     found = np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-    return found if found.dtype is dtype or dtype.kind == "c" else in_dtype(found, dtype)
+    return found if found.dtype is x.dtype or x.dtype.kind == "c" else in_dtype(found, x.dtype)
 
 
 @_single

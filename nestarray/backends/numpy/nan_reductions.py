@@ -7,30 +7,30 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import refuse_complex
-from nestarray.backends.numpy.accumulation import accumulated
+from nestarray.backends.numpy.accumulation import accumulated, checked_axes
 from nestarray.backends.numpy.core import PRECISE
-
-
-def _axes(axis: Any) -> Any:
-    return tuple(axis) if isinstance(axis, list) else axis
 
 
 def nansum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
-    if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
+    if axis is not None:
+        axis = checked_axes(x, axis)
+    if dtype is None and x.dtype in PRECISE:
         return np.nansum(x, axis) if keepdims is False else np.nansum(x, axis, keepdims=keepdims)
     if x.dtype.kind == "V":
         x = np.where(np.isnan(x), 0, x).astype(x.dtype)  # NumPy does not detect NaN in bfloat16
-    return accumulated(np.nansum, x, _axes(axis), dtype, None, keepdims)
+    return accumulated(np.nansum, x, axis, dtype, None, keepdims)
 
 
 def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
-    if dtype is None and x.dtype in PRECISE and axis.__class__ is not list:
+    if axis is not None:
+        axis = checked_axes(x, axis)
+    if dtype is None and x.dtype in PRECISE:
         return np.nanprod(x, axis) if keepdims is False else np.nanprod(x, axis, keepdims=keepdims)
     if x.dtype.kind == "V":
         x = np.where(np.isnan(x), 1, x).astype(x.dtype)  # NumPy does not detect NaN in bfloat16
-    return accumulated(np.nanprod, x, _axes(axis), dtype, None, keepdims)
+    return accumulated(np.nanprod, x, axis, dtype, None, keepdims)
 
 
 # NumPy's nanmean, nanvar and nanmedian warn of slices without numbers; other frameworks and the
@@ -39,9 +39,11 @@ def nanprod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = 
 
 def _extremum(ufunc: Any, x: Any, axis: Any, keepdims: bool) -> Any:
     refuse_complex(x)
+    if axis is not None:
+        axis = checked_axes(x, axis)
     if x.dtype.kind == "V":  # NumPy warns of NaN in bfloat16
-        return ufunc.reduce(x.astype(np.float32), _axes(axis), keepdims=keepdims).astype(x.dtype)
-    return ufunc.reduce(x, _axes(axis), keepdims=keepdims)
+        return ufunc.reduce(x.astype(np.float32), axis, keepdims=keepdims).astype(x.dtype)
+    return ufunc.reduce(x, axis, keepdims=keepdims)
 
 
 def nanmax(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:

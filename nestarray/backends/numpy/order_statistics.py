@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import refuse_complex
+from nestarray.backends.numpy.accumulation import checked_axes
 
 
 def ptp(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
     if x.dtype.kind == "c":
         refuse_complex(x)
-    return np.ptp(x, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)
+    if axis is not None:
+        axis = checked_axes(x, axis)
+    return np.ptp(x, axis=axis, keepdims=keepdims)

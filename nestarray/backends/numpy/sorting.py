@@ -42,12 +42,6 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
 
 
 @supports(has_place)
-def partition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.partition.html"""
-    return np.partition(_comparable(x), kth, axis).astype(x.dtype, copy=False)
-
-
-@supports(has_place)
 def argpartition(x: Any, kth: int, /, *, axis: int = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html"""
     return np.argpartition(_comparable(x), kth, axis)

@@ -55,7 +55,8 @@ if _scipy is not None:
     erfc = _in_float32(_scipy.erfc)
     erfinv = _in_float32(_scipy.erfinv)
     erfcx = _in_float32(_scipy.erfcx)
-    lgamma = _in_float32(_scipy.gammaln)
+    # SciPy returns −∞ at −∞
+    lgamma = _in_float32(lambda x: _scipy.gammaln(np.where(x == -np.inf, np.inf, x)))
     digamma = _in_float32(_scipy.digamma)
     ndtr = _in_float32(_scipy.ndtr)
     log_ndtr = _in_float32(_scipy.log_ndtr)

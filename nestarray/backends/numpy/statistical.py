@@ -11,24 +11,16 @@ from nestarray.backends.base import (
     refuse_complex,
     supports,
 )
-from nestarray.backends.numpy.accumulation import accumulated
+from nestarray.backends.numpy.accumulation import accumulated, checked_axes
 from nestarray.backends.numpy.core import PRECISE, in_dtype, native_dtype
 from nestarray.backends.numpy.promotion import cast
 from nestarray.backends.precision import in_single_precision
-from nestarray.numerics.axes import many_axes
-
-
-def _axes(x: Any, axis: Any) -> Any:
-    """`axis` after a check: NumPy accepts axes 0 and -1 of a 0-d array."""
-    if not x.ndim:
-        many_axes(axis, 0, "axis")
-    return tuple(axis) if axis.__class__ is list else axis
 
 
 def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if dtype is None and x.dtype in PRECISE:
         return np.add.reduce(x, axis, None, None, keepdims)  # the core of np.sum
     return accumulated(np.add.reduce, x, axis, dtype, None, keepdims)
@@ -37,7 +29,7 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if dtype is None and x.dtype in PRECISE:
         return np.multiply.reduce(x, axis, None, None, keepdims)  # the core of np.prod
     return accumulated(np.multiply.reduce, x, axis, dtype, None, keepdims)
@@ -46,7 +38,7 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if x.dtype.kind in "fc":
         return x.mean(axis, None, None, keepdims)  # the core of np.mean
     found = np.mean(x, axis, np.float32, None, keepdims)
@@ -56,7 +48,7 @@ def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if x.dtype.kind == "c":
         refuse_complex(x)
     return np.maximum.reduce(x, axis, None, None, keepdims)  # the core of np.max
@@ -65,7 +57,7 @@ def max(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if x.dtype.kind == "c":
         refuse_complex(x)
     return np.minimum.reduce(x, axis, None, None, keepdims)  # the core of np.min
@@ -74,14 +66,14 @@ def min(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def all(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     return np.logical_and.reduce(x, axis, bool, None, keepdims)  # the core of np.all
 
 
 def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     return np.logical_or.reduce(x, axis, bool, None, keepdims)  # the core of np.any
 
 
@@ -92,7 +84,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     ddof = int(correction) if correction % 1 == 0 else correction
     return x.var(axis, None, None, ddof, keepdims)  # the core of np.var
 
@@ -101,7 +93,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     ddof = int(correction) if correction % 1 == 0 else correction
     return x.std(axis, None, None, ddof, keepdims)  # the core of np.std
 
@@ -112,7 +104,7 @@ def cumulative_sum(
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if dtype is None and x.dtype in PRECISE:
         return x.cumsum(axis)
     return accumulated(np.cumsum, x, axis, dtype)
@@ -124,7 +116,7 @@ def cumulative_prod(
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if dtype is None and x.dtype in PRECISE:
         return x.cumprod(axis)
     return accumulated(np.cumprod, x, axis, dtype)
@@ -159,7 +151,7 @@ def logsumexp(
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.log.html"""
     if axis is not None:
-        axis = _axes(x, axis)
+        axis = checked_axes(x, axis)
     if not x.size:
         return np.full_like(np.sum(x, axis=axis, keepdims=keepdims), -np.inf)
     greatest = np.max(x.real, axis=axis, keepdims=True)

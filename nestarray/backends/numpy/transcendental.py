@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from nestarray.backends import xp
 from nestarray.backends.numpy.promotion import floating, floating_pair, promoting
+from nestarray.numerics.logarithms import complex_logaddexp
 from nestarray.numerics.nonfinite import completed
 
 
@@ -20,14 +22,6 @@ def _complex(real: Any, imag: Any) -> Any:
 def _complex_expm1(x: Any) -> Any:
     result = np.expm1(x)
     return _complex(result.real + 0.0, result.imag)  # −0 + 0 is 0
-
-
-def _complex_logaddexp(x1: Any, x2: Any, /) -> Any:
-    is_larger = np.real(x1) >= np.real(x2)
-    large, small = np.where(is_larger, x1, x2), np.where(is_larger, x2, x1)
-    is_finite = np.isfinite(large.real)  # an infinite operand is the result
-    gap = np.subtract(small, large, out=np.zeros_like(large), where=is_finite)
-    return large + np.where(is_finite, np.log1p(np.exp(gap)), 0)
 
 
 acos = floating(np.arccos)
@@ -54,5 +48,5 @@ tanh = floating(np.tanh, completed(xp, "tanh", np.tanh, _complex))
 
 atan2 = promoting(floating_pair(np.arctan2))
 hypot = promoting(floating_pair(np.hypot))
-logaddexp = promoting(floating_pair(np.logaddexp, _complex_logaddexp))
+logaddexp = promoting(floating_pair(np.logaddexp, partial(complex_logaddexp, xp)))
 logaddexp2 = promoting(floating_pair(np.logaddexp2))

@@ -85,6 +85,8 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
         subscripts, operands = _named(subscripts.replace(" ", ""), operands)
     dtype = operands[0].dtype
     wider = _WIDER.get(dtype)
+    if len(operands) == 1 and dtype.is_floating and dtype.size == 2:
+        wider = tf.float32  # sums are rounded at each step
     if wider is None:
         return _einsum(subscripts, operands)
     return tf.cast(_einsum(subscripts, [tf.cast(x, wider) for x in operands]), dtype)

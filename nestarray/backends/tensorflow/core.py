@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import forwardprop_util, record
 
 from nestarray import dtypes
 from nestarray.dtypes import DType
@@ -26,6 +27,15 @@ def native_dtype(dtype: Any) -> Any:
 
 
 _NATIVE: dict[DType, Any] = {d: tf.as_dtype(d.name) for d in dtypes.ALL}
+
+
+def is_watched(*arrays: Any) -> bool:
+    """Whether a graph, a tape or a forward accumulator records operations on these tensors."""
+    return (
+        not tf.executing_eagerly()
+        or record.should_record_backprop(arrays)
+        or bool(forwardprop_util.pack_tangents(arrays).tangents)
+    )
 
 
 def on_device(device: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends.checks.shapes import check_bitcast
 from nestarray.backends.tensorflow import core
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.promotion import truth
@@ -16,6 +17,22 @@ def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     native = native_dtype(dtype)
     cast = truth(x) if native is tf.bool else tf.cast(x, native)
     return cast if device is None else core.to_device(cast, device)
+
+
+def bitcast(x: Any, dtype: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/bitcast"""
+    check_bitcast(x, dtype)
+    native = native_dtype(dtype)
+    x = tf.stop_gradient(x)
+    if native.size == x.dtype.size:
+        return tf.bitcast(x, native)
+    shape = tf.shape(x)
+    if native.size < x.dtype.size:
+        last = shape[-1:] * (x.dtype.size // native.size)
+        return tf.reshape(tf.bitcast(x, native), tf.concat([shape[:-1], last], 0))
+    ratio = native.size // x.dtype.size
+    pairs = tf.reshape(x, tf.concat([shape[:-1], shape[-1:] // ratio, [ratio]], 0))
+    return tf.bitcast(pairs, native)
 
 
 def stop_gradient(x: Any, /) -> Any:

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import refuse_complex, refuse_integers, supports
-from nestarray.backends.tensorflow.promotion import floating, floating_pair, on_integers, promoting
-from nestarray.numerics import division
+from nestarray.backends import xp
+from nestarray.backends.base import clip_dtype, refuse_complex, refuse_integers, supports
+from nestarray.backends.tensorflow.core import is_watched
+from nestarray.backends.tensorflow.derivatives import summed
+from nestarray.backends.tensorflow.promotion import (
+    cast,
+    floating,
+    floating_pair,
+    on_integers,
+    promoting,
+)
+from nestarray.numerics import division, powers
 
 
 def _negative_unsigned(x: Any) -> Any:
@@ -27,6 +37,7 @@ def _copysign(x1: Any, x2: Any) -> Any:
     refuse_complex(x1)
     # == returns False for incompatible shapes
     negative_too = tf.equal(_as_signed_bits(x1) < 0, _as_signed_bits(x2) < 0)
+    x1 = tf.where(x1 == 0, tf.stop_gradient(x1), x1)  # the derivative is 0 at 0
     return tf.where(negative_too, x1, -x1)
 
 
@@ -60,15 +71,20 @@ def _truncated(x1: Any, x2: Any) -> Any:
     found = tf.raw_ops.TruncateMod(x=x1, y=x2)
 
     def gradient(upstream: Any) -> tuple[Any, Any]:
-        shapes = tf.shape(x1), tf.shape(x2)
-        axes = tf.raw_ops.BroadcastGradientArgs(s0=shapes[0], s1=shapes[1])
         by_divisor = upstream * tf.stop_gradient((found - x1) / x2)
-        return (
-            tf.reshape(tf.reduce_sum(upstream, axes[0]), shapes[0]),
-            tf.reshape(tf.reduce_sum(by_divisor, axes[1]), shapes[1]),
-        )
+        return summed(upstream, by_divisor, x1, x2)
 
     return found, gradient
+
+
+def _floor_divide(x1: Any, x2: Any) -> Any:
+    found = tf.math.floordiv(x1, x2)
+    if not found.dtype.is_floating:
+        return found
+    # the floor of the rounded quotient may be 1 too large; without the remainder it is exact
+    exact = tf.math.round((x1 - tf.math.floormod(x1, x2)) / x2)
+    is_plain = tf.math.is_finite(exact) & tf.math.is_finite(x2) & (x1 != 0)
+    return tf.where(is_plain, exact, found)
 
 
 def _remainder(x1: Any, x2: Any) -> Any:
@@ -80,10 +96,64 @@ def _remainder(x1: Any, x2: Any) -> Any:
 
 
 def _pow(x1: Any, x2: Any) -> Any:
-    if not (x1.dtype if hasattr(x1, "dtype") else x2.dtype).is_unsigned:
+    dtype = x1.dtype
+    is_number = not hasattr(x2, "dtype")
+    if dtype.is_integer:
+        x2 = tf.constant(x2, dtype) if is_number else x2
+        if dtype.is_unsigned:  # no kernel; int64 has the same bits
+            return tf.cast(tf.math.pow(tf.cast(x1, tf.int64), tf.cast(x2, tf.int64)), dtype)
+        return powers.integer_power(tf, tf.math.pow, x1, x2)
+    if is_watched(x1) or (not is_number and is_watched(x2)):
+        return _watched_pow(x1, tf.constant(x2, dtype) if is_number else x2)
+    return _inexact_pow(x1, x2)
+
+
+def _inexact_pow(x1: Any, x2: Any) -> Any:
+    if x1.dtype.is_floating:
         return tf.math.pow(x1, x2)
-    dtype = x1.dtype if hasattr(x1, "dtype") else x2.dtype  # no kernel; int64 has the same bits
-    return tf.cast(tf.math.pow(tf.cast(x1, tf.int64), tf.cast(x2, tf.int64)), dtype)
+    return powers.complex_power(xp, tf.math.pow, x1, tf.convert_to_tensor(x2, x1.dtype))
+
+
+@tf.custom_gradient
+def _watched_pow(x1: Any, x2: Any) -> Any:
+    """The power; TensorFlow's derivative is NaN at x1 = 0 for an exponent that reaches 0."""
+    y = _inexact_pow(tf.stop_gradient(x1), tf.stop_gradient(x2))  # for accumulators
+
+    def gradient(upstream: Any) -> tuple[Any, Any]:
+        zero, one = tf.zeros_like(y), tf.ones_like(y)
+        lower = _pow(x1, tf.where(x2 == 0, one, x2 - 1))
+        by_base = x2 * tf.where(x2 == 0, zero, lower)
+        is_flat = (x1 == 0) & (tf.math.real(x2) >= 0)
+        if y.dtype.is_floating:  # no NaN for an exponent that has no derivative
+            is_flat |= x1 < 0
+        by_exponent = _pow(x1, x2) * tf.math.log(tf.where(is_flat, one, x1))
+        return summed(
+            upstream * tf.math.conj(by_base), upstream * tf.math.conj(by_exponent), x1, x2
+        )
+
+    return y, gradient
+
+
+def _sharing(native: Callable[..., Any], precedes: Callable[..., Any]) -> Callable[..., Any]:
+    """`native`, where equal operands share the gradient; TensorFlow gives all to the first."""
+
+    @tf.custom_gradient
+    def watched(x1: Any, x2: Any) -> Any:
+        def gradient(upstream: Any) -> tuple[Any, Any]:
+            shared = tf.where(tf.equal(x1, x2), upstream / 2, upstream)
+            zero = tf.zeros_like(shared)
+            by_first = tf.where(precedes(x2, x1), zero, shared)
+            return summed(by_first, tf.where(precedes(x1, x2), zero, shared), x1, x2)
+
+        return native(tf.stop_gradient(x1), tf.stop_gradient(x2)), gradient  # for accumulators
+
+    def call(x1: Any, x2: Any) -> Any:
+        is_number = not hasattr(x2, "dtype")
+        if x1.dtype.is_floating and (is_watched(x1) or (not is_number and is_watched(x2))):
+            return watched(x1, tf.constant(x2, x1.dtype) if is_number else x2)
+        return native(x1, x2)
+
+    return call
 
 
 def _angle(x: Any) -> Any:
@@ -109,12 +179,12 @@ add = promoting(tf.math.add)
 subtract = promoting(tf.math.subtract)
 multiply = promoting(tf.math.multiply)
 divide = promoting(floating_pair(tf.math.truediv))
-floor_divide = promoting(tf.math.floordiv)
+floor_divide = promoting(_floor_divide)
 remainder = promoting(_remainder, scalar_ok=False)
 fmod = promoting(_fmod, scalar_ok=False)
 pow = promoting(_pow)
-maximum = promoting(tf.math.maximum)
-minimum = promoting(tf.math.minimum)
+maximum = promoting(_sharing(tf.math.maximum, tf.math.greater))
+minimum = promoting(_sharing(tf.math.minimum, tf.math.less))
 copysign = promoting(floating_pair(_copysign), scalar_ok=False)
 nextafter = promoting(_nextafter, scalar_ok=False)
 
@@ -125,3 +195,16 @@ def round(x: Any, /, *, decimals: int = 0) -> Any:
     if x.dtype.is_complex:  # no kernel
         return tf.complex(tf.math.round(tf.math.real(x)), tf.math.round(tf.math.imag(x)))
     return tf.math.round(x)
+
+
+@supports(lambda x, *_, **__: x.dtype.is_floating)
+def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/maximum
+
+    At a bound TensorFlow differentiates by the first operand, x.
+    """
+    dtype = clip_dtype(x, min, max)
+    x = cast(x, dtype)
+    if min is not None:
+        x = tf.math.maximum(x, cast(min, dtype))
+    return x if max is None else tf.math.minimum(x, cast(max, dtype))

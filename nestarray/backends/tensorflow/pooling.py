@@ -67,7 +67,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         x: Any, /, *, kernel_size: Any, padding: Any = 0, dilation: Any = 1, **_: Any
     ) -> bool:
         # for windows of padding only TensorFlow returns the smallest number instead of -inf
-        is_plain = dilation == 1 and _has_kernel(x, count)
+        is_plain = windows.is_dense(dilation, count) and _has_kernel(x, count)
         return is_plain and windows.is_less_than_kernel(padding, kernel_size)
 
     @supports(is_native)
@@ -125,13 +125,14 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             ceil_mode=ceil_mode,
             divisor=divisor_override,
         )
+        wide = tf.float32 if x.dtype.size == 2 else x.dtype  # the kernel adds in its dtype
         out = _avg_pooled(
-            _channels_last(x),
+            _channels_last(tf.cast(x, wide)),
             at,
             count_include_pad=count_include_pad,
             divisor_override=divisor_override,
         )
-        return _channels_first(out)
+        return tf.cast(_channels_first(out), x.dtype)
 
     return avg_pool
 

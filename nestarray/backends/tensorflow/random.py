@@ -13,12 +13,8 @@ import tensorflow as tf
 from nestarray import dtypes
 from nestarray.backends.base import supports
 from nestarray.backends.numpy import random as in_numpy
+from nestarray.backends.tensorflow.core import is_watched
 from nestarray.numerics import threefry
-
-try:  # private tests for tapes; without them, TensorFlow's operations run
-    from tensorflow.python.eager import forwardprop_util, record
-except ImportError:  # pragma: no cover
-    forwardprop_util = record = None
 
 _EAGER = tf.__internal__.EagerTensor  # type(tf.zeros(())) is another while a graph is made
 
@@ -59,10 +55,7 @@ _QUICK = (tf.float32, tf.float64)
 
 
 def _has_no_derivative(u: Any) -> bool:
-    if record is None or forwardprop_util is None or u.dtype not in _QUICK or not _is_plain(u):
-        return False
-    is_watched = record.should_record_backprop([u]) or forwardprop_util.pack_tangents([u]).tangents
-    return not is_watched
+    return u.dtype in _QUICK and _is_plain(u) and not is_watched(u)
 
 
 @supports(_has_no_derivative)

@@ -10,7 +10,10 @@ import tensorflow as tf
 
 from nestarray.backends import xp
 from nestarray.backends.base import refuse_complex
+from nestarray.backends.tensorflow.core import is_watched
+from nestarray.backends.tensorflow.derivatives import summed
 from nestarray.backends.tensorflow.promotion import floating, floating_pair, promoting
+from nestarray.numerics.logarithms import complex_logaddexp
 from nestarray.numerics.nonfinite import completed
 
 
@@ -33,6 +36,18 @@ def _log(x: Any) -> Any:
     ratio = small / tf.where(large > 0, large, tf.ones_like(large))
     real = tf.math.log(large) + 0.5 * tf.math.log1p(ratio * ratio)
     return tf.complex(real, tf.math.atan2(b, a))
+
+
+def _to_base(base: float) -> Callable[[Any], Any]:
+    ln = math.log(base)
+
+    def log(x: Any) -> Any:
+        y = _log(x)
+        if not y.dtype.is_complex:
+            return y / ln
+        return tf.complex(tf.math.real(y) / ln, tf.math.imag(y) / ln)  # −∞ / ln would be NaN
+
+    return log
 
 
 def _expm1(x: Any) -> Any:
@@ -73,8 +88,8 @@ sqrt = floating(tf.math.sqrt)
 tan = floating(tf.math.tan)
 tanh = floating(_completed("tanh", tf.math.tanh))
 exp2 = floating(lambda x: tf.math.pow(tf.constant(2.0, x.dtype), x))
-log2 = floating(lambda x: _log(x) / math.log(2.0))
-log10 = floating(lambda x: _log(x) / math.log(10.0))
+log2 = floating(_to_base(2.0))
+log10 = floating(_to_base(10.0))
 
 
 def _ordered(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -87,21 +102,38 @@ def _ordered(x1: Any, x2: Any) -> tuple[Any, Any]:
 
 def _hypot(x1: Any, x2: Any) -> Any:
     refuse_complex(x1)
-    a, b = tf.abs(x1), tf.abs(x2)
-    large, small = _ordered(a, b)
-    # If large is 0 or ∞, the ratio would be NaN and so would the gradient.
-    plain = tf.math.is_finite(large) & (large > 0)
-    safe = tf.where(plain, large, tf.ones_like(large))
-    ratio = tf.where(plain, small, tf.zeros_like(small)) / safe
-    infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
-    return tf.where(
-        infinite, tf.constant(math.inf, large.dtype), large * tf.sqrt(1.0 + ratio * ratio)
-    )
+    large = tf.stop_gradient(tf.maximum(tf.abs(x1), tf.abs(x2)))
+    one = tf.ones_like(large)
+    scale = tf.where(tf.math.is_finite(large) & (large > 0), large, one)
+    a, b = x1 / scale, x2 / scale
+    square = a * a + b * b
+    is_zero = tf.equal(square, 0)
+    found = tf.where(is_zero, 0.0 * square, scale * tf.sqrt(tf.where(is_zero, one, square)))
+    infinite = tf.math.is_inf(x1) | tf.math.is_inf(x2)
+    return tf.where(infinite, tf.constant(math.inf, large.dtype), found)
+
+
+@tf.custom_gradient
+def _watched_atan2(x1: Any, x2: Any) -> Any:
+    """TensorFlow's derivative is NaN at the origin, this one 0."""
+
+    def gradient(upstream: Any) -> tuple[Any, Any]:
+        is_zero = tf.equal(x1, 0) & tf.equal(x2, 0)
+        square = x1 * x1 + x2 * x2
+        slope = tf.where(is_zero, tf.zeros_like(square), upstream)
+        slope = slope / tf.where(is_zero, tf.ones_like(square), square)
+        return summed(slope * x2, -slope * x1, x1, x2)
+
+    return tf.math.atan2(tf.stop_gradient(x1), tf.stop_gradient(x2)), gradient  # for accumulators
+
+
+def _atan2(x1: Any, x2: Any) -> Any:
+    return _watched_atan2(x1, x2) if is_watched(x1) or is_watched(x2) else tf.math.atan2(x1, x2)
 
 
 def _logaddexp(x1: Any, x2: Any) -> Any:
     if x1.dtype.is_complex:
-        return _complex_logaddexp(x1, x2)
+        return complex_logaddexp(xp, x1, x2)
     large, small = _ordered(x1, x2)
     # ∞ − ∞ would be NaN; the result is ∞.
     gap = tf.where(tf.math.is_inf(large), tf.zeros_like(large), small - large)
@@ -109,14 +141,6 @@ def _logaddexp(x1: Any, x2: Any) -> Any:
     return large + rest
 
 
-def _complex_logaddexp(x1: Any, x2: Any) -> Any:
-    is_larger = tf.math.real(x1) >= tf.math.real(x2)
-    large, small = tf.where(is_larger, x1, x2), tf.where(is_larger, x2, x1)
-    is_finite = tf.math.is_finite(tf.math.real(large))
-    gap = tf.where(is_finite, small - large, tf.zeros_like(large))
-    return large + tf.where(is_finite, _log1p(tf.math.exp(gap)), tf.zeros_like(large))
-
-
-atan2 = promoting(floating_pair(tf.math.atan2), scalar_ok=False)
+atan2 = promoting(floating_pair(_atan2), scalar_ok=False)
 hypot = promoting(floating_pair(_hypot), scalar_ok=False)
 logaddexp = promoting(floating_pair(_logaddexp), scalar_ok=False)

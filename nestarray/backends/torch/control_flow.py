@@ -22,6 +22,7 @@ from torch.utils._pytree import tree_map_only
 
 from nestarray.backends.torch.transforms import is_differentiated_again, not_differentiable
 from nestarray.errors import UnsupportedError
+from nestarray.typing import NUMBERS
 
 _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
 
@@ -252,7 +253,10 @@ class _Watch(TorchFunctionMode):
 
 
 class _Swap(TorchFunctionMode):
-    """Replaces tensors in the arguments of torch functions."""
+    """Replaces tensors in the arguments of torch functions, and constants by calls that make them.
+
+    torch.compile cannot read a constant tensor of a branch inside another one.
+    """
 
     def __init__(self, old: Sequence[Any], new: Sequence[Any]) -> None:
         super().__init__()
@@ -260,6 +264,8 @@ class _Swap(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs = tree_map_only(torch.Tensor, self.of, (args, kwargs or {}))
+        if func in (torch.tensor, torch.as_tensor) and isinstance(args[0], NUMBERS):
+            return torch.full((), *args, **kwargs)
         return func(*args, **kwargs)
 
     def of(self, x: Any) -> Any:

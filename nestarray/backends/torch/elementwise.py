@@ -6,10 +6,11 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import xp
 from nestarray.backends.base import supports
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING
-from nestarray.backends.torch.derivatives import is_observed
+from nestarray.backends.torch.derivatives import is_constant, is_observed
 from nestarray.backends.torch.integers import (
     LACKING,
     by_order,
@@ -17,7 +18,7 @@ from nestarray.backends.torch.integers import (
     through_int64,
 )
 from nestarray.backends.torch.promotion import is_wide, promoting, swapped
-from nestarray.numerics import division
+from nestarray.numerics import division, powers
 
 abs = guarded(torch.abs, torch.clone)
 angle = torch.angle
@@ -68,6 +69,20 @@ def _remainder(x1: Any, x2: Any) -> Any:
     return found.copysign_(x2)  # changes zeros only
 
 
+def _pow(x1: Any, x2: Any) -> Any:
+    if x1.is_complex():
+        return powers.complex_power(xp, torch.pow, x1, x2)
+    return torch.pow(x1, x2)
+
+
+def _copysign(x1: Any, x2: Any) -> Any:
+    """torch's second derivative at x1 = 0 is NaN, and its first at x1 = ±∞."""
+    if is_constant(x1) and not is_observed():
+        return torch.copysign(x1, x2)
+    kept = torch.where(x1 == 0, x1.detach(), x1)
+    return torch.where(torch.signbit(x1) == torch.signbit(x2), kept, -kept)
+
+
 add = promoting(
     torch.add,
     scalar_ok=is_wide,
@@ -90,12 +105,12 @@ divide = promoting(torch.true_divide, scalar_ok=is_wide)
 floor_divide = promoting(_floor_divide)
 remainder = promoting(_remainder)
 fmod = promoting(torch.fmod, otherwise=_remainder)
-pow = promoting(torch.pow, otherwise=through_int64(torch.pow))
+pow = promoting(_pow, scalar_ok=is_wide, otherwise=through_int64(torch.pow))
 maximum = promoting(torch.maximum, otherwise=by_order(torch.maximum, selects=True))
 minimum = promoting(torch.minimum, otherwise=by_order(torch.minimum, selects=True))
 fmax = promoting(torch.fmax, otherwise=by_order(torch.maximum, selects=True))
 fmin = promoting(torch.fmin, otherwise=by_order(torch.minimum, selects=True))
-copysign = promoting(torch.copysign)
+copysign = promoting(_copysign)
 nextafter = promoting(torch.nextafter)
 
 

@@ -11,6 +11,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.promotion import cast
 from nestarray.dynamo import is_compiling
+from nestarray.errors import LinearAlgebraError
 from nestarray.numerics.matrices import check_matrices, check_reflections
 from nestarray.numerics.results import (
     EighResult,
@@ -33,7 +34,7 @@ eigvalsh = _single(torch.linalg.eigvalsh)
 def eigvals(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.eigvals.html"""
     if x.is_cpu and not is_compiling() and _has_nonfinite(x):
-        raise torch.linalg.LinAlgError("eigvals: x: got infinities or NaN, expected finite numbers")
+        raise LinearAlgebraError("eigvals: x: got infinities or NaN, expected finite numbers")
     return torch.linalg.eigvals(x)
 
 

@@ -19,13 +19,18 @@ def _is_single(a: Any, x: Any) -> bool:
     )
 
 
+def _or_nan(found: Any, a: Any, x: Any) -> Any:
+    """`found`, NaN where an operand is; torch returns 0 or 1 if the other is 0 or ∞."""
+    return torch.where(a.isnan() | x.isnan(), torch.nan, found)
+
+
 @supports(_is_single)
 def gammainc(a: Any, x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/special.html#torch.special.gammainc"""
-    return torch.special.gammainc(a, x)
+    return _or_nan(torch.special.gammainc(a, x), a, x)
 
 
 @supports(_is_single)
 def gammaincc(a: Any, x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/special.html#torch.special.gammaincc"""
-    return torch.special.gammaincc(a, x)
+    return _or_nan(torch.special.gammaincc(a, x), a, x)

@@ -8,6 +8,7 @@ from typing import Any
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
+from nestarray.numerics import windows
 
 
 def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:
@@ -39,7 +40,8 @@ def _max_pool(count: int) -> Callable[..., Any]:
         dilation: Any = 1,
         ceil_mode: bool = False,
     ) -> bool:
-        return dilation == 1 and stride != () and _is_native(x, count, kernel_size, padding)
+        is_plain = windows.is_dense(dilation, count) and stride != ()
+        return is_plain and _is_native(x, count, kernel_size, padding)
 
     @supports(is_native)
     def max_pool(

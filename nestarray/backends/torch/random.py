@@ -32,10 +32,10 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
 
 
 def _hash(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
-    if _is_plain(key):  # shared memory, 32-bit arithmetic: six times as fast
-        words = [x.to(torch.uint32).contiguous().numpy() for x in (key, x0, x1)]
-        high, low = _in_numpy(words[0], words[1], words[2])
-        return torch.from_numpy(high).to(torch.int64), torch.from_numpy(low).to(torch.int64)
+    if _is_plain(key):
+        return _hash_on_host(key, x0, x1)
+    if _is_compiled_for_host(key):
+        return torch.ops.nestarray.threefry2x32(key.to(torch.int64), x0, x1)
     key = key.to(torch.int64)
     k0, k1 = key[0], key[1]
     keys = (k0, k1, k0 ^ k1 ^ threefry.PARITY)
@@ -47,6 +47,51 @@ def _hash(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
         x0 = (x0 + keys[(group + 1) % 3]) & _MASK
         x1 = (x1 + keys[(group + 2) % 3] + (group + 1)) & _MASK
     return x0, x1
+
+
+def _hash_on_host(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    """By NumPy, in shared memory: 32-bit arithmetic is six times as fast."""
+    words = [x.to(torch.uint32).contiguous().numpy() for x in (key, x0, x1)]
+    high, low = _in_numpy(words[0], words[1], words[2])
+    return torch.from_numpy(high).to(torch.int64), torch.from_numpy(low).to(torch.int64)
+
+
+@torch.library.custom_op("nestarray::threefry2x32", mutates_args=())
+def _opaque_hash(
+    key: torch.Tensor, x0: torch.Tensor, x1: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The hash as one operation of compiled code: torch.compile takes minutes for its 20 rounds.
+
+    https://docs.pytorch.org/docs/stable/library.html#torch.library.custom_op
+    """
+    return _hash_on_host(key, x0, x1)
+
+
+@_opaque_hash.register_fake
+def _shapes(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    return torch.empty_like(x0), torch.empty_like(x1)
+
+
+@_opaque_hash.register_vmap
+def _mapped(info: Any, in_dims: Any, key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
+    """All words of the batch in one call, with a key for each."""
+    key, x0, x1 = (
+        x.unsqueeze(-1).expand(*x.shape, info.batch_size) if dim is None else x.movedim(dim, -1)
+        for x, dim in zip((key, x0, x1), in_dims)
+    )
+    if key.ndim == 2:
+        key = key.unsqueeze(1).expand(2, *x0.shape)
+    words = _opaque_hash(key.reshape(2, -1), x0.reshape(-1), x1.reshape(-1))
+    return (words[0].reshape(x0.shape), words[1].reshape(x0.shape)), (1, 1)
+
+
+def _is_compiled_for_host(key: Any) -> bool:
+    """Whether torch.compile traces the call; exported programs must run without nestarray."""
+    return (
+        key.device.type == "cpu"
+        and torch.compiler.is_dynamo_compiling()
+        and not torch.compiler.is_exporting()
+    )
 
 
 def _is_plain(key: Any) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
+from nestarray.backends.torch.derivatives import is_constant, is_observed
 from nestarray.backends.torch.promotion import promoting
 
 
@@ -43,5 +44,16 @@ def logit(x: Any, /, *, eps: float | None = None) -> Any:
     return torch.logit(x, eps)
 
 
-xlogy = promoting(torch.special.xlogy)
-xlog1py = promoting(torch.special.xlog1py)
+def _product(native: Callable[..., Any], pole: float) -> Callable[..., Any]:
+    """`native`, with derivative 0 where it is 0 · ln 0; torch's by the second operand is NaN."""
+
+    def call(x1: Any, x2: Any, /) -> Any:
+        if not is_constant(x2) or is_observed():
+            x2 = torch.where((x1 == 0) & (x2 <= pole), pole + 1.0, x2)
+        return native(x1, x2)
+
+    return call
+
+
+xlogy = promoting(_product(torch.special.xlogy, 0.0), scalar_ok=False)
+xlog1py = promoting(_product(torch.special.xlog1py, -1.0), scalar_ok=False)

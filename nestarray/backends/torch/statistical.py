@@ -7,8 +7,10 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
-from nestarray.backends.torch.core import FLOATING, INEXACT, native_dtype
+from nestarray.backends.precision import in_single_precision
+from nestarray.backends.torch.core import FLOATING, INEXACT, PRECISE, native_dtype
 from nestarray.backends.torch.integers import LACKING, by_order
+from nestarray.backends.torch.promotion import cast
 from nestarray.numerics.axes import many_axes, one_axis
 
 
@@ -49,14 +51,15 @@ def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fals
 
 def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.prod.html"""
-    if dtype is None and x.dtype in FLOATING:
+    if dtype is None and x.dtype in PRECISE:
         if axis is None and keepdims is False:
             return torch.prod(x)
         if axis.__class__ is int and x.ndim:
             return torch.prod(x, axis, keepdims)
     wanted = native_dtype(accumulation_dtype(x, dtype))
-    unsigned = wanted in LACKING
-    product = x.to(torch.int64 if unsigned else wanted)
+    product = x.to(torch.int64 if wanted in LACKING else wanted)
+    if wanted in FLOATING and wanted not in PRECISE:
+        product = product.to(torch.float32)
     if axis is None and keepdims is False:
         product = torch.prod(product)
     else:
@@ -203,6 +206,7 @@ def cummin(x: Any, /, *, axis: Any = None) -> Any:
 
 
 @supports(lambda *_, b=None, return_sign=False, **_settings: b is None and return_sign is False)
+@in_single_precision(cast)
 def logsumexp(
     x: Any,
     /,

@@ -9,7 +9,9 @@ import torch
 
 from nestarray.backends import xp
 from nestarray.backends.torch.core import FLOATING
+from nestarray.backends.torch.derivatives import is_constant, is_observed
 from nestarray.backends.torch.promotion import floating_pair, promoting
+from nestarray.numerics.logarithms import complex_logaddexp
 from nestarray.numerics.nonfinite import completed
 
 
@@ -39,6 +41,29 @@ def _acos(x: Any) -> Any:
     return torch.complex(y.real, sign * (sign * y.imag + 0.0))  # −0 + 0 is 0
 
 
+def _logaddexp(x1: Any, x2: Any) -> Any:
+    if x1.is_complex():
+        return complex_logaddexp(xp, x1, x2)
+    return torch.logaddexp(x1, x2)
+
+
+def _hypot(x1: Any, x2: Any) -> Any:
+    """The derivative is 0 at the origin, where torch's is NaN."""
+    if is_constant(x1) and is_constant(x2) and not is_observed():
+        return torch.hypot(x1, x2)
+    is_zero = (x1 == 0) & (x2 == 0)
+    return torch.where(is_zero, 0, torch.hypot(torch.where(is_zero, 1, x1), x2))
+
+
+def _atan2(x1: Any, x2: Any) -> Any:
+    """The derivative is 0 at the origin; torch's is NaN in forward mode and the second one."""
+    if is_constant(x1) and is_constant(x2) and not is_observed():
+        return torch.atan2(x1, x2)
+    is_zero = (x1 == 0) & (x2 == 0)
+    constant = torch.atan2(x1.detach(), x2.detach())
+    return torch.where(is_zero, constant, torch.atan2(x1, torch.where(is_zero, 1, x2)))
+
+
 acos = _completed("acos", torch.acos, _acos)
 acosh = torch.acosh
 asin = torch.asin
@@ -61,7 +86,7 @@ tan = torch.tan
 tanh = _completed("tanh", torch.tanh, torch.tanh)
 rsqrt = torch.rsqrt
 
-atan2 = promoting(torch.atan2)
-hypot = promoting(floating_pair(torch.hypot))
-logaddexp = promoting(floating_pair(torch.logaddexp))
+atan2 = promoting(_atan2)
+hypot = promoting(floating_pair(_hypot))
+logaddexp = promoting(floating_pair(_logaddexp))
 logaddexp2 = promoting(floating_pair(torch.logaddexp2))

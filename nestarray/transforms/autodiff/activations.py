@@ -1,4 +1,4 @@
-"""Rules of activations. At kinks the derivative is the common one of JAX and PyTorch."""
+"""Rules of activations. At kinks the derivative is PyTorch's."""
 
 from __future__ import annotations
 
@@ -17,18 +17,6 @@ from nestarray.transforms.autodiff.rules import (
     Tangents,
     is_complex,
 )
-
-
-def _elu(x: Any, *, alpha: float = 1.0) -> Any:
-    """At 0 the derivative is `alpha`, from the exponential branch, not the mean of both branches."""
-    is_positive = ops.greater(x, 0)
-    return ops.where(is_positive, x, ops.multiply(ops.expm1(ops.where(is_positive, 0.0, x)), alpha))
-
-
-def _celu(x: Any, *, alpha: float = 1.0) -> Any:
-    is_positive = ops.greater(x, 0)
-    scaled = ops.divide(ops.where(is_positive, 0.0, x), alpha)
-    return ops.where(is_positive, x, ops.multiply(ops.expm1(scaled), alpha))
 
 
 def _soft_shrink(x: Any, *, threshold: float = 0.5) -> Any:
@@ -59,8 +47,6 @@ def _pull_softmax(call: Call, places: list[Place]) -> Pullback:
 
 RULES: dict[str, Rule] = {
     "relu": OfResult(lambda y: ops.astype(ops.greater(y, 0), y.dtype)),
-    "elu": Composed(_elu),
-    "celu": Composed(_celu),
     "soft_shrink": Composed(_soft_shrink),
     "sigmoid": OfResult(lambda y: ops.multiply(y, ops.subtract(1, y))),
     "log_sigmoid": Elementwise(lambda y, x: ops.sigmoid(ops.negative(x))),

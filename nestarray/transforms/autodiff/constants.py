@@ -43,6 +43,7 @@ _NAMES = [
     "floor_divide",
     "nextafter",
     "stop_gradient",
+    "bitcast",
     "zeros",
     "ones",
     "empty",

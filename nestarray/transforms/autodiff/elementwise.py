@@ -38,14 +38,19 @@ def _by_base(y: Any, x1: Any, x2: Any) -> Any:
 
 
 def _by_exponent(y: Any, x1: Any, x2: Any) -> Any:
-    """∂(x₁^x₂)/∂x₂; 0 at x₁ = 0."""
-    if not hasattr(x1, "dtype"):
-        return ops.multiply(y, math.log(x1) if x1 > 0 else 0.0 if x1 == 0 else math.nan)
-    return ops.multiply(y, ops.log(ops.where(ops.equal(x1, 0), 1, x1)))
+    """∂(x₁^x₂)/∂x₂; 0 at x₁ = 0 for x₂ ≥ 0."""
+    is_flat = ops.logical_and(ops.equal(x1, 0), ops.greater_equal(ops.real(x2), 0))
+    return ops.multiply(y, ops.log(ops.where(is_flat, 1, ops.astype(x1, y.dtype))))
 
 
 def _factor(truth: Any, y: Any) -> Any:
     return ops.astype(truth, y.dtype)
+
+
+def _is_inside(y: Any, x: Any, low: Any = None, high: Any = None) -> Any:
+    """Whether `clip` returns x; x below crossed bounds is outside, also if it equals the upper."""
+    found = ops.logical_or(ops.equal(x, y), ops.isnan(x))
+    return found if low is None else ops.logical_and(found, ops.logical_not(ops.less(x, low)))
 
 
 def _is_low(y: Any, x: Any, low: Any) -> Any:
@@ -55,7 +60,7 @@ def _is_low(y: Any, x: Any, low: Any) -> Any:
 
 def _is_high(y: Any, x: Any, low: Any, high: Any) -> Any:
     """Whether `clip` returns the upper bound, which takes precedence if the bounds cross."""
-    found = ops.logical_and(ops.not_equal(x, y), ops.equal(y, high))
+    found = ops.logical_and(ops.equal(y, high), ops.logical_not(_is_inside(y, x, low)))
     return found if low is None else ops.logical_and(found, ops.logical_not(_is_low(y, x, low)))
 
 
@@ -89,13 +94,15 @@ def _abs(y: Any, x: Any) -> Any:
 
 
 def _push_sign(call: Call, tangents: Tangents) -> Any:
-    """For complex x, only the component of the tangent orthogonal to x changes x / |x|."""
+    """For complex x ≠ 0, only the component of the tangent orthogonal to x changes x / |x|."""
     (x,), y, t = call.args, call.y, tangents[0]
     if not is_complex(x):
         return None
     size = ops.abs(x)
     along = ops.multiply(y, ops.real(ops.multiply(ops.conj(y), t)))
-    return ops.divide(ops.subtract(t, along), ops.where(ops.equal(size, 0), 1, size))
+    is_zero = ops.equal(size, 0)
+    slope = ops.divide(ops.subtract(t, along), ops.where(is_zero, 1, size))
+    return ops.where(is_zero, 0, slope)
 
 
 def _angle(y: Any, x: Any) -> Any:
@@ -104,7 +111,8 @@ def _angle(y: Any, x: Any) -> Any:
 
 def _over(x: Any, y: Any) -> Any:
     """x / y, 0 where y is."""
-    return ops.divide(x, ops.where(ops.equal(y, 0), 1, y))
+    is_zero = ops.equal(y, 0)
+    return ops.divide(ops.where(is_zero, 0, x), ops.where(is_zero, 1, y))
 
 
 def _shift(y: Any, x: Any) -> Any:
@@ -128,7 +136,9 @@ RULES: dict[str, Rule] = {
         lambda ct, x1, x2: ops.multiply(ct, conj(x2)), lambda ct, x1, x2: ops.multiply(ct, conj(x1))
     ),
     "divide": Elementwise(
-        lambda y, x1, x2: 1 / x2 if not hasattr(x2, "dtype") else ops.reciprocal(x2),
+        lambda y, x1, x2: (
+            ops.reciprocal(x2) if hasattr(x2, "dtype") else 1 / x2 if x2 else math.inf
+        ),
         lambda y, x1, x2: ops.negative(ops.divide(y, x2)),
     ),
     "pow": Elementwise(_by_base, _by_exponent),
@@ -141,7 +151,7 @@ RULES: dict[str, Rule] = {
     "maximum": _extremum(ops.greater),
     "minimum": _extremum(ops.less),
     "clip": Elementwise(
-        lambda y, x, *bounds: _factor(ops.logical_or(ops.equal(x, y), ops.isnan(x)), y),
+        lambda y, x, *bounds: _factor(_is_inside(y, x, *bounds), y),
         lambda y, x, low, *high: _factor(_is_low(y, x, low), y),
         lambda y, x, low, high: _factor(_is_high(y, x, low, high), y),
     ),
@@ -182,8 +192,8 @@ RULES: dict[str, Rule] = {
     "acos": Elementwise(lambda y, x: ops.divide(-1.0, ops.sqrt(_one_minus_square(x)))),
     "atan": Elementwise(lambda y, x: ops.reciprocal(ops.add(ops.multiply(x, x), 1))),
     "atan2": Elementwise(
-        lambda y, x1, x2: ops.divide(x2, _squares(x1, x2)),
-        lambda y, x1, x2: ops.negative(ops.divide(x1, _squares(x1, x2))),
+        lambda y, x1, x2: _over(x2, _squares(x1, x2)),
+        lambda y, x1, x2: ops.negative(_over(x1, _squares(x1, x2))),
     ),
     "sinh": Elementwise(lambda y, x: ops.cosh(x)),
     "cosh": Elementwise(lambda y, x: ops.sinh(x)),

@@ -159,10 +159,6 @@ def _sort(x: Any, *, axis: int = -1, descending: bool = False, stable: bool = Tr
     return ops.take_along_axis(x, order, axis=axis)
 
 
-def _partition(x: Any, kth: int, *, axis: int = -1) -> Any:
-    return ops.take_along_axis(x, ops.argpartition(x, kth, axis=axis), axis=axis)
-
-
 RULES: dict[str, Rule] = {
     "getitem": Linear(_getitem),
     "take": Linear(_take),
@@ -170,5 +166,4 @@ RULES: dict[str, Rule] = {
     "where": Jacobian(_push_where, _pull_where),
     "setitem": Jacobian(_push_setitem, _pull_setitem),
     "sort": Composed(_sort),
-    "partition": Composed(_partition),
 }

@@ -36,10 +36,9 @@ def _ratio(y: Any, x: Any) -> Any:
     return ops.where(is_zero, 0.5, ops.divide(y, ops.where(is_zero, 1, x)))
 
 
-def _log_beside(x1: Any, x2: Any) -> Any:
-    """ln x₂; 0 where x₁ = 0 and x₂ ≤ 0, so that 0 · ln 0 = 0."""
-    lacks = ops.logical_and(ops.equal(x1, 0), ops.less_equal(x2, 0))
-    return ops.where(lacks, 0.0, ops.log(ops.where(lacks, 1, x2)))
+def _beside(x1: Any, x2: Any) -> Any:
+    """x₂; 1 where x₁ = 0 and x₂ ≤ 0, so that 0 · ln 0 = 0 with derivatives 0."""
+    return ops.where(ops.logical_and(ops.equal(x1, 0), ops.less_equal(x2, 0)), 1.0, x2)
 
 
 RULES: dict[str, Rule] = {
@@ -53,11 +52,12 @@ RULES: dict[str, Rule] = {
     "lgamma": Elementwise(lambda y, x: ops.digamma(x)),
     "digamma": Elementwise(lambda y, x: ops.polygamma(1, x)),
     "xlogy": Elementwise(
-        lambda y, x1, x2: _log_beside(x1, x2), lambda y, x1, x2: ops.divide(x1, x2)
+        lambda y, x1, x2: ops.log(_beside(x1, x2)),
+        lambda y, x1, x2: ops.divide(x1, _beside(x1, x2)),
     ),
     "xlog1py": Elementwise(
-        lambda y, x1, x2: _log_beside(x1, ops.add(x2, 1)),
-        lambda y, x1, x2: ops.divide(x1, ops.add(x2, 1)),
+        lambda y, x1, x2: ops.log(_beside(x1, ops.add(x2, 1))),
+        lambda y, x1, x2: ops.divide(x1, _beside(x1, ops.add(x2, 1))),
     ),
     "i0": Elementwise(lambda y, x: ops.i1(x)),
     "i0e": Elementwise(lambda y, x: ops.subtract(ops.i1e(x), ops.multiply(ops.sign(x), y))),
