@@ -1,4 +1,33 @@
-"""nestarray: hold, move and train array models across NumPy, JAX, PyTorch and TensorFlow."""
+"""Hold, move and train array models across NumPy, JAX, PyTorch and TensorFlow.
+
+First calls::
+
+    v = na.Container(layer={"w": w, "b": b}, head=[h])   # a tree of arrays
+    v["layer/w"], v.layer.w, v.select("**/w")            # look up
+    v.set("layer/w", x), v.at["**/b"].add(1.0)           # change a copy
+    na.exp(v) - 0.1 * v, na.tree_norm(v)                 # every function takes arrays and trees
+    v.map(fn), v.diff(u)                                 # any function; compare two trees
+    v.to_backend("jax"), v.save("v.safetensors")         # move and store
+    loss, grads = na.value_and_grad(fn)(v)               # also jit, vmap, jvp, scan, …
+    graph = na.trace_graph(module, x)                    # a PyTorch module as a program
+    graph.to_backend("jax").verify()                     # on another framework, and compared
+    net = na.to_module(module, x).to_backend("jax")      # the same as a layer with variables
+
+Parts: `na.nn` (layers, optimizers), `na.random`, `na.graph`, `na.tree` (nests of any kind),
+`na.storage` (files), `na.frontends` (functions of other frameworks, under their names),
+`na.testing` (comparisons, gradient checks), `na.dtypes`, `na.errors`.
+
+Functions by chapter; ``help("nestarray.ops.linalg")`` shows one:
+
+    activations, arrangement, attention, bessel, blocks, boxes, colors, complex_numbers,
+    contraction, conversion, convolution, convolution_layouts, correlation, creation,
+    curves, data_type, distances, elementwise, factorizations, fft, filters, gamma, gates,
+    grids, image, image_filters, indexing, linalg, linear_systems, logic, losses,
+    manipulation, margin_losses, matrices, nan_reductions, normalization, order_statistics,
+    patterns, pooling, pooling_layouts, positions, random, recurrent, regression_losses,
+    rejection, representation, resampling, searching, segments, sequence_losses, sets,
+    signal, simplex, sorting, special, statistical, transcendental, window_reductions.
+"""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic
 
 from nestarray import ops
+from nestarray.backends import backend_of_value
 from nestarray.container import Container, Leaf, method
 from nestarray.container.access import is_leaf_index
 from nestarray.container.container import from_leaves
 from nestarray.container.selection import matches, selected
 from nestarray.container.spec import Key, Path, path_text
-from nestarray.errors import ArgumentError, PathError
+from nestarray.dtypes import is_key
+from nestarray.errors import ArgumentError, PathError, ShapeError
 from nestarray.errors.text import listed
 from nestarray.errors.unknown_names import hint, unknown_attribute
 
@@ -79,20 +81,24 @@ class At(Generic[Leaf]):
         return self._container[self._place] if chosen is None else _taken(self._container, chosen)
 
     def set(self, value: Any) -> Container[Leaf]:
-        """Set the value at a path, or of each leaf that a pattern matches; a path may be new.
+        """Fill the leaves at a path, or that a pattern matches, with `value`; a path may be new.
 
-        With a pattern, `value` may be a Container of the selected leaves.
+        An array keeps its shape and dtype, as in JAX: ``x.at[...].set(value)``. To put another
+        array or tree in its place, use `Container.set`.
+
+        Args:
+            value: a number, an array that broadcasts to each leaf, or a tree of the same keys.
+                Leaves that are not arrays are replaced by it.
         """
         try:
-            chosen = self._chosen()
+            return self._replaced(lambda old: _filled(old, value))
         except PathError:
             if _is_pattern(self._place) or _is_glob(self._place):
                 raise
-            chosen = None
-        if chosen is None:
-            return self._container.set(self._place, value)
-        old = _taken(self._container, chosen)
-        return _put(self._container, chosen, old.map(lambda _, new: new, value))
+        except ShapeError as error:
+            error.add_note("c.set(path, x) puts an array of another shape in its place")
+            raise
+        return self._container.set(self._place, value)
 
     def apply(self, fn: Callable[[Any], Any]) -> Container[Leaf]:
         """Replace the value at a path, or each leaf that a pattern matches, by ``fn`` of it."""
@@ -202,6 +208,14 @@ class _Inside(At[Leaf]):
 
     def _part_of(self, old: Any) -> Any:
         return old.at[self._place] if isinstance(old, Container) else ops.at(old)[self._place]
+
+
+def _filled(old: Any, value: Any) -> Any:
+    if isinstance(old, Container):
+        return old.map(_filled, Container(value) if isinstance(value, Mapping) else value)
+    if is_key(old):  # numbers fill arrays of numbers
+        return value if is_key(value) else old
+    return value if backend_of_value(old) is None else ops.at(old)[...].set(value)
 
 
 def _is_pattern(place: Any) -> bool:

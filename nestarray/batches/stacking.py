@@ -26,8 +26,6 @@ from nestarray.container.spec import (
     Spec,
     explain_mismatch,
     join_path,
-    parse_path,
-    take_key,
 )
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, PathError, ShapeError, StructureError
@@ -136,7 +134,10 @@ def unstack_keys(
         stacked, name = c, ""
     else:
         start, stop, spec = c.spec.locate(path, "Container.unstack_keys")
-        stacked, name = from_leaves(spec, c.leaves()[start:stop]), join_path(parse_path(path))
+        stacked, name = (
+            from_leaves(spec, c.leaves()[start:stop]),
+            join_path(c.spec.keys_along(path)),
+        )
     members = _unstacked(stacked, name, keys)
     if keys is None:
         new = TupleContainer(tuple(members)) if kind == "tuple" else Container(members)
@@ -284,7 +285,7 @@ def _unstacked(stacked: Container, name: str, keys: Collection[Key] | None) -> l
 
 def _spread(c: Container, path: Key | Path, members: Container) -> Container:
     """`c` with members instead of the node at `path`, among its siblings."""
-    *above, _ = own = _own_path(c.spec, parse_path(path))
+    *above, _ = own = c.spec.keys_along(path)
     parent = c[tuple(above)] if above else c
     if parent.spec.kind != "dict":
         raise StructureError(
@@ -306,14 +307,3 @@ def _spread(c: Container, path: Key | Path, members: Container) -> Container:
             entries[name] = value
     new = Container(entries)
     return c.set(tuple(above), new) if above else new
-
-
-def _own_path(spec: Spec, remaining: Path) -> Path:
-    """The keys along a path, with the types that the nodes have."""
-    own: list[Key] = []
-    while remaining:
-        key, remaining = take_key(spec, remaining)
-        assert key is not None  # the caller has checked the path
-        own.append(key)
-        spec = spec.index[key][2]
-    return tuple(own)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
-from nestarray.comparison.equality import Statistics
+from nestarray.comparison import equality
 from nestarray.container.spec import Path, join_path
 
 
@@ -21,7 +22,7 @@ class Change:
         old: a description of the old leaf or node, such as ``f32[3, 4]``; None if added.
         new: a description of the new leaf or node; None if removed.
         aspects: of a changed leaf, the changed ones of ``type, backend, dtype, shape, values``.
-        statistics: the distance of changed values of the same shape.
+        compared: the arguments of `statistics`, if values of the same shape changed.
     """
 
     status: str
@@ -30,16 +31,21 @@ class Change:
     old: str | None
     new: str | None
     aspects: tuple[str, ...] = ()
-    statistics: Statistics | None = None
+    compared: dict[str, Any] | None = field(default=None, compare=False, repr=False)
+
+    @cached_property
+    def statistics(self) -> equality.Statistics | None:
+        """The distance of changed values of the same shape, computed on first access."""
+        return None if self.compared is None else equality.statistics(**self.compared)
 
     def inverse(self) -> Change:
         """The reverse change."""
         status = {"added": "removed", "removed": "added"}.get(self.status, self.status)
         path = self.path if self.old_path is None else self.old_path
         old_path = None if status == "added" else self.path
-        return Change(
-            status, path, old_path, self.new, self.old, self.aspects, self.statistics
-        )  # fmt: skip
+        return replace(
+            self, status=status, path=path, old_path=old_path, old=self.new, new=self.old
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The change as strings and numbers, for JSON; infinities and NaN as strings."""

@@ -16,20 +16,20 @@ from nestarray.backends import backend_of_type, is_array
 from nestarray.comparison.change import Change
 from nestarray.comparison.diff_report import as_html, as_text
 from nestarray.comparison.equality import (
-    Statistics,
+    are_near,
     check_has_values,
     differing_aspects,
     identical,
     same_values,
-    statistics,
 )
 from nestarray.comparison.merge import MISSING, Merging
 from nestarray.comparison.moves import moved_leaves
 from nestarray.container import Container, Leaf, method
+from nestarray.container.access import Leaves
 from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.leaf import describe
-from nestarray.container.spec import LEAF, Path, Spec, join_path
+from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.errors.text import listed
 
@@ -147,6 +147,7 @@ def diff(
     atol: float = 0.0,
     check_dtype: bool = True,
     check_backend: bool = True,
+    check_order: bool = True,
 ) -> Diff:
     """The difference from this tree to `other`: structure, shapes, dtypes and values, by path.
 
@@ -163,6 +164,7 @@ def diff(
         atol: see `rtol`.
         check_dtype: False treats arrays of different dtypes as equal if their values are.
         check_backend: False treats arrays of different frameworks as equal if their values are.
+        check_order: False ignores the order of keys, which files and frameworks change.
 
     Returns:
         a `Diff`, which is true if the trees differ.
@@ -191,8 +193,9 @@ def diff(
         if not (isinstance(value, (int, float)) and value >= 0):
             raise ArgumentError(f"diff: {name}: got {value!r}, expected a number of at least 0")
     for side in (c, other):
-        for path, leaf in side.flat_items():
-            check_has_values("diff", path, leaf)
+        check_has_values("diff", side)
+    if not check_order:
+        other = from_leaves(*_in_order_of(c._spec, other._spec, other._leaves))
     ignored = set()
     if not check_dtype:
         ignored.add("dtype")
@@ -221,24 +224,40 @@ def diff(
     )
 
 
+def _in_order_of(like: Spec, spec: Spec, leaves: Leaves) -> tuple[Spec, Leaves]:
+    """The tree with the keys of its dicts in the order of `like`, additional keys last."""
+    if like is spec or LEAF in (like, spec):
+        return spec, leaves
+    parts: dict[Key, tuple[Spec, Leaves]] = {}
+    for key, (start, stop, child) in spec.index.items():
+        parts[key] = child, leaves[start:stop]
+        if key in like.index:
+            parts[key] = _in_order_of(like.index[key][2], *parts[key])
+    keys = [*filter(parts.__contains__, like.keys), *parts] if spec.kind == "dict" else parts
+    keys = tuple(dict.fromkeys(keys))
+    changed = make_spec(spec.kind, keys, tuple([parts[key][0] for key in keys]))
+    return changed, tuple([leaf for key in keys for leaf in parts[key][1]])
+
+
 def _changed_leaf(
     old: Any, new: Any, rtol: float, atol: float, ignored: set[str]
-) -> tuple[tuple[str, ...], Statistics | None] | None:
-    """The aspects in which a leaf changed, and the distance of its values; None if unchanged."""
+) -> tuple[tuple[str, ...], dict[str, Any] | None] | None:
+    """The changed aspects of a leaf, and the arguments for `Change.compared`; None if unchanged."""
     if old is new:
         return None
-    aspects = tuple(a for a in differing_aspects(old, new) if a not in ignored)
-    found = None
-    if not ("type" in aspects or "shape" in aspects):
-        if is_array(old) or isinstance(old, (int, float, complex)):
-            exact = not (rtol or atol or differing_aspects(old, new))
-            if not (exact and same_values(old, new)):
-                found = statistics(old, new, rtol=rtol, atol=atol)
-            if found is not None:
-                aspects = (*aspects, "values")
-        elif not same_values(old, new):
-            aspects = (*aspects, "values")
-    return (aspects, found) if aspects else None
+    found = differing_aspects(old, new)
+    aspects = tuple([a for a in found if a not in ignored])
+    if "type" in aspects or "shape" in aspects:
+        return aspects, None
+    is_number = is_array(old) or isinstance(old, (int, float, complex))
+    compared = {"x": old, "y": new, "rtol": rtol, "atol": atol} if is_number else None
+    if compared is not None and (found or rtol or atol):
+        is_same = are_near(**compared)
+    else:
+        is_same = same_values(old, new)
+    if is_same:
+        return (aspects, None) if aspects else None
+    return (*aspects, "values"), compared
 
 
 def _entries(
@@ -251,10 +270,9 @@ def _entries(
     entries = list(_changed_nodes((), c._spec, other._spec))
     for k, (path, new) in enumerate(zip(other._spec.paths, other._leaves, strict=True)):
         if k in changed:
-            i, aspects, found = changed[k]
-            old = c._leaves[i]
-            names = _describe_both(old, new, aspects)
-            entries.append(Change("changed", path, path, *names, aspects, found))
+            i, aspects, compared = changed[k]
+            names = _describe_both(c._leaves[i], new, aspects)
+            entries.append(Change("changed", path, path, *names, aspects, compared))
         elif k in moved:
             entries.append(
                 Change("moved", path, c._spec.paths[moved[k]], describe(new), describe(new))
@@ -269,6 +287,8 @@ def _entries(
 
 
 def _describe_both(old: Any, new: Any, aspects: tuple[str, ...]) -> tuple[str, str]:
+    if aspects == ("values",) and is_array(old):
+        return (describe(old),) * 2
     names = describe(old), describe(new)
     if "backend" in aspects:
         return tuple(f"{_framework(x)} {n}" for x, n in zip((old, new), names))  # type: ignore[return-value]

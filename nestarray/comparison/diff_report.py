@@ -2,21 +2,25 @@
 
 Changes of numbered places with equal text, ``layers/0/w`` to ``layers/11/w``, become one line with
 the range of the number. If the report is still too long, lines are summarized by subtree, deepest
-first.
+first. The largest change comes first, and numbers are never cut: the text of a long line
+continues in the next one.
 """
 
 from __future__ import annotations
 
 import html
+import math
 import re
 import shutil
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Any
 
 from nestarray.comparison.change import Change
 from nestarray.comparison.equality import Statistics
 from nestarray.container.spec import Path, join_path
+from nestarray.display.text import cut
 from nestarray.errors.text import counted
 
 MAX_LINES = 40
@@ -46,17 +50,18 @@ def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
     if not entries:
         return f"no differences in {counted(old_leaves, 'leaf', 'leaves')}"
     columns, rows = shutil.get_terminal_size((100, MAX_LINES + 4))
+    columns = max(columns, 24)
     limit = max(8, min(MAX_LINES, rows - 4))
-    lines = _folded(entries, limit)
+    lines = sorted(_folded(entries, limit), key=_rank)
     left_out = len(lines) - limit
     if left_out > 0:
         lines = lines[: limit - 1]
     width = min(max(len(line.name) for line in lines), max(24, columns // 2))
     middle = min(max(len(line.detail) for line in lines), 32)
-    text = [_heading(entries, old_leaves, new_leaves)]
+    text = wrap(_heading(entries, old_leaves, new_leaves), columns)
     for line in lines:
         row = f"{_SIGNS[line.status]} {line.name:<{width}}  {line.detail:<{middle}}  {_note(line)}"
-        text.append(_cut(row.rstrip(), columns))
+        text.extend(_wrapped(row.rstrip(), line, columns))
     if left_out > 0:
         text.append(f"… {left_out + 1} more lines; all of them: list(diff)")
     return "\n".join(text)
@@ -64,7 +69,7 @@ def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
 
 def as_html(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
     """The report as a small HTML table."""
-    lines = _folded(entries, MAX_LINES) if entries else []
+    lines = sorted(_folded(entries, MAX_LINES), key=_rank) if entries else []
     rows = []
     for line in lines[:MAX_LINES]:
         cells = (_SIGNS[line.status], line.name, line.detail, _note(line))
@@ -83,15 +88,33 @@ def _heading(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str
     counts = dict.fromkeys(_SIGNS, 0)
     for entry in entries:
         counts[entry.status] += 1
-    nodes = counts.pop("kind") + counts.pop("order")
+    nodes = {"of another kind": counts.pop("kind"), "in another order": counts.pop("order")}
     parts = [f"{count:,} {status}" for status, count in counts.items() if count]
-    if nodes:
-        parts.append(f"{nodes:,} {'node' if nodes == 1 else 'nodes'} of another kind or order")
+    parts += [f"{counted(count, 'node')} {text}" for text, count in nodes.items() if count]
     return f"{', '.join(parts)}; {counted(old_leaves, 'leaf', 'leaves')} → {new_leaves:,}"
 
 
-def _cut(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
+def _rank(line: _Line) -> tuple[int, float]:
+    """Changed values first, the largest change at the top; other orders of keys last."""
+    if line.status in ("kind", "order"):
+        return 2, 0.0
+    s: Any = line.statistics
+    if s is None:
+        return 1, 0.0
+    return 0, -math.inf if s.nans else -s.max_abs if s.max_abs == s.max_abs else 0.0
+
+
+def _wrapped(row: str, line: _Line, width: int) -> list[str]:
+    """`row` in lines of at most `width` columns: the name and the shape, then the numbers."""
+    if len(row) <= width:
+        return [row]
+    sign = _SIGNS[line.status]
+    if len(line.name) + len(line.detail) + 4 <= width:
+        head = [f"{sign} {line.name}  {line.detail}"]
+    else:
+        head = [f"{sign} {cut(line.name, width - 2)}", *wrap(line.detail, width - 4)]
+    head += wrap(_note(line), width - 4)
+    return [head[0].rstrip(), *(f"    {text}" for text in head[1:])]
 
 
 # -- folding ----------------------------------------------------------------------------------

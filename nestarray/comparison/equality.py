@@ -17,7 +17,8 @@ import numpy as np
 
 from nestarray import backends, ops
 from nestarray.backends import is_array
-from nestarray.dtypes import dtype_of
+from nestarray.container import Container
+from nestarray.dtypes import dtype_of, is_key
 from nestarray.errors import ArgumentError, DtypeError
 
 
@@ -53,14 +54,18 @@ class Statistics:
         return self.changed / self.size
 
 
-def check_has_values(name: str, path: str, leaf: Any) -> None:
-    """Raise an error for an array under tracing."""
-    backend = backends.backend_of_type(type(leaf))
-    if backend is not None and backends.core(backend).is_traced(leaf):
-        raise ArgumentError(
-            f"{name}: {path!r} is an array that {backend} is tracing, which has no values yet; "
-            f"call {name} outside of the traced function"
-        )
+def check_has_values(name: str, c: Container) -> None:
+    """Raise an error if an array of `c` is under tracing."""
+    kinds = {kind: backends.backend_of_type(kind) for kind in set(map(type, c._leaves))}
+    if not {*kinds.values()} - {None, "numpy"}:
+        return
+    for path, leaf in c.flat_items():
+        backend = kinds[type(leaf)]
+        if backend is not None and backends.core(backend).is_traced(leaf):
+            raise ArgumentError(
+                f"{name}: {path!r} is an array that {backend} is tracing, which has no values yet; "
+                f"call {name} outside of the traced function"
+            )
 
 
 def differing_aspects(x: Any, y: Any) -> tuple[str, ...]:
@@ -75,7 +80,7 @@ def differing_aspects(x: Any, y: Any) -> tuple[str, ...]:
     if first is None or second is None:
         return () if first is second and type(x) is type(y) else ("type",)
     aspects = [] if first == second else ["backend"]
-    if _dtype_name(x) != _dtype_name(y):
+    if (first != second or x.dtype != y.dtype) and _dtype_name(x) != _dtype_name(y):
         aspects.append("dtype")
     if tuple(x.shape) != tuple(y.shape):
         aspects.append("shape")
@@ -101,14 +106,20 @@ def same_values(x: Any, y: Any) -> bool:
         return True
     if not is_array(x):
         return _same_objects(x, y)
-    x, y = _readable(x, y)
+    if not x.__class__ is y.__class__ is np.ndarray:
+        x, y = _readable(x, y)
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray) and x.dtype == y.dtype:
-        if x.dtype.hasobject or (x.dtype.kind in "SUV" and _bits(x) is None):
+        kind = x.dtype.kind
+        if x.dtype.hasobject or (kind in "SUV" and _bits(x) is None):
             return bool(np.array_equal(x, y))
         first, second = _bits(x), _bits(y)
-        if first is not None and second is not None and np.array_equal(first, second):
-            return True
-        if x.dtype.kind in "biumM":
+        if first is not None and second is not None:
+            differs = first != second
+            if not differs.any():
+                return True
+            if kind == "f":
+                return bool(np.isnan(x[differs]).all() and np.isnan(y[differs]).all())
+        if kind in "biumM":
             return False
     return not bool(ops.any(_differs(_computable(x), _computable(y))))
 
@@ -132,14 +143,29 @@ def statistics(x: Any, y: Any, *, rtol: float = 0.0, atol: float = 0.0) -> Stati
     with np.errstate(all="ignore"):  # infinities and NaN are expected
         if isinstance(x, np.ndarray) and not _is_numeric(x):
             return _statistics_of_symbols(x, y)
-        x, y = _computable(x), _computable(y)
-        distance, before, after = _distance(x, y)
-        differs = _differs(x, y)
-        if rtol or atol:
-            near = ops.less_equal(distance, ops.add(ops.multiply(before, rtol), atol))
-            near = ops.logical_and(near, ops.isfinite(distance))  # rtol · ∞ would accept all values
-            differs = ops.logical_and(differs, ops.logical_not(near))
+        differs, distance, before, after = _compared(x, y, rtol, atol)
         return _summary(differs, distance, ops.maximum(before, after))
+
+
+def are_near(x: Any, y: Any, *, rtol: float = 0.0, atol: float = 0.0) -> bool:
+    """Whether `statistics` with the same arguments is None."""
+    x, y = _readable(x, y)
+    with np.errstate(all="ignore"):
+        if isinstance(x, np.ndarray) and not _is_numeric(x):
+            return not np.any(x != y)
+        return not bool(ops.any(_compared(x, y, rtol, atol)[0]))
+
+
+def _compared(x: Any, y: Any, rtol: float, atol: float) -> tuple[Any, Any, Any, Any]:
+    """Where elements differ by more than the tolerance, |y − x|, |x| and |y|."""
+    x, y = _computable(x), _computable(y)
+    distance, before, after = _distance(x, y)
+    differs = _differs(x, y)
+    if rtol or atol:
+        near = ops.less_equal(distance, ops.add(ops.multiply(before, rtol), atol))
+        near = ops.logical_and(near, ops.isfinite(distance))  # rtol · ∞ would accept all values
+        differs = ops.logical_and(differs, ops.logical_not(near))
+    return differs, distance, before, after
 
 
 def fingerprint(leaf: Any) -> Any:
@@ -195,10 +221,8 @@ def _host(x: Any) -> np.ndarray:
     backend = backends.backend_of_type(type(x))
     if backend is None:
         return np.asarray(x)
-    if _dtype_name(x).startswith("key<"):  # JAX hides the words of typed keys
-        import jax
-
-        x = jax.random.key_data(x)
+    if is_key(x):  # JAX hides the words of typed keys
+        x = backends.chapter("jax", "keys").words_of(x)
     return np.asarray(backends.core(backend).to_numpy(x))
 
 
@@ -209,8 +233,11 @@ def _bits(x: np.ndarray) -> np.ndarray | None:
         if parts is None or not x.flags.c_contiguous or not x.ndim:
             return None
         x = x.view(parts)
-    size = x.dtype.itemsize
-    return x.view(f"u{size}") if size in (1, 2, 4, 8) else None
+    unsigned = _UNSIGNED.get(x.dtype.itemsize)
+    return None if unsigned is None else x.view(unsigned)
+
+
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 
 
 def _is_numeric(x: np.ndarray) -> bool:

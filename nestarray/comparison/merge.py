@@ -126,8 +126,7 @@ def merge(
     """
     for name, side in (("c", c), ("ours", ours), ("theirs", theirs)):
         check_container("merge", name, side)
-        for path, leaf in side.flat_items():
-            check_has_values("merge", path, leaf)
+        check_has_values("merge", side)
     moves = _Moves(c, ours, theirs)
     merging = Merging(identical, _resolver(resolve), moves.displaced)
     result = merging.merged(

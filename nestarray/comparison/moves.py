@@ -18,6 +18,8 @@ def moved_leaves(c: Container, other: Container) -> dict[int, int]:
     The same array object is the same leaf at any path. Arrays with equal values are the same leaf
     if the last key is equal, or if no other array has these values; constants are ignored.
     """
+    if c._spec is other._spec:
+        return {}
     old_index, new_index = set(c._spec.paths), set(other._spec.paths)
     removed = [i for i, path in enumerate(c._spec.paths) if path not in new_index]
     added = [k for k, path in enumerate(other._spec.paths) if path not in old_index]

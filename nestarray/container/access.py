@@ -9,6 +9,7 @@ from operator import index as _as_integer
 from typing import Any
 
 from nestarray.container.arguments import check_mapping, check_separator
+from nestarray.container.leaf import REMOVED
 from nestarray.container.spec import (
     LEAF,
     Spec,
@@ -178,6 +179,16 @@ def _spread(prefix: Spec, leaves: Leaves, spec: Spec) -> list[Any] | None:
             return None
         result.extend(part)
     return result
+
+
+def keeping_removed(
+    function: Callable[..., Any], leaves: Leaves, with_path: bool = False
+) -> Callable[..., Any]:
+    """`function` of rows of leaves, which returns a leaf of a type in `REMOVED` unchanged."""
+    if REMOVED.isdisjoint(map(type, leaves)):
+        return function
+    place = 1 if with_path else 0
+    return lambda *row: row[place] if type(row[place]) in REMOVED else function(*row)
 
 
 def map_leaves(spec: Spec, function: Callable[..., Any], columns: Sequence[Any]) -> Leaves:

@@ -6,11 +6,11 @@ nor produces a meaningless tree.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from nestarray.container.spec import Key, Spec
-from nestarray.errors import ArgumentError, PathError, StructureError
+from nestarray.container.spec import Spec
+from nestarray.errors import ArgumentError
 
 
 def refuse(function: str, name: str, value: Any, expected: str) -> NoReturn:
@@ -104,24 +104,3 @@ def pairs_of(tree: Iterator[Any]) -> dict[Any, Any]:
             refuse("Container", "tree", pair, "(key, value) pairs of an iterator")
         entries[pair[0]] = pair[1]
     return entries
-
-
-def is_existing_path(spec: Spec, key: Key) -> bool:
-    """Whether `key` is an existing path but not a key: a new key of this name would hide the path."""
-    if not isinstance(key, str) or "/" not in key or key in spec.index:
-        return False
-    try:
-        spec.locate(key)
-    except PathError:
-        return False
-    return True
-
-
-def check_no_hidden_path(c: Any, keys: Iterable[Key]) -> None:
-    """Refuse new keys that would hide an existing path."""
-    for key in keys:
-        if is_existing_path(c.spec, key):
-            raise StructureError(
-                f"Container.update: other: {key!r} is no key here, but a path; write "
-                f"c.set({key!r}, x), or nest the mapping as the tree is"
-            )

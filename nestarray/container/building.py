@@ -26,7 +26,7 @@ class Parts:
 def build(tree: Any, kind: str = "dict") -> tuple[Spec, tuple[Any, ...]]:
     """Spec and leaves of any tree that `Container` accepts; `kind` is for iterables of pairs."""
     leaves: list[Any] = []
-    if isinstance(tree, (Iterator, ItemsView)) or (tree.__class__ is tuple and not tree):
+    if isinstance(tree, (Iterator, ItemsView)):
         tree = arguments.pairs_of(iter(tree))
     try:
         spec = _build(tree, leaves, kind)

@@ -7,7 +7,7 @@ from itertools import compress
 from typing import Any
 
 from nestarray.container.access import Leaves
-from nestarray.container.arguments import is_existing_path, refuse
+from nestarray.container.arguments import refuse
 from nestarray.container.spec import (
     Key,
     Path,
@@ -40,21 +40,7 @@ def replaced(
     whole = (*leaves[:start], *new_leaves, *leaves[stop:])
     if old is new_spec:
         return spec, whole
-    return _substitute(spec, _located_keys(spec, path), new_spec), whole
-
-
-def _located_keys(spec: Spec, path: Key | Path) -> Path:
-    """The keys along `path`, with the types that the spec has."""
-    if not isinstance(path, tuple) and path in spec.index:
-        return (path,)
-    keys: list[Key] = []
-    remaining = parse_path(path)
-    while remaining:
-        key, remaining = take_key(spec, remaining)
-        assert key is not None
-        keys.append(key)
-        spec = spec.index[key][2]
-    return tuple(keys)
+    return _substitute(spec, spec.keys_along(path), new_spec), whole
 
 
 def _substitute(spec: Spec, keys: Path, new: Spec) -> Spec:
@@ -90,12 +76,6 @@ def _inserted(
     for key in reversed(keys[1:]):
         new = make_spec("dict", (key,), (new,))
     key = keys[0]
-    if is_existing_path(spec, key):
-        raise PathError(
-            f"{caller}: {path!r}: {key!r} is no key here, but a path; a tuple has one key after "
-            f"the other, c.at[{key!r}][…] is a part of what is there, and c.at[function of a path] "
-            "several places"
-        )
     if spec.kind in ("list", "tuple"):
         if str(key) != str(len(spec.keys)):
             raise PathError(
@@ -114,7 +94,7 @@ def removed(spec: Spec, leaves: Leaves, paths: Iterable[Key | Path]) -> tuple[Sp
     for path in paths:
         start, stop, _ = spec.locate(path, "Container.delete")
         kept[start:stop] = [False] * (stop - start)
-        gone.add(_located_keys(spec, path))
+        gone.add(spec.keys_along(path))
     changed = _without(spec, gone, _nodes_above(gone), ())
     return changed, tuple(compress(leaves, kept))
 
@@ -141,33 +121,96 @@ def _node(kind: str, pairs: list[tuple[Key, Spec]]) -> Spec:
     return make_spec(kind, keys, tuple(s for _, s in pairs))
 
 
-def renamed(spec: Spec, names: Mapping[Key | Path, Key] | Callable[[Key], Key]) -> Spec:
-    """Change the last key of all paths in `names` at once, so that keys can be swapped."""
+def renamed(
+    spec: Spec,
+    leaves: Leaves,
+    names: Mapping[Key | Path, Key | Path] | Callable[[Key], Key],
+) -> tuple[Spec, Leaves]:
+    """Give all paths in `names` their new keys or paths at once, so that names can be swapped."""
     if not isinstance(names, Mapping):
-        names = {path: names(path[-1]) for path in _paths_of_keys(spec)}
+        names = {path: (*path[:-1], names(path[-1])) for path in _paths_of_keys(spec)}
     new_keys: dict[Path, Key] = {}
+    moves: dict[Path, Key | Path] = {}
     for path, new in names.items():
         spec.locate(path, "Container.rename")
-        if isinstance(new, bool) or not isinstance(new, (str, int)):
+        keys = new if isinstance(new, tuple) else (new,)
+        if not keys or any(isinstance(k, bool) or not isinstance(k, (str, int)) for k in keys):
             place = f"names[{path_text(path)}]"
-            refuse("Container.rename", place, new, "the new key, a string or an integer")
-        new_keys[_located_keys(spec, path)] = new
-    nodes = _nodes_above(new_keys)
+            wanted = new[-1] if isinstance(new, tuple) and new else new
+            refuse("Container.rename", place, wanted, "the new key, a string or an integer")
+        old = spec.keys_along(path)
+        key = _key_beside(old, new)
+        if key is None:
+            moves[old] = new
+        else:
+            new_keys[old] = key
+    spec = _with_keys(spec, new_keys, _nodes_above(new_keys), ())
+    moved = {
+        tuple(new_keys.get(old[:n], old[n - 1]) for n in range(1, len(old) + 1)): new
+        for old, new in moves.items()
+    }
+    return _moved(spec, leaves, moved) if moved else (spec, leaves)
 
-    def walk(node: Spec, above: Path) -> Spec:
-        if above not in nodes:
-            return node
-        paths = [(*above, key) for key in node.keys]
-        keys = tuple(new_keys.get(path, path[-1]) for path in paths)
-        if len(set(keys)) < len(keys):
-            taken = next(p for p in paths if p in new_keys and keys.count(new_keys[p]) > 1)
+
+def _key_beside(old: Path, new: Key | Path) -> Key | None:
+    """The new last key of `old`, or None if `new` is a path in another node.
+
+    A key with slashes, as Haiku has, stays one key.
+    """
+    if isinstance(new, tuple):
+        return new[-1] if new[:-1] == old[:-1] else None
+    if isinstance(new, int) or "/" not in new:
+        return new
+    above = join_path((*old[:-1], ""))
+    key = new.removeprefix(above)
+    is_key = key and ("/" not in key or "/" in str(old[-1]))
+    return key if is_key and new.startswith(above) else None
+
+
+def _with_keys(spec: Spec, new_keys: dict[Path, Key], nodes: set[Path], above: Path) -> Spec:
+    if above not in nodes:
+        return spec
+    paths = [(*above, key) for key in spec.keys]
+    keys = tuple(new_keys.get(path, path[-1]) for path in paths)
+    if len(set(keys)) < len(keys):
+        taken = next(p for p in paths if p in new_keys and keys.count(new_keys[p]) > 1)
+        raise StructureError(
+            f"Container.rename: there already is a key {new_keys[taken]!r} beside {taken[-1]!r}"
+        )
+    kind = spec.kind if keys == spec.keys else "dict"  # a list with a string key is a dict
+    children = [
+        _with_keys(child, new_keys, nodes, path)
+        for child, path in zip(spec.children, paths, strict=True)
+    ]
+    return make_spec(kind, keys, tuple(children))
+
+
+def _moved(spec: Spec, leaves: Leaves, moves: dict[Path, Key | Path]) -> tuple[Spec, Leaves]:
+    """Remove all parts, then insert each at its new path."""
+    parts = []
+    for old, new in moves.items():
+        outer = next((old[:n] for n in range(1, len(old)) if old[:n] in moves), None)
+        if outer is not None:
             raise StructureError(
-                f"Container.rename: there already is a key {new_keys[taken]!r} beside {taken[-1]!r}"
+                f"Container.rename: {join_path(old)!r} lies inside {join_path(outer)!r}, which "
+                "moves too; rename them in two calls"
             )
-        kind = node.kind if keys == node.keys else "dict"  # a list with a string key is a dict
-        return make_spec(kind, keys, tuple(map(walk, node.children, paths)))
+        start, stop, part = spec.locate(old)
+        parts.append((new, part, leaves[start:stop]))
+    spec, leaves = removed(spec, leaves, moves)
+    for new, *part in parts:
+        if _exists(spec, new):
+            raise StructureError(f"Container.rename: there already is a {path_text(new)}")
+        spec, leaves = replaced(spec, leaves, new, *part, "Container.rename")
+    return spec, leaves
 
-    return walk(spec, ())
+
+def _exists(spec: Spec, path: Key | Path) -> bool:
+    try:
+        spec.locate(path)
+    except PathError:
+        return False
+    return True
 
 
 def _paths_of_keys(spec: Spec, above: Path = ()) -> Iterator[Path]:
@@ -223,7 +266,7 @@ def placed(
     at = start + sum(child.num_leaves for child in node.children[:position])
     changed = _node(node.kind, pairs)
     if above:
-        changed = _substitute(spec, _located_keys(spec, above), changed)
+        changed = _substitute(spec, spec.keys_along(above), changed)
     return changed, (*leaves[:at], *part[1], *leaves[at:])
 
 

@@ -12,11 +12,12 @@ from abc import ABCMeta
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
 from copy import deepcopy
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NoReturn, TypeVar, overload
 
 from nestarray.container import access, arguments, changes, joins
 from nestarray.container.building import Parts, build, spliced
-from nestarray.container.leaf import itemsize, size
+from nestarray.container.leaf import REMOVED, itemsize, size
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
 from nestarray.dynamo import traced_as
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
@@ -37,6 +38,10 @@ else:
 New = TypeVar("New")  # the type of the leaves that a function returns
 
 
+_NOTHING: Mapping[Any, Any] = MappingProxyType({})
+_NO_VALUE: Any = object()
+
+
 class _ContainerType(ABCMeta):
     """The metaclass of `Container`; suggests our constructor for one of another library."""
 
@@ -48,7 +53,16 @@ class _ContainerType(ABCMeta):
             raise unknown_attribute(lambda: access.class_attribute_message(name, cls), name)
 
 
-class _Keys(KeysView[Key]):
+class _Reversible:
+    """A view that can be iterated from its end, as those of a dict."""
+
+    __slots__ = ()
+
+    def __reversed__(self: Any) -> Iterator[Any]:
+        return reversed(tuple(self))
+
+
+class _Keys(_Reversible, KeysView[Key]):
     """The keys of a node, with a readable repr."""
 
     __slots__ = ()
@@ -57,11 +71,23 @@ class _Keys(KeysView[Key]):
         return f"Keys({list(self)!r})"
 
 
+class _Values(_Reversible, ValuesView[Any]):
+    """The leaf or sub-container at each key of a node."""
+
+    __slots__ = ()
+
+
+class _Items(_Reversible, ItemsView[Key, Any]):
+    """(key, leaf or sub-container) pairs of a node."""
+
+    __slots__ = ()
+
+
 class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     """An immutable nested mapping of native arrays; a pytree to every framework.
 
     **Look up** by key, path or attribute: ``c["a"]["w"]``, ``c["a/w"]``, ``c["a", "w"]``,
-    ``c.a.w``. An exact key is found before a path is split, so keys may contain slashes.
+    ``c.a.w``. Keys may be empty or contain slashes, as long as no two paths have one name.
     Any other index applies to every leaf: ``c[0]``, ``c[:, 2:5]``.
 
     **Modify** a copy that shares all unchanged leaves: ``c.set("a/w", x)``,
@@ -91,7 +117,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         **entries: further top-level entries.
 
     Raises:
-        StructureError: a key is neither a string nor an integer, or `tree` contains itself.
+        StructureError: a key is neither a string nor an integer, two paths have one name
+            (``{"a/b": 1, "a": {"b": 2}}``, ``{1: 2, "1": 3}``), or `tree` contains itself.
         ArgumentError: an item of an iterator is not a pair.
 
     Example:
@@ -121,6 +148,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     #: `na.getitem` and `na.setitem`, attached by nestarray.ops
     _take_part: ClassVar[Callable[..., Any]]
     _replace_part: ClassVar[Callable[..., Any]]
+    #: the names of the ops among the methods
+    _ops: ClassVar[frozenset[str]] = frozenset()
     #: the class of fused Containers, and its constructor; set by nestarray.container.fused
     _fused: ClassVar[type]
     _composed: ClassVar[Callable[..., Any]]
@@ -132,12 +161,12 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for arrays
 
-    def __new__(cls, tree: Any = (), /, **entries: Any) -> Container[Leaf]:
+    def __new__(cls, tree: Any = _NOTHING, /, **entries: Any) -> Container[Leaf]:
         if tree.__class__ is cls._fused and not entries:
             return tree
         own = tree if tree.__class__ is dict else {}
         if any(value.__class__ is cls._fused for value in chain(own.values(), entries.values())):
-            is_all = tree.__class__ in (dict, tuple) and len(own) == len(tree)
+            is_all = tree is own or tree is _NOTHING
             if is_all and own.keys().isdisjoint(entries):
                 return cls._composed(cls._kind, own | entries)
         spec, leaves = build(tree, cls._kind)
@@ -229,13 +258,23 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return self._leaves[start] if spec is LEAF else from_leaves(spec, self._leaves[start:stop])
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *(str(k) for k in self._spec.keys if str(k).isidentifier())]
+        """The keys, and the methods of trees; ops are methods too, but `na` lists them."""
+        keys = [str(key) for key in self._spec.keys if str(key).isidentifier()]
+        return keys + [name for name in super().__dir__() if name not in self._ops]
+
+    def _ipython_key_completions_(self) -> list[Any]:
+        """The keys and paths that notebooks complete in ``c["``."""
+        return [*dict.fromkeys((*self._spec.keys, *self._spec.path_names))]
 
     def __iter__(self) -> Iterator[Any]:
         """The keys; for a bare array, its slices along the first axis."""
         if self._spec is LEAF:
             return iter([self[i] for i in range(self._leaves[0].shape[0])])
-        return iter(self._spec.keys)
+        return iter(self._spec.sortable_keys)
+
+    def __reversed__(self) -> Iterator[Any]:
+        """The keys, or the slices of a bare array, in reverse order."""
+        return reversed(tuple(self))
 
     @signature_errors()
     def keys(self) -> KeysView[Key]:
@@ -249,14 +288,14 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """The leaf or sub-container at each key of this node."""
         if self._spec is LEAF:
             raise _no_keys()
-        return ValuesView(self)
+        return _Values(self)
 
     @signature_errors()
     def items(self) -> ItemsView[Key, Any]:
         """(key, leaf or sub-container) pairs of this node."""
         if self._spec is LEAF:
             raise _no_keys()
-        return ItemsView(self)
+        return _Items(self)
 
     def __len__(self) -> int:
         return len(self._spec.keys)
@@ -383,22 +422,37 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     # -- change ----------------------------------------------------------------------------
 
-    def set(self, path: Key | Path, value: Any) -> Container[Leaf]:
+    def set(self, path: Key | Path | Mapping[Any, Any], value: Any = _NO_VALUE) -> Container[Leaf]:
         """A Container in which `path` holds `value`, new or replaced.
 
+        ``c.at[path].set(x)`` keeps the shape and the dtype of the leaves.
+
         Args:
-            path: a key, ``"a/b"``, or a tuple of keys; missing nodes are created.
-            value: a leaf, or any tree that `Container` accepts.
+            path: a key, ``"a/b"``, or a tuple of keys; missing nodes are created. Or a mapping of
+                such paths to values, which are set in its order.
+            value: a leaf, or any tree that `Container` accepts; none with a mapping.
 
         Raises:
-            PathError: the path leads through a leaf.
+            PathError: a path leads through a leaf.
+            ArgumentError: `value` is missing, or given with a mapping.
 
         Example:
             >>> import nestarray as na
             >>> na.Container(a={"w": 1}).set("a/b", 2).set("n", {"c": 3}).to_dict()
             {'a': {'w': 1, 'b': 2}, 'n': {'c': 3}}
+            >>> na.Container(a={"w": 1}).set({"a/b": 2, "n": 3}).to_dict()
+            {'a': {'w': 1, 'b': 2}, 'n': 3}
         """
-        return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
+        if value is not _NO_VALUE:
+            return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
+        if not isinstance(path, Mapping):
+            raise ArgumentError(
+                f"Container.set: {path!r} has no value; write c.set(path, x) or c.set({{path: x}})"
+            )
+        result = self
+        for place, new in path.items():
+            result = result.set(place, new)
+        return result
 
     @signature_errors()
     def update(self, other: Mapping[Any, Any] | None = None, /, **entries: Any) -> Container[Leaf]:
@@ -410,7 +464,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
         Raises:
             ArgumentError: `other` is not a mapping.
-            StructureError: a key of a plain mapping equals an existing path of several keys.
+            StructureError: two paths have one name: keys with slashes are not split, so a new
+                key ``"a/b"`` beside the keys ``"a"``, ``"b"`` raises an error. `set` takes paths.
 
         Example:
             >>> import nestarray as na
@@ -421,8 +476,6 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         for source in (entries,) if other is None else (other, entries):
             arguments.check_mapping("Container.update", "other", source, "keys to arrays or trees")
             new = source if isinstance(source, Container) else Container(source)
-            if new is not source:
-                arguments.check_no_hidden_path(self, new._spec.keys)
             if not new._spec.num_leaves and not new._spec.keys:
                 continue
             if LEAF in (result._spec, new._spec):
@@ -451,28 +504,33 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return from_leaves(*changes.removed(self._spec, self._leaves, paths))
 
     @signature_errors()
-    def rename(self, names: Mapping[Any, Key] | Callable[[Key], Key]) -> Container[Leaf]:
-        """A Container with a new last key for the leaf or sub-container at each path.
+    def rename(self, names: Mapping[Any, Key | Path] | Callable[[Key], Key]) -> Container[Leaf]:
+        """A Container with a new key or a new path for the leaf or sub-container at each path.
 
         Args:
-            names: path → new key, with all paths of this Container, so that keys can be swapped;
-                or a function from each key of a dict in the tree to its new key.
+            names: path → new last key, or new path: a string with a slash, or a tuple of keys.
+                All paths on the left refer to this Container, so that names can be swapped. An
+                entry that moves to another node becomes its last one. A key with slashes, as
+                Haiku has, stays one key. Or a function from each key of a dict in the tree to its
+                new key.
 
         Raises:
-            PathError: a path does not exist.
-            StructureError: two members of a node would have the same key.
+            PathError: a path does not exist, or a new path leads through a leaf.
+            StructureError: two entries would have the same path.
 
         Example:
             >>> import nestarray as na
             >>> na.Container(a=1, b={"c": 2}).rename({"a": "b", "b": "a", "b/c": "d"}).to_dict()
             {'b': 1, 'a': {'d': 2}}
+            >>> na.Container(a={"b": 1, "c": 2}).rename({"a/b": "a/w", "a/c": "d/c"}).paths()
+            ('a/w', 'd/c')
             >>> na.Container(Dense_0={"kernel": 1}).rename(str.lower).paths()
             ('dense_0/kernel',)
         """
         if not callable(names):
             entries = "paths to new keys, or a function of a key"
             arguments.check_mapping("Container.rename", "names", names, entries)
-        return from_leaves(changes.renamed(self._spec, names), self._leaves)
+        return from_leaves(*changes.renamed(self._spec, self._leaves, names))
 
     @signature_errors()
     def combine(self, *others: Container[New]) -> Container[Leaf | New]:
@@ -482,7 +540,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         `partition` left out are lost.
 
         Raises:
-            StructureError: a path is in both.
+            StructureError: a path is in both, or two paths have one name (``a/b`` as two keys
+                and as one key with a slash).
 
         Example:
             >>> import nestarray as na
@@ -523,6 +582,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     ) -> Container[New]:
         """Apply `fn` to each leaf, together with the matching leaves of `others`.
 
+        ``optax.MaskedNode`` is kept, as by ``jax.tree.map``. None is a leaf.
+
         Args:
             fn: ``fn(leaf, *other_leaves)``, or ``fn(path, leaf, …)`` under `with_path`.
             *others: Containers of the same keys, prefix Containers, or values for all leaves.
@@ -553,6 +614,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         ]
         if with_path:
             columns.insert(0, self._spec.path_names)
+        fn = access.keeping_removed(fn, self._leaves, with_path)
         return from_results(self._spec, access.map_leaves(self._spec, fn, columns))
 
     def _map_joined(
@@ -567,6 +629,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         ]
         if with_path:
             columns.insert(0, spec.path_names)
+        fn = access.keeping_removed(fn, columns[with_path], with_path)
         return from_results(spec, access.map_leaves(spec, fn, columns))
 
     @signature_errors()
@@ -580,7 +643,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """
         arguments.check_function("Container.reduce", "fn", fn, "fn(reduction, leaf)")
         for leaf in self._leaves:
-            initial = fn(initial, leaf)
+            if type(leaf) not in REMOVED:
+                initial = fn(initial, leaf)
         return initial
 
 

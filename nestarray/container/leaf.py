@@ -12,6 +12,13 @@ from typing import Any
 
 from nestarray.container.building import Parts
 
+#: Types of placeholders for removed leaves in trees of other libraries, such as `optax.MaskedNode`:
+#: `map` and ops keep such objects, as JAX does, for which they are nodes without leaves.
+REMOVED: set[type] = set()
+
+#: Types of leaves that ops return unchanged.
+NOT_ARRAYS: set[type] = {type(None), str, bytes}
+
 _SHORT = {"float": "f", "bfloat": "bf", "int": "i", "uint": "u", "complex": "c"}
 
 

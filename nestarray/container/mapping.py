@@ -11,11 +11,12 @@ from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from typing import Any
 
-from nestarray.container.access import Leaves, align_leaves, map_leaves
+from nestarray.container.access import Leaves, align_leaves, keeping_removed, map_leaves
 from nestarray.container.arguments import check_depth, check_function
 from nestarray.container.attaching import method
 from nestarray.container.building import build
 from nestarray.container.container import Container, New, from_leaves, from_results
+from nestarray.container.leaf import REMOVED
 from nestarray.container.selection import matches
 from nestarray.container.spec import LEAF, Path, Spec, join_path, make_spec
 from nestarray.errors import ArgumentError
@@ -73,6 +74,8 @@ def accumulate(
 
     def step(leaf: Any) -> Any:
         nonlocal reduction
+        if type(leaf) in REMOVED:
+            return leaf
         reduction = leaf if reduction is _NO_INITIAL else fn(reduction, leaf)
         return reduction
 
@@ -126,6 +129,7 @@ def parallel_map(
     columns = [c.leaves(), *(align_leaves(c.spec, o, "Container.parallel_map") for o in others)]
     if with_path:
         columns.insert(0, c.spec.path_names)
+    fn = keeping_removed(fn, c.leaves(), with_path)
     executor = ThreadPoolExecutor(max_workers)
     try:
         calls = [executor.submit(copy_context().run, fn, *row) for row in zip(*columns)]

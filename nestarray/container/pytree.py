@@ -26,6 +26,7 @@ from nestarray.container.container import (
     rebuild,
 )
 from nestarray.container.fused import FusedContainer, Layout, Place, from_buffers, make_layout
+from nestarray.container.leaf import NOT_ARRAYS, REMOVED
 from nestarray.container.leaf_kinds import FIXED_DTYPE
 from nestarray.container.spec import Spec, from_rows, make_spec
 from nestarray.errors import StructureError
@@ -112,13 +113,7 @@ def _register_flax() -> None:
     from flax import serialization
 
     def to_state(c: Container) -> dict[str, Any]:
-        state = {str(key): serialization.to_state_dict(value) for key, value in c.items()}
-        if len(state) < len(c):
-            raise StructureError(
-                f"flax.serialization: the keys {list(c)!r} of a Container are not all different as "
-                "strings, which is how Flax names them; rename some"
-            )
-        return state
+        return {str(key): serialization.to_state_dict(value) for key, value in c.items()}
 
     def from_state(c: Container, state: dict[str, Any]) -> Container:
         if set(state) != set(map(str, c)):
@@ -132,6 +127,13 @@ def _register_flax() -> None:
 
     for cls in _CLASSES:
         serialization.register_serialization_state(cls, to_state, from_state)
+
+
+def _register_optax() -> None:
+    import optax
+
+    REMOVED.add(optax.MaskedNode)
+    NOT_ARRAYS.add(optax.MaskedNode)
 
 
 def _stay_as_written() -> None:
@@ -196,6 +198,7 @@ for _module, _function in {
     "torch": _register_torch,
     "optree": _register_optree,
     "flax.serialization": _register_flax,
+    "optax": _register_optax,
     "tensorflow.python.autograph.core.config": _stay_as_written,
     "tensorflow.python.data.util.structure": _give_tf_data_specs,
 }.items():

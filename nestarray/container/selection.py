@@ -12,8 +12,9 @@ from nestarray.container.access import Leaves, map_leaves
 from nestarray.container.arguments import refuse
 from nestarray.container.attaching import method
 from nestarray.container.container import Container, Leaf, from_leaves
+from nestarray.container.leaf import REMOVED
 from nestarray.container.spec import LEAF, Spec, join_path, make_spec, part_of
-from nestarray.dtypes import dtype_of, isdtype
+from nestarray.dtypes import dtype_of, is_key, isdtype
 from nestarray.dynamo import cached_constant, traced_as
 from nestarray.errors import ArgumentError
 
@@ -48,7 +49,14 @@ def _predicate(pattern: Any) -> Callable[[str, Any], Any]:
         below = f"{name}/" if pattern else ""
         return lambda path, leaf: path == name or path.startswith(below)
     if callable(pattern):
-        return pattern if _takes_path(pattern) else lambda path, leaf: pattern(leaf)
+        takes_path = _takes_path(pattern)
+
+        def test(path: str, leaf: Any) -> Any:
+            return type(leaf) not in REMOVED and (
+                pattern(path, leaf) if takes_path else pattern(leaf)
+            )
+
+        return test
     raise ArgumentError(
         f"Container: got {pattern!r} as a pattern, expected a glob such as '**/bias', a tuple of "
         "keys, a compiled regular expression, a type, or a function of (path, leaf) or of the "
@@ -73,7 +81,7 @@ def _of_dtype(dtype: Any) -> Callable[[str, Any], bool]:
     kinds = tuple(kind for kind in asked if not _float8_name(kind))
 
     def test(path: str, leaf: Any) -> bool:
-        if not hasattr(leaf, "dtype"):
+        if not hasattr(leaf, "dtype") or is_key(leaf):
             return False
         name = _float8_name(leaf.dtype)
         if name:

@@ -33,6 +33,16 @@ _interned: WeakValueDictionary[Hashable, Spec] = WeakValueDictionary()
 _interning = threading.Lock()
 
 
+class _Number(int):
+    """An integer that sorts before strings: ``tf.nest`` and dm-tree sort the keys of a node."""
+
+    def __lt__(self, other: Any) -> bool:
+        return isinstance(other, str) or int.__lt__(self, other)
+
+    def __gt__(self, other: Any) -> bool:
+        return not isinstance(other, str) and int.__gt__(self, other)
+
+
 class kept(Generic[Value]):
     """A cached property without a lock.
 
@@ -65,6 +75,8 @@ class Spec:
     num_leaves: int
     #: key → (first leaf, one past the last leaf, child spec)
     index: dict[Key, tuple[int, int, Spec]]
+    #: name of a path → its keys, in a tree that has a key with a slash
+    named: dict[str, Path]
 
     def __init__(self, kind: str, keys: tuple[Key, ...], children: tuple[Spec, ...]) -> None:
         self.kind, self.keys, self.children = kind, keys, children
@@ -73,8 +85,36 @@ class Spec:
             self.index[key] = (start, start + child.num_leaves, child)
             start += child.num_leaves
         self.num_leaves = 1 if kind == "leaf" else start
+        self.named = self._check_names()
         self._located: dict[Any, tuple[int, int, Spec]] = {}
         self._permutations: dict[int, tuple[Spec, tuple[int, ...] | None]] = {}
+
+    def _check_names(self) -> dict[str, Path]:
+        """Raise an error if two paths have one name; return the paths by name, if a key has a slash.
+
+        Without slashes, only an integer and its text have one name.
+        """
+        has_slash = self.has_slashes or any(child.named for child in self.children)
+        if not has_slash and len(set(map(type, self.keys))) < 2:
+            return {}
+        named: dict[str, Path] = {}
+        for key, child in zip(self.keys, self.children, strict=True):
+            inner = child.all_paths() if has_slash else ()
+            for path in ((key,), *((key, *rest) for rest in inner)):
+                other = named.setdefault(join_path(path), path)
+                if other is not path:
+                    raise StructureError(
+                        f"Container: {join_path(path)!r} names two paths, {other!r} and {path!r}; "
+                        "rename a key; c.set(name, x) changes what is there"
+                    )
+        return named if has_slash else {}
+
+    def all_paths(self) -> Iterator[Path]:
+        """The path of each node and leaf below this one, nodes before their members."""
+        for key, child in zip(self.keys, self.children, strict=True):
+            yield (key,)
+            for rest in child.all_paths():
+                yield (key, *rest)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return from_rows, (self._rows(),)
@@ -104,6 +144,12 @@ class Spec:
             return "*"
         inner = ", ".join(f"{k}: {c!r}" for k, c in zip(self.keys, self.children, strict=True))
         return f"{self.kind}({inner})"
+
+    @kept
+    def sortable_keys(self) -> Path:
+        """`keys` for iteration; integers beside strings sort before them."""
+        is_mixed = len(set(map(type, self.keys))) > 1
+        return tuple([_Number(k) if is_mixed and k.__class__ is int else k for k in self.keys])
 
     @kept
     def has_slashes(self) -> bool:
@@ -170,19 +216,29 @@ class Spec:
         return hit
 
     def _locate(self, path: Key | Path, caller: str) -> tuple[int, int, Spec]:
-        if not isinstance(path, tuple) and path in self.index:
-            return self.index[path]
-        start, spec, done = 0, self, []
-        remaining = parse_path(path, caller)
-        while remaining:
-            key, remaining = take_key(spec, remaining)
-            if key is None:
-                message = _missing_key_message(spec, done, remaining[0], path)
-                raise PathError(f"{caller}: {message}")
+        start, spec = 0, self
+        for key in self.keys_along(path, caller):
             first, _, spec = spec.index[key]
             start += first
-            done.append(key)
         return start, start + spec.num_leaves, spec
+
+    def keys_along(self, path: Key | Path, caller: str = "Container") -> Path:
+        """The keys along an existing path, with the types that the nodes have.
+
+        The name of a path is found before it is split; empty keys are found before they are ignored.
+        """
+        if not isinstance(path, tuple) and path in self.index:
+            return (path,)
+        if isinstance(path, str):
+            if path in self.named:
+                return self.named[path]
+            keys, rest = _walk(self, tuple(path.split("/")))
+            if not rest:
+                return keys
+        keys, rest = _walk(self, parse_path(path, caller))
+        if rest:
+            raise PathError(f"{caller}: {_missing_key_message(self, keys, rest[0], path)}")
+        return keys
 
 
 def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
@@ -194,7 +250,7 @@ def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:
     least = -1
     found = _keys_named(spec, remaining)
     for key, rest in found:
-        left = _names_left(spec.index[key][2], rest) if len(found) > 1 else 0
+        left = len(_walk(spec.index[key][2], rest)[1]) if len(found) > 1 else 0
         if least < 0 or left < least:
             best, least = (key, rest), left
     return best
@@ -230,21 +286,25 @@ def _spellings(spec: Spec, name: Key) -> list[Key]:
     return found
 
 
-def _names_left(spec: Spec, remaining: Path) -> int:
-    """The number of names after the last key that exists."""
+def _walk(spec: Spec, remaining: Path) -> tuple[Path, Path]:
+    """The keys along a path as far as they exist, and the rest of the path."""
+    keys: list[Key] = []
     while remaining:
-        key, rest = take_key(spec, remaining)
+        key, remaining = take_key(spec, remaining)
         if key is None:
             break
-        spec, remaining = spec.index[key][2], rest
-    return len(remaining)
+        keys.append(key)
+        spec = spec.index[key][2]
+    return tuple(keys), remaining
 
 
 @compile_time_constant
-def _missing_key_message(spec: Spec, done: list[Key], key: Key, path: Any) -> str:
-    where = f"under {join_path(tuple(done))!r}" if done else "at the top"
+def _missing_key_message(spec: Spec, done: Path, key: Key, path: Any) -> str:
+    where = f"under {join_path(done)!r}" if done else "at the top"
+    for existing in done:
+        spec = spec.index[existing][2]
     if spec.kind == "leaf":
-        leaf = f"{join_path(tuple(done))!r} is a leaf" if done else "this is a bare array"
+        leaf = f"{join_path(done)!r} is a leaf" if done else "this is a bare array"
         return f"no {path_text(path)}: {leaf}, it has no keys"
     is_glob = isinstance(key, str) and "*" in key
     hint = "; c.select and c.exclude take patterns" if is_glob else _slashed(key, spec)

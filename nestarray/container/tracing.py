@@ -19,7 +19,6 @@ from typing import Any
 from nestarray.container.attaching import method
 from nestarray.container.container import Container, from_leaves
 from nestarray.container.spec import Spec
-from nestarray.errors import StructureError
 
 
 @method
@@ -103,11 +102,6 @@ def _nest_order(spec: Spec, start: int) -> Iterator[int]:
     if spec.kind == "leaf":
         yield start
         return
-    if len({type(key) for key in spec.keys}) > 1:
-        raise StructureError(
-            f"tf.function: TensorFlow cannot sort the keys {list(spec.keys)!r} of a Container; "
-            "use strings only, or integers only"
-        )
-    for key in sorted(spec.keys):  # type: ignore[type-var]
+    for key in sorted(spec.sortable_keys):  # type: ignore[type-var]
         first, _, child = spec.index[key]
         yield from _nest_order(child, start + first)

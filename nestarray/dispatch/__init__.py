@@ -5,7 +5,7 @@
 | `operation` | `Op`, its decorators, the tables of ops and interpreters |
 | `containers`, `shortcuts` | ops on Containers |
 | `fused` | ops on fused Containers |
-| `numpy_protocols`, `numpy_functions`, `torch_functions` | functions of NumPy and PyTorch on Containers |
+| `numpy_protocols`, `numpy_functions`, `torch_functions`, `tensorflow_functions` | functions of the frameworks on Containers |
 """
 
 from nestarray.dispatch.operation import INTERPRETERS as INTERPRETERS
@@ -19,4 +19,5 @@ from nestarray.dispatch.operation import primitive as primitive
 from nestarray.dispatch import containers as containers  # isort: skip
 from nestarray.dispatch import fused as fused
 from nestarray.dispatch import numpy_functions as numpy_functions
+from nestarray.dispatch import tensorflow_functions as tensorflow_functions
 from nestarray.dispatch import torch_functions as torch_functions

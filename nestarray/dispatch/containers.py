@@ -8,8 +8,8 @@ The rules for the array arguments of one call, in this order:
 3. An array or a number is combined with every leaf.
 4. Anything else raises `StructureError`, which names the first path that differs.
 
-Leaves of the first Container that are None, strings or bytes do not change. An op that
-returns several arrays returns as many Containers. An error in an op names the path.
+Leaves of the first Container that are None, strings, bytes or ``optax.MaskedNode`` do not change, nor do JAX's typed
+random keys in ops that compute with numbers. An op that returns several arrays returns as many Containers. An error in an op names the path.
 
 The call is one ``map`` over the leaves: of the implementation for their type, of the native
 function if their dtypes are equal, or one call of the backend's grouped function (`foreach`).
@@ -25,15 +25,21 @@ from typing import Any
 
 from nestarray.container.access import align_leaves, bare, map_leaves
 from nestarray.container.container import Container, from_leaves
+from nestarray.container.leaf import NOT_ARRAYS
 from nestarray.container.leaf_kinds import LeafKinds, dtypes_of, leaf_kinds
 from nestarray.container.spec import Spec
 from nestarray.dispatch.operation import INTERPRETERS, Op
 from nestarray.dispatch.shortcuts import kinds_of_results, over_leaves, shortcut
+from nestarray.dtypes import is_key
 from nestarray.dynamo import identity, is_compiling
 from nestarray.errors import StructureError
 from nestarray.typing import NUMBERS
 
-_NOT_ARRAYS = frozenset((type(None), str, bytes))
+#: Chapters with ops that also apply to typed keys of JAX; other ops compute with numbers.
+_OF_KEYS = frozenset((
+    "arrangement", "conversion", "creation", "data_type", "indexing", "logic", "manipulation",
+    "random", "searching",
+))  # fmt: skip
 _SETTINGS = frozenset((type(None), str, int, bool, float))  # which hold no array
 
 
@@ -68,7 +74,7 @@ def apply(
             known = leaf_kinds(arg)
             if first is None:
                 first = arg
-                if not known.kinds.isdisjoint(_NOT_ARRAYS):
+                if not known.kinds.isdisjoint(NOT_ARRAYS) or _are_keys(known.kinds):
                     return _apply_bound(op, args, kwargs)
             key.append(next(iter(known.kinds)) if len(known.kinds) == 1 else None)
         else:
@@ -94,6 +100,8 @@ def apply(
         call = partial(function, **kwargs) if kwargs else function
         results = map_leaves(first._spec, _sharing_results(op, call, columns), columns)
     except Exception:
+        if any(is_key(leaf) for column in columns if type(column) is tuple for leaf in column):
+            return _apply_bound(op, args, kwargs)
         if function is op.function:
             raise
         # The public function accepts more dtypes, or raises the error that names the argument;
@@ -166,14 +174,27 @@ def _apply_bound(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     columns = [_column(first._spec, value, op.name) for value in arrays.values()]
 
     def call(leaf: Any, *row: Any) -> Any:
-        if leaf.__class__ in _NOT_ARRAYS:
+        if leaf.__class__ in NOT_ARRAYS:
             return leaf
+        key = next(filter(is_key, row), None)
+        if key is not None and op.chapter not in _OF_KEYS:
+            return key
         bound.arguments.update(zip(arrays, row))
-        return op.function(*bound.args, **bound.kwargs)
+        try:
+            return op.function(*bound.args, **bound.kwargs)
+        except Exception:
+            if key is not None:
+                return key
+            raise
 
     columns = [first._leaves, *columns]
     results = map_leaves(first._spec, _sharing_results(op, call, columns), columns)
     return _rebuild(op.name, first._spec, results)
+
+
+def _are_keys(kinds: set[type]) -> bool:
+    """Whether one of the types is JAX's private class of typed keys; tracers have another."""
+    return "PRNGKeyArray" in [kind.__name__ for kind in kinds]
 
 
 def _sharing_results(
@@ -211,7 +232,7 @@ def _apply_traceable(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> A
     call = _sharing_results(op, call, columns)
     results = [
         leaf
-        if type(leaf) in _NOT_ARRAYS
+        if type(leaf) in NOT_ARRAYS
         else call(*row)  # torch.compile does not find `leaf.__class__`
         for leaf, *row in zip(first._leaves, *columns)
     ]
@@ -237,12 +258,12 @@ def _column(spec: Spec, value: Any, name: str) -> Iterable[Any]:
 def _rebuild(name: str, spec: Spec, results: tuple[Any, ...]) -> Any:
     """A Container of the results; of tuples of one length, a tuple of Containers."""
     first = results[0] if results else None
-    if type(first) in _NOT_ARRAYS:
-        first = next((r for r in results if type(r) not in _NOT_ARRAYS), None)
+    if type(first) in NOT_ARRAYS or is_key(first):
+        first = next((r for r in results if type(r) not in NOT_ARRAYS and not is_key(r)), None)
     if not isinstance(first, (tuple, list)):
         return from_leaves(spec, results)
     count = len(first)  # a leaf that is not an array is in each of the results
-    results = tuple([(r,) * count if type(r) in _NOT_ARRAYS else r for r in results])
+    results = tuple([(r,) * count if type(r) in NOT_ARRAYS or is_key(r) else r for r in results])
     counts = [len(r) if isinstance(r, (tuple, list)) else 1 for r in results]
     if counts.count(counts[0]) != len(counts):
         other = next(i for i, count in enumerate(counts) if count != counts[0])

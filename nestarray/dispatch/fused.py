@@ -21,7 +21,7 @@ from nestarray.container.container import from_leaves
 from nestarray.container.fused import Layout, Place, from_buffers, make_layout
 from nestarray.dispatch import containers
 from nestarray.dispatch.operation import INTERPRETERS, OPS, Op
-from nestarray.dtypes import dtype_of
+from nestarray.dtypes import dtype_of, is_key
 from nestarray.errors import ArgumentError
 from nestarray.typing import NUMBERS
 
@@ -79,7 +79,11 @@ def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
                 f"Container.fuse: {path!r} is a {type(leaf).__name__}, expected an array; leave it "
                 "out with c.partition(...)"
             )
-        kind = (backend, dtype_of(leaf), str(getattr(leaf, "device", "")))
+        kind = (
+            backend,
+            leaf.dtype if is_key(leaf) else dtype_of(leaf),
+            str(getattr(leaf, "device", "")),
+        )
         shape = tuple(int(n) for n in OPS["shape"].function(leaf))
         start = lengths.get(kind, 0)
         places.append((kind, start, shape))

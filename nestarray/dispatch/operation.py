@@ -33,6 +33,7 @@ from nestarray.errors import (
     UnsupportedError,
     signatures,
 )
+from nestarray.errors.unknown_names import suggestion
 from nestarray.typing import NUMBERS, takes_several
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -166,7 +167,7 @@ class Op:
         return frozenset(map(type, arrays))
 
     def check_settings(self, *args: Any, **kwargs: Any) -> inspect.BoundArguments:
-        """Check the kinds of the settings; scalars of NumPy become Python numbers.
+        """Check the kinds of the settings, and convert them; see `_as_python`.
 
         Frameworks and default bodies compute a value for many settings of a wrong kind.
 
@@ -178,9 +179,18 @@ class Op:
         if any(isinstance(v, t) for v in settings.values() for t, _ in INTERPRETERS):
             return bound  # checked by the calls that the interpreter makes
         diagnosis.check_kinds(self.name, bound.arguments, self.signature.parameters)
-        scalars = {k: v.item() for k, v in settings.items() if _is_numpy_scalar(type(v))}
-        bound.arguments.update(scalars)
+        bound.arguments.update(self._as_python(settings))
         return bound
+
+    def _as_python(self, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that need a conversion: NumPy scalars to numbers, ranges to tuples."""
+        parameters, converted = self.signature.parameters, {}
+        for name, value in settings.items():
+            if _is_numpy_scalar(type(value)):
+                converted[name] = value.item()
+            elif type(value) is range and takes_several(str(parameters[name].annotation)):
+                converted[name] = tuple(value)
+        return converted
 
     def call_with_other_settings(self, *args: Any, **kwargs: Any) -> Any:
         """Call the op with settings of other types than the annotations name, if they are valid."""
@@ -290,28 +300,24 @@ class Op:
     def _as_declared(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Callable[[], Any] | None:
-        """The call with NumPy scalars as Python numbers, and required numbers as arrays.
+        """The call with converted settings, and with required numbers as arrays.
 
         Such arrays have the promoted dtype. An error of the op itself concerns the value of the
-        number, so there the number is not converted. Ranges become tuples of ints.
+        number, so there the number is not converted.
         """
         bound = self.signature.bind(*args, **kwargs)
         given = bound.arguments
         arrays = [given[name] for name in self.array_parameters if name in given]
         like = next((x for x in arrays if backends.is_array(x)), None)
-        parameters, instead = self.signature.parameters, {}
+        instead = self._as_python(
+            {name: value for name, value in given.items() if name not in self.array_parameters}
+        )
         is_over_numbers = isinstance(error, NestarrayError) and str(error).startswith(
             f"{self.name}: "
         )
-        for name, value in given.items():
-            if name not in self.array_parameters:
-                if _is_numpy_scalar(type(value)):
-                    instead[name] = value.item()
-                elif type(value) is range and takes_several(str(parameters[name].annotation)):
-                    instead[name] = tuple(value)
-            elif like is None or value.__class__ not in NUMBERS:
-                continue
-            elif name in self.required_arrays and not is_over_numbers:
+        for name in self.required_arrays & given.keys():
+            value = given[name]
+            if like is not None and value.__class__ in NUMBERS and not is_over_numbers:
                 dtype = dtypes.result_dtype(like, value) if name in self.promoted else None
                 if dtype is not None or value.__class__ in (int, bool):  # an index, or a mask
                     instead[name] = OPS["asarray"].function(value, dtype=dtype, like=like)
@@ -340,6 +346,8 @@ class Op:
         hint = ""
         if issubclass(found, (list, tuple)):
             hint = "; convert it with na.asarray(...), or take its arrays one by one: na.tree.map"
+            if instead := suggestion("tuples", self.name):
+                hint = f"; use {instead}"
         if issubclass(found, dict):
             hint = "; make it a tree with na.Container(...)"
             hint += ", or merge it in with c.update(...)" if self.name == "bitwise_or" else ""

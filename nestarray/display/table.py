@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import zip_longest
+from textwrap import wrap
 from typing import Any
 
 from nestarray.container.leaf import shape_text
@@ -17,6 +19,7 @@ from nestarray.display.text import cells, clipped, cut, terminal_size
 
 _GAP = "  "
 TABLE_ROWS = 100  # the maximal number of rows in HTML
+_LEAST_TEXT = 16  # the columns of a wrapped text
 _LEAST_ROWS = 3  # the first row, the omitted rows, the last row
 
 #: The rows of a table to print; a range is a group of omitted rows.
@@ -107,7 +110,7 @@ class Table:
     def _blocks(self, rows: Shown, width: int) -> list[list[str]]:
         """The columns in blocks that fit `width`; each block starts with the first column."""
         first, *names = self.columns
-        sizes = {name: max(map(cells, text)) + len(_GAP) for name, text in self.texts(rows).items()}
+        sizes = {name: size + len(_GAP) for name, size in self._sizes(rows, width).items()}
         lead = min(sizes[first], max(width // 3, 16))
         blocks, used = [[first]], lead
         for name in names:
@@ -117,6 +120,20 @@ class Table:
             blocks[-1].append(name)
             used += sizes[name]
         return blocks
+
+    def _sizes(self, rows: Shown, width: int) -> dict[str, int]:
+        """The width of each column; the widest text is wrapped if the table then fits `width`."""
+        sizes = {name: max(map(cells, text)) for name, text in self.texts(rows).items()}
+        first, *others = sizes
+        texts = [name for name in others if not self.is_number(name)]
+        if texts:
+            widest = max(texts, key=sizes.__getitem__)
+            used = min(sizes[first], max(width // 3, 16))
+            used += sum(sizes[name] for name in others if name != widest)
+            room = width - used - len(self.columns) * len(_GAP)
+            if _LEAST_TEXT <= room < sizes[widest]:
+                sizes[widest] = room
+        return sizes
 
     def _repr_html_(self) -> str:
         return framed(_html(self))
@@ -148,25 +165,37 @@ class Table:
     def _lines(self, rows: Shown, names: Sequence[str], width: int | None = None) -> list[str]:
         texts = self.texts(rows)
         table = {name: texts[name] for name in names}
-        if width is not None:  # shorten the first column
-            name = next(iter(table))
-            others = [max(map(cells, t)) + len(_GAP) for n, t in table.items() if n != name]
-            room = max(width - sum(others), 16)
-            table[name] = [cut(text, room) for text in table[name]]
-        sizes = {name: max(map(cells, texts)) for name, texts in table.items()}
+        if width is not None:  # shorten the first column, wrap others
+            first, *others = table
+            wanted = self._sizes(rows, width)
+            for name in others:
+                table[name] = [
+                    "\n".join(wrap(text, wanted[name], break_on_hyphens=False))
+                    for text in table[name]
+                ]
+            room = max(width - sum(_width(table[name]) + len(_GAP) for name in others), 16)
+            table[first] = [cut(text, room) for text in table[first]]
+        sizes = {name: _width(texts) for name, texts in table.items()}
         at_right = {name: self.is_number(name) for name in table}
+        *body, last = zip(*table.values())
         lines = []
-        for row in zip(*table.values()):
-            padded = (
-                " " * (sizes[name] - cells(t)) + t
-                if at_right[name]
-                else t + " " * (sizes[name] - cells(t))
-                for name, t in zip(table, row)
-            )
-            lines.append(_GAP.join(padded).rstrip())
-        if self.total:
-            lines.insert(-1, "─" * (sum(sizes.values()) + len(_GAP) * (len(sizes) - 1)))
+        for row in (*body, last):
+            if row is last and self.total:
+                lines.append("─" * (sum(sizes.values()) + len(_GAP) * (len(sizes) - 1)))
+            for line in zip_longest(*[text.split("\n") for text in row], fillvalue=""):
+                padded = (
+                    " " * (sizes[name] - cells(t)) + t
+                    if at_right[name]
+                    else t + " " * (sizes[name] - cells(t))
+                    for name, t in zip(table, line)
+                )
+                lines.append(_GAP.join(padded).rstrip())
         return lines
+
+
+def _width(texts: Sequence[str]) -> int:
+    """The columns of the widest line."""
+    return max(cells(line) for text in texts for line in text.split("\n"))
 
 
 def shown_rows(count: int, room: int) -> Shown:

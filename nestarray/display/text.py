@@ -1,7 +1,8 @@
 """The repr of a Container: a tree of keys with dtypes and shapes that fits the terminal.
 
 Lines fit the width of the terminal and their number its height; omitted entries are counted.
-Values of arrays are never read, so arrays under tracing print in the same way.
+Values of arrays are never read, so arrays under tracing print in the same way. Only one bare array
+prints as its framework does.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ def render(
     columns, lines = terminal_size()
     width, height = width or columns, height or lines
     if spec.kind == "leaf":
-        return _bare(f"Container({leaves[0]!r})", height)
+        is_array = array_text(leaves[0]) is not None
+        return _bare(repr(leaves[0]) if is_array else f"Container({leaves[0]!r})", height)
     head = heading(spec, leaves)
     root = outline(spec, leaves, height - 1, max_depth=max(width // 4, 1))
     return "\n".join(clipped(line, width) for line in (head, *_lines(root, leaves, "  ", width)))

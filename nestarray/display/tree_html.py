@@ -11,6 +11,7 @@ from typing import Any
 
 from nestarray.container import Container, method
 from nestarray.container.leaf import describe, itemsize, size
+from nestarray.container.spec import LEAF
 from nestarray.display.html import escaped, framed
 from nestarray.display.outline import Gap, Row, key_text, outline, range_text
 from nestarray.display.statistics import histogram, sample_of
@@ -48,13 +49,18 @@ def to_html(c: Container, /) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Container</title>'
         '<meta name="color-scheme" content="light dark"></head>\n<body>\n'
-        f"{_repr_html_(c)}\n</body></html>\n"
+        f"{tree_html(c)}\n</body></html>\n"
     )
 
 
 @method
-def _repr_html_(c: Container, /) -> str:
-    """The output in notebooks; see `to_html`."""
+def _repr_html_(c: Container, /) -> str | None:
+    """The output in notebooks; see `to_html`. None for a bare array, which prints as its repr."""
+    return None if c.spec is LEAF else tree_html(c)
+
+
+def tree_html(c: Container) -> str:
+    """The HTML of a Container."""
     leaves = c.leaves()
     root = outline(c.spec, leaves, ROWS, DEPTH)
     if c.spec.kind == "leaf":

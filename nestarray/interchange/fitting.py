@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from nestarray.backends import backend_of_type
+from nestarray.backends import backend_of_type, chapter
 from nestarray.backends.transfer import move
 from nestarray.container import Container
 from nestarray.container.spec import Spec
+from nestarray.dtypes import is_key
 from nestarray.errors import ShapeError, StructureError
 from nestarray.errors.text import listed
 from nestarray.errors.unknown_names import nearest_name
@@ -89,9 +90,6 @@ def align_by_path(spec: Spec, c: Container, function: str, target: str) -> tuple
     if c.spec is spec:
         return c.leaves()
     ours, theirs = c.spec.path_names, spec.path_names
-    if len(set(ours)) < len(ours) or len(set(theirs)) < len(theirs):
-        # keys with slashes, or 0 and "0" in one node: only exact keys distinguish these paths
-        ours, theirs = tuple(map(repr, c.spec.paths)), tuple(map(repr, spec.paths))
     advice = "Rename, exclude or set leaves so that the paths are those of `like`"
     check_names(function, target, ours, theirs, theirs, advice)
     leaves = dict(zip(ours, c.leaves(), strict=True))
@@ -117,5 +115,8 @@ def convert_arrays(
         target = backend_of_type(type(place)) or backend
         if (id(leaf), target) not in moved:
             moved[id(leaf), target] = move(leaf, target)
-        result.append(moved[id(leaf), target])
+        value = moved[id(leaf), target]
+        if is_key(place) and not is_key(value):  # a typed key that was converted to its words
+            value = chapter("jax", "keys").typed_like(place, value)
+        result.append(value)
     return tuple(result)

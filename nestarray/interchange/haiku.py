@@ -105,7 +105,7 @@ def to_haiku(c: Container, /, *, nested: bool = False) -> dict[str, Any]:
 
     Raises:
         MissingFrameworkError: JAX is not installed.
-        StructureError: a leaf is outside of any module, or two modules have the same name.
+        StructureError: a leaf is outside of any module.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -142,8 +142,6 @@ def _join(node: Container, names: tuple[str, ...], modules: dict[str, dict[str, 
         else:
             own[str(key)] = value.to_dict() if isinstance(value, Container) else value
     if own or not inside:
-        if module in modules:
-            raise StructureError(f"to_haiku: two modules are named {module!r}")
         modules[module] = own
     for key, child in inside:
         _join(child, (*names, key), modules)

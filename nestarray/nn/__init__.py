@@ -1,7 +1,7 @@
-"""Layers, initializers and optimizers; `nestarray.nn.module` says how they work together."""
+"""Layers, initializers, optimizers and schedules; `nestarray.nn.module` says how they work together."""
 
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.nn import initializers
+from nestarray.nn import initializers, schedules
 from nestarray.nn.attention import MultiHeadAttention
 from nestarray.nn.composition import Lambda, Sequential
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
@@ -37,6 +37,7 @@ __all__ = [
     "initializers",
     "maml_step",
     "reptile_step",
+    "schedules",
 ]
 
 suggest_names(__name__)

@@ -27,6 +27,7 @@ from nestarray.display.table import Table
 from nestarray.dynamo import ContextVariable, compile_time_constant, is_compiling
 from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
 from nestarray.errors.text import listed
+from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.nn.initializers import Initializer
 from nestarray.typing import Array, DTypeLike
 
@@ -217,7 +218,10 @@ class Module:
         return self._with(v, s)
 
     def to_backend(self: M, backend: str) -> M:
-        """A copy whose variables and state are arrays of another framework."""
+        """A copy whose variables and state are arrays of another framework.
+
+        They share memory where both frameworks support it.
+        """
         v, s = self._held()
         return self._with(v.to_backend(backend), s.to_backend(backend))
 
@@ -378,6 +382,11 @@ class Module:
             "contains the layer"
         )
 
+    def _running(self, path: str) -> Array:
+        """A variable or state in the running call, by its path below this module."""
+        frame, prefix = self._place("a variable")
+        return frame.updates.get(prefix + path, frame.leaves[prefix + path])
+
     def __getattr__(self, name: str) -> Any:
         """A variable or state of this module, from the running call or from the module."""
         if name.startswith("_"):
@@ -387,7 +396,8 @@ class Module:
         if frame is not None and prefix is not None and prefix + name in frame.leaves:
             return frame.updates.get(prefix + name, frame.leaves[prefix + name])
         if not self._declares(name):
-            raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+            text = f"{type(self).__name__} has no attribute {name!r}"
+            raise unknown_attribute(lambda: text + hint("Module", name, ()), name)
         if "_v" in vars(self):
             return (self.v if name in self.v else self.s)[name]
         raise AttributeError(
@@ -433,15 +443,16 @@ class Module:
         key = random.fold_in(frame.key, prefix.rstrip("/"))
         return random.fold_in(key, count) if count else key
 
-    def update_state(self, **values: Array) -> None:
+    def update_state(self, /, **values: Array) -> None:
         """Set states of this layer in the result of the call; the module does not change.
 
         Raises:
             PathError: the layer declares no such state.
         """
         frame, prefix = self._place("state")
+        declared = self.states()
         for name, value in values.items():
-            if prefix + name not in frame.leaves or name not in self.states():
+            if prefix + name not in frame.leaves or name not in declared:
                 raise PathError(f"{type(self).__name__}: declares no state {name!r}")
             frame.updates[prefix + name] = value
 

@@ -74,11 +74,11 @@ def dtype_name(leaf: Any, path: str) -> str:
     name = _name(leaf.dtype)
     if name in NATIVE or (name in BITS and backend != "torch") or name in _OF_TORCH:
         return name
-    if str(leaf.dtype).startswith("key<"):
+    if dtypes.is_key(leaf):
         raise DtypeError(
-            f"Container.save: {path!r} is a typed key of JAX, expected numbers; save its words, "
-            "jax.random.key_data(key), which na.random takes too, and jax.random.wrap_key_data "
-            "makes a typed key of them again"
+            f"Container.save: {path!r} is a typed key of JAX, expected numbers; save "
+            "c.to_backend('numpy'), which has its words, jax.random.key_data(key): na.random takes "
+            "them too, and to_flax and jax.random.wrap_key_data make a typed key of them again"
         )
     raise DtypeError(
         f"Container.save: {path!r} has the dtype {leaf.dtype}, expected numbers or bools "

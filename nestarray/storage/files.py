@@ -9,6 +9,7 @@ from typing import Any
 from nestarray import backends
 from nestarray.config import check_backend_name, current_backend
 from nestarray.container import Container, FusedContainer, constructor, method
+from nestarray.display.progress import progress
 from nestarray.errors import ArgumentError
 from nestarray.storage import formats, shards, stored
 from nestarray.storage.atomic import check_directory, replacing
@@ -81,13 +82,9 @@ def save(
         c = c.to_backend("numpy")  # one transfer for each buffer; then leaves are views
     place = formats.checked_path("Container.save", path)
     if max_shard_bytes is not None:
-        shards.save(
-            c,
-            place,
-            formats.name_of("Container.save", place, format, "safetensors"),
-            metadata,
-            max_shard_bytes,
-        )
+        name = formats.name_of("Container.save", place, format, "safetensors")
+        with progress(f"save {place.name}"):
+            shards.save(c, place, name, metadata, max_shard_bytes)
         return
     if shards.is_index(place):
         raise ArgumentError(
@@ -105,7 +102,7 @@ def save(
     plan = make_plan(
         c, metadata, module.naming, native=module.NATIVE_DTYPES, separator=module.separator
     )
-    with writing(place), replacing(place) as temporary:
+    with progress(f"save {place.name}"), writing(place), replacing(place) as temporary:
         module.write(temporary, plan)
     shards.remove_stale(place)
 
@@ -167,7 +164,8 @@ def load(
     if lazy:
         return c
     try:
-        return stored.read(c)
+        with progress(f"load {place.name}"):
+            return stored.read(c)
     finally:
         source.close()
 

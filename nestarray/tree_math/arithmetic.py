@@ -16,7 +16,7 @@ from nestarray.container import Container, Leaf, method
 from nestarray.container.access import align_leaves, map_leaves
 from nestarray.container.arguments import refuse
 from nestarray.container.container import from_leaves
-from nestarray.dtypes import dtype_of
+from nestarray.dtypes import dtype_of, is_key
 from nestarray.errors import ArgumentError
 from nestarray.tree_math.reductions import tree_norm
 
@@ -159,7 +159,7 @@ def _dtypes(c: Container) -> set[Any]:
 
 
 def _is_inexact(leaf: Any) -> bool:
-    return backends.is_array(leaf) and dtype_of(leaf).is_inexact
+    return backends.is_array(leaf) and not is_key(leaf) and dtype_of(leaf).is_inexact
 
 
 def _in_dtype_of(x: Any, y: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 from nestarray import backends, ops, tree
 from nestarray.container import Container, method
 from nestarray.container.selection import matches
-from nestarray.dtypes import dtype_of, float32, promote_types
+from nestarray.dtypes import dtype_of, float32, is_key, promote_types
 from nestarray.errors import ArgumentError, DtypeError, MixedBackendError, ShapeError
 
 
@@ -102,5 +102,5 @@ def _chosen(c: Any, leaves: tuple[Any, ...], patterns: tuple[Any, ...]) -> list[
     return [
         i
         for i, (leaf, hit) in enumerate(zip(leaves, hits, strict=True))
-        if hit and backends.is_array(leaf)
+        if hit and backends.is_array(leaf) and not is_key(leaf)
     ]

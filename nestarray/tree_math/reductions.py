@@ -19,7 +19,7 @@ from nestarray import backends, ops, tree
 from nestarray.backends import is_array_or_number
 from nestarray.container import Container, method
 from nestarray.container.access import align_leaves
-from nestarray.dtypes import dtype_of, float32, promote_types
+from nestarray.dtypes import dtype_of, float32, is_key, promote_types
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 from nestarray.typing import NUMBERS
 
@@ -111,7 +111,7 @@ def tree_dot(a: Any, b: Any, /) -> Any:
                 f"tree_dot: {place}: got the shapes {_known_shape(x)} and {_known_shape(y)}, "
                 "expected one shape"
             )
-    pairs = [(x, y) for x, y in zip(left, right, strict=True) if is_array_or_number(x)]
+    pairs = [(x, y) for x, y in zip(left, right, strict=True) if _is_number(x)]
     return _total(_sum(ops.multiply(_conjugate(x), y)) for x, y in pairs)
 
 
@@ -212,10 +212,14 @@ def tree_any(c: Any, /) -> Any:
 def _numbers(name: str, c: Any) -> list[Any]:
     """The numbers and arrays of a tree."""
     leaves = tree.flatten(c)[0]
-    numbers = [leaf for leaf in leaves if is_array_or_number(leaf)]
+    numbers = [leaf for leaf in leaves if _is_number(leaf)]
     if len(numbers) < len(leaves):
         _refuse_placeholders(name, c)
     return numbers
+
+
+def _is_number(leaf: Any) -> bool:
+    return is_array_or_number(leaf) and not is_key(leaf)
 
 
 def _refuse_placeholders(name: str, c: Any) -> None:

@@ -12,6 +12,7 @@ from hypothesis import given
 
 import nestarray as na
 from nestarray import backends
+from nestarray.comparison import equality
 from nestarray.comparison.equality import identical, statistics
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.errors.text import counted
@@ -110,6 +111,30 @@ def test_denormal_numbers_differ_from_zero(backend: str) -> None:
     b = on(backend, {"x": np.asarray([0.0, 1.0], "float32")})
     assert only(a.diff(b)).statistics.changed == 1
     assert_identical(a.patch(a.diff(b)), b)
+
+
+def test_statistics_are_computed_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = on("torch", sample())
+    b = a.map(lambda x: x + 1)
+    calls = []
+    monkeypatch.setattr(equality, "statistics", lambda **arguments: calls.append(arguments))
+    d = a.diff(b)
+    assert len(d) == len(d.invert()) == a.count()
+    assert_identical(a.patch(d), b)
+    assert calls == []
+    assert all(entry.statistics is None for entry in d)
+    assert [arguments["y"] for arguments in calls] == list(b.leaves())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "bfloat16"])
+def test_all_nans_are_the_same(dtype: str) -> None:
+    negative = na.copysign(np.asarray([np.nan, 1.0]), np.asarray([-1.0, 1.0]))
+    a = na.Container(x=na.astype(np.asarray([np.nan, 1.0]), dtype))
+    b = na.Container(x=na.astype(negative, dtype))
+    assert not a.diff(b)
+    assert only(a.diff(b.map(lambda x: x + 1))).statistics.changed == 1
+    assert only(a.diff(b.map(lambda x: x[::-1]))).statistics.changed == 2
+    assert only(b.diff(b.map(np.ones_like))).statistics.changed == 1
 
 
 def test_aspects() -> None:
@@ -396,3 +421,48 @@ def test_traced_arrays_have_no_values() -> None:
 def test_the_op_of_the_same_name_stays_a_function() -> None:
     c = na.Container(x=np.asarray([1, 4, 9]))
     np.testing.assert_array_equal(na.diff(c)["x"], [3, 5])
+
+
+@given(roots(ARRAYS))
+def test_the_order_of_keys_can_be_ignored(tree: dict[str, Any]) -> None:
+    def reversed_keys(x: Any) -> Any:
+        if isinstance(x, dict):
+            return {k: reversed_keys(x[k]) for k in reversed(x)}
+        return type(x)(map(reversed_keys, x)) if isinstance(x, (list, tuple)) else x
+
+    a, b = na.Container(tree), na.Container(reversed_keys(tree))
+    ignored = a.diff(b, check_order=False)
+    assert not ignored
+    assert_identical(b.patch(b.diff(a)), a)
+    changed = b.set("new key", 1).diff(a, check_order=False)
+    assert [(e.status, e.path) for e in changed] == [("removed", ("new key",))]
+    assert_identical(b.set("new key", 1).patch(changed), b)
+
+
+def test_heading_of_other_orders() -> None:
+    a, b = na.Container(a=1, b={"c": 1, "d": 2}), na.Container(b={"d": 2, "c": 1}, a=1)
+    assert str(a.diff(b)).splitlines()[0] == "2 nodes in another order; 3 leaves → 3"
+    assert "1 node of another kind" in str(na.Container(a=[1]).diff(na.Container(a={0: 1})))
+    added = a.diff(b.set("b/e", 3), check_order=False)
+    assert str(added).splitlines()[0] == "1 added; 3 leaves → 4"
+
+
+def test_the_largest_change_is_first_and_numbers_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [f"encoder/layers/{i}/self_attention/out_projection/kernel" for i in range(5)]
+    sizes = [0.5, 20.0, 3e-05, 300.0, 4.0]
+    a = na.Container.from_flat_dict({path: np.zeros((64, 64)) for path in paths})
+    b = a.update(extra=np.zeros(2))
+    for path, size in zip(paths, sizes, strict=True):
+        b = b.at[path][63, 41].set(size)
+    b = b.set("nans", np.full(2, np.nan)).sort_keys()
+    for columns in (50, 80, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        text = str(na.Container(nans=np.zeros(2)).update(a).diff(b))
+        assert max(map(len, text.splitlines())) <= columns
+        assert ("…" in text) is (columns == 50)  # only names are shortened
+        joined = " ".join(text.split())
+        notes = [f"1 of 4,096 changed (<1%), |Δ| ≤ {s:.3g} at [63, 41], mean" for s in sizes]
+        places = [joined.index("~ nans"), *(joined.index(notes[i]) for i in (3, 1, 4, 0, 2))]
+        assert places == sorted(places)
+        assert joined.index("+ extra") > places[-1]
+        assert joined.index("! .") > joined.index("+ extra")

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 import nestarray as na
 from nestarray.container import ListContainer
@@ -55,16 +56,74 @@ def test_get_takes_no_index(key: Any) -> None:
     assert c.delete("b").delete("encoder/w").get(("encoder", "w")) is None
 
 
-def test_an_exact_key_comes_before_a_path() -> None:
-    c = na.Container({"a/b": 1, "a": {"b": 2, "c": 3}})
-    assert c["a/b"] == 1
-    assert c["a", "b"] == 2
-    assert c["a/c"] == 3
+AMBIGUOUS = [
+    ({"a/b": 1, "a": {"b": 2}}, "'a/b' names two paths, ('a/b',) and ('a', 'b')"),
+    ({"a": {"b": 1}, "a/b": {"c": 2}}, "'a/b' names two paths, ('a', 'b') and ('a/b',)"),
+    (
+        {"a/b": {"c": 1}, "a": {"b/c": 2}},
+        "'a/b/c' names two paths, ('a/b', 'c') and ('a', 'b/c')",
+    ),
+    ({"a/": 1, "a": {"": 2}}, "'a/' names two paths, ('a/',) and ('a', '')"),
+    ({"n": {1: 2, "1": 3}}, "'1' names two paths, (1,) and ('1',)"),
+]
+
+
+@pytest.mark.parametrize(("tree", "message"), AMBIGUOUS, ids=str)
+def test_no_two_paths_have_one_name(tree: dict[str, Any], message: str) -> None:
+    with pytest.raises(StructureError) as info:
+        na.Container(tree)
+    assert str(info.value) == (
+        f"Container: {message}; rename a key; c.set(name, x) changes what is there"
+    )
+
+
+@pytest.mark.parametrize(
+    "tree",
+    [
+        {"": 1},
+        {"a": {"": 1, "b": {"": 2}}},
+        {"": {"": 1, "a": 2}},
+        {"/": 1, "a//b": 2, "/a": 3, "a/": 4, "a": {"b": 5}},
+        {"n": {1: {"x": 1}, "01/x": 2}},
+        {"n": {"01": 1, 1: {"x": 2}}},
+        {"n": {"l": [1, 2], "l/-1": 3}},
+        {"l": {-1: 3, "x": [1, 2]}},
+        {"a": {"x": 1}, "a/b": {"c": 2}, "a/b/d/": {"e": 3}},
+    ],
+    ids=str,
+)
+def test_every_name_finds_its_leaf(tree: dict[str, Any]) -> None:
+    c = na.Container(tree)
+    assert [c[name] for name in c.paths()] == list(c.leaves())
+    assert [c[path] for path in c.spec.paths] == list(c.leaves())
+    assert all(c.set(name, 7)[name] == 7 for name in c.paths())
+    assert all(c.set(name, 7).spec is c.spec for name in c.paths())
+    for i, name in enumerate(c.paths()):
+        assert c.delete(name).leaves() == (*c.leaves()[:i], *c.leaves()[i + 1 :])
+    assert all(c[name].spec is node.spec for name, node in c.nodes() if name)
+
+
+ANY_KEY = st.text("a/1", max_size=3) | st.integers(-1, 2)
+ANY_TREE = st.dictionaries(
+    ANY_KEY, st.recursive(st.integers(), lambda inner: st.dictionaries(ANY_KEY, inner, max_size=3))
+)
+
+
+@given(ANY_TREE)
+def test_any_accepted_tree_has_names_that_are_found(tree: dict[Any, Any]) -> None:
+    try:
+        c = na.Container(tree)
+    except StructureError:
+        assume(False)
+    places = [(name, node.leaves()) for name, node in c.nodes()][1:]
+    assert all(c[name].leaves() == leaves for name, leaves in places)
+    assert [c[name] for name in c.paths()] == list(c.leaves())
+    assert len({*c.paths(), *dict(places)}) == c.count() + len(places)
 
 
 def test_a_key_may_be_the_front_of_another() -> None:
     """As Haiku names the parameters of a module and those of the modules in it."""
-    c = na.Container({"mlp": {"scale": 1, "w": {"x": 2}}, "mlp/~/linear": {"w": 3}, "mlp/w": 4})
+    c = na.Container({"mlp": {"scale": 1, "w": {"x": 2}}, "mlp/~/linear": {"w": 3}, "mlp/b": 4})
     for path, leaf in zip(c.paths(), c.leaves(), strict=True):
         assert c[path] == leaf
         assert c.set(path, 7).paths() == c.paths()
@@ -81,19 +140,20 @@ def test_a_key_may_be_the_front_of_another() -> None:
     )
 
 
-def test_a_number_and_its_text_as_keys() -> None:
-    c = na.Container({"0": 1, 0: {"a": 2}, 1: {"a": 3}, "1": 4})
-    assert [c[path] for path in c.paths()] == [1, 2, 3, 4]
-    assert c["0"] == 1
-    assert c[0].to_dict() == {"a": 2}
-
-
 @pytest.mark.parametrize("key", ["²", "--1", "-", "-²", "a/²", "a/--1"])
 def test_what_is_no_number(key: str) -> None:
     c = na.Container(a=[1, 2])
     assert key not in c
     with pytest.raises(PathError, match=re.escape(f"no {key!r}: no key")):
         c[key]
+
+
+def test_keys_from_the_last_to_the_first() -> None:
+    c = na.Container(a=1, l=[2, 3])
+    for view in (c, c.keys(), c.values(), c.items(), c.l, c.l.values()):
+        assert [str(x) for x in reversed(view)] == [str(x) for x in view][::-1]
+    assert list(reversed(c)) == ["l", "a"]
+    assert [int(x) for x in reversed(na.Container(np.arange(2)))] == [1, 0]
 
 
 def test_slashes_inside_keys() -> None:
@@ -304,7 +364,16 @@ def test_mapping_protocol() -> None:
     match c:
         case {"a": value}:
             assert value == 1
-    assert {"a", "b"} <= set(dir(c))
+
+
+def test_completion_offers_keys_and_methods_of_trees() -> None:
+    c = na.Container({"a": 1, "b": {"c": [2]}, "not a name": 3})
+    names = {name for name in dir(c) if name[0] != "_"}
+    assert {"a", "b", "set", "update", "tree_norm", "to_flax", "to_backend", "match"} <= names
+    assert names.isdisjoint({"exp", "matmul", "cholesky", "conv2d", "not a name"})
+    assert len(names) < 130
+    assert na.Container(a=0.0).exp()["a"] == 1.0  # functions remain methods
+    assert c._ipython_key_completions_() == ["a", "b", "not a name", "b/c/0"]
 
 
 def test_leaves_by_path() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, PathError
+from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
 
 
 def tree(backend: str) -> na.Container:
@@ -44,6 +44,49 @@ def test_paths(backend: str) -> None:
     assert values(c.at["new/x"].set(c["b"])) == {**OLD, "new/x": [7.0, 8.0]}
     assert c.at["a/w"].get() is c["a/w"]
     assert values(c) == OLD
+
+
+def test_set_fills_the_leaves(backend: str) -> None:
+    c = tree(backend).set("n", backends.core(backend).from_numpy(np.asarray([1, 2], "int32")))
+    for place, paths in {
+        "a/w": ["a/w"], "a": ["a/w", "a/b"], "**/b": ["a/b", "l/0/b", "b"], "l": ["l/0/b"],
+    }.items():  # fmt: skip
+        changed = c.at[place].set(5)
+        assert changed.spec is c.spec
+        assert changed.map(na.dtype_of).to_dict() == c.map(na.dtype_of).to_dict()
+        assert values(changed) == {**OLD, "n": [1, 2], **{path: [5.0, 5.0] for path in paths}}
+    assert values(c.at["a"].set({"b": 0.0, "w": c["b"]})["a"]) == {"w": [7.0, 8.0], "b": [0.0, 0.0]}
+    assert values(c.at["a/w"].set(c["b"][0]))["a/w"] == [7.0, 7.0]
+
+
+def test_set_keeps_the_shape_and_the_structure() -> None:
+    c = tree("numpy")
+    with pytest.raises(ShapeError, match=r"got shape \(3,\), expected \(2,\)") as info:
+        c.at["a"].set(np.ones(3))
+    assert info.value.__notes__ == [
+        "at the Container path 'w'",
+        "in what is at the Container path 'a'",
+        "c.set(path, x) puts an array of another shape in its place",
+    ]
+    with pytest.raises(StructureError, match="do not match"):
+        c.at["a"].set({"x": 1.0})
+
+
+def test_set_replaces_leaves_that_are_no_arrays() -> None:
+    labels = tree("numpy").map(lambda _: "train")
+    assert labels.at["a"].set("freeze").leaves() == ("freeze", "freeze", "train", "train")
+    assert na.Container(a=1, b=None).at["*"].set(0.5).to_dict() == {"a": 0.5, "b": 0.5}
+
+
+def test_set_has_derivatives(backend: str) -> None:
+    c = tree(backend)
+
+    def loss(v: na.Container) -> Any:
+        return na.tree_sum(v.at["a/w"].set(v["b"][0]).at["l"].set(0.0) * 2.0)
+
+    assert values(na.grad(loss)(c)) == {
+        "a/w": [0.0, 0.0], "a/b": [2.0, 2.0], "l/0/b": [0.0, 0.0], "b": [6.0, 2.0],
+    }  # fmt: skip
 
 
 PATTERNS = {

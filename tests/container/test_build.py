@@ -112,23 +112,34 @@ def test_keyword_entries_follow_and_replace() -> None:
     assert c.to_dict() == {"a": 1, "d": 3, "b": 20, "e": [5]}
 
 
-def test_integer_keys_are_kept_apart_from_strings() -> None:
-    c = na.Container({0: "a", "0": "b"})
-    assert c[0] == "a"
-    assert c["0"] == "b"
-    assert list(c) == [0, "0"]
+def test_integer_keys_stay_integers() -> None:
+    c = na.Container({0: "a", "b": "c"})
+    assert c[0] == c["0"] == "a"
+    assert c.spec.keys == (0, "b")
+    assert list(c) == [0, "b"]
+
+
+def test_integer_keys_sort_before_strings() -> None:
+    c = na.Container({"b": 1, 10: 2, "a": 3, 9: 4})
+    assert sorted(c) == [9, 10, "a", "b"]
+    assert sorted(c, reverse=True) == ["b", "a", 10, 9]
 
 
 def test_kinds_of_nodes() -> None:
-    c = na.Container(l=[1, 2], t=(3,), d={}, e=[], n=Pair(6, 7))
+    c = na.Container(l=[1, 2], t=(3,), d={}, e=[], f=(), n=Pair(6, 7))
     assert type(c["l"]) is ListContainer
-    assert type(c["t"]) is TupleContainer
-    assert c.to_dict() == {"l": [1, 2], "t": (3,), "d": {}, "e": [], "n": {"first": 6, "second": 7}}
+    assert type(c["t"]) is type(c["f"]) is TupleContainer
+    assert c.to_dict() == {
+        "l": [1, 2], "t": (3,), "d": {}, "e": [], "f": (), "n": {"first": 6, "second": 7},
+    }  # fmt: skip
+    assert c.set("d", ())["d"].to_dict() == c.insert("z", ())["z"].to_dict() == ()
+    assert na.Container(()).to_dict() == ()
+    assert na.Container().to_dict() == {}
     assert na.Container([1, (2,)]).to_dict() == [1, (2,)]
 
 
 def test_empty() -> None:
-    for empty in (na.Container(), na.Container({}), na.Container(())):
+    for empty in (na.Container(), na.Container({}), na.Container(iter(()))):
         assert len(empty) == 0
         assert empty.leaves() == ()
         assert empty.spec is make_spec("dict")
@@ -167,9 +178,9 @@ def test_a_bare_array_has_no_keys(view: str) -> None:
 
 def test_flat_names_that_meet() -> None:
     with pytest.raises(StructureError) as info:
-        na.Container({"a/b": 1, "a": {"b": 2}}).to_flat_dict()
+        na.Container({"a.b": 1, "a": {"b": 2}}).to_flat_dict(".")
     assert str(info.value) == (
-        "Container.to_flat_dict: two leaves are named 'a/b'; rename one of them with c.rename(...), or "
+        "Container.to_flat_dict: two leaves are named 'a.b'; rename one of them with c.rename(...), or "
         "take c.spec.paths and c.leaves()"
     )
     with pytest.raises(StructureError) as info:

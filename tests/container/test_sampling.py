@@ -49,7 +49,7 @@ def test_other_leaves_do_not_matter() -> None:
 
 def test_every_leaf_has_numbers_of_its_own() -> None:
     x = np.zeros(4)
-    c = na.Container({"a": {"b/c": x, "b": {"c": x}}, "a/b": {"c": x}, "0": x, "l": [x, x]})
+    c = na.Container({"a": {"b/c": x, "b": {"d": x}}, "a/c": {"c": x}, "0": x, "l": [x, x]})
     drawn = c.random_like(na.random.key(0))
     assert len({leaf.tobytes() for leaf in drawn.leaves()}) == 6
 

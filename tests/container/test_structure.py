@@ -165,7 +165,7 @@ def test_keys_of_lists() -> None:
     assert flat.unflatten_keys(".", lists=True)["l"].to_dict() == [10, {"x": 20}]
     assert flat.unflatten_keys(".")["l"].to_dict() == {"0": 10, "1": {"x": 20}}
     with pytest.raises(StructureError, match=r"^Container.flatten_keys: two parts have the path"):
-        na.Container({"a/b": 1, "a": {"b": 2}}).flatten_keys()
+        na.Container({"a.b": 1, "a": {"b": 2}}).flatten_keys(".")
     with pytest.raises(StructureError, match=r"^Container.unflatten_keys: 'a/b' goes below"):
         na.Container({"a": 1, "a/b": 2}).unflatten_keys()
     with pytest.raises(ArgumentError, match=r"depth: got 0, expected an integer of at least 1"):

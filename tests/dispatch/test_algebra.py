@@ -400,3 +400,15 @@ def test_messages_of_dicts_in_arithmetic() -> None:
         f"bitwise_or: array argument (x1, x2): got dict, expected {expected}; make it a tree with "
         "na.Container(...), or merge it in with c.update(...)"
     )
+
+
+@pytest.mark.parametrize("op", [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne])  # fmt: skip
+def test_comparisons_of_a_tensor_of_tensorflow_with_a_tree(op: Callable[..., Any]) -> None:
+    import tensorflow as tf
+
+    x, c = tf.constant([1.0, 2.0]), na.Container(a=tf.constant([2.0, 2.0]), b=[tf.constant(1.0)])
+    expected = c.map(lambda leaf: op(x.numpy(), leaf.numpy()).tolist())
+    for compare in (op, tf.function(op, autograph=False)):
+        assert compare(x, c).map(lambda leaf: leaf.numpy().tolist()).to_dict() == expected.to_dict()
+    with pytest.raises(TypeError, match="'a'"):
+        operator.lt(x, "a")

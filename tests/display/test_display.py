@@ -73,7 +73,7 @@ def test_a_framework_is_named_once() -> None:
 def test_small_ones() -> None:
     assert repr(na.Container()) == "Container(empty)"
     assert repr(na.Container(a=1)) == "Container(1 leaf)\n  a  1"
-    assert repr(na.Container(np.asarray([1.0]))) == "Container(array([1.]))"
+    assert repr(na.Container(np.asarray([1.0]))) == "array([1.])"
     assert repr(na.Container(a={}, b=[])) == "Container(empty)\n  a  {}\n  b [list]  {}"
 
 
@@ -273,4 +273,4 @@ def test_the_kind_of_the_root_is_shown() -> None:
     )
     assert repr(na.Container([])) == "Container(empty) [list]"
     assert "Container(3 leaves) [list]" in c._repr_html_()
-    assert repr(na.Container(np.ones(1))) == "Container(array([1.]))"
+    assert repr(na.Container(np.ones(1))) == "array([1.])"

@@ -76,7 +76,9 @@ def test_a_tree(backend: str) -> None:
 def test_small_ones() -> None:
     assert words(na.Container()) == "Container(empty)"
     assert words(na.Container(a={})) == "Container(empty) a 0 leaves"
-    assert words(na.Container(np.ones(2, "int8"))) == "Container 2 B i8[2] 2 B"
+    array = na.Container(np.ones(2, "int8"))
+    assert array._repr_html_() is None  # notebooks print the repr
+    assert "i8[2]" in array.to_html()
 
 
 def test_alike_blocks_are_one() -> None:

@@ -431,3 +431,35 @@ def test_a_column_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     assert len(table.to_string().splitlines()) == 53
     assert columns == list(table.columns)
+
+
+def test_a_wide_text_is_wrapped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    shapes = ", ".join(f"weight_{i} (512, 512)" for i in range(6))
+    columns = {
+        "path": ["encoder/attention", "head"], "layer": ["Attention", "Linear"],
+        "variables": [shapes, "bias (10)"], "elements": [1_572_864, 10],
+    }  # fmt: skip
+    total = {"path": "total", "layer": "", "variables": "", "elements": 1_572_874}
+    assert (
+        repr(Table(columns, total=total))
+        == """\
+path               layer      variables                             elements
+encoder/attention  Attention  weight_0 (512, 512), weight_1 (512,  1,572,864
+                              512), weight_2 (512, 512), weight_3
+                              (512, 512), weight_4 (512, 512),
+                              weight_5 (512, 512)
+head               Linear     bias (10)                                   10
+────────────────────────────────────────────────────────────────────────────
+total                                                              1,572,874"""
+    )
+    assert shapes in Table(columns).to_string()
+
+
+def test_a_summary_of_layers_is_one_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    net = na.nn.Sequential(*[na.nn.MultiHeadAttention(16, 4) for _ in range(2)])
+    lines = repr(net.summary()).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("path ") for line in lines) == 1
+    assert lines[0].endswith("elements")

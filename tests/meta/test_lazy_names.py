@@ -58,6 +58,18 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
         (na.nn, "clip_by_global_norm", "use grads.global_clip(max_norm)"),
         (na.tree, "tree_map", "use c.map(fn)"),
         (na.random, "nromal", "did you mean normal?"),
+        (na, "from_flax", "use na.Container.from_flax(variables)"),
+        (
+            na,
+            "from_torch",
+            "use na.trace_graph(module, x) or na.to_module(module, x), or "
+            "na.Container.from_torch_module(module) for its arrays",
+        ),
+        (
+            na.nn,
+            "Flatten",
+            "use na.nn.Lambda(lambda x: na.flatten(x, start_axis=1)), which keeps the batch axis",
+        ),
     ],
 )
 def test_names_of_elsewhere_are_explained(module: ModuleType, name: str, words: str) -> None:

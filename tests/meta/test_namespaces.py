@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
+import jax.numpy as jnp
+import numpy as np
 import pytest
+import torch
 
 import nestarray as na
 
@@ -13,7 +18,7 @@ SPACES = [
     na.typing,
 ]  # fmt: skip
 #: Modules that are public names of a namespace.
-MODULES = {"graph": {"passes"}, "nn": {"initializers"}}
+MODULES = {"graph": {"passes"}, "nn": {"initializers", "schedules"}}
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.__name__)
@@ -64,3 +69,28 @@ def test_the_front_page_lists_public_names() -> None:
 def test_an_unknown_name_of_a_namespace_is_suggested() -> None:
     with pytest.raises(AttributeError, match="did you mean ShapeError"):
         _ = na.errors.ShapError  # type: ignore[attr-defined]
+
+
+def test_help_shows_first_calls_that_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = na.__doc__ or ""
+    calls = text.partition("First calls::")[2].partition("Parts:")[0].strip().splitlines()
+    assert len(calls) == 10
+    ones = np.ones(2, "float32")
+    v = na.Container(layer={"w": ones, "b": ones}, head=[ones])
+    names: dict[str, Any] = {
+        "na": na, "w": ones, "b": ones, "h": ones, "u": v, "fn": na.tree_norm,
+        "module": torch.nn.Linear(2, 3), "x": torch.ones(4, 2),
+    }  # fmt: skip
+    for call in calls:
+        exec(call.strip(), names)
+    assert names["v"].spec is v.spec
+    np.testing.assert_allclose(names["loss"], na.tree_norm(v))
+    assert names["net"](jnp.ones((4, 2)), v=names["net"].v).shape == (4, 3)
+
+
+def test_help_lists_the_chapters() -> None:
+    chapters = (na.__doc__ or "").partition("shows one:")[2]
+    listed = chapters.strip().rstrip(".").replace("\n", " ").split(",")
+    files = Path(na.ops.__file__ or "").parent.glob("*.py")
+    assert [name.strip() for name in listed] == sorted(f.stem for f in files if f.stem[0] != "_")

@@ -67,7 +67,7 @@ def sample() -> na.Container:
         {
             "encoder": {"w": w, "b": np.ones(3, ml_dtypes.bfloat16)},
             "linear/~/w": np.arange(6)[::2],
-            "a.b": {0: w, "0": {"x": np.zeros((0, 3), "int8")}, 7: np.float32(3.5)},
+            "a.b": {0: w, "1": {"x": np.zeros((0, 3), "int8")}, 7: np.float32(3.5)},
             "list": [w.T, (np.array(True), None), []],
             "tuple": (),
             "empty": {},

@@ -202,9 +202,9 @@ def test_messages_of_leaves_that_cannot_be_stored(tmp_path: Path) -> None:
         (
             jax.random.key(0),
             DtypeError,
-            "Container.save: 'a/b' is a typed key of JAX, expected numbers; save its words, "
-            "jax.random.key_data(key), which na.random takes too, and jax.random.wrap_key_data "
-            "makes a typed key of them again",
+            "Container.save: 'a/b' is a typed key of JAX, expected numbers; save "
+            "c.to_backend('numpy'), which has its words, jax.random.key_data(key): na.random takes "
+            "them too, and to_flax and jax.random.wrap_key_data make a typed key of them again",
         ),
         (
             np.ma.masked_less(np.arange(3.0), 1),
