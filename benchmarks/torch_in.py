@@ -23,7 +23,16 @@ Functions = dict[str, Callable[[], Any]]
 
 def tables() -> list[Table]:
     """One table for each comparison."""
-    return [tracing(), memory(), forward(), tensorflow(), training(), eager(), beside_torchax()]
+    return [
+        tracing(),
+        memory(),
+        forward(),
+        tensorflow(),
+        training(),
+        eager(),
+        beside_torchax(),
+        verification(),
+    ]
 
 
 # -- models --------------------------------------------------------------------------------
@@ -134,6 +143,7 @@ print((peak - base) * 1024, sum(p.numel() * p.element_size() for p in net.parame
 def memory() -> Table:
     """The peak of resident memory in a separate process, in excess of the model's weights.
 
+    The graph shares the weights, which `Graph.to_backend` copies by default.
     As Linux counts it, https://docs.kernel.org/filesystems/proc.html.
     """
     from pathlib import Path
@@ -144,7 +154,7 @@ def memory() -> Table:
     )
     root = str(Path(__file__).parent.parent)
     export = "torch.export.export(net, (), inputs).run_decompositions({})"
-    trace = "graph = na.trace_graph(net, **inputs).to_backend('jax')"
+    trace = "graph = na.trace_graph(net, **inputs).to_backend('jax', copy=None)"
     for name, make in MODELS.items():
         found = []
         for prepare, work in (("", export), ("import jax; jax.numpy.ones(1)", trace)):
@@ -309,6 +319,46 @@ def tensorflow() -> Table:
     first = next(iter(times.values()))
     for label, seconds in times.items():
         table.add(label, readable(seconds), ratio(seconds, first), reports.get(label, "–"))
+    return table
+
+
+# -- verification --------------------------------------------------------------------------
+
+
+def verification() -> Table:
+    """``verify`` of a ResNet-18, against compiling and running one training step."""
+    import torch
+    from transformers import ResNetConfig, ResNetForImageClassification
+
+    table = Table(
+        "Torch in: verify a ResNet-18, images of 64 × 64",
+        ["", "compile and run one step", "verify", "relative"],
+    )
+    config = ResNetConfig(
+        depths=[2, 2, 2, 2], hidden_sizes=[64, 128, 256, 512], layer_type="basic", num_labels=10
+    )
+    images = torch.randn(8, 3, 64, 64)
+    traced = na.trace_graph(ResNetForImageClassification(config), images, train=True)
+    for backend in ("jax", "tensorflow"):
+        graph = traced.to_backend(backend)
+        x = na.to_backend(images, backend)
+
+        def step(v: Any, graph: Any = graph, x: Any = x) -> Any:
+            def loss(v: Any) -> Any:
+                out, _ = graph(x, v=v)
+                return na.mean(na.square(out["logits"]))
+
+            value, grads = na.execute_with_gradients(loss, v)
+            return v - 0.01 * grads, value
+
+        start = time.perf_counter()
+        _, value = na.jit(step)(graph.v)
+        float(value)
+        one_step = time.perf_counter() - start
+        start = time.perf_counter()
+        graph.verify().raise_if_failed()
+        proof = time.perf_counter() - start
+        table.add(backend, readable(one_step), readable(proof), ratio(proof, one_step))
     return table
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes
@@ -54,7 +54,13 @@ class _Arguments:
                 f"{self.name}: got {len(args)} positional arguments, expected "
                 f"{len(want_args)}{named}{hint}"
             )
-        kwargs = dict(kwargs)
+        kwargs = by_own_names(kwargs, {*names, *want_kwargs})
+        unknown = kwargs.keys() - {*names, *want_kwargs}
+        if unknown:
+            known = ", ".join([*names, *want_kwargs])
+            raise ArgumentError(
+                f"{self.name}: got an unexpected argument {min(unknown)!r}; it was traced with {known}"
+            )
         for i, (name, want) in enumerate(zip(names, want_args)):
             if i < len(args):
                 self._match(name, want, args[i])
@@ -68,16 +74,14 @@ class _Arguments:
             else:
                 self._absent(name, want)
         if kwargs:
-            known = ", ".join([*names, *want_kwargs])
-            raise ArgumentError(
-                f"{self.name}: got an unexpected argument {min(kwargs)!r}; it was traced with {known}"
-            )
+            raise ArgumentError(f"{self.name}: got the argument {min(kwargs)!r} twice")
         self.sizes.finish()
         return [self.found[node] for node in self.graph.inputs]
 
     def _absent(self, name: str, want: Any) -> None:
         if any(True for _ in iter_nodes(want)):
-            raise ArgumentError(f"{self.name}: argument {name!r} is missing")
+            hint = f"; pass it as {name}_=" if name in ("v", "s", "key") else ""
+            raise ArgumentError(f"{self.name}: argument {name!r} is missing{hint}")
 
     def _match(self, name: str, want: Any, got: Any) -> None:
         if isinstance(got, Container):
@@ -151,8 +155,11 @@ def bind_variables(
                 )
             given = own
         elif not isinstance(given, Container):
+            has_dots = isinstance(given, Mapping) and any("." in str(name) for name in given)
+            maker = "na.Container.from_torch_state_dict" if has_dots else "na.Container"
             raise ArgumentError(
-                f"{graph.name}: {letter}: got {type(given).__name__}, expected a Container"
+                f"{graph.name}: {letter}: got {type(given).__name__}, expected a Container; use "
+                f"{maker}({letter})"
             )
         elif given.spec is not own.spec and given.spec.permutation_to(own.spec) is None:
             given = _by_own_names(graph, letter, given, own, other)
@@ -210,6 +217,29 @@ def _by_own_names(
         )
     leaves |= moved
     return from_leaves(own.spec, [leaves[p] for p in paths])
+
+
+def by_own_names(kwargs: Mapping[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """Keyword arguments by the source's names: ``key_`` is the argument ``key``.
+
+    The underscore distinguishes an argument of the source from a setting of the same name.
+
+    Args:
+        kwargs: the arguments of a call.
+        names: the names of the source's arguments.
+    """
+
+    def name_of(given: str) -> str:
+        name = given.removesuffix("_")
+        return name if given not in names and name in names else given
+
+    return {name_of(given): value for given, value in kwargs.items()}
+
+
+def input_names(graph: Graph) -> list[str]:
+    """The names of the inputs, as a call takes them."""
+    positional, named = graph.signature
+    return [*(_argument_name(want, i) for i, want in enumerate(positional)), *named]
 
 
 def argument_names(fn: Callable[..., Any], count: int) -> list[str]:

@@ -9,10 +9,12 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.container import Container
-from nestarray.errors.text import counted
+from nestarray.errors.text import counted, listed
+from nestarray.graph.execution import where_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.precision import wide_calls
 
 #: Functions of frontends that transpose.
 _TRANSPOSES = frozenset(
@@ -45,6 +47,8 @@ class GraphReport:
             kernels have the channels last.
         parameters, state, constants: numbers of elements.
         bytes: of all three.
+        float64: the calls that compute in float64 or complex128, with their lines: those that
+            ``to_backend(…, float64="float32")`` changes.
         flops: additions and multiplications of matrix products, attention and convolutions
             in one call; None if sizes are open.
     """
@@ -60,6 +64,7 @@ class GraphReport:
     state: int
     constants: int
     bytes: int
+    float64: list[str]
     flops: int | None
 
     def __str__(self) -> str:
@@ -71,6 +76,8 @@ class GraphReport:
             f"  transposes: {self.transposes}{_and(self.parameter_transposes, 'of parameters')}"
             f"{_and(self.hidden_transposes, 'inside of calls')}",
         ]
+        if self.float64:
+            lines.append(f"  float64: {listed(self.float64)}")
         width = max((len(str(n)) for n in self.calls.values()), default=0)
         lines += [f"  {n:{width}}  {name}" for name, n in self.calls.items()]
         return "\n".join(lines)
@@ -108,6 +115,7 @@ def report(graph: Graph) -> GraphReport:
         state=sizes[1][0],
         constants=sizes[2][0],
         bytes=sum(size for _, size in sizes),
+        float64=[where_of(node) for node in wide_calls(graph)],
         flops=_flops(graph.calls),
     )
 

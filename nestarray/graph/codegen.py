@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import keyword
 import linecache
 import math
 import operator
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -19,50 +21,7 @@ if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
 
 _RESERVED = frozenset(
-    [
-        "na",
-        "v",
-        "s",
-        "constants",
-        "key",
-        "out",
-        "and",
-        "as",
-        "assert",
-        "async",
-        "await",
-        "break",
-        "class",
-        "continue",
-        "def",
-        "del",
-        "elif",
-        "else",
-        "except",
-        "finally",
-        "for",
-        "from",
-        "global",
-        "if",
-        "import",
-        "in",
-        "is",
-        "lambda",
-        "nonlocal",
-        "not",
-        "or",
-        "pass",
-        "raise",
-        "return",
-        "try",
-        "while",
-        "with",
-        "yield",
-        "None",
-        "True",
-        "False",
-        "float",
-    ]
+    [*keyword.kwlist, "na", "v", "s", "constants", "key", "out", "float", "complex", "slice"]
 )
 _numbers = count()
 
@@ -74,9 +33,9 @@ def is_reserved(name: str) -> bool:
 
 def valid_name(name: str, taken: set[str]) -> str:
     """`name` as a Python identifier that is in neither `taken` nor reserved; adds it to `taken`."""
-    base = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "x"
-    if base[0].isdigit():
-        base = f"_{base}"
+    normal = unicodedata.normalize("NFKC", name)  # as Python reads identifiers
+    base = "".join(c if f"_{c}".isidentifier() else "_" for c in normal) or "x"
+    base = base if base.isidentifier() else f"_{base}"
     unique, number = base, 1
     while unique in taken or is_reserved(unique):
         unique, number = f"{base}_{number}", number + 1
@@ -85,7 +44,16 @@ def valid_name(name: str, taken: set[str]) -> str:
 
 
 def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str:
-    """The module text of a graph; `free` drops each value after its last use."""
+    """The module text of a graph.
+
+    A program that creates arrays names its backend; others run on the backend of their arguments.
+
+    Args:
+        graph: the graph.
+        comments: give shape, dtype and source module of each line.
+        free: the text for calls of the graph, which choose the backend: each value is dropped
+            after its last use.
+    """
     parameters = [*(n.name for n in graph.inputs), "*", "v", "s", "constants", "key=None"]
     frontends = sorted(filter(registry.is_registered, _namespaces(graph.calls)))
     lines = [
@@ -93,6 +61,11 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
         *(f"import {registry.vocabulary(name).namespace} as {name}" for name in frontends),
         "",
         "",
+        *(
+            []
+            if free or not _creates_arrays(graph.calls)
+            else [f"@na.use_backend({graph.backend!r})"]
+        ),
         f"def graph({', '.join(parameters)}):",
     ]
     last_use = last_uses(graph) if free else {}
@@ -116,6 +89,21 @@ def _namespaces(nodes: Iterable[Node]) -> set[str]:
         for body in bodies(node.args):
             found |= _namespaces(body.nodes)
     return found
+
+
+def _creates_arrays(nodes: Iterable[Node]) -> bool:
+    """Whether a call has no array among its arguments, as ``zeros`` and ``arange``."""
+
+    def creates(node: Node) -> bool:
+        if node.target is operator.getitem or node.target in SYMBOLS:
+            return False
+        used = iter_nodes((node.args, node.kwargs))
+        return all(argument.aval is None for argument in used)
+
+    return any(
+        creates(node) or any(_creates_arrays(body.nodes) for body in bodies(node.args))
+        for node in nodes
+    )
 
 
 def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[str]:
@@ -254,6 +242,8 @@ def _value(value: Any, namespace: str = "na") -> str:
         return f"{namespace}.{value.name}"
     if isinstance(value, float) and not math.isfinite(value):
         return f'float("{value}")'
+    if isinstance(value, complex):
+        return f"complex({_value(value.real)}, {_value(value.imag)})"
     if isinstance(value, (list, tuple)):
         items = [_value(item, namespace) for item in value]
         if isinstance(value, list):
@@ -267,7 +257,7 @@ def _value(value: Any, namespace: str = "na") -> str:
         return f"na.Container({{{inner}}})"
     if value is Ellipsis:
         return "..."
-    if value is None or isinstance(value, (bool, int, float, complex, str)):
+    if value is None or isinstance(value, (bool, int, float, str)):
         return repr(value)
     raise TypeError(f"a graph cannot hold the constant {value!r} of type {type(value).__name__}")
 

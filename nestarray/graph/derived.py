@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from nestarray import dtypes, ops, tree
 from nestarray.container import Container
 from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, Steps, identity
@@ -50,7 +51,7 @@ class DerivedSource:
 
     def _own(self) -> Graph:
         if self._original.backend != self.backend:
-            self._original = self._original.to_backend(self.backend)
+            self._original = self._original.to_backend(self.backend, copy=None)
         return self._original
 
     def traced(self) -> tuple[Any, Graph]:
@@ -70,6 +71,7 @@ class DerivedSource:
         own = self._own()
         if self._is_folded:
             v, s = own.v, own.s
+        inputs, v, s = _as_traced(own, inputs, v, s)
         calls = {node.name: node for node in graph.calls}
         run = self._source.steps(own, inputs, v, s, key, override)
         while True:
@@ -78,24 +80,27 @@ class DerivedSource:
             except StopIteration as end:
                 return end.value
             twin = calls.get(node.name)
-            if twin is not None and twin.aval == node.aval:
+            if twin is not None and _shape(twin) == _shape(node):
                 yield twin, value
 
-    def gradients(
+    def result(
         self,
         graph: Graph,
         inputs: list[Any],
         key: Any,
-        loss: Callable[[Any], Any],
+        loss: Callable[[Any], Any] | None,
         override: Override = identity,
-    ) -> list[Any]:
-        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers."""
-        if self._is_folded:
+    ) -> Any:
+        """The result of the source; see `nestarray.proof.source.Source.result`."""
+        own = self._own()
+        if self._is_folded and loss is not None:
             raise UnsupportedError(
                 "the parameters are not those of the source: a pass has folded some"
             )
-        own = self._own().replace(v=graph.v)
-        return self._source.gradients(own, inputs, key, loss, override)
+        v = own.v if self._is_folded else graph.v
+        inputs, v, s = _as_traced(own, inputs, v, own.s)
+        own = own.replace(v=v, s=s)
+        return self._source.result(own, inputs, key, loss, override)
 
     def call_gradients(
         self,
@@ -107,3 +112,26 @@ class DerivedSource:
     ) -> dict[Node, Any]:
         """∂loss(value of a call)/∂x, of a call of the graph that was traced."""
         return self._source.call_gradients(self._own(), node, values, key, loss)
+
+
+def _shape(node: Node) -> Any:
+    return None if node.aval is None else node.aval.shape
+
+
+def _as_traced(
+    own: Graph, inputs: list[Any], v: Container, s: Container
+) -> tuple[list[Any], Container, Container]:
+    """Inputs and variables in the dtypes of the trace, which a derived graph may narrow."""
+
+    def like(c: Container, traced: Container) -> Container:
+        return tree.map(lambda x, y: ops.astype(x, dtypes.dtype_of(y), copy=False), c, traced)
+
+    return inputs_of(own, inputs), like(v, own.v), like(s, own.s)
+
+
+def inputs_of(graph: Graph, inputs: list[Any]) -> list[Any]:
+    """Flat inputs in the dtypes that a graph takes."""
+    return [
+        x if node.aval is None else ops.astype(x, node.aval.dtype, copy=False)
+        for x, node in zip(inputs, graph.inputs, strict=True)
+    ]

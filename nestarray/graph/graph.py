@@ -20,9 +20,11 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
+from nestarray.display.progress import progress
 from nestarray.dynamo import compile_time_constant, is_compiling
-from nestarray.errors import ArgumentError, NestarrayError, UnsupportedError
+from nestarray.errors import ArgumentError, DtypeError, NestarrayError, UnsupportedError
 from nestarray.errors.text import counted
+from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.graph import codegen
 from nestarray.graph.binding import (
     bind_arguments,
@@ -31,6 +33,7 @@ from nestarray.graph.binding import (
     is_abstract,
 )
 from nestarray.graph.node import Node
+from nestarray.graph.precision import check_float64, check_integers, with_float64
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
 from nestarray.transforms import jit
@@ -100,6 +103,15 @@ class Graph:
         from nestarray.importers.torch.state_dicts import to_torch_state_dict as to_torch_state_dict
         from nestarray.proof.verify import verify as verify
 
+    if not TYPE_CHECKING:  # type checkers would accept any attribute
+
+        def __getattr__(self, name: str) -> Any:
+            def message() -> str:
+                public = [own for own in dir(Graph) if own[0] != "_"]
+                return f"Graph has no attribute {name!r}{hint('Graph', name, public)}"
+
+            raise unknown_attribute(message, name)
+
     # -- calling ---------------------------------------------------------------------------
 
     def __call__(
@@ -113,7 +125,8 @@ class Graph:
         """Compute the output from `args` and `kwargs`, passed as the source takes them.
 
         Args:
-            *args, **kwargs: arrays of the graph's backend, of the traced shapes and dtypes.
+            *args, **kwargs: arrays of the graph's backend, of the traced shapes and dtypes. An
+                argument named `v`, `s` or `key` is passed by position or as ``key_=``.
             v: parameters; the graph's own by default.
             s: state; the graph's own by default.
             key: random key (`na.random.key`), for a graph that draws random numbers.
@@ -153,7 +166,11 @@ class Graph:
                 yield
                 return
             with np.errstate(all="ignore"):
-                yield
+                try:
+                    yield
+                except DtypeError as error:
+                    check_float64(self, error)
+                    raise
 
     def _prepare(
         self,
@@ -242,15 +259,26 @@ class Graph:
 
     # -- moving ----------------------------------------------------------------------------
 
-    def to_backend(self, backend: str) -> Graph:
+    def to_backend(
+        self, backend: str, *, copy: bool | None = True, float64: str | None = None
+    ) -> Graph:
         """The same graph with its variables on another framework, on which it then runs.
 
         Args:
             backend: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
+            copy: True copies each variable once, so that later training of the source does not
+                change it. None shares memory where both frameworks support it; False raises if a
+                copy is needed. Shared arrays must not be changed in place: JAX assumes that its
+                arrays never change.
+            float64: ``"float32"`` computes float64 in float32, and complex128 in complex64, for
+                JAX without x64. `report` lists the calls. 64-bit integers of JAX without x64 are
+                32-bit integers in any case.
 
         Raises:
+            ArgumentError: ``copy=False`` and a copy is needed, or another `float64`.
             MissingFrameworkError: the framework is not installed; names the extra to install.
-            DtypeError: the framework has no such dtype (float64 on JAX without x64).
+            DtypeError: the framework has no such dtype (float64 on JAX without x64), or an integer
+                does not fit.
 
         Example:
             >>> import torch, nestarray as na
@@ -259,27 +287,33 @@ class Graph:
         """
         check_backend_name(backend)
         backends.core(backend)
-        return self.replace(
-            backend=backend,
-            v=self._moved("v", self.v, backend),
-            s=self._moved("s", self.s, backend),
-            constants=self._moved("constants", self.constants, backend),
-        )
+        graph = with_float64(self, float64)
+        moved = graph.replace(backend=backend)
+        letters = ("v", "s", "constants")
+        try:
+            return moved.replace(
+                **{x: graph._moved(x, getattr(graph, x), backend, copy) for x in letters}
+            )
+        except DtypeError as error:
+            check_float64(moved, error)
+            raise
 
-    def _moved(self, source: str, c: Container, backend: str) -> Container:
+    def _moved(self, source: str, c: Container, backend: str, copy: bool | None) -> Container:
         """`c` on `backend`; integers that JAX narrowed get the traced width back."""
         traced = {n.path: n.aval for n in self.nodes if n.source == source}
 
         if any(map(is_abstract, c.leaves())):
-            return c.map(lambda x: x if is_abstract(x) else ops.to_backend(x, backend))
+            return c.map(lambda x: x if is_abstract(x) else ops.to_backend(x, backend, copy=copy))
 
         def restored(path: str, leaf: Any) -> Any:
             aval = traced.get(path)
+            if backend == "jax":
+                check_integers(f"{self.name}: {source}[{path!r}]", c[path], leaf)
             if backend == "jax" or aval is None or not aval.dtype.is_integer:
                 return leaf
             return ops.astype(leaf, aval.dtype, copy=False)
 
-        return c.to_backend(backend).map(restored, with_path=True)
+        return c.to_backend(backend, copy=copy).map(restored, with_path=True)
 
     def replace(self, **changes: Any) -> Graph:
         """A graph with some attributes changed; ``graph.replace(v=v)`` has other parameters."""
@@ -318,6 +352,7 @@ class Graph:
             return self
         compiled = jit(self._positional, **options)
         first: dict[str, int] = {}
+        is_compiled = False
 
         def call(
             *args: Any,
@@ -326,6 +361,7 @@ class Graph:
             key: Any = None,
             **kwargs: Any,
         ) -> Any:
+            nonlocal is_compiled
             values = self._prepare(args, kwargs, v, s, key)
             if new_shapes == "raise":
                 sizes = bind_arguments(self, args, kwargs)[1]
@@ -333,7 +369,12 @@ class Graph:
                 first.update(sizes)
             try:
                 with self.running():
-                    return compiled(*values)
+                    if is_compiled or is_compiling():
+                        return compiled(*values)
+                    with progress(f"compile {self.name} for {self.backend}"):
+                        result = compiled(*values)
+                    is_compiled = True
+                    return result
             except Exception as error:
                 place = self.sized_by_values
                 if place is None or isinstance(error, NestarrayError):

@@ -71,7 +71,7 @@ def lower(graph: Graph) -> Graph:
         return graph
     # JAX may hold 64-bit integers in 32 bits, which are not to become part of the program
     backend = "numpy" if graph.backend == "jax" else graph.backend
-    here = graph.to_backend(backend)
+    here = graph.to_backend(backend, copy=None)
     recorder = _recorder_of(graph)
     recorder.builder.taken.update(node.name for node in graph.nodes)
     recorder.builder.values["constants"].update(here.constants.flat_items())
@@ -90,7 +90,7 @@ def lower(graph: Graph) -> Graph:
         backend=graph.backend,
         v=graph.v,
         s=graph.s,
-        constants=lowered.to_backend(graph.backend).constants,
+        constants=lowered.to_backend(graph.backend, copy=None).constants,
         reference=derived_source(graph),
     )
 

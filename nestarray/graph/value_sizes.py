@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from nestarray.graph.node import Node
+from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.sizes import names_in
 
 
 def first_of_unknown_size(
     inputs: Iterable[Node], calls: Iterable[Node], names: Iterable[str]
 ) -> Node | None:
-    """The first call whose size values decide, or that reads a number from an array.
+    """The first call whose size values decide, or that reads an integer or bool from an array.
 
     Args:
         inputs, calls: the nodes of a graph.
@@ -23,10 +23,16 @@ def first_of_unknown_size(
     """
     known = {*names, *(name for node in inputs for name in _names_of(node))}
     for node in calls:
-        reads_number = node.target_name.endswith(".item")  # the method's name in each framework
-        if reads_number or not _names_of(node) <= known:
+        if _reads_integer(node) or not _names_of(node) <= known:
             return node
     return None
+
+
+def _reads_integer(node: Node) -> bool:
+    if not node.target_name.endswith(".item"):  # the method's name in each framework
+        return False
+    given = next(iter_nodes(node.args)).aval
+    return given is None or given.dtype.kind not in ("float", "complex")
 
 
 def unknown_size(place: Node, backend: str) -> str:

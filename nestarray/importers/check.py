@@ -16,6 +16,7 @@ from typing import Any
 
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
+from nestarray.display.progress import progress
 from nestarray.display.table import Table, sections_html
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.errors.text import counted, listed
@@ -23,7 +24,7 @@ from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.importers.coverage import Operation, missing_ops
-from nestarray.importers.protocol import Request
+from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec
 from nestarray.importers.tracing import select_importer
 from nestarray.transforms.arguments import native_transforms
@@ -33,10 +34,10 @@ _ORDER = ("missing", "island", "decomposed", "function")
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    """A dtype or a call that the target refuses.
+    """A dtype or a call that the target refuses, or a source that cannot be traced.
 
     Attributes:
-        what: a dtype, or a call.
+        what: a dtype, a call, or "source".
         reason: the message of the error.
         where: module path and source line of the first place.
         count: how many arrays or calls.
@@ -61,9 +62,9 @@ class CheckReport:
         target: the backend to convert to.
         train: whether the training behaviour was checked.
         operations: an `Operation` each; missing ones first.
-        problems: dtypes and calls that the target refuses.
+        problems: dtypes and calls that the target refuses, or why the source cannot be traced.
         notes: differences on the target, and parts that were not checked.
-        framework: the framework of the source.
+        framework: the framework of the source; empty if the source cannot be read.
     """
 
     name: str
@@ -72,7 +73,7 @@ class CheckReport:
     operations: list[Operation]
     problems: list[Problem]
     notes: list[str]
-    framework: str
+    framework: str = ""
 
     @property
     def missing(self) -> list[Operation]:
@@ -89,7 +90,8 @@ class CheckReport:
 
         Raises:
             MissingOpError: operations are missing; lists all.
-            ConversionError: the target refuses something; the message is the report.
+            ConversionError: the source cannot be traced, or the target refuses something; the
+                message is the report.
         """
         if self.missing:
             raise missing_ops(self.name, self.operations, self.framework)
@@ -169,6 +171,7 @@ class CheckReport:
 
 def check(
     source: Any,
+    /,
     *args: Any,
     target: str,
     train: bool = False,
@@ -180,7 +183,8 @@ def check(
 
     Nothing is converted, and the target computes shapes only. The report lists operations
     without a function, dtypes that the target lacks, and calls that the target refuses (not on
-    NumPy, which cannot run calls without values).
+    NumPy, which cannot run calls without values). If the source cannot be traced, the reason is
+    the report's only problem.
 
     Args:
         source: as `nestarray.trace_graph` takes it.
@@ -193,9 +197,9 @@ def check(
         ``report.to_json()``.
 
     Raises:
-        ArgumentError: the backend is unknown, or `source` cannot be traced.
+        ArgumentError: the backend is unknown, `source` is neither a model nor a function, or it
+            does not accept the example.
         MissingFrameworkError: the framework is not installed.
-        ConversionError: torch cannot export the module.
 
     Example:
         >>> import torch, nestarray as na
@@ -206,9 +210,21 @@ def check(
     check_backend_name(target)
     core = backends.core(target)
     request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands)
-    importer = select_importer(request)
-    imported = importer.read(request)
-    graph = imported.graph
+    with progress(f"check {request.name}") as step:
+        step("trace")
+        try:
+            importer = select_importer(request)
+            imported = importer.read(request)
+        except ConversionError as error:
+            problem = Problem("source", str(error), "")
+            return CheckReport(request.name, target, train, [], [problem], [])
+        step(f"try the calls on {target}")
+        return _report(request, imported, importer.framework, core)
+
+
+def _report(request: Request, imported: Imported, framework: str, core: ModuleType) -> CheckReport:
+    """The report of a source that was read."""
+    graph, target = imported.graph, core.NAME
     operations = sorted(imported.operations, key=lambda op: _ORDER.index(op.status))
     problems, notes = _dtypes(imported.dtypes, core)
     if graph is not None:
@@ -219,9 +235,7 @@ def check(
         notes.append("calls were not tried on the target: NumPy has none without numbers")
     else:
         problems = _refusals(graph, target)
-    return CheckReport(
-        imported.name, target, train, operations, problems, notes, importer.framework
-    )
+    return CheckReport(imported.name, target, request.train, operations, problems, notes, framework)
 
 
 def _dtypes(found: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Problem], list[str]]:

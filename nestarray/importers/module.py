@@ -31,7 +31,12 @@ class GraphModule(Module):
         graph: Graph,
         source: tuple[Any, tuple[Any, ...], dict[str, Any]],
         options: Mapping[str, Any],
+        *,
+        copy: bool = True,
     ) -> None:
+        self._copies = copy
+        if copy:
+            graph = graph.to_backend(graph.backend)
         self._source: Any = source
         self._options = options  # of tracing, for the training behaviour too
         # whether it trains, backend → the graph; filled when asked for
@@ -71,7 +76,7 @@ class GraphModule(Module):
             any_backend = self._traced_in_training()
         backend = backend or any_backend.backend
         if (train, backend) not in self._graphs:
-            self._graphs[train, backend] = any_backend.to_backend(backend)
+            self._graphs[train, backend] = any_backend.to_backend(backend, copy=None)
         return self._graphs[train, backend]
 
     def _traced_in_training(self) -> Graph:
@@ -82,6 +87,9 @@ class GraphModule(Module):
             )
         net, args, kwargs = self._source
         graph = trace_graph(net, *args, train=True, **self._options, **kwargs)
+        if self._copies:
+            constants = graph.constants.to_backend(graph.backend, copy=True)
+            graph = graph.replace(constants=constants)
         self._graphs[True, graph.backend] = graph
         return graph
 
@@ -111,7 +119,8 @@ class GraphModule(Module):
         look_up(self._graph(train, "torch"))
 
     def _gathered(self, own: Container) -> tuple[Any, ...]:
-        return tuple([getattr(self, path) for path in own.paths()])
+        # by path: a variable may have the name of an attribute of this class
+        return tuple([self._running(path) for path in own.paths()])
 
     def verify(self, *args: Any, train: bool = False, **kwargs: Any) -> Report:
         """Compare with the source; see `Graph.verify`.
@@ -128,7 +137,7 @@ class GraphModule(Module):
 
     def __copy__(self) -> GraphModule:
         new = object.__new__(type(self))
-        vars(new).update(vars(self))  # with the source, which only pickling leaves behind
+        vars(new).update(super().__getstate__())  # with the source, which only pickling leaves out
         return new
 
     def __getstate__(self) -> dict[str, Any]:
@@ -163,7 +172,14 @@ class _Kept:
 
 
 def to_module(
-    net: Any, *args: Any, dynamic: Any = None, islands: bool = False, **kwargs: Any
+    net: Any,
+    /,
+    *args: Any,
+    dynamic: Any = None,
+    islands: bool = False,
+    float64: str | None = None,
+    copy: bool = True,
+    **kwargs: Any,
 ) -> GraphModule:
     """Turn a ``torch.nn.Module`` into an `nestarray.nn.Module` that any backend runs and trains.
 
@@ -172,6 +188,9 @@ def to_module(
         *args, **kwargs: example inputs, as ``net(*args, **kwargs)`` takes them.
         dynamic: the sizes that may change from call to call; see `nestarray.trace_graph`.
         islands: run operations that are not known in torch; see `nestarray.trace_graph`.
+        float64: ``"float32"`` computes float64 in float32; see `nestarray.graph.Graph.to_backend`.
+        copy: False shares the memory of the variables with `net`, so that training one in place
+            changes the other.
 
     Returns:
         a module on torch, with ``.v``, ``.s`` and ``.to_backend("jax")``. The training
@@ -191,11 +210,11 @@ def to_module(
         >>> module.v.paths()
         ('weight', 'bias')
     """
-    options = {"dynamic": dynamic, "islands": islands}
+    options = {"dynamic": dynamic, "islands": islands, "float64": float64}
     graph = trace_graph(net, *args, **options, **kwargs)
     if graph.abstract:
         raise ConversionError(
             f"to_module: {graph.name} is on the meta device and has no values to begin with; give it "
             "some (net.to_empty(device=...)), or use na.trace_graph, whose graph takes v at the call"
         )
-    return GraphModule(graph, (net, args, kwargs), options)
+    return GraphModule(graph, (net, args, kwargs), options, copy=copy)

@@ -35,6 +35,11 @@ class Request:
     sizes: SizeSpec = field(default_factory=SizeSpec)
     islands: bool = False
 
+    @property
+    def name(self) -> str:
+        """The name of the source, for messages."""
+        return getattr(self.source, "__name__", type(self.source).__name__)
+
 
 @dataclass
 class Imported:
@@ -60,6 +65,10 @@ class Importer(Protocol):
 
     def accepts(self, request: Request) -> bool:
         """Whether the source is of this framework; inspects it, and runs none of its code."""
+        ...
+
+    def keywords(self, source: Any) -> frozenset[str]:
+        """The keyword arguments of `trace_graph` that are not arguments of the source."""
         ...
 
     def read(self, request: Request) -> Imported:

@@ -20,8 +20,9 @@ from nestarray.graph.record.recorder import Recorder, Traced, line_of
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_of
 from nestarray.importers.protocol import Imported, Request
+from nestarray.importers.unsupported import unsupported
 from nestarray.nn.module import Module
-from nestarray.proof.source import call_gradients, gradients_of
+from nestarray.proof.source import Loss, Result, call_gradients, differentiated
 from nestarray.transforms.recording import recording
 
 
@@ -31,8 +32,14 @@ class PythonImporter:
     framework = "nestarray"
 
     def accepts(self, request: Request) -> bool:
-        """Whether the source is a module of nestarray, or any function."""
-        return isinstance(request.source, Module) or callable(request.source)
+        """Whether the source is a module of nestarray, or a function that may use `na`."""
+        if isinstance(request.source, Module):
+            return True
+        return callable(request.source) and unsupported(request.source) is None
+
+    def keywords(self, source: Any) -> frozenset[str]:
+        """None: all are arguments of the source."""
+        return frozenset()
 
     def read(self, request: Request) -> Imported:
         """Run the code once, and record its calls of ops; see `Importer.read`."""
@@ -124,24 +131,32 @@ class PythonSource:
         output, state = self.call(inputs, v, s, key)
         return output, {path: state[path] for path in graph.state_updates}
 
-    def gradients(
+    def result(
         self,
         graph: Graph,
         inputs: list[Any],
         key: Any,
-        loss: Callable[[Any], Any],
+        loss: Loss | None,
         override: Override = identity,
-    ) -> list[Any]:
-        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers."""
+    ) -> Result:
+        """Run the code, and differentiate it; see `Source.result`."""
 
-        def total(v: Container) -> Any:
-            if override is identity:
-                return loss(self.call(inputs, v, graph.s, key)[0])
-            return loss(result_of(self.steps(graph, inputs, v, graph.s, key, override))[0])
+        def run(v: Container, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+            return result_of(self.steps(graph, inputs, v, graph.s, key, override))
 
-        return gradients_of(total, graph.v)
+        if override is not identity:
+            return differentiated(run, graph.v, inputs, loss)
+        of_code = lambda v, inputs: self.call(inputs, v, graph.s, key)  # noqa: E731
+        output, state, gradients = differentiated(of_code, graph.v, inputs, loss)
+        return Result(output, {path: state[path] for path in graph.state_updates}, gradients)
 
     call_gradients = staticmethod(call_gradients)
+
+    def original(
+        self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
+    ) -> Result | None:
+        """None: `steps` returns the result of the code itself."""
+        return None
 
 
 def trace_python(source: PythonSource) -> Graph:

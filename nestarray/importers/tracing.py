@@ -5,20 +5,26 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from nestarray.display.progress import progress
 from nestarray.errors import ArgumentError
+from nestarray.graph.binding import by_own_names
 from nestarray.graph.graph import Graph
+from nestarray.graph.precision import with_float64
 from nestarray.importers.coverage import missing_ops
 from nestarray.importers.protocol import Importer, Request, importer_of
 from nestarray.importers.size_spec import SizeSpec
+from nestarray.importers.unsupported import unsupported
 from nestarray.nn.module import Module
 
 
 def trace_graph(
     source: Any,
+    /,
     *args: Any,
     train: bool = False,
     dynamic: Any = None,
     islands: bool = False,
+    float64: str | None = None,
     **kwargs: Any,
 ) -> Graph:
     """Trace a model or a function into a `Graph` that any backend can run and train.
@@ -29,10 +35,15 @@ def trace_graph(
             A function of torch tensors whose code names functions of torch or methods of tensors
             is also read by ``torch.export``; modules that it uses by name are its layers
             (``v["net/weight"]``), other tensors in closures are constants.
+            A function of JAX arrays whose code uses JAX is read as a jaxpr; so are an
+            ``nnx.Module``, an ``equinox.Module``, a ``linen.Module`` (with ``variables=``) and a
+            function of ``hk.transform`` (with ``params=``, and ``state=``), with the paths of
+            `Container.from_flax` and its siblings.
             The source is not changed; the graph shares the memory of its variables.
-        *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. Arrays in
-            them (and in Containers, dicts, lists, tuples) are inputs of the graph; numbers
-            and strings are part of the program.
+        *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. An argument
+            with the name of a setting is passed by position or with an underscore: ``train_=x``
+            here, ``key_=x`` in calls of the graph. Arrays in them (and in Containers, dicts,
+            lists, tuples) are inputs of the graph; numbers and strings are part of the program.
         train: trace the training behaviour: dropout draws from a `key`, and the graph
             returns ``(output, new_state)``. By default the evaluation behaviour is
             traced, independent of the mode of a torch module; a module that writes into its
@@ -45,15 +56,19 @@ def trace_graph(
             does not need as constants. By default sizes are fixed to the example.
         islands: run unsupported operations, such as ``torch.library.custom_op``, in torch on any
             backend (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
+        float64: ``"float32"`` computes float64 in float32, for JAX without x64; see
+            `Graph.to_backend`.
 
     Returns:
-        a Graph on the framework of the source; ``.to_backend("jax")`` moves it.
+        a Graph on the framework of the source, with the source's own arrays;
+        ``.to_backend("jax")`` copies them to another framework.
 
     Raises:
         ArgumentError: `source` has another type or does not accept the example, the example has
             no array, or `train` is given for a function.
-        ConversionError: torch cannot export the module, or the code needs the value of an
-            array, or the model needs a size of `dynamic` as a constant.
+        ConversionError: `source` is of a library that cannot be imported yet (Flax, Equinox,
+            Haiku, Keras, functions of JAX and TensorFlow), torch cannot export the module, the
+            code needs the value of an array, or the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.
         MissingOpError: the module uses operations without a frontend function; lists all.
 
@@ -78,48 +93,65 @@ def trace_graph(
     """
     request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands)
     importer = select_importer(request)
-    imported = importer.read(request)
+    with progress(f"trace {request.name}"):
+        imported = importer.read(request)
     if imported.graph is None:
         raise missing_ops(imported.name, imported.operations, importer.framework)
-    return imported.graph
+    return with_float64(imported.graph, float64)
 
 
 def select_importer(request: Request) -> Importer:
-    """The importer that accepts a source.
+    """The importer that accepts a source; the request gets the source's argument names.
 
     Raises:
         ArgumentError: there is none, or the example does not fit the source's signature.
+        ConversionError: the source is of a library without an importer.
     """
     if isinstance(request.source, type):
         raise ArgumentError(
             f"trace_graph: source: got the class {request.source.__name__}, expected an instance of "
             f"it: {request.source.__name__}(...)"
         )
-    _check_call(request.source, request.args, request.kwargs)
     importer = importer_of(request)
     if importer is None:
-        raise ArgumentError(
+        raise unsupported(request.source) or ArgumentError(
             f"trace_graph: source: got {type(request.source).__name__}, expected a torch.nn.Module, "
             "a nestarray.nn.Module or a function over na"
         )
+    own = importer.keywords(request.source)
+    given = {name: value for name, value in request.kwargs.items() if name not in own}
+    variables = {name: value for name, value in request.kwargs.items() if name in own}
+    request.kwargs = _keywords(request.source, request.args, given) | variables
     return importer
 
 
-def _check_call(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Raise an ArgumentError if `source` cannot be called like this."""
+def _keywords(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The keyword arguments of the example by the source's names.
+
+    Raises:
+        ArgumentError: `source` cannot be called with the example.
+    """
     is_module = hasattr(source, "named_parameters") and hasattr(source, "forward")
     if isinstance(source, Module) or not (is_module or callable(source)):
-        return
+        return kwargs
     try:
         signature = inspect.signature(source.forward if is_module else source)
     except (TypeError, ValueError):  # some functions of C have none
-        return
+        return kwargs
+    kwargs = by_own_names(kwargs, signature.parameters)
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
         name = type(source).__name__ if is_module else getattr(source, "__name__", "source")
         signature = signature.replace(return_annotation=inspect.Signature.empty)
+        settings = [
+            n
+            for n in ("train", "dynamic", "islands", "float64", "target")
+            if n in signature.parameters
+        ]
+        hint = f", and {settings[0]!r} as {settings[0]}_=" if settings else ""
         raise ArgumentError(
             f"trace_graph: the example does not fit {name}{signature}: {error}; give its arguments "
-            "after the source, as in a call"
+            f"after the source, as in a call{hint}"
         ) from None
+    return kwargs

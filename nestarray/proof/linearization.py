@@ -13,26 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes, ops
 from nestarray.frontends.derivatives import with_derivative_of
-from nestarray.graph.execution import steps
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
     from nestarray.graph.node import Node
-
-
-def values_of_run(
-    graph: Graph, inputs: list[Any], key: Any, wanted: set[Node]
-) -> tuple[Any, dict[str, Any]]:
-    """The output, and the values of the `wanted` calls by name."""
-    run = steps(graph, inputs, key)
-    values: dict[str, Any] = {}
-    while True:
-        try:
-            node, value = next(run)
-        except StopIteration as end:
-            return end.value[0], values
-        if node in wanted:
-            values[node.name] = value
 
 
 class Along:

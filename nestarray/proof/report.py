@@ -135,6 +135,10 @@ class Report:
         samples: a `Sample` for each draw of inputs.
         call_gradients: where gradients differ and values do not: the derivative of each call by each
             array that it takes, on the source's own inputs.
+        input_gradients: a `Comparison` for each floating input.
+        export: the original model against the program that was exported from it: outputs, state
+            and gradients.
+        export_note: the reason if the original model was not called.
     """
 
     name: str
@@ -147,11 +151,15 @@ class Report:
     gradient_note: str = ""
     samples: list[Sample] = dataclasses.field(default_factory=list)
     call_gradients: list[Comparison] = dataclasses.field(default_factory=list)
+    input_gradients: list[Comparison] = dataclasses.field(default_factory=list)
+    export: list[Comparison] = dataclasses.field(default_factory=list)
+    export_note: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether outputs, state and gradients all agree, on all samples too."""
-        return all(c.ok for c in (*self.outputs, *self.state, *self.gradients, *self.samples))
+        """Whether outputs, state and gradients all agree, on all samples and in the export too."""
+        rows = [row for _, found in self._tables() for row in found]
+        return all(c.ok for c in (*rows, *self.samples))
 
     @property
     def first_divergence(self) -> Comparison | None:
@@ -174,8 +182,8 @@ class Report:
 
     @property
     def gradient_error(self) -> float | None:
-        """The largest relative error of a gradient leaf; None if none were compared."""
-        return max((c.relative for c in self.gradients), default=None)
+        """The largest relative error of a gradient; None if none were compared."""
+        return max((c.relative for c in (*self.gradients, *self.input_gradients)), default=None)
 
     def raise_if_failed(self) -> Report:
         """The report itself, if everything agrees.
@@ -192,7 +200,13 @@ class Report:
         return f"{self.name} on {self.backend} ({mode}): {'agrees' if self.ok else 'DIFFERS'}"
 
     def _tables(self) -> list[tuple[str, list[Comparison]]]:
-        rows = {"outputs": self.outputs, "state": self.state, "gradients": self.gradients}
+        rows = {
+            "outputs": self.outputs,
+            "state": self.state,
+            "gradients": self.gradients,
+            "gradients of inputs": self.input_gradients,
+            "export against the module": self.export,
+        }
         return [(title, found) for title, found in rows.items() if found]
 
     def _about_nodes(self) -> str:
@@ -206,6 +220,11 @@ class Report:
 
     def _notes(self) -> list[str]:
         found = [f"gradients: {self.gradient_note}"] if self.gradient_note else []
+        wrong = [c.name for c in self.export if not c.ok]
+        if wrong:
+            found.append(f"the export differs from the module at {', '.join(wrong)}")
+        if self.export_note:
+            found.append(f"export: {self.export_note}")
         return [*found, self._about_nodes(), *self._about_call_gradients()]
 
     def _about_call_gradients(self) -> list[str]:
@@ -218,7 +237,7 @@ class Report:
         text = (
             f"derivatives of single calls: {len(self.call_gradients)} agree on the source's inputs"
         )
-        if not all(c.ok for c in self.gradients):
+        if not all(c.ok for c in (*self.gradients, *self.input_gradients)):
             text += (
                 ", so a value is at a kink (relu at 0, two equal maxima) or a slope is steep; verify "
                 "in float64, or with other inputs"
@@ -261,6 +280,9 @@ class Report:
             "nodes": [c.to_dict() for c in self.nodes],
             "samples": [s.to_dict() for s in self.samples],
             "call_gradients": [c.to_dict() for c in self.call_gradients],
+            "input_gradients": [c.to_dict() for c in self.input_gradients],
+            "export": [c.to_dict() for c in self.export],
+            "export_note": self.export_note,
         }
 
     def to_json(self, *, indent: int | None = 2) -> str:

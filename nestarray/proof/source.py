@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from nestarray import backends, dtypes
 from nestarray.container import Container
@@ -20,6 +20,21 @@ from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.transforms import execute_with_gradients
 
 Loss = Callable[[Any], Any]
+
+
+class Result(NamedTuple):
+    """The result of a source for one call.
+
+    Attributes:
+        output: a nest of arrays.
+        state: path in ``graph.s`` → its new value.
+        gradients: ∂loss(output)/∂x for each leaf x of ``graph.v``, then for each input, None for
+            integers; or None if there is no loss.
+    """
+
+    output: Any
+    state: dict[str, Any]
+    gradients: list[Any] | None
 
 
 class Source(Protocol):
@@ -49,20 +64,24 @@ class Source(Protocol):
             graph: the graph that was traced, on the source's backend.
             inputs: flat inputs.
             v, s: variables.
-            key: random key.
+            key: random key; None draws from the framework's own generator, with a fixed seed.
             override: maps (call, value) to the value used by later calls.
         """
         ...
 
-    def gradients(
+    def result(
         self,
         graph: Graph,
         inputs: list[Any],
         key: Any,
-        loss: Loss,
+        loss: Loss | None,
         override: Override = identity,
-    ) -> list[Any]:
-        """∂loss(output)/∂v for each leaf of ``graph.v``; None for integers.
+    ) -> Result:
+        """Run the source, and differentiate it.
+
+        Args:
+            graph, inputs, key, override: of `steps`.
+            loss: maps the output to a scalar to differentiate; None for no gradients.
 
         Raises:
             UnsupportedError: an operation has no derivative.
@@ -83,6 +102,26 @@ class Source(Protocol):
 
         Returns:
             argument → derivative; empty if a value is missing or has no derivative.
+        """
+        ...
+
+    def original(
+        self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
+    ) -> Result | None:
+        """Call a copy of the model that the program was exported from.
+
+        Random numbers come from the framework's own generator, with the seed of `steps`.
+
+        Args:
+            graph: the graph that was traced, on the source's backend.
+            args, kwargs: the arguments of the call.
+            loss: of `result`.
+
+        Returns:
+            the result; None if the program is the model itself.
+
+        Raises:
+            UnsupportedError: the model cannot be copied or called again.
         """
         ...
 
@@ -146,7 +185,7 @@ class EquationSource(ABC):
             node = self.node(equation)
             if node is not None and node.source in ("x", "v", "s", "key"):
                 value = given[node]
-            elif node is not None and node.is_random and node in calls:
+            elif node is not None and node.is_random and node in calls and key is not None:
                 value = compute(graph, node, ours.__getitem__, key)
             else:
                 value = self.evaluate(equation, values)
@@ -181,20 +220,20 @@ class EquationSource(ABC):
         node = self.node(equation)
         return node is not None and node.kind == "call"
 
-    def gradients(
+    def result(
         self,
         graph: Graph,
         inputs: list[Any],
         key: Any,
-        loss: Loss,
+        loss: Loss | None,
         override: Override = identity,
-    ) -> list[Any]:
-        """∂loss(output)/∂v for each leaf of ``graph.v``; see `Source.gradients`."""
+    ) -> Result:
+        """Run the program, and differentiate it; see `Source.result`."""
 
-        def total(v: Container) -> Any:
-            return loss(result_of(self.steps(graph, inputs, v, graph.s, key, override))[0])
+        def run(v: Container, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+            return result_of(self.steps(graph, inputs, v, graph.s, key, override))
 
-        return gradients_of(total, graph.v)
+        return differentiated(run, graph.v, inputs, loss)
 
     def call_gradients(
         self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
@@ -214,19 +253,38 @@ class EquationSource(ABC):
 
         return _gradients_of_call(value, taken, values, loss)
 
+    def original(
+        self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
+    ) -> Result | None:
+        """None: the program is the model itself; see `Source.original`."""
+        return None
+
     @cached_property
     def equation_of(self) -> dict[Node, Any]:
         """The equation of each node."""
         return {node: e for e, node in self.nodes.items() if isinstance(node, Node)}
 
 
-def gradients_of(total: Callable[[Container], Any], v: Container) -> list[Any]:
-    """∂total/∂v for each leaf of `v`; None for integers."""
-    _, found = execute_with_gradients(total, v)
-    return [
+def differentiated(
+    run: Callable[[Container, list[Any]], tuple[Any, dict[str, Any]]],
+    v: Container,
+    inputs: list[Any],
+    loss: Loss | None,
+) -> Result:
+    """The `Result` of a function of variables and inputs that returns (output, new state)."""
+    if loss is None:
+        return Result(*run(v, inputs), None)
+
+    def total(nest: tuple[Container, list[Any]]) -> tuple[Any, Any]:
+        found = run(*nest)
+        return loss(found[0]), found
+
+    (_, found), (of_v, of_inputs) = execute_with_gradients(total, (v, inputs), has_aux=True)
+    gradients = [
         g if dtypes.dtype_of(x).is_inexact else None
-        for x, g in zip(v.leaves(), found.leaves(), strict=True)
+        for x, g in zip([*v.leaves(), *inputs], [*of_v.leaves(), *of_inputs], strict=True)
     ]
+    return Result(*found, gradients)
 
 
 def call_gradients(

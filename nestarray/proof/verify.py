@@ -4,6 +4,9 @@ Errors are relative to the largest magnitude of the array. Source and graph run 
 call by call, so memory stays at the level of two plain runs. A call over the tolerance is
 computed again from the source's inputs, which separates a wrong call from an inherited error.
 
+An export may differ from its model, so a copy of the model is called once and compared with the
+exported program.
+
 If values agree and gradients differ, each call is differentiated on the source's inputs, which
 separates a wrong derivative from a value at a kink.
 
@@ -18,7 +21,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -27,23 +30,30 @@ import numpy as np
 from nestarray import dtypes, ops, random, tree
 from nestarray.backends import is_array
 from nestarray.container import Container
+from nestarray.display.progress import progress
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
+from nestarray.errors.unknown_names import parameter_hint
+from nestarray.graph.binding import by_own_names, input_names
 from nestarray.graph.codegen import last_uses
-from nestarray.graph.derived import DerivedSource
-from nestarray.graph.execution import Steps, compute, given_values, result_of, steps
+from nestarray.graph.derived import DerivedSource, inputs_of
+from nestarray.graph.execution import Override, Steps, compute, given_values, identity, steps
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.proof.comparison import compare, compare_together, host
-from nestarray.proof.linearization import Along, values_of_run
+from nestarray.proof.linearization import Along
+from nestarray.proof.random_state import keeping_random_states
 from nestarray.proof.report import Comparison, Report, Sample, first_divergence
 from nestarray.proof.rounding import SEEDS, allowance, moved
 from nestarray.proof.sampling import drawn_like
-from nestarray.proof.source import Source, call_gradients
+from nestarray.proof.source import Result, Source, call_gradients
 from nestarray.proof.tolerances import Tolerances
 from nestarray.transforms import execute_with_gradients, jit
 
+_SETTINGS = ("rtol", "gradient_rtol", "gradients", "nodes", "samples", "key", "compiled")
+
 
 @method
+@keeping_random_states()
 def verify(
     graph: Graph,
     /,
@@ -51,10 +61,10 @@ def verify(
     rtol: float | None = None,
     gradient_rtol: float | None = None,
     gradients: bool = True,
-    nodes: bool = True,
+    nodes: bool | None = None,
     samples: int = 0,
     key: Any = None,
-    compiled: bool = False,
+    compiled: bool | None = None,
     **kwargs: Any,
 ) -> Report:
     """Run the source and the graph on the same inputs and compare everything.
@@ -70,14 +80,16 @@ def verify(
             model with a call in float16 or bfloat16. By default, errors due to rounding pass, and
             so does a gradient that equals the source's gradient at the graph's own values: both
             sides of a kink are correct.
-        gradients: compare the gradient of a fixed random projection of the outputs.
-        nodes: compare the value of every node; if False, this is done only where the
-            outputs differ, to find the node.
+        gradients: compare the gradients of a fixed random projection of the outputs, with
+            respect to parameters and inputs.
+        nodes: compare the value of every node. If False, this is done only where the outputs
+            differ, to find the node. By default True, unless the graph is compiled.
         samples: number of further random inputs to compare on, of the same kind (ids stay
             ids), with fixed seeds.
         key: random key of a graph that draws random numbers; `na.random.key(0)` by default.
         compiled: compare outputs, state and gradients of one compiled call
-            (`nestarray.jit`). If outputs differ, nodes are compared without compiling.
+            (`nestarray.jit`). By default True on JAX and TensorFlow, where calls one by one
+            take long, unless `nodes` is True or values decide a size.
 
     Returns:
         a `Report`: ``report.ok``, ``print(report)``, ``report.first_divergence``,
@@ -99,6 +111,13 @@ def verify(
         raise ConversionError(
             f"verify: this graph of {graph.name} has no source to compare with; trace it again"
         )
+    names = input_names(graph)
+    for name in by_own_names(kwargs, names):
+        if name not in names:
+            raise ArgumentError(
+                f"verify: got an unexpected argument {name!r}{parameter_hint(name, _SETTINGS)}; the "
+                f"inputs of {graph.name} are {', '.join(names)}"
+            )
     if samples < 0:
         raise ArgumentError(f"verify: samples: got {samples}, expected 0 or more")
     if not args and not kwargs:
@@ -108,9 +127,17 @@ def verify(
             f"verify: this graph of {graph.name} was traced on the meta device and has no values to "
             "compare with; trace it with values"
         )
-    original = graph.to_backend(source.backend)
-    inputs = original.bind(args, kwargs)
-    is_double = any(dtypes.dtype_of(x) is dtypes.float64 for x in (*inputs, *original.v.leaves()))
+    is_asked = compiled is not None
+    if compiled is None:
+        is_slow = graph.backend in ("jax", "tensorflow")
+        compiled = is_slow and not nodes and graph.sized_by_values is None
+    if nodes is None:
+        nodes = not compiled
+    original = graph.to_backend(source.backend, copy=None)
+    traced = source.traced()[1] if isinstance(source, DerivedSource) else original
+    inputs = traced.bind(args, kwargs)
+    narrowed = inputs_of(original, inputs)
+    is_double = any(dtypes.dtype_of(x) is dtypes.float64 for x in (*narrowed, *original.v.leaves()))
     if key is None and graph.needs_key:
         key = random.key(0, backend="numpy")
     proof = _Proof(
@@ -120,11 +147,20 @@ def verify(
         Tolerances(graph, is_double, rtol, gradient_rtol),
         compiled,
     )
-    has_gradients = gradients and bool(graph.v.leaves())
-    found = proof.compare(inputs, key, nodes and not compiled, has_gradients)
-    drawn = [
-        proof.sample(inputs, key, seed, bool(found.gradients)) for seed in range(1, samples + 1)
-    ]
+    variables = [*original.v.leaves(), *inputs]
+    has_gradients = gradients and any(dtypes.dtype_of(x).is_inexact for x in variables)
+    with progress(f"verify {graph.name} on {graph.backend}") as step:
+        step("compile and compare" if compiled else "compare call by call")
+        found = proof.compare(inputs, key, nodes, has_gradients)
+        if found.note and not is_asked:  # only calls one by one may have the derivative
+            proof = dataclasses.replace(proof, is_compiled=False)
+            found = proof.compare(inputs, key, nodes, has_gradients)
+        step("compare with the module")
+        export, export_note = proof.compare_export(args, kwargs, inputs, found.source)
+        drawn = []
+        for seed in range(1, samples + 1):
+            step(f"sample {seed} of {samples}")
+            drawn.append(proof.sample(inputs, key, seed, has_gradients and not found.note))
     return Report(
         graph.name,
         graph.backend,
@@ -133,9 +169,12 @@ def verify(
         found.state,
         found.gradients,
         found.nodes,
-        "there are no parameters" if gradients and not has_gradients else found.note,
+        "no parameter or input is floating" if gradients and not has_gradients else found.note,
         drawn,
         found.call_gradients,
+        found.input_gradients,
+        export,
+        export_note,
     )
 
 
@@ -151,14 +190,24 @@ class _Side(NamedTuple):
     key: Any
 
 
+class _Gradients(NamedTuple):
+    """The gradients of parameters and inputs, and the values of the calls at which they are."""
+
+    v: Sequence[Any]
+    inputs: Sequence[Any]
+    values: Sequence[Any]
+
+
 class _Found(NamedTuple):
-    """Rows of outputs, state, gradients, nodes and call gradients; a note if gradients are missing."""
+    """Rows by what is compared, and the source's result; a note if gradients are missing."""
 
     outputs: list[Comparison]
     state: list[Comparison]
     gradients: list[Comparison]
     nodes: list[Comparison]
     call_gradients: list[Comparison]
+    input_gradients: list[Comparison]
+    source: Result
     note: str = ""
 
     @property
@@ -169,7 +218,12 @@ class _Found(NamedTuple):
     @property
     def agrees(self) -> bool:
         """Whether values and gradients agree."""
-        return self.values_agree and all(c.ok for c in self.gradients)
+        return self.values_agree and self.gradients_agree
+
+    @property
+    def gradients_agree(self) -> bool:
+        """Whether the gradients of parameters and inputs agree."""
+        return all(c.ok for c in (*self.gradients, *self.input_gradients))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,42 +241,43 @@ class _Proof:
         backend = self.graph.backend
         return (
             _Side(self.original, inputs, _key_on(key, self.source.backend)),
-            _Side(self.graph, _moved(inputs, backend), _key_on(key, backend)),
+            _Side(
+                self.graph,
+                _moved(inputs_of(self.graph, inputs), backend),
+                _key_on(key, backend),
+            ),
         )
 
     def compare(self, inputs: list[Any], key: Any, nodes: bool, gradients: bool) -> _Found:
         """Compare source and graph, for inputs on the source's backend."""
         theirs, ours = self.sides(inputs, key)
+        arguments = self._arguments(ours)
+        given, note = _Gradients([], [], []), ""
+        found: tuple[list[Comparison], list[Comparison]] = ([], [])
+        try:
+            want = self._source_result(theirs, gradients)
+            if gradients:
+                (_, (*got, values)), (of_v, of_inputs) = self._differentiated(*arguments)
+                given = _Gradients(of_v.leaves(), of_inputs, values)
+                found = self._compare_gradients(self.original, want.gradients or [], given)
+        except UnsupportedError as error:
+            gradients, note = False, str(error)
+            want = self._source_result(theirs, False)
         rows: list[Comparison] = []
         if nodes:
-            want, got, rows = self._in_lockstep(theirs, ours)
-        else:
-            want, got = result_of(self._source_steps(theirs)), None
-        found, note = [], ""
-        if gradients:
-            try:
-                expected = self._expected_gradients(theirs)
-                (_, again), given = self._differentiated(*self._arguments(ours))
-                found = self._compare_gradients(expected, given)
-                if self.is_compiled:
-                    got = again
-            except UnsupportedError as error:
-                note = str(error)
-        got = got or self._program(*self._arguments(ours))
-        rtol = dict(_leaves(map_nodes(self.tolerances.of, self.graph.output)))
-        outputs = [
-            compare(name, host(a), host(b), rtol.get(name, self.tolerances.value))
-            for (name, a), (_, b) in zip(_leaves(want[0]), _leaves(got[0]), strict=True)
-            if is_array(a)
-        ]
-        written = [(path, host(x), host(got[1][path])) for path, x in want[1].items()]
-        state = compare_together(written, self.tolerances.eps, self.tolerances.state)
+            got, rows = self._in_lockstep(theirs, ours)
+        elif not gradients:
+            got = self._program(*arguments)
+        outputs = self._compare_outputs(want.output, got[0])
+        state = self._compare_state(want.state, got[1])
         if not nodes and not all(c.ok for c in (*outputs, *state)):
-            _, _, rows = self._in_lockstep(theirs, ours)
-        compared = _Found(outputs, state, found, rows, [], note)
-        return compared if compared.agrees else self._beside_rounding(compared, inputs, key)
+            _, rows = self._in_lockstep(theirs, ours)
+        compared = _Found(outputs, state, found[0], rows, [], found[1], want, note)
+        return compared if compared.agrees else self._beside_rounding(compared, inputs, key, given)
 
-    def _beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+    def _beside_rounding(
+        self, found: _Found, inputs: list[Any], key: Any, given: _Gradients
+    ) -> _Found:
         """Accept differences that rounding alone explains.
 
         That is not asked where a call is wrong on the source's own inputs. Where a derivative is
@@ -233,15 +288,15 @@ class _Proof:
         if self.tolerances.is_own_value and not found.values_agree:
             found = self._values_beside_rounding(found, inputs, key)
         results = (*found.outputs, *found.state)
-        if not all(c.ok for c in results) or all(c.ok for c in found.gradients):
+        if not all(c.ok for c in results) or found.gradients_agree:
+            return found
+        if self.tolerances.is_own_gradient:
+            found = self._gradients_along(found, inputs, key, given)
+        if found.gradients_agree:
             return found
         found = found._replace(call_gradients=self._call_gradients(inputs, key))
-        if not self.tolerances.is_own_gradient:
-            return found
-        if all(c.ok for c in found.call_gradients):
+        if self.tolerances.is_own_gradient and all(c.ok for c in found.call_gradients):
             found = self._gradients_beside_rounding(found, inputs, key)
-        if not all(c.ok for c in found.gradients):
-            found = self._gradients_along(found, inputs, key)
         return found
 
     def _values_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
@@ -265,22 +320,28 @@ class _Proof:
     def _gradients_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
         """Add the effect of rounding to rows of gradients over the tolerance."""
         source, graph, key = self._traced(key)
-        loss = partial(_projection, backend=source.backend)
-        results = [
-            dict(zip(v.paths(), source.gradients(graph.replace(v=v), x, key, loss), strict=True))
-            for x, v in _moves((inputs, graph.v))
+        names = _names_of_gradients(graph)
+        results = []
+        for seed in SEEDS:
+            x, v = moved((inputs, graph.v), seed)
+            found_there = self._gradients(source, graph.replace(v=v), x, key, seed=seed)
+            results.append(dict(zip(names, found_there, strict=True)))
+        spread = [
+            _beside(rows, lambda name, kind=kind: allowance([x[kind, name] for x in results]))
+            for kind, rows in (("v", found.gradients), ("x", found.input_gradients))
         ]
-        rows = _beside(found.gradients, lambda path: allowance([x[path] for x in results]))
-        return found._replace(gradients=rows)
+        return found._replace(gradients=spread[0], input_gradients=spread[1])
 
-    def _gradients_along(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+    def _gradients_along(
+        self, found: _Found, inputs: list[Any], key: Any, given: _Gradients
+    ) -> _Found:
         """Compare gradients over the tolerance with the source's gradients at the graph's values.
 
         The rows stay unchanged if a call of the source gives other values for the same inputs.
         """
         source, graph, key_there = self._traced(key)
         _, ours = self.sides(inputs, key)
-        values, given = self._linearized(*self._arguments(ours))
+        values = {n.name: x for n, x in zip(self._comparable, given.values, strict=True)}
         along, parts = Along(self.graph, _moved(values, source.backend)), _parts_read(self.graph)
         taken_apart = {part for found in parts.values() for part in found}
         known = given_values(*ours) | {n: values[n.name] for n in self._comparable}
@@ -291,15 +352,57 @@ class _Proof:
             near = self._near_results(twin, known, ours)
             if not self._compare_call(twin, value, along[twin], parts, near).ok:
                 return found
-        loss = partial(_projection, backend=source.backend)
-        expected = source.gradients(graph, inputs, key_there, loss, along)
-        rows = self._compare_gradients(expected, given)
-        return found._replace(
-            gradients=[
-                row if row.ok else dataclasses.replace(row, along=beside.relative)
-                for row, beside in zip(found.gradients, rows, strict=True)
+        expected = self._gradients(source, graph, inputs, key_there, along)
+        beside = self._compare_gradients(graph, expected, given)
+        of_v, of_inputs = (
+            [
+                row if row.ok else dataclasses.replace(row, along=other.relative)
+                for row, other in zip(rows, others, strict=True)
             ]
+            for rows, others in zip((found.gradients, found.input_gradients), beside, strict=True)
         )
+        return found._replace(gradients=of_v, input_gradients=of_inputs)
+
+    def compare_export(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], inputs: list[Any], program: Result
+    ) -> tuple[list[Comparison], str]:
+        """Compare the original model with the program that was exported from it.
+
+        Args:
+            args, kwargs: the arguments of the call.
+            inputs: the flat inputs.
+            program: the result of the program.
+
+        Returns:
+            a row for each output, state array and gradient; the reason for missing rows.
+        """
+        source, graph, _ = self._traced(None)
+        loss = None if program.gradients is None else partial(_projection, backend=source.backend)
+        note = ""
+        try:
+            try:
+                original = source.original(graph, args, kwargs, loss)
+            except UnsupportedError as error:
+                note = f"the gradients of the module itself are not compared: {error}"
+                original = source.original(graph, args, kwargs, None)
+        except UnsupportedError as error:
+            return [], f"the module itself is not compared: {error}"
+        if original is None:
+            return [], ""
+        if graph.needs_key:  # the original draws by the framework's generator
+            program = source.result(graph, inputs, None, loss)
+        state = dict(graph.s.flat_items()) | program.state
+        rows = self._compare_outputs(original.output, program.output)
+        rows += self._compare_state(original.state, state)
+        if original.gradients is not None and program.gradients is not None:
+            count = len(graph.v.leaves())
+            got = _Gradients(program.gradients[:count], program.gradients[count:], [])
+            found = self._compare_gradients(graph, original.gradients, got)
+            rows += [
+                dataclasses.replace(row, name=f"gradient of {row.name}")
+                for row in (*found[0], *found[1])
+            ]
+        return rows, note
 
     def _traced(self, key: Any) -> tuple[Source, Graph, Any]:
         """The source, the originally traced graph, and the key."""
@@ -308,20 +411,34 @@ class _Proof:
             source, graph = source.traced()
         return source, graph, _key_on(key, source.backend)
 
-    def _source_steps(self, side: _Side) -> Steps:
-        graph = side.graph
-        return self.source.steps(graph, side.inputs, graph.v, graph.s, side.key)
+    def _source_result(self, side: _Side, gradients: bool) -> Result:
+        loss = partial(_projection, backend=self.source.backend) if gradients else None
+        return self.source.result(side.graph, side.inputs, side.key, loss)
 
-    def _in_lockstep(self, theirs: _Side, ours: _Side) -> tuple[Any, Any, list[Comparison]]:
-        """The results of the source and of the graph, and a row for each node."""
-        leading, following = _Run(self._source_steps(theirs)), _Run(steps(*ours))
-        ahead = iter(leading)
+    def _gradients(
+        self,
+        source: Source,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        override: Override = identity,
+        *,
+        seed: int = 0,
+    ) -> list[Any]:
+        loss = partial(_projection, backend=source.backend, seed=seed)
+        return source.result(graph, inputs, key, loss, override).gradients or []
+
+    def _in_lockstep(self, theirs: _Side, ours: _Side) -> tuple[Any, list[Comparison]]:
+        """(output, new state) of the graph, and a row for each node."""
+        graph, inputs, key = theirs
+        ahead = iter(self.source.steps(graph, inputs, graph.v, graph.s, key))
         expected = given_values(*theirs)
         given = given_values(*ours)
         dead, wanted = last_uses(ours.graph), set(ours.graph.calls)
         parts = _parts_read(ours.graph)
         rows: list[Comparison] = []
         is_found = False
+        following = _Run(steps(*ours))
         for node, value in following:
             while node not in expected:
                 other = next(ahead, None)
@@ -340,9 +457,7 @@ class _Proof:
                 rows.append(row)
             for unused in dead.get(node, ()):
                 expected.pop(unused, None)
-        for _ in ahead:
-            pass  # to its end, where it returns
-        return leading.result, following.result, rows
+        return following.result, rows
 
     def _compare_alone(
         self,
@@ -412,7 +527,7 @@ class _Proof:
         """
         source, graph, key_there = self._traced(key)
         here = self.graph.backend
-        ours, key_here = graph.to_backend(here), _key_on(key, here)
+        ours, key_here = graph.to_backend(here, copy=None), _key_on(key, here)
         values, loss_of = given_values(graph, inputs, key_there), _losses(graph)
         dead = last_uses(graph)
         rows: list[Comparison] = []
@@ -450,18 +565,31 @@ class _Proof:
             for row in rows
         ]
 
-    def _expected_gradients(self, side: _Side) -> list[Any]:
-        loss = partial(_projection, backend=self.source.backend)
-        return self.source.gradients(side.graph, side.inputs, side.key, loss)
-
-    def _compare_gradients(self, expected: list[Any], got: Container) -> list[Comparison]:
-        """A row for each floating parameter."""
-        pairs = [
-            (path, host(g), host(y))
-            for path, g, y in zip(got.paths(), expected, got.leaves(), strict=True)
-            if g is not None
+    def _compare_outputs(self, want: Any, got: Any) -> list[Comparison]:
+        """A row for each output array."""
+        rtol = dict(_leaves(map_nodes(self.tolerances.of, self.graph.output)))
+        return [
+            compare(name, host(a), host(b), rtol.get(name, self.tolerances.value))
+            for (name, a), (_, b) in zip(_leaves(want), _leaves(got), strict=True)
+            if is_array(a)
         ]
-        return compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
+
+    def _compare_state(self, want: dict[str, Any], got: Mapping[str, Any]) -> list[Comparison]:
+        """A row for each state array."""
+        written = [(path, host(x), host(got[path])) for path, x in want.items()]
+        return compare_together(written, self.tolerances.eps, self.tolerances.state)
+
+    def _compare_gradients(
+        self, graph: Graph, want: list[Any], got: _Gradients
+    ) -> tuple[list[Comparison], list[Comparison]]:
+        """A row for each floating parameter, and for each floating input."""
+        paths, names = graph.v.paths(), [node.path for node in graph.inputs]
+        of_v, of_inputs = want[: len(paths)], want[len(paths) :]
+        rows = []
+        for triples in (zip(paths, of_v, got.v), zip(names, of_inputs, got.inputs)):
+            pairs = [(name, host(a), host(b)) for name, a, b in triples if a is not None]
+            rows.append(compare_together(pairs, self.tolerances.eps, self.tolerances.gradient))
+        return rows[0], rows[1]
 
     def _arguments(self, side: _Side) -> tuple[Any, ...]:
         """The arguments of the programs below; a compiler would turn closures into constants."""
@@ -471,20 +599,7 @@ class _Proof:
     @cached_property
     def _program(self) -> Callable[..., tuple[Any, Any]]:
         """(output, new state) of the graph's program in one call."""
-        return self._run(self._plain)
-
-    @cached_property
-    def _differentiated(self) -> Callable[..., tuple[Any, Container]]:
-        """((projection, (output, new state)), gradients) in one call."""
-
-        def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Container]:
-            def loss(v: Container) -> tuple[Any, Any]:
-                found = self._plain(inputs, v, *others)
-                return _projection(found[0], self.graph.backend), found
-
-            return execute_with_gradients(loss, v, has_aux=True)
-
-        return self._run(program)
+        return self._run(partial(_run_graph, self.graph))
 
     @cached_property
     def _comparable(self) -> list[Node]:
@@ -493,28 +608,19 @@ class _Proof:
         return [node for node in self.graph.calls if node.aval is not None or node in parts]
 
     @cached_property
-    def _linearized(self) -> Callable[..., tuple[dict[str, Any], Container]]:
-        """(values of the graph's calls by name, gradients) in one call."""
+    def _differentiated(self) -> Callable[..., tuple[Any, Any]]:
+        """((projection, (output, new state, values of the calls)), gradients) in one call."""
+        graph = self.graph.replace(output=[self.graph.output, self._comparable])
 
-        wanted = set(self._comparable)
+        def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Any]:
+            def loss(variables: tuple[Container, list[Any]]) -> tuple[Any, Any]:
+                v, inputs = variables
+                (output, values), state = _run_graph(graph, inputs, v, *others)
+                return _projection(output, graph.backend), (output, state, values)
 
-        def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Container]:
-            def loss(v: Container) -> tuple[Any, Any]:
-                s, constants, key = others
-                graph = self.graph.replace(v=v, s=s, constants=constants)
-                output, values = values_of_run(graph, inputs, key, wanted)
-                return _projection(output, graph.backend), values
-
-            (_, values), found = execute_with_gradients(loss, v, has_aux=True)
-            return values, found
+            return execute_with_gradients(loss, (v, inputs), has_aux=True)
 
         return self._run(program)
-
-    def _plain(
-        self, inputs: list[Any], v: Container, s: Container, constants: Container, key: Any
-    ) -> tuple[Any, Any]:
-        found = self.graph.function(*inputs, v=v, s=s, constants=constants, key=key)
-        return found if self.graph.returns_state else (found, s)
 
     def _run(self, program: Callable[..., Any]) -> Callable[..., Any]:
         run = jit(program) if self.is_compiled else program
@@ -534,9 +640,23 @@ class _Proof:
         return Sample(
             seed,
             _worst([*found.outputs, *found.state]),
-            _worst(found.gradients) if found.gradients else None,
+            _worst([*found.gradients, *found.input_gradients]) if gradients else None,
             first_divergence(found.nodes),
         )
+
+
+def _run_graph(
+    graph: Graph, inputs: list[Any], v: Container, s: Container, constants: Container, key: Any
+) -> tuple[Any, Any]:
+    """(output, new state) of the graph's program."""
+    found = graph.function(*inputs, v=v, s=s, constants=constants, key=key)
+    return found if graph.returns_state else (found, s)
+
+
+def _names_of_gradients(graph: Graph) -> list[tuple[str, str]]:
+    """("v", path) for each parameter, then ("x", name) for each input."""
+    inputs = [("x", node.path) for node in graph.inputs]
+    return [*(("v", path) for path in graph.v.paths()), *inputs]
 
 
 class _Run:
@@ -612,8 +732,11 @@ def _where(node: Node) -> str:
     return " ".join(part for part in (node.origin, node.module, node.line) if part)
 
 
-def _projection(output: Any, backend: str) -> Any:
-    """A scalar that depends on every element of every floating output, with fixed weights."""
+def _projection(output: Any, backend: str, *, seed: int = 0) -> Any:
+    """A scalar that depends on every element of every floating output, with fixed weights.
+
+    The weights are the inputs of the backward pass; `seed` changes them by rounding, see `moved`.
+    """
     total: Any = None
     rng = np.random.default_rng(0)
     for _, leaf in _leaves(output):
@@ -621,6 +744,7 @@ def _projection(output: Any, backend: str) -> Any:
             continue
         weights = rng.standard_normal(tuple(leaf.shape)).astype("float32")
         weights = ops.astype(ops.to_backend(weights, backend), dtypes.dtype_of(leaf))
+        weights = moved(weights, seed)
         term = ops.mean(leaf * weights)
         total = term if total is None else total + ops.astype(term, dtypes.dtype_of(total))
     if total is None:

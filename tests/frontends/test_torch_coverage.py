@@ -43,6 +43,7 @@ def test_every_record_has_a_function_or_a_reason() -> None:
 #: Compared by tests of their own, in test_torch_promotion, test_torch_random and
 #: test_torch_quantization; control flow in whole programs, in tests/graph.
 ELSEWHERE = {
+    "torch.binomial",
     "torch.fake_quantize_per_channel_affine",
     "torch.fake_quantize_per_tensor_affine",
     "torch.cond",

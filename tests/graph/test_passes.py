@@ -101,7 +101,7 @@ def test_a_lowered_graph_calls_ops_and_agrees(residual: na.Graph, backend: str) 
     assert all(n.target is getattr(na, n.target_name[3:]) for n in graph.calls)
     assert str(graph) == str(residual.lower())
     assert graph.v.spec is residual.v.spec
-    report = graph.verify()
+    report = graph.verify(nodes=True)
     assert report.ok, str(report)
     assert len(report.gradients) == len(graph.v.leaves())
     assert len(report.nodes) >= 20
@@ -250,7 +250,7 @@ def test_batch_norms_are_folded_into_the_layer_before(residual: na.Graph, backen
     assert graph.s.paths() == tuple(p for p in residual.s.paths() if "num_batches" in p)
     assert "stem/0/bias" in graph.v
     assert tuple(graph.v["stem/0/weight"].shape) == (8, 3, 3, 3)
-    report = graph.verify()
+    report = graph.verify(nodes=True)
     assert report.ok, str(report)
     assert "not those of the source" in report.gradient_note
     assert len(report.nodes) >= 15

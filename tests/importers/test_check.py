@@ -214,8 +214,17 @@ def test_as_json_and_html():
     assert "<b>" not in html
 
 
-def test_what_cannot_be_looked_at():
+def test_sources_that_cannot_be_traced_are_reported():
+    report = na.check(DataDependent(), torch.ones(2), target="jax")
+    assert (report.ok, report.name, report.framework) == (False, "DataDependent", "")
+    (problem,) = report.problems
+    assert problem.what == "source"
+    assert "torch.export cannot export DataDependent" in problem.reason
+    assert "torch.export cannot export DataDependent" in report._repr_html_()
+    with pytest.raises(errors.ConversionError, match=r"torch\.export cannot export"):
+        report.raise_if_failed()
+
+
+def test_unknown_targets():
     with pytest.raises(errors.ArgumentError, match="mxnet"):
         na.check(nn.ReLU(), torch.ones(2), target="mxnet")
-    with pytest.raises(errors.ConversionError, match=r"torch\.export cannot export DataDependent"):
-        na.check(DataDependent(), torch.ones(2), target="jax")

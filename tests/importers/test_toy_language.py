@@ -73,7 +73,7 @@ def test_nodes_have_lines(program: Program) -> None:
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
 def test_verify(program: Program, backend: str) -> None:
     graph = na.trace_graph(program, X).to_backend(backend)
-    report = graph.verify(samples=1)
+    report = graph.verify(samples=1, nodes=True)
     assert report.ok, str(report)
     assert [row.name for row in report.nodes] == ["h", "d", "y_3", "n_1", "o"]
     assert {row.name for row in report.gradients} == {"w", "u", "b"}

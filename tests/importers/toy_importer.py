@@ -61,6 +61,9 @@ class ToyImporter:
     def accepts(self, request: Request) -> bool:
         return isinstance(request.source, Program)
 
+    def keywords(self, source: Any) -> frozenset[str]:
+        return frozenset()
+
     def read(self, request: Request) -> Imported:
         program, vocabulary = request.source, registry.vocabulary("toy")
         lines = [e for line in program.equations for e in (line, *line.body)]

@@ -399,7 +399,7 @@ def test_at_a_kink_a_wrong_gradient_is_found(monkeypatch):
 
 def test_as_json():
     graph = chain(2).to_backend("jax")
-    report = graph.verify(samples=1)
+    report = graph.verify(samples=1, nodes=True)
     found = json.loads(report.to_json())
     assert found["ok"] is True
     assert found["backend"] == "jax"
@@ -409,7 +409,7 @@ def test_as_json():
     assert found["samples"][0]["output"]["ok"] is True
     assert found["first_divergence"] is None
     planted(graph, 3, lambda y, *_: y * float("inf"))
-    bad = json.loads(graph.verify(gradients=False).to_json())
+    bad = json.loads(graph.verify(gradients=False, nodes=True).to_json())
     assert bad["outputs"][0]["error"] == "inf"
     assert bad["first_divergence"]["name"] == "tanh_1"
 
@@ -421,7 +421,7 @@ def test_as_html():
     html = report._repr_html_()
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
-    assert html.count("<details") == html.count("</details>") == 5
+    assert html.count("<details") == html.count("</details>") == 7
     assert html.count("<style>") == 1
     assert "Sequential on numpy (eval): agrees" in html
 

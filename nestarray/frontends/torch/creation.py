@@ -52,9 +52,10 @@ def empty(*size: Any, dtype: DTypeLike | None = None) -> Array:
 
 def full(size: Sequence[int], fill_value: float, *, dtype: DTypeLike | None = None) -> Array:
     """An array filled with `fill_value`; `dtype` defaults to the dtype of `fill_value`."""
-    dtype = default_dtype(fill_value) if dtype is None else dtype
     if _is_array(fill_value):
+        dtype = dtypes.dtype_of(fill_value) if dtype is None else dtype
         return na.broadcast_to(cast(fill_value, dtype), sizes((size,)))
+    dtype = default_dtype(fill_value) if dtype is None else dtype
     return na.full(sizes((size,)), fill_number("full", fill_value, dtype), dtype=dtype)
 
 

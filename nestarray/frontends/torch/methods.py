@@ -23,6 +23,7 @@ from nestarray.frontends.torch.sampling import geometric as geometric
 from nestarray.frontends.torch.sampling import log_normal as log_normal
 from nestarray.frontends.torch.sampling import uniform as uniform
 from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.transforms.control_flow import known
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -37,8 +38,12 @@ __all__ = [
 # -- shape ---------------------------------------------------------------------------------
 
 
-def view(input: Array, *size: Any) -> Array:
-    """Reshape; one size may be −1."""
+def view(input: Array, *size: Any, dtype: DTypeLike | None = None) -> Array:
+    """Reshape, one size may be −1; or the bits as elements of `dtype`, without a gradient."""
+    if dtype is None and len(size) == 1 and isinstance(size[0], dtypes.DType):
+        dtype = size[0]
+    if dtype is not None:
+        return na.bitcast(input, dtype)
     return shaping.reshape(input, sizes(size))
 
 
@@ -213,10 +218,17 @@ def fill(input: Array, value: Array | builtins.float) -> Array:
 
 
 def item(input: Array) -> Any:
-    """The only element as a Python number; reads a value, so it cannot be compiled."""
+    """The only element as a Python number, a constant for derivatives.
+
+    In compiled code a floating number stays an array; an integer cannot be compiled, as it may
+    be a size.
+    """
+    element = na.stop_gradient(na.reshape(input, ()))
     kind = dtypes.dtype_of(input).kind
-    number = {"bool": builtins.bool, "float": builtins.float, "complex": complex}
-    return number.get(kind, builtins.int)(na.reshape(input, ()))
+    if kind in ("float", "complex"):
+        value = known(element)
+        return element if value is None else value
+    return builtins.bool(element) if kind == "bool" else builtins.int(element)
 
 
 # -- new arrays of the same kind -----------------------------------------------------------

@@ -88,8 +88,14 @@ def _divide_integers_towards_zero(x: Array, y: Array) -> Array:
 
 
 def floor_divide(input: Array, other: Array | float) -> Array:
-    """⌊input / other⌋."""
-    return na.floor_divide(*promote(input, other))
+    """⌊input / other⌋; NaN for infinite `input`, and −1 for a quotient just below 0."""
+    x, y = promote(input, other)
+    quotient = na.floor_divide(x, y)
+    if not result_type(x, y).is_floating:
+        return quotient
+    is_below = na.logical_and(na.isinf(y), na.less(na.multiply(na.sign(x), y), 0))
+    quotient = na.where(is_below, -1.0, quotient)
+    return na.where(na.logical_and(na.isinf(x), na.not_equal(y, 0)), float("nan"), quotient)
 
 
 def remainder(input: Array, other: Array | float) -> Array:
@@ -100,25 +106,12 @@ def remainder(input: Array, other: Array | float) -> Array:
 def fmod(input: Array, other: Array | float) -> Array:
     """The remainder of the division rounded towards 0, with the sign of `input`."""
     x, y = promote_arrays(input, other)
-    rest = na.remainder(na.abs(x), na.abs(y))
-    return na.where(na.less(x, 0), na.negative(rest), rest)
+    return na.fmod(x, y)
 
 
 def pow(input: Array | float, exponent: Array | float) -> Array:
     """input to the power `exponent`; integers to negative powers are 0, except 1 and −1."""
-    x, y = promote(input, exponent)
-    if is_number(y) or result_type(x, y).is_inexact:
-        return na.pow(x, y)
-    if dtypes.dtype_of(y).kind == "uint":
-        return na.pow(x, y)
-    is_odd = na.not_equal(na.bitwise_and(y, 1), 0)
-    inverse = na.where(
-        na.logical_and(na.equal(x, -1), is_odd), na.full_like(y, -1), na.ones_like(y)
-    )
-    is_unit = na.equal(na.multiply(x, x), 1)
-    power = na.pow(x, na.maximum(y, na.zeros_like(y)))
-    small = na.where(is_unit, inverse, na.zeros_like(y))
-    return na.where(na.less(y, 0), small, power)
+    return na.pow(*promote(input, exponent))
 
 
 def float_power(input: Array | float, exponent: Array | float) -> Array:
@@ -166,18 +159,10 @@ def clamp(
     """input limited to [min, max]; `max` wins where the bounds cross."""
     if min is None and max is None:
         raise ArgumentError("clamp: got neither min nor max, expected at least one of them")
-    bounds = [bound for bound in (min, max) if bound is not None]
-    input = cast(input, result_type(input, *bounds))
-    if all(is_number(bound) for bound in bounds) and not (
-        min is not None and max is not None and min > max
-    ):
-        name, dtype = "clamp", dtypes.dtype_of(input)
-        low, high = (b if b is None else fill_number(name, b, dtype) for b in (min, max))
-        if low is None or high is None or low <= high:  # negative ones wrap in unsigned dtypes
-            return na.clip(input, low, high)
-    if min is not None:
-        input = maximum(input, min)
-    return input if max is None else minimum(input, max)
+    given = [bound for bound in (min, max) if bound is not None]
+    dtype = result_type(input, *given)
+    low, high = (fill_number("clamp", b, dtype) if is_number(b) else b for b in (min, max))
+    return na.clip(cast(input, dtype), low, high)
 
 
 def clamp_min(input: Array, min: Array | float) -> Array:
@@ -209,7 +194,7 @@ def fmax(input: Array, other: Array) -> Array:
     x, y = promote_arrays(input, other)
     if not dtypes.dtype_of(x).is_inexact:
         return maximum(x, y)
-    return na.where(na.isnan(x), y, na.where(na.isnan(y), x, na.maximum(x, y)))
+    return na.fmax(x, y)
 
 
 def fmin(input: Array, other: Array) -> Array:
@@ -217,7 +202,7 @@ def fmin(input: Array, other: Array) -> Array:
     x, y = promote_arrays(input, other)
     if not dtypes.dtype_of(x).is_inexact:
         return minimum(x, y)
-    return na.where(na.isnan(x), y, na.where(na.isnan(y), x, na.minimum(x, y)))
+    return na.fmin(x, y)
 
 
 def nan_to_num(

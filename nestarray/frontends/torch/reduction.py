@@ -26,6 +26,7 @@ from nestarray.frontends.torch.dims import (
 )
 from nestarray.frontends.torch.promotion import accumulating, cast, expect_array, floating
 from nestarray.frontends.torch.return_types import MinMax, ValuesIndices
+from nestarray.numerics.roots import root
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -140,7 +141,7 @@ def std(
     correction: float | None = None,
 ) -> Array:
     """The standard deviation, √`var`."""
-    return na.sqrt(var(input, dim, unbiased, keepdim, correction=correction))
+    return root(na, var(input, dim, unbiased, keepdim, correction=correction))
 
 
 def var_mean(
@@ -180,7 +181,9 @@ def _correction(unbiased: bool | None, correction: float | None) -> float:
 def _var(x: Array, dim: Dims, keepdim: bool, correction: float) -> Array:
     axes = wrap_all("var", dim, ndim_of(x))
     count = math.prod(shape_of(x)[a] for a in axes)
-    distance = na.abs(na.subtract(x, mean(x, dim, keepdim=True)))
+    distance = na.subtract(x, mean(x, dim, keepdim=True))
+    if dtypes.dtype_of(x).kind == "complex":
+        distance = na.abs(distance)
     total = sum(na.square(distance), dim, keepdim)
     freedom = builtins.max(count - correction, 0)
     if freedom == 0:

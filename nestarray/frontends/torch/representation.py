@@ -45,7 +45,8 @@ def nextafter(input: Array, other: Array) -> Array:
     """The next representable number towards `other`; the derivative with respect to input is 1."""
     x, y = na.broadcast_arrays(*promote_arrays(input, other))
     found = na.nextafter(na.stop_gradient(x), na.stop_gradient(y))
-    return with_derivative_of(x, found)
+    # upstream's derivative is 0 where both are equal
+    return with_derivative_of(na.where(na.equal(x, y), na.stop_gradient(x), x), found)
 
 
 def ldexp(input: Array, other: Array) -> Array:
@@ -68,8 +69,7 @@ def hash_tensor(
     if mode != 0:
         raise ArgumentError(f"hash_tensor: mode: got {mode}, expected 0, exclusive or")
     wide = dtypes.float64 if dtypes.dtype_of(input).is_floating else dtypes.int64
-    bits = na.astype(input, wide)
-    bits = _bits(bits) if wide is dtypes.float64 else bits
+    bits = na.bitcast(na.astype(input, wide), dtypes.int64)
     axes = axes_of("hash_tensor", bits, () if dim is None else dim)
     for axis in range(ndim_of(bits)) if axes is None else sorted(axes):
         bits = _joined(bits, axis)
@@ -91,22 +91,6 @@ def _joined(bits: Array, axis: int) -> Array:
         bits = na.concat([na.bitwise_xor(first, second), rest], axis=axis)
         size -= half
     return bits
-
-
-def _bits(x: Array) -> Array:
-    """The bits of float64 as int64: sign, exponent and mantissa, computed arithmetically."""
-    size = na.where(na.isfinite(x), na.abs(x), na.zeros_like(x))
-    mantissa, exponent = na.frexp(size)
-    is_normal = na.greater_equal(size, 2.0**-1022)
-    fraction = na.subtract(na.multiply(mantissa, 2.0**53), 2.0**52)
-    place = na.multiply(na.add(na.astype(exponent, dtypes.int64), 1022), 2**52)
-    normal = na.add(place, na.astype(fraction, dtypes.int64))
-    tiny = na.where(is_normal, na.zeros_like(size), size)
-    tiny = na.astype(na.multiply(na.multiply(tiny, 2.0**537), 2.0**537), dtypes.int64)
-    bits = na.where(is_normal, normal, tiny)
-    bits = na.where(na.isinf(x), na.full_like(bits, 0x7FF << 52), bits)
-    bits = na.where(na.isnan(x), na.full_like(bits, 0xFFF << 51), bits)
-    return na.where(na.signbit(x), na.bitwise_xor(bits, na.full_like(bits, -(1 << 63))), bits)
 
 
 def conj_physical(input: Array) -> Array:

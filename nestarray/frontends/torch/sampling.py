@@ -19,7 +19,7 @@ from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
-    "bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
+    "bernoulli", "binomial", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
     "randint_like", "randn", "randn_like", "randperm",
 ]  # fmt: skip
 
@@ -120,6 +120,24 @@ def poisson(input: Array, *, key: Array | None = None) -> Array:
     """Poisson samples with mean `input`, in the dtype of `input`."""
     draw = na.random.poisson(required_key("poisson", key), input, na.shape(input))
     return na.astype(draw, dtypes.dtype_of(input))
+
+
+def binomial(count: Array, prob: Array, *, key: Array | None = None) -> Array:
+    """Binomial samples: the successes in `count` trials, in the dtype of `count`."""
+    wanted = dtypes.dtype_of(count)
+    return na.random.binomial(required_key("binomial", key), count, prob, dtype=wanted)
+
+
+def _standard_gamma(input: Array, *, key: Array | None = None) -> Array:
+    """Gamma samples with concentration `input` and rate 1, differentiable."""
+    wanted = dtypes.dtype_of(input)
+    return na.random.gamma(required_key("_standard_gamma", key), input, dtype=wanted)
+
+
+def _sample_dirichlet(input: Array, *, key: Array | None = None) -> Array:
+    """Dirichlet samples with concentrations `input` along the last axis, differentiable."""
+    wanted = dtypes.dtype_of(input)
+    return na.random.dirichlet(required_key("_sample_dirichlet", key), input, dtype=wanted)
 
 
 def multinomial(

@@ -101,19 +101,13 @@ def entr(input: Array) -> Array:
 def xlogy(input: Array | float, other: Array | float) -> Array:
     """x ln y, 0 where x is 0."""
     x, y = (floating(a) for a in promote_arrays(input, other))
-    return _unless_zero(x, y, na.log)
+    return na.xlogy(x, y)
 
 
 def xlog1py(input: Array | float, other: Array | float) -> Array:
     """x ln(1 + y), 0 where x is 0."""
     x, y = (floating(a) for a in promote_arrays(input, other))
-    return _unless_zero(x, y, na.log1p)
-
-
-def _unless_zero(x: Array, y: Array, logarithm) -> Array:  # type: ignore[no-untyped-def]
-    zero = na.logical_and(na.equal(x, 0), na.logical_not(na.isnan(y)))
-    safe = na.where(zero, na.ones_like(y), y)
-    return na.multiply(x, logarithm(safe))
+    return na.xlog1py(x, y)
 
 
 def log_ndtr(input: Array) -> Array:

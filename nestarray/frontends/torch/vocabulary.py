@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from types import FunctionType, ModuleType
 from typing import Any
 
 import nestarray.frontends.torch as torch
@@ -85,9 +84,11 @@ class Rule(rules.Rule):
         return [value] if is_kept else value
 
     def is_random(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether the function takes a ``key`` and dropout is not switched off."""
-        if any(arguments.get(name) is False for name in ("training", "train")):
-            return False
+        """Whether the function takes a ``key``, trains, and dropout is not switched off."""
+        for name in ("training", "train"):
+            parameter = signature_of(self.function).parameters.get(name)
+            if arguments.get(name, parameter and parameter.default) is False:
+                return False
         rates = [arguments[name] for name in ("p", "dropout", "dropout_p") if name in arguments]
         return all(map(_may_be_positive, rates)) and super().is_random(arguments)
 
@@ -201,6 +202,13 @@ RULES: list[Rule] = [
     Rule("aten.constant_pad_nd", "torch.nn.functional.pad"),
     # linear algebra, spectra and distances
     Rule("aten.linalg_householder_product", "torch.linalg.householder_product", {"input": "A"}),
+    Rule("aten.linalg_matrix_rank.atol_rtol_tensor", "torch.linalg.matrix_rank", {"input": "A"}),
+    Rule(
+        "aten.linalg_matrix_rank.tol_tensor",
+        "torch.linalg.matrix_rank",
+        {"input": "A", "tol": "atol"},
+        {"rtol": 0.0},
+    ),
     Rule("aten.cholesky_solve", "torch.cholesky_solve", {"input2": "L"}),
     Rule("aten.ormqr", "torch.ormqr", {"input2": "tau", "input3": "other"}),
     Rule("aten.stft.default", "torch.stft", defaults={"center": False}),
@@ -381,16 +389,7 @@ def function(printed_name: str) -> Callable[..., Any]:
 
 
 def _public_function(printed_name: str) -> Callable[..., Any] | None:
-    space: Any = torch
-    *path, name = printed_name.split(".")[1:]
-    for part in path:
-        space = vars(space).get(part)
-        if not isinstance(space, ModuleType) or not space.__name__.startswith(namespace):
-            return None
-    found = vars(space).get(name)
-    is_public = name in vars(space).get("__all__", (name,)) and not name.startswith("__")
-    is_ours = isinstance(found, FunctionType) and found.__module__.startswith(namespace)
-    return found if is_public and is_ours else None
+    return rules.public_function(torch, printed_name, owner=namespace)
 
 
 def _accepts(rule: Rule, op: Any) -> bool:

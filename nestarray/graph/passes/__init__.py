@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from nestarray.display.progress import progress
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.passes.batch_norms import fold_batch_norms as fold_batch_norms
 from nestarray.graph.passes.channels_last import channels_last as channels_last
@@ -75,7 +76,10 @@ def optimize(graph: Graph, passes: Iterable[Pass] | None = None) -> Graph:
         >>> graph.optimize(passes.TRAINING).v.paths()
         ('0/weight', '0/bias', '1/weight', '1/bias')
     """
-    graph = graph.lower()
-    for each in default_passes(graph) if passes is None else passes:
-        graph = each(graph)
+    with progress(f"optimize {graph.name}") as step:
+        step("lower")
+        graph = graph.lower()
+        for each in default_passes(graph) if passes is None else passes:
+            step(getattr(each, "__name__", ""))
+            graph = each(graph)
     return graph

@@ -42,7 +42,10 @@ from nestarray.nn.module import Module, running_path
 from nestarray.transforms.recording import recording
 
 _PACKAGE = str(Path(__file__).parents[2])
-
+#: Packages whose lines no message names.
+_FRAMEWORKS = frozenset(
+    ["equinox", "flax", "haiku", "jax", "keras", "numpy", "tensorflow", "torch"]
+)
 
 #: Returns the random key of one call.
 Draw = Callable[[], Any]
@@ -137,6 +140,12 @@ class Traced:
         return f"Traced({self._node.name}: {self._node.aval}, {self.backend})"
 
     def _needs_values(self, *_: Any, **__: Any) -> NoReturn:
+        library = _calling_library()
+        if library:
+            raise ConversionError(
+                f"trace_graph: {_user_line()}: a function of {library} was called on a traced array "
+                f"({self._node.name}: {self._node.aval}); use the function of na that does the same"
+            )
         raise ConversionError(
             f"trace_graph: {_user_line()}: the code needs the values of an array "
             f"({self._node.name}: {self._node.aval}), which a graph computes later. Write a choice "
@@ -450,12 +459,23 @@ def _user_line() -> str:
 
 
 def line_of(frames: Iterable[FrameType]) -> str:
-    """``"file.py:12"``, the first of these frames that is not of this library."""
+    """``"file.py:12"``, the first of these frames that is not of this library or a framework."""
     for frame in frames:
         name = frame.f_code.co_filename
-        if not name.startswith((_PACKAGE, "<")):
+        if not name.startswith((_PACKAGE, "<")) and _package_of(frame) not in _FRAMEWORKS:
             return f"{Path(name).name}:{frame.f_lineno}"
     return ""
+
+
+def _calling_library() -> str:
+    """The framework whose Python code the innermost call outside of this library is; else empty."""
+    frames = (frame for frame in _frames() if not frame.f_code.co_filename.startswith(_PACKAGE))
+    package = next(map(_package_of, frames), "")
+    return package if package in _FRAMEWORKS else ""
+
+
+def _package_of(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 def _module_path() -> str:

@@ -1,14 +1,15 @@
 """The importer of PyTorch modules and functions, through `torch.export`.
 
-- `selection`: accepted sources; `unwrapping`: wrappers and functions as modules.
+- `selection`: accepted sources; `unwrapping`, `scripted`: wrappers, functions and scripts as modules.
 - `exporting`: the call of the exporter; `export_errors`: advice for its errors; `dynamic`,
   `size_names`: open sizes.
-- `gradient_modes`, `assignments`, `autograd_functions`: semantics that the exporter drops;
+- `gradient_modes`, `aliases`, `assignments`, `autograd_functions`, `tied_tensors`: semantics that
+  the exporter drops;
   `below_autograd`: modules that compute derivatives.
 - `patching`: temporary replacements of parts of torch, for the exporter: `sequences`, `ctc_loss`,
-  `data_dependent`, `normalizations`, `flex_attention`, `cumulative_averages`, `vmap_rules`,
-  `embedding_bags`, `fake_quantization`, `jvp_concat`, `max_norm_embedding`.
-- `external_random`, `seeded_random`, `constant_scalars`: random numbers and scalars that become
+  `data_dependent`, `normalizations`, `flex_attention`, `running_statistics`, `vmap_rules`,
+  `embedding_bags`, `fake_quantization`, `jvp_concat`, `max_norm_embedding`, `distributions`.
+- `external_random`, `seeded_random`, `known_values`: random numbers, scalars and masks that become
   constants.
 - `coverage`: a rule or a decomposition for each operation; `importer`, `control_flow`: the
   translation; `source`: the program as the reference of proofs; `islands`: operations in torch.

@@ -11,35 +11,44 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.torch.outputs import plain_output
 
 
-@contextlib.contextmanager
-def assignments_as_writes(module: Any) -> Iterator[None]:
-    """Keep the buffers of `module` the same tensors during a call, and write new values into them.
+def call_with_writes(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The output of a call of `module`, as builtins; buffers that it assigns are written instead.
 
     Raises:
         ConversionError: a tensor gets another shape or dtype, or a buffer its first value.
     """
+    import torch
+    from torch.utils._pytree import tree_map_only
+
     before = [
         (part, path, name, buffer)
         for path, part in module.named_modules()
         for name, buffer in part._buffers.items()
     ]
     with _data_written(type(module).__name__):
-        yield
-    for part, path, name, old in before:
-        new = part._buffers.get(name, old)
-        if new is old:
-            continue
-        place = f"{path}.{name}" if path else name
+        output = plain_output(module(*args, **kwargs))
+    assigned = [
+        (part, f"{path}.{name}" if path else name, name, old, part._buffers.get(name, old))
+        for part, path, name, old in before
+        if part._buffers.get(name, old) is not old
+    ]
+    for _, place, _, old, new in assigned:
         if old is None or new is None or old.shape != new.shape or old.dtype != new.dtype:
             raise ConversionError(
                 f"trace_graph: {type(module).__name__} assigns {_text(new)} to its buffer {place!r}, "
                 f"which was {_text(old)}; the state of a graph keeps its shapes: register the buffer "
                 "with the shape that it has in the end, and write into it"
             )
-        old.copy_(new)
-        part._buffers[name] = old
+    if assigned:  # the output, or another buffer, may be the old tensor
+        output = tree_map_only(torch.Tensor, torch.clone, output)
+        values = [new.clone() for *_, new in assigned]
+        for (part, _, name, old, _), value in zip(assigned, values, strict=True):
+            old.copy_(value)
+            part._buffers[name] = old
+    return output
 
 
 @contextlib.contextmanager

@@ -17,11 +17,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.patching import patched
 from nestarray.importers.torch.places import origin
 
-#: Modules whose functions need no patch, such as checkpoints.
-_RECORDED = ("torch.", "nestarray.")
+#: Packages whose functions the exporter reads itself, such as higher-order operations.
+_RECORDED = ("torch._", "torch.utils.", "nestarray.")
 
 #: Value of g in the computation of s. The transpose of a linear backward does not read it.
 _MARK = 0.5772156649015329
@@ -57,10 +58,14 @@ class _Context:
 def patched_autograd_functions() -> Iterator[None]:
     """Trace calls of ``torch.autograd.Function`` with their custom gradients."""
     import torch
+    from torch.utils.checkpoint import CheckpointFunction
 
     original = torch.autograd.Function.__dict__["apply"]
 
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if cls is CheckpointFunction:  # its forward disables gradients
+            function, _, *given = args
+            return function(*given)
         if cls.__module__.startswith(_RECORDED):
             return original.__get__(None, cls)(*args, **kwargs)
         if any(isinstance(x, torch.nn.Module) for x in args):
@@ -76,14 +81,9 @@ def patched_autograd_functions() -> Iterator[None]:
 def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     import torch
 
-    context = _Context(tuple(is_inexact(x) for x in args))
-    given = [x.detach() if isinstance(x, torch.Tensor) else x for x in args]
     with torch.no_grad():
-        if function.setup_context is not torch.autograd.Function.setup_context:
-            output = function.forward(*given, **kwargs)
-            function.setup_context(context, tuple(given), output)
-        else:
-            output = function.forward(context, *given, **kwargs)
+        given = tuple([x.detach() if isinstance(x, torch.Tensor) else x for x in args])
+        context, output = _forward(function, given, kwargs)
     if not torch.is_grad_enabled() or not any(context.needs_input_grad):
         return output
     outputs = output if isinstance(output, tuple) else (output,)
@@ -92,7 +92,7 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         marks: list[Any] = [
             torch.full_like(y, _MARK).requires_grad_() if is_inexact(y) else None for y in outputs
         ]
-        found = function.backward(context, *marks)
+        found = _backward(function)(context, *marks)
         found = found if isinstance(found, tuple) else (found,)
         pairs = [
             (g, x) for g, x in zip(found, args) if isinstance(g, torch.Tensor) and is_inexact(x)
@@ -102,6 +102,8 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
                 f"trace_graph: the backward of {function.__name__} does not use the gradient that it "
                 "gets; multiply by it, and return None where there is no gradient"
             )
+        if pairs and not _is_linear(function, args, kwargs):
+            raise _not_linear(f"the backward of {function.__name__} is not linear in")
         wanted = [g for g, move in zip(marks, moves, strict=True) if move]
         if not pairs or not wanted:
             return output
@@ -121,11 +123,71 @@ def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return tuple(results) if isinstance(output, tuple) else results[0]
 
 
-def is_inexact(x: Any) -> bool:
-    """Whether `x` is a tensor that may have a gradient."""
+def _forward(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[_Context, Any]:
     import torch
 
-    return isinstance(x, torch.Tensor) and (x.is_floating_point() or x.is_complex())
+    context = _Context(tuple(is_inexact(x) for x in args))
+    if function.setup_context is torch.autograd.Function.setup_context:
+        return context, function.forward(context, *args, **kwargs)
+    output = function.forward(*args, **kwargs)
+    function.setup_context(context, args, output)
+    return context, output
+
+
+def _backward(function: Any) -> Any:
+    """``backward``, without the ``once_differentiable`` that disables gradients in it."""
+    import torch.autograd.function
+
+    backward = function.backward
+    if getattr(backward, "__globals__", None) is vars(torch.autograd.function):
+        return backward.__wrapped__
+    return backward
+
+
+def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether ``backward`` is linear at random numbers: B 0 = 0 and B (g + 2h) = B g + 2 B h.
+
+    True if the function cannot be called on them. The trace itself has no numbers.
+    """
+    import torch
+    from torch.utils._python_dispatch import _disable_current_modes
+    from torch.utils._pytree import tree_map_only
+
+    def drawn(x: Any) -> Any:
+        sizes = [int(n.node.hint) if isinstance(n, torch.SymInt) else n for n in x.shape]
+        if is_inexact(x):
+            return torch.rand(sizes, dtype=x.dtype, generator=generator) + 0.25
+        return torch.ones(sizes, dtype=x.dtype)
+
+    with _disable_current_modes(), torch.no_grad(), contextlib.suppress(Exception):
+        generator = torch.Generator().manual_seed(0)
+        given = tree_map_only(torch.Tensor, drawn, args)
+        context, output = _forward(function, given, kwargs)
+        outputs = output if isinstance(output, tuple) else (output,)
+
+        def backward(scale: float, shift: float) -> list[Any]:
+            generator.manual_seed(1)
+            marks = [
+                torch.randn(y.shape, dtype=y.dtype, generator=generator) if is_inexact(y) else None
+                for y in outputs
+            ]
+            others = [None if g is None else g.flip(tuple(range(g.ndim))) for g in marks]
+            mixed = [
+                None if g is None else 8 * (scale * g + shift * h)
+                for g, h in zip(marks, others, strict=True)
+            ]
+            found = function.backward(context, *mixed)
+            found = found if isinstance(found, tuple) else (found,)
+            return [g for g in found if isinstance(g, torch.Tensor)]
+
+        both, first, second, zero = backward(1, 2), backward(1, 0), backward(0, 1), backward(0, 0)
+        for b, g, h, z in zip(both, first, second, zero, strict=True):
+            size = (g.abs() + 2 * h.abs()).max()
+            bound = 64 * torch.finfo(b.dtype).eps * size
+            error = torch.maximum((b - g - 2 * h).abs().max(), z.abs().max())
+            if error > bound:  # False for NaN
+                return False
+    return True
 
 
 def check_linear(program: Any, name: str) -> None:
@@ -133,7 +195,13 @@ def check_linear(program: Any, name: str) -> None:
     for node in program.graph.nodes:
         if node.op == "call_function" and _MARK in node.args and node.users:
             line = next((part for part in origin(node)[::-1] if part), "")
-            raise ConversionError(
-                f"trace_graph: {name} calls a torch.autograd.Function whose backward is not linear in "
-                f"the gradient that it gets ({line}); change the gradients where they are used"
+            raise _not_linear(
+                f"{name} calls a torch.autograd.Function ({line}) whose backward is not linear in"
             )
+
+
+def _not_linear(what: str) -> ConversionError:
+    return ConversionError(
+        f"trace_graph: {what} the gradient that it gets, such as a clipped or rounded gradient; "
+        "change the gradients where they are used"
+    )

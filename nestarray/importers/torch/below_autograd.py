@@ -20,8 +20,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.importers.torch import embedding_bags
-from nestarray.importers.torch.autograd_functions import is_inexact
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.torch.aliases import is_inexact
+from nestarray.importers.torch.patching import by_thread, patched
 from nestarray.importers.torch.size_names import chooses_strides, guard_origin
 
 #: Messages of ``torch.export`` about values that it did not record.
@@ -245,7 +245,7 @@ def _ignore_padded_labels() -> Iterator[None]:
     kernels: Any = call.py_kernels
     theirs = kernels[key]
     try:
-        kernels[key] = _margins_of_labels
+        kernels[key] = by_thread(_margins_of_labels, theirs)
         call._dispatch_cache.clear()
         yield
     finally:

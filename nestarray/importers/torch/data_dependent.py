@@ -57,6 +57,7 @@ def _written() -> dict[Any, Callable[..., Any]]:
         F.one_hot: _one_hot(F.one_hot),
         torch.combinations: _combinations(torch.combinations),
         torch.linalg.lstsq: _lstsq,
+        tensor.resize_as_: lambda x, like, **settings: x.resize_(like.shape, **settings),
     }
 
 

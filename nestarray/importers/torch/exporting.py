@@ -6,21 +6,22 @@ The module is exported inside an adapter whose output consists of builtins.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+import keyword
 import logging
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import below_autograd
-from nestarray.importers.torch.assignments import assignments_as_writes
+from nestarray.importers.torch.aliases import detach_in_place, refuse_lost_writes
+from nestarray.importers.torch.assignments import call_with_writes
 from nestarray.importers.torch.autograd_functions import check_linear, patched_autograd_functions
 from nestarray.importers.torch.ctc_loss import patched_ctc_loss
-from nestarray.importers.torch.cumulative_averages import patched_batch_norm
 from nestarray.importers.torch.data_dependent import patched_data_dependent
+from nestarray.importers.torch.distributions import patched_distributions
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.fake_quantization import patched_fake_quantization
 from nestarray.importers.torch.flex_attention import patched_flex_attention
@@ -28,9 +29,11 @@ from nestarray.importers.torch.gradient_modes import detach_regions, patched_gra
 from nestarray.importers.torch.jvp_concat import patched_concat
 from nestarray.importers.torch.max_norm_embedding import patched_max_norm
 from nestarray.importers.torch.normalizations import patched_normalizations
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.torch.patching import is_tracing, patched, patched_annotations
+from nestarray.importers.torch.running_statistics import patched_running_statistics
 from nestarray.importers.torch.seeded_random import patched_seeds
-from nestarray.importers.torch.sequences import check_padded, patched_sequences
+from nestarray.importers.torch.sequences import patched_sequences
+from nestarray.importers.torch.tied_tensors import separate_tied
 from nestarray.importers.torch.vmap_rules import patched_vmap_rules
 
 
@@ -56,7 +59,7 @@ def quiet() -> Iterator[None]:
 
     handlers = [] if "TORCH_LOGS" in os.environ else list(_handlers_of_torch())
     for handler in handlers:
-        handler.addFilter(_nothing)
+        handler.addFilter(_is_of_other_thread)
     try:
         # the exporter prints the incomplete program
         printing = patched((torch.export._trace, "print", lambda *_, **__: None))
@@ -65,7 +68,7 @@ def quiet() -> Iterator[None]:
             yield
     finally:
         for handler in handlers:
-            handler.removeFilter(_nothing)
+            handler.removeFilter(_is_of_other_thread)
 
 
 def _handlers_of_torch() -> Iterator[logging.Handler]:
@@ -74,8 +77,8 @@ def _handlers_of_torch() -> Iterator[logging.Handler]:
             yield from getattr(logger, "handlers", ())  # placeholders of loggers have no handlers
 
 
-def _nothing(record: logging.LogRecord) -> bool:
-    return False
+def _is_of_other_thread(record: logging.LogRecord) -> bool:
+    return not is_tracing()
 
 
 def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> Any:
@@ -92,53 +95,13 @@ def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> 
             self.training = module.training
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            with assignments_as_writes(self.source):
-                return _plain_output(self.source(*args, **kwargs))
+            return call_with_writes(self.source, args, kwargs)
 
     parameters = [("self", Parameter.POSITIONAL_ONLY)]
     parameters += [(name, Parameter.POSITIONAL_ONLY) for name in arguments]
     parameters += [(name, Parameter.KEYWORD_ONLY) for name in keywords]
     Adapter.forward.__signature__ = Signature([Parameter(*p) for p in parameters])  # type: ignore[attr-defined]
     return Adapter()
-
-
-def _plain_output(value: Any) -> Any:
-    """A nest of builtins.
-
-    A dataclass becomes a dict of its fields, another object a dict of its attributes that
-    hold tensors.
-    """
-    import torch
-
-    sizes = (torch.SymInt, torch.SymFloat, torch.SymBool)
-    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str, *sizes)):
-        return value
-    if isinstance(value, Mapping):
-        return {key: _plain_output(item) for key, item in value.items()}
-    check_padded(value)
-    if hasattr(value, "_fields"):
-        return {name: _plain_output(getattr(value, name)) for name in value._fields}
-    if isinstance(value, (list, tuple)):
-        return type(value)([_plain_output(item) for item in value])
-    if dataclasses.is_dataclass(value):
-        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-        return {k: _plain_output(x) for k, x in fields.items()}
-    public = {k: x for k, x in getattr(value, "__dict__", {}).items() if not k.startswith("_")}
-    return {k: _plain_output(x) for k, x in public.items() if _holds_tensor(x)}
-
-
-def _holds_tensor(value: Any) -> bool:
-    import torch
-
-    if isinstance(value, torch.Tensor):
-        return True
-    if isinstance(value, Mapping):
-        return any(_holds_tensor(item) for item in value.values())
-    if isinstance(value, (list, tuple)):
-        return any(_holds_tensor(item) for item in value)
-    if isinstance(value, (torch.nn.Module, type, torch.dtype, torch.device)):
-        return False
-    return any(_holds_tensor(item) for item in getattr(value, "__dict__", {}).values())
 
 
 def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
@@ -154,6 +117,9 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 
     def exported(adapter: Any) -> Any:
         program = torch.export.export(adapter, args, kwargs, dynamic_shapes=dynamic.shapes)
+        separate_tied(program, type(module).__name__)
+        detach_in_place(program)
+        refuse_lost_writes(program, type(module).__name__)
         detach_regions(program, type(module).__name__)
         return program.run_decompositions({})
 
@@ -180,14 +146,15 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 @contextlib.contextmanager
 def _patches() -> Iterator[None]:
     """Replace the parts of torch that the exporter does not support."""
-    from torch.distributions import Distribution
+    import torch.fx.graph
 
     with (
+        patched_annotations(),
         patched_gradient_modes(),
         patched_autograd_functions(),
         patched_sequences(),
         patched_ctc_loss(),
-        patched_batch_norm(),
+        patched_running_statistics(),
         patched_flex_attention(),
         patched_data_dependent(),
         patched_vmap_rules(),
@@ -195,7 +162,26 @@ def _patches() -> Iterator[None]:
         patched_concat(),
         patched_fake_quantization(),
         patched_seeds(),
-        # its checks of values are data-dependent branches
-        patched((Distribution, "_validate_args", False)),
+        patched_distributions(),
+        patched(
+            (torch.Tensor, "register_hook", _refuse_hook),
+            (torch.fx.graph, "_format_target", _attribute_text),
+        ),
     ):
         yield
+
+
+def _refuse_hook(tensor: Any, hook: Any) -> Any:
+    raise ConversionError(
+        f"trace_graph: {getattr(hook, '__qualname__', hook)} is registered as a hook on the gradient "
+        f"of a tensor[{', '.join(map(str, tensor.shape))}], and a graph runs no hooks; use a "
+        "torch.autograd.Function with that backward, or change gradients where they are used"
+    )
+
+
+def _attribute_text(base: str, target: str) -> str:
+    """An attribute of `base` as Python; torch's function prints ``root.class``."""
+    for name in target.split("."):
+        is_plain = name.isidentifier() and not keyword.iskeyword(name)
+        base = f"{base}.{name}" if is_plain else f"getattr({base}, {name!r})"
+    return base

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.autograd_functions import is_inexact
+from nestarray.importers.torch.aliases import has_gradient, is_inexact, is_region, line, writes
 from nestarray.importers.torch.patching import patched
-from nestarray.importers.torch.places import origin
 
 
 @contextlib.contextmanager
@@ -47,15 +46,15 @@ def detach_regions(program: Any, name: str) -> None:
     """
     for owner in _graph_modules(program.graph_module):
         for node in list(owner.graph.nodes):
-            if not _is_region(node):
+            if not is_region(node):
                 continue
             region = getattr(owner, node.args[1].target)
             written = _written(region)
             for operand, parameter in zip(node.args[2:], _placeholders(region), strict=True):
-                if parameter in written and _has_gradient(operand, program):
+                if parameter in written and has_gradient(operand, program):
                     raise ConversionError(
                         f"trace_graph: {name} writes into a value that has a gradient, under "
-                        f"torch.no_grad() ({_line(written[parameter])}); write into a copy: "
+                        f"torch.no_grad() ({line(written[parameter])}); write into a copy: "
                         "x = x.clone() before the block, or x.detach().clone() in it"
                     )
             _detach_outputs(region)
@@ -65,10 +64,6 @@ def _graph_modules(module: Any) -> list[Any]:
     import torch
 
     return [m for m in module.modules() if isinstance(m, torch.fx.GraphModule)]
-
-
-def _is_region(node: Any) -> bool:
-    return str(node.target) == "wrap_with_set_grad_enabled" and node.args[0] is False
 
 
 def _placeholders(module: Any) -> list[Any]:
@@ -94,43 +89,8 @@ def _detach_outputs(region: Any) -> None:
 
 def _written(region: Any) -> dict[Any, Any]:
     """Parameter of a region → the node that writes into the parameter or a view."""
-    import torch
-
-    bases: dict[Any, Any] = {p: p for p in _placeholders(region)}
     found: dict[Any, Any] = {}
-    for node in region.graph.nodes:
-        schema = getattr(node.target, "_schema", None)
-        if schema is None or not isinstance(node.target, torch._ops.OpOverload):
-            continue
-        for argument, value in zip(schema.arguments, node.args):
-            if argument.alias_info is None or value not in bases:
-                continue
-            bases[node] = bases[value]  # a view, or the result of an operation in place
-            if argument.alias_info.is_write:
-                found.setdefault(bases[value], node)
+    for node, chain in writes(region.graph):
+        if chain[-1].op == "placeholder":
+            found.setdefault(chain[-1], node)
     return found
-
-
-def _has_gradient(node: Any, program: Any) -> bool:
-    """Whether a computed value depends on a parameter or on an argument, differentiably."""
-    import torch
-
-    signature = program.graph_signature
-    sources = {*signature.inputs_to_parameters, *signature.user_inputs}
-    seen: set[Any] = set()
-    waiting = [node] if node.op != "placeholder" else []
-    while waiting:
-        one = waiting.pop()
-        value = one.meta.get("val")
-        if one in seen or (isinstance(value, torch.Tensor) and not is_inexact(value)):
-            continue
-        if one.op == "placeholder" and one.name in sources:
-            return True
-        seen.add(one)
-        if str(one.target) != "aten.detach.default" and not _is_region(one):
-            waiting += one.all_input_nodes
-    return False
-
-
-def _line(node: Any) -> str:
-    return ", ".join(part for part in (origin(node)[1], str(node.target)) if part)

@@ -20,17 +20,24 @@ from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.islands import island
 from nestarray.importers.protocol import Imported, Request, training_of_function
-from nestarray.importers.torch.constant_scalars import constant_scalar
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
 from nestarray.importers.torch.coverage import by_schema_name, covered, rule_of
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.exporting import export, in_mode, quiet
 from nestarray.importers.torch.external_random import warn_external_random
 from nestarray.importers.torch.islands import island_arguments
+from nestarray.importers.torch.known_values import (
+    depends_on_values,
+    is_mask,
+    known_places,
+    known_value,
+)
+from nestarray.importers.torch.patching import one_trace
 from nestarray.importers.torch.places import origin, own_name
 from nestarray.importers.torch.selection import is_module, uses_torch
 from nestarray.importers.torch.size_names import SizeNames
 from nestarray.importers.torch.source import TorchSource
+from nestarray.importers.torch.tied_tensors import distinct
 from nestarray.importers.torch.unwrapping import as_module, refuse_foreign_modules
 from nestarray.nn.module import Module
 
@@ -50,19 +57,26 @@ class TorchImporter:
             return False
         return request.sizes.is_asked or uses_torch(request.source, example)
 
+    def keywords(self, source: Any) -> frozenset[str]:
+        """None: all are arguments of the source."""
+        return frozenset()
+
     def read(self, request: Request) -> Imported:
         """Export the module; see `Importer.read`."""
-        source, args, kwargs = request.source, request.args, request.kwargs
+        source = request.source
+        args, kwargs = request.args, request.kwargs
         if request.train and not is_module(source):
             raise training_of_function()
         backends.core("torch")
         module = as_module(source)
         name = type(module).__name__
+        args, kwargs = distinct(module, (args, kwargs))
         asked = Dynamic(
             request.sizes,
             dict(zip(argument_names(module.forward, len(args)), args, strict=True)) | kwargs,
         )
         with (
+            one_trace,
             warn_external_random(type(source).__name__),
             in_mode(module, request.train),
             quiet(),
@@ -120,7 +134,7 @@ class _Importer:
             if exported.op == "call_function":
                 self._call(exported)
         output, updates = self._outputs()
-        source = TorchSource(self.program, self.nodes, self.args, self.kwargs)
+        source = TorchSource(self.program, self.nodes, self.module, self.args, self.kwargs)
         sizes = self.names.sizes(self.program)
         names = _source_names(self.module, self.canonical, self.builder.values)
         return self.builder.finish(output, updates, source, sizes, source_names=names)
@@ -188,10 +202,7 @@ class _Importer:
         if is_control_flow(exported):
             self.control_flow.call(exported)
             return
-        number = constant_scalar(exported, self.lifted)
-        if number is not None:
-            self.nodes[exported] = number
-            self.names.set_value(exported.meta.get("val"), number)
+        if depends_on_values(exported) and self._is_known(exported):
             return
         maker = exported.args[0] if exported.target is operator.getitem else exported
         rule = rule_of(maker)
@@ -201,7 +212,7 @@ class _Importer:
             target, name, is_random = operator.getitem, "getitem", False
             args, kwargs = self._arguments(exported.args), {}
         else:
-            named = {k: self._arguments(value) for k, value in by_schema_name(maker).items()}
+            named = {k: self._arguments(value) for k, value in self._named(maker).items()}
             if rule is not None:
                 aval = self._aval(maker.meta.get("val"))
                 shape = () if aval is None else aval.shape
@@ -222,6 +233,40 @@ class _Importer:
             is_random=is_random,
         )
 
+    def _is_known(self, exported: Any) -> bool:
+        """Whether a call depends on constants only; its value is then one too."""
+        value, fake = known_value(exported, self.lifted), exported.meta.get("val")
+        if isinstance(value, (bool, int, float, complex)):
+            self.nodes[exported] = value
+            self.names.set_value(fake, value)
+        elif hasattr(value, "shape"):
+            for size, number in zip(fake.shape, value.shape, strict=True):
+                self.names.set_value(size, number)
+            self.nodes[exported] = self._constant(exported.name, value)
+        return exported in self.nodes
+
+    def _named(self, call: Any) -> dict[str, Any]:
+        """The arguments of a call by name; constant masks are the indices of their elements.
+
+        A compiler then knows the size of ``x[mask]``.
+        """
+        named = by_schema_name(call)
+        if not isinstance(named.get("indices"), (list, tuple)):
+            return named
+        indices: list[Any] = []
+        sizes: set[int] = set()
+        for given in named["indices"]:
+            places = known_places(given, self.lifted)
+            names = [f"{given}_{i}" for i in range(len(places))]
+            indices += map(self._constant, names, places) if places else [given]
+            sizes |= {len(x) for x in places}
+        if sizes and not any(map(is_mask, indices)):
+            self.names.set_new_sizes(call, max(sizes))
+        return named | {"indices": indices}
+
+    def _constant(self, name: str, value: Any) -> Node:
+        return self.builder.variable("constants", name, value, name=name)
+
     def _name(self, exported: Any) -> str:
         """The name of a node before it is made unique; for a size, its name."""
         size = self.names.text(exported.meta["val"]) if _is_size(exported) else ""
@@ -233,6 +278,8 @@ class _Importer:
 
         if isinstance(value, torch.fx.Node):
             return self.nodes[value]
+        if isinstance(value, Node):
+            return value
         if isinstance(value, (list, tuple)):
             return type(value)([self._arguments(item) for item in value])
         if isinstance(value, torch.dtype):

@@ -1,30 +1,105 @@
-"""Temporary replacements of attributes of torch's modules and classes."""
+"""Temporary replacements of attributes of torch's modules and classes.
+
+Attributes belong to the whole process. A replacement acts in the thread that traces; in other
+threads, which may train a model meanwhile, it calls the original. `one_trace` is the lock that
+serialises traces, because torch's exporter has global state.
+"""
 
 from __future__ import annotations
 
+import builtins
 import contextlib
-from collections.abc import Iterator
+import functools
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from nestarray.dynamo import ContextVariable
+
 _ABSENT = object()
+
+#: Held by the thread that traces.
+one_trace = threading.RLock()
+
+# threads have separate contexts
+_is_tracing = ContextVariable("is_tracing", default=False)
 
 
 @contextlib.contextmanager
 def patched(*places: tuple[Any, str, Any]) -> Iterator[None]:
-    """Replace attributes, and restore them at the end.
+    """Replace attributes in this thread, and restore them at the end.
 
     Args:
         *places: (module or class, name, replacement). Attributes that a module's
-            ``__getattr__`` or a base class provided are deleted at the end.
+            ``__getattr__``, its builtins or a base class provided are deleted at the end.
+            Functions, class methods and bools are replaced in this thread, classes in all threads.
     """
+    with _set(*[(home, name, _in_this_thread(own, home, name)) for home, name, own in places]):
+        yield
+
+
+@contextlib.contextmanager
+def patched_annotations() -> Iterator[None]:
+    """Annotate in this thread only.
+
+    While a module is exported, torch's ``dynamo.disable`` annotates the calls of all threads
+    (``torch.manual_seed``) in one dict, which raises errors there.
+    """
+    import torch.fx.traceback
+
+    annotate = torch.fx.traceback.annotate
+    own = by_thread(annotate, lambda _: contextlib.nullcontext())
+    with _set((torch.fx.traceback, "annotate", own)):
+        yield
+
+
+@contextlib.contextmanager
+def _set(*places: tuple[Any, str, Any]) -> Iterator[None]:
     before = [(home, name, vars(home).get(name, _ABSENT)) for home, name, _ in places]
-    for home, name, own in places:
-        setattr(home, name, own)
+    for home, name, value in places:
+        setattr(home, name, value)
+    token = _is_tracing.set(True)
     try:
         yield
     finally:
+        _is_tracing.reset(token)
         for home, name, theirs in before:
             if theirs is _ABSENT:
                 delattr(home, name)
             else:
                 setattr(home, name, theirs)
+
+
+def _in_this_thread(own: Any, home: Any, name: str) -> Any:
+    if isinstance(own, classmethod):
+        return classmethod(by_thread(own.__func__, vars(home)[name].__func__))
+    if isinstance(own, bool):
+        return _BoolByThread(own, getattr(home, name))
+    if isinstance(own, type):
+        return own
+    return by_thread(own, getattr(home, name, None) or getattr(builtins, name))
+
+
+def by_thread(own: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls `own` in the thread that traces, `theirs` in others."""
+
+    @functools.wraps(theirs)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (own if _is_tracing.get() else theirs)(*args, **kwargs)
+
+    return call
+
+
+class _BoolByThread:
+    """A bool with one value in the thread that traces and another in others."""
+
+    def __init__(self, own: bool, theirs: Any) -> None:
+        self._own, self._theirs = own, theirs
+
+    def __bool__(self) -> bool:
+        return bool(self._own if _is_tracing.get() else self._theirs)
+
+
+def is_tracing() -> bool:
+    """Whether this thread traces."""
+    return _is_tracing.get()

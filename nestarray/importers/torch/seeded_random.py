@@ -22,7 +22,15 @@ def patched_seeds() -> Iterator[None]:
     from torch.overrides import TorchFunctionMode
     from torch.utils._python_dispatch import _disable_current_modes
 
-    class Own(torch.Generator):
+    native = torch.Generator
+
+    class Kind(type(native)):  # type: ignore[misc]
+        """All generators are instances of `Own` while it replaces ``torch.Generator``."""
+
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return isinstance(instance, native)
+
+    class Own(native, metaclass=Kind):  # type: ignore[misc, valid-type]
         """A generator created in forward."""
 
     like: dict[Any, Any] = {
@@ -47,7 +55,7 @@ def patched_seeds() -> Iterator[None]:
         ) -> Any:
             kwargs = kwargs or {}
             generator = kwargs.get("generator") or next(iter(seeded), None)
-            if function not in makers or not isinstance(generator, Own) or generator in lost:
+            if function not in makers or type(generator) is not Own or generator in lost:
                 return function(*args, **kwargs)
             of_sizes, sizes = args, kwargs
             if function in like:

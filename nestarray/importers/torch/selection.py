@@ -10,21 +10,12 @@ that exist only in a call, such as a function that another function returns.
 
 from __future__ import annotations
 
-import dis
-import functools
-import inspect
-import sys
 import types
-from collections.abc import Iterator
 from typing import Any
 
 from nestarray import backends
-from nestarray.container import Container
 from nestarray.graph.record.recorder import Traced
-
-#: Packages whose functions are not searched.
-_CLOSED = frozenset([*sys.stdlib_module_names, "jax", "nestarray", "numpy", "tensorflow", "tree"])
-_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+from nestarray.importers.selection import Search
 
 
 def is_module(source: Any) -> bool:
@@ -52,114 +43,16 @@ def uses_torch(function: Any, example: Any) -> bool:
     for builtin in (Traced, str, dict, list, tuple, int, float, slice):
         methods -= {*dir(builtin)}
     methods.add("size")  # a number of Traced, a method of tensors
-    search = _Search(methods)
-    found = search.visit(function)
-    has_containers = search.names_container or _holds_container(example)
-    return found or bool(search.methods - ({*dir(Container)} if has_containers else set()))
-
-
-class _Search:
-    """The names that a function, and the functions that it names, use.
-
-    Attributes:
-        methods: methods of tensors that are taken from values.
-        names_container: whether `Container` is named.
-    """
-
-    def __init__(self, methods: set[str]) -> None:
-        self._tensor_methods, self._seen = methods, set[int]()
-        self.methods: set[str] = set()
-        self.names_container = False
-
-    def visit(self, value: Any) -> bool:
-        """Whether a value that is named is of torch, or is a function that uses torch."""
-        if id(value) in self._seen:
-            return False
-        self._seen.add(id(value))
-        if value is Container:
-            self.names_container = True
-        if isinstance(value, dict):
-            return any(map(self.visit, value.values()))
-        if isinstance(value, (list, tuple)):
-            return any(map(self.visit, value))
-        if isinstance(value, types.ModuleType):
-            return False
-        if not isinstance(value, type) and _has_layers(value):
-            return True
-        if not callable(value):
-            return False
-        if _is_of_torch(value):
-            return True
-        if isinstance(value, functools.partial):
-            return any(map(self.visit, (value.func, *value.args, *value.keywords.values())))
-        if isinstance(value, types.MethodType):
-            return self.visit(value.__self__) or self.visit(value.__func__)
-        if isinstance(value, types.FunctionType):
-            return not _is_closed(value) and self._visit_function(value)
-        if isinstance(value, type) or _is_closed(type(value)):
-            return False
-        return self.visit(inspect.unwrap(inspect.getattr_static(type(value), "__call__")))
-
-    def _visit_function(self, function: types.FunctionType) -> bool:
-        function = inspect.unwrap(function)
-        outside = dict(vars(sys.modules["builtins"])) | function.__globals__
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
-            try:
-                outside[name] = cell.cell_contents
-            except ValueError:  # not assigned yet
-                continue
-        defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-        return any(map(self.visit, defaults)) or self._visit_code(function.__code__, outside)
-
-    def _visit_code(self, code: types.CodeType, outside: dict[str, Any]) -> bool:
-        names = set(code.co_varnames) | set(code.co_cellvars)
-        outside = {name: value for name, value in outside.items() if name not in names}
-        for value in self._values(code, outside):
-            if self.visit(value):
-                return True
-        inner = [c for c in code.co_consts if isinstance(c, types.CodeType)]
-        return any(self._visit_code(c, outside) for c in inner)
-
-    def _values(self, code: types.CodeType, outside: dict[str, Any]) -> Iterator[Any]:
-        """The values that the code names; notes methods that it takes from others."""
-        known, value = False, None
-        for step in dis.get_instructions(code):
-            if step.opname in ("PUSH_NULL", "CACHE", "PRECALL", "RESUME", "COPY_FREE_VARS"):
-                continue
-            if step.opname in _ATTRIBUTES and isinstance(step.argval, str):
-                if known:
-                    yield value
-                    value = _attribute(value, step.argval)
-                    known = value is not None
-                    continue
-                is_method = step.opname == "LOAD_METHOD" or "NULL" in step.argrepr
-                if step.argval in self._tensor_methods and (step.argval != "size" or is_method):
-                    self.methods.add(step.argval)
-                continue
-            if known:
-                yield value
-            known = step.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME", "LOAD_CLASSDEREF")
-            known = known and step.argval in outside
-            value = outside[step.argval] if known else None
-        if known:
-            yield value
-
-
-def _attribute(value: Any, name: str) -> Any:
-    """An attribute, read without running code of the user; None if that cannot be."""
-    if isinstance(value, types.ModuleType):
-        return getattr(value, name, None)
-    if backends.is_array(value):  # a constant, whose methods are called once
-        return None
-    found = inspect.getattr_static(value, name, None)
-    return found.__func__ if isinstance(found, (staticmethod, classmethod)) else found
+    return Search(_is_of_torch, frozenset(methods)).finds(function, example)
 
 
 def _is_of_torch(value: Any) -> bool:
     """Whether a callable is of torch; tensors, dtypes and the class of tensors are not counted."""
     import torch
 
-    if value is torch.Tensor or backends.is_array(value) or isinstance(value, torch.dtype):
+    if not isinstance(value, type) and _has_layers(value):
+        return True
+    if not callable(value) or value is torch.Tensor or backends.is_array(value):
         return False
     if isinstance(value, torch.nn.Module):
         return True
@@ -179,15 +72,3 @@ def _has_layers(value: Any) -> bool:
 
     attributes = getattr(value, "__dict__", {})
     return any(isinstance(x, torch.nn.Module) for x in attributes.values())
-
-
-def _is_closed(value: Any) -> bool:
-    return (getattr(value, "__module__", None) or "").partition(".")[0] in _CLOSED
-
-
-def _holds_container(nest: Any) -> bool:
-    if isinstance(nest, Container):
-        return True
-    if isinstance(nest, dict):
-        return any(map(_holds_container, nest.values()))
-    return isinstance(nest, (list, tuple)) and any(map(_holds_container, nest))

@@ -72,6 +72,15 @@ class SizeNames:
         if isinstance(number, int) and hasattr(size, "node") and size.node.expr.is_Symbol:
             self._numbers[size.node.expr] = sympy.Integer(number)
 
+    def set_new_sizes(self, call: Any, number: int) -> None:
+        """Replace the data-dependent sizes that a call introduces by a number in later shapes."""
+        from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+
+        given = [used.meta["val"] for used in call.all_input_nodes]
+        for size in call.meta["val"].shape:
+            if not free_unbacked_symbols(size) <= free_unbacked_symbols(given):
+                self.set_value(size, number)
+
     def text(self, size: Any) -> int | str:
         """A size for an `Aval`: a number, or an expression of names."""
         if isinstance(size, int):

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import UnsupportedError
-from nestarray.graph.execution import Override, compute, identity, result_of
+from nestarray.graph.execution import Override, Steps, compute, identity, result_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.importers.torch import ctc_loss, sequences
+from nestarray.importers.torch import autograd, ctc_loss, sequences
 from nestarray.importers.torch.embedding_bags import bags
-from nestarray.proof.source import EquationSource, is_inexact_variable
-
-#: The words of torch's errors for operations without a derivative.
-_NO_DERIVATIVE = ("is not implemented", "does not support automatic differentiation")
+from nestarray.importers.torch.original import call_copy, seeded
+from nestarray.proof.source import EquationSource, Loss, Result, is_inexact_variable
 
 
 class TorchSource(EquationSource):
@@ -24,13 +23,19 @@ class TorchSource(EquationSource):
     Args:
         program: a ``torch.export.ExportedProgram``.
         nodes: exported node → its Node in the graph, or the number that it is.
+        module: the module that was exported.
         args, kwargs: the example.
     """
 
     def __init__(
-        self, program: Any, nodes: dict[Any, Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        program: Any,
+        nodes: dict[Any, Any],
+        module: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> None:
-        self.program = program
+        self.program, self.module = program, module
         equations = [node for node in program.graph.nodes if node.op != "output"]
         super().__init__("torch", equations, nodes, args, kwargs)
 
@@ -56,39 +61,59 @@ class TorchSource(EquationSource):
     def _is_call(self, equation: Any) -> bool:
         return equation.op == "call_function"
 
-    def gradients(
+    def steps(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        v: Container,
+        s: Container,
+        key: Any,
+        override: Override = identity,
+    ) -> Steps:
+        """Run the exported program; see `Source.steps`."""
+        s = s.map(lambda x: x.clone())  # some calls of training write into their state
+        with seeded():
+            return (yield from super().steps(graph, inputs, v, s, key, override))
+
+    def result(
         self,
         graph: Graph,
         inputs: list[Any],
         key: Any,
-        loss: Callable[[Any], Any],
+        loss: Loss | None,
         override: Override = identity,
-    ) -> list[Any]:
-        """∂loss(output)/∂v for each leaf of ``graph.v``, by torch.autograd; None for integers.
+    ) -> Result:
+        """Run the exported program, and differentiate it by torch.autograd; see `Source.result`."""
+        if loss is None:
+            return Result(
+                *result_of(self.steps(graph, inputs, graph.v, graph.s, key, override)), None
+            )
+        variables = graph.v.leaves()
+        found: Any = None
 
-        Raises:
-            UnsupportedError: torch has no derivative of an operation.
-        """
-        import torch
+        def total(leaves: list[Any]) -> Any:
+            nonlocal found
+            v = from_leaves(graph.v.spec, tuple(leaves[: len(variables)]))
+            given = leaves[len(variables) :]
+            found = result_of(self.steps(graph, given, v, graph.s, key, override))
+            return loss(found[0])
 
-        leaves = [
-            x.detach().clone().requires_grad_(x.is_floating_point() or x.is_complex())
-            for x in graph.v.leaves()
-        ]
-        v = from_leaves(graph.v.spec, tuple(leaves))
-        wanted = [x for x in leaves if x.requires_grad]
-        found: Any = [None] * len(wanted)
+        leaves = [*map(autograd.leaf, variables), *map(autograd.leaf, inputs)]
         try:
-            total = loss(result_of(self.steps(graph, inputs, v, graph.s, key, override))[0])
-            if total.requires_grad:  # else nothing depends on them
-                found = torch.autograd.grad(total, wanted, allow_unused=True)
-        except (NotImplementedError, RuntimeError) as error:
-            reason = str(error).partition(". ")[0].rstrip(".")
-            if not any(words in reason for words in _NO_DERIVATIVE):
-                raise
-            raise UnsupportedError(f"verify: PyTorch: {reason}") from error
-        grads = iter(torch.zeros_like(x) if g is None else g for x, g in zip(wanted, found))
-        return [next(grads) if x.requires_grad else None for x in leaves]
+            gradients = autograd.gradients(lambda: total(leaves), leaves)
+        except autograd.ConstantArgument:
+            leaves[len(variables) :] = inputs
+            gradients = autograd.gradients(lambda: total(leaves), leaves)
+        return Result(*found, gradients)
+
+    def original(
+        self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
+    ) -> Result:
+        """Call a copy of the module; see `Source.original`."""
+        wrong = next(filter(_has_wrong_derivative, self.equations), None)
+        if loss is not None and wrong is not None:
+            raise UnsupportedError(f"PyTorch's own derivative of {wrong.target} is wrong")
+        return call_copy(self.module, graph, args, kwargs, loss)
 
     def call_gradients(
         self,
@@ -148,6 +173,19 @@ class TorchSource(EquationSource):
                 yield from self._taken(e)
 
 
+def _has_wrong_derivative(equation: Any) -> bool:
+    """Whether PyTorch's own derivative of an operation is wrong; see `differentiable`."""
+    import torch
+
+    aten = torch.ops.aten
+    is_bag = equation.target in (
+        aten._embedding_bag.default,
+        aten._embedding_bag_forward_only.default,
+    )
+    is_loop = equation.target is torch.ops.higher_order.while_loop
+    return is_loop or (is_bag and equation.args[3:4] == (True,))
+
+
 def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     """`target`, or a function with the same value that works under autograd.
 
@@ -172,6 +210,10 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
         return lambda weight, indices, offsets, by_frequency=False, *settings: (
             bags if by_frequency else of_bags
         )(weight, indices, offsets, by_frequency, *settings)
+    if target is aten._sample_dirichlet.default:
+        from torch.distributions import dirichlet
+
+        return lambda x, generator=None: dirichlet._Dirichlet.apply(x)
     if target is aten.copy.default:
         return lambda input, src, non_blocking=False: src.to(input.dtype).expand(input.shape)
     return target

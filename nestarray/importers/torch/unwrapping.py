@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.torch.patching import is_tracing
+from nestarray.importers.torch.scripted import unscripted
 from nestarray.importers.torch.sequences import is_foreign
 
 #: Wrapper → the attribute with the wrapped module.
@@ -33,7 +35,7 @@ def as_module(source: Any) -> Any:
     """The ``torch.nn.Module`` to export for a module or a function of torch tensors.
 
     Raises:
-        ConversionError: it is compiled by ``torch.jit.script``, or has hooks on gradients.
+        ConversionError: a submodule is compiled by ``torch.jit.script``, or has hooks on gradients.
     """
     import torch
 
@@ -41,12 +43,15 @@ def as_module(source: Any) -> Any:
         return _module_of_function(source)
     while type(source).__name__ in _WRAPPED and type(source).__module__.startswith("torch."):
         source = getattr(source, _WRAPPED[type(source).__name__])
+    if isinstance(source, torch.jit.ScriptModule) and not _is_recording(source):
+        return unscripted(source)
     for path, module in source.named_modules():
         where = f"module {path!r} of {type(source).__name__}" if path else type(source).__name__
         if isinstance(module, torch.jit.ScriptModule) and not _is_recording(module):
             raise ConversionError(
                 f"trace_graph: {where} is compiled by torch.jit.script, which torch.export does not "
-                "read; give the Python module that was scripted, with the weights of its state_dict()"
+                "read inside of other modules; script the whole module, or give the Python module "
+                "that was scripted, with the weights of its state_dict()"
             )
         if module._backward_hooks or module._backward_pre_hooks:
             raise ConversionError(
@@ -94,7 +99,18 @@ def _variables_of(function: Callable[..., Any]) -> dict[str, Any]:
         found = inspect.getclosurevars(function)
     except TypeError:  # not a Python function
         return {}
+    except ValueError:  # a variable of the closure has no value yet
+        return _variables_of(_with_filled_closure(function))
     return {**found.globals, **found.nonlocals}
+
+
+def _with_filled_closure(function: Any) -> Any:
+    """`function` with None for the variables of its closure that have no value."""
+    filled = types.CellType(None)
+    closure = tuple([filled if cell == types.CellType() else cell for cell in function.__closure__])
+    return types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, None, closure
+    )
 
 
 @contextlib.contextmanager
@@ -111,6 +127,8 @@ def refuse_foreign_modules(module: Any) -> Iterator[None]:
     parts = list(module.modules())
 
     def check(called: Any, args: Any) -> None:
+        if not is_tracing():
+            return
         is_known = _IS_PART in called.__dict__
         if any(map(is_foreign, args)):
             name = type(called if is_known else module).__name__  # or the exporter's own

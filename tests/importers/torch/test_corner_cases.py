@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import enum
+import functools
+import io
 from collections import namedtuple
 
 import numpy as np
@@ -216,6 +218,28 @@ def test_writes_into_arguments_and_parameters_are_refused_with_their_line(x):
         na.trace_graph(first, x.clone())
 
 
+class Shared(nn.Module):
+    """A buffer with a second name for a part of it."""
+
+    def __init__(self, part):
+        super().__init__()
+        self.register_buffer("h", torch.ones(4))
+        self.register_buffer("k", self.h[part])
+
+    def forward(self, x):
+        self.h.add_(1)
+        return x * self.k
+
+
+def test_writes_into_memory_of_two_buffers_are_refused():
+    text = (
+        r"Shared writes into 'h' \(test_corner_cases\.py:\d+, aten\.add_\.Tensor\), which shares its "
+        r"memory with 'k'; make one of them a copy, or compute it in forward"
+    )
+    with pytest.raises(errors.ConversionError, match=text):
+        na.trace_graph(Shared(slice(1, None)), torch.ones(3))
+
+
 # -- arguments and outputs ------------------------------------------------------------------
 
 
@@ -235,6 +259,21 @@ def test_outputs_of_all_kinds(x):
     out = graph(x)
     assert out["result/count"] == 3
     assert out["result/inner/inner"] is None
+
+
+def test_arguments_with_one_tensor_are_separate(x):
+    layer = nn.Linear(4, 4)
+    cases = (
+        (lambda a, b: a.sin() * b, x, x),
+        (lambda pair: pair[0].sin() * pair[1], [x, x]),
+        (functools.partial(torch.func.jvp, torch.sin), (x,), (x,)),
+        (layer, layer.weight),
+    )
+    for function, *example in cases:
+        graph = na.trace_graph(function, *example)
+        assert len(graph.inputs) == len(na.tree.leaves(example))
+        report = graph.verify()
+        assert report.ok, str(report)
 
 
 def test_arguments_of_all_kinds(x):
@@ -305,17 +344,65 @@ def test_wrappers_come_off(x):
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
-def test_recorded_modules_work_and_scripted_ones_are_refused(x):
+def test_recorded_modules_work_and_scripted_submodules_are_refused(x):
     net = nn.Sequential(nn.Linear(3, 3), nn.Tanh())
     graph = na.trace_graph(torch.jit.trace(net, x), x)
     np.testing.assert_allclose(host(graph(x)), host(net(x)), rtol=1e-6)
     text = (
         r"trace_graph: module '1' of Sequential is compiled by torch\.jit\.script, which "
-        r"torch\.export does not read; give the Python module that was scripted, with the weights "
-        r"of its state_dict\(\)"
+        r"torch\.export does not read inside of other modules; script the whole module, or give "
+        r"the Python module that was scripted, with the weights of its state_dict\(\)"
     )
     with pytest.raises(errors.ConversionError, match=text):
         na.trace_graph(nn.Sequential(nn.Linear(3, 3), torch.jit.script(nn.Linear(3, 3))), x)
+
+
+class Looped(nn.Module):
+    """Control flow of Python, a default argument and a dictionary."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fc, self.norm, self.steps = nn.Linear(3, 3), nn.BatchNorm1d(3), 2
+
+    def forward(self, x: torch.Tensor, scale: float = 2.0):
+        for _ in range(self.steps):
+            x = torch.relu(self.norm(self.fc(x))) + x
+        if x.shape[0] > 2:
+            x = x * scale
+        return x, {"rows": x + 1}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("is_loaded", [False, True], ids=["scripted", "loaded"])
+@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
+@pytest.mark.parametrize("make", [lambda: nn.Linear(3, 3), Looped], ids=["layer", "looped"])
+def test_scripted_modules(x, make, train, is_loaded):
+    torch.manual_seed(0)
+    scripted = torch.jit.script(make())
+    if is_loaded:
+        file = io.BytesIO()
+        torch.jit.save(scripted, file)
+        file.seek(0)
+        scripted = torch.jit.load(file)
+    for _ in range(3):  # torch optimizes a script after some calls
+        scripted.eval()(x)
+    before = copy.deepcopy(scripted.train().state_dict())
+    graph = na.trace_graph(scripted, x, train=train)
+    for backend in ("torch", "jax"):
+        report = graph.to_backend(backend).verify()
+        assert report.ok, str(report)
+        assert report.export
+    assert graph.name == make().__class__.__name__
+    state = graph.to_torch_state_dict()
+    assert scripted.training
+    assert {*state} == {*before} == {*scripted.state_dict()}
+    assert all(torch.equal(before[n], y) for n, y in scripted.state_dict().items())
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_scripted_layers_with_overloads_are_refused(x):
+    with pytest.raises(errors.ConversionError, match="scripted LSTM has overloads"):
+        na.trace_graph(torch.jit.script(nn.LSTM(3, 4)), x)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

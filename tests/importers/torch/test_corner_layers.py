@@ -85,6 +85,14 @@ def test_layers_agree(name):
     assert_agrees(net, *args, rtol=1e-4 if name in ATTENTION else 1e-5)
 
 
+@pytest.mark.parametrize(
+    "net", [nn.RReLU(), nn.Dropout(), nn.AlphaDropout(), nn.GRU(3, 3, 2, dropout=0.5)], ids=repr
+)
+def test_random_layers_need_a_key_in_training_only(net):
+    assert not na.trace_graph(net, ROWS).needs_key
+    assert na.trace_graph(net, ROWS, train=True).needs_key
+
+
 @pytest.mark.parametrize("kind", [nn.Embedding, nn.EmbeddingBag])
 def test_rows_that_are_shortened_when_they_are_read(kind):
     torch.manual_seed(0)
@@ -175,7 +183,7 @@ def test_complex_weights():
 def test_autocast():
     graph = assert_agrees(Autocast(), ROWS, rtol=5e-3)
     assert any("bfloat16" in str(n.aval) for n in graph.calls)
-    report = graph.to_backend("jax").verify()
+    report = graph.to_backend("jax").verify(nodes=True)
     assert report.ok
     assert {c.tolerance for c in report.nodes} == {5e-2}
     assert {c.tolerance for c in report.gradients} == {1e-1}

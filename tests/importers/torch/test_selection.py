@@ -103,3 +103,14 @@ def test_user_code_runs_once() -> None:
 
     na.trace_graph(function, X)
     assert len(calls) == 1
+
+
+def test_variables_of_a_closure_without_a_value() -> None:
+    layer = torch.nn.Linear(3, 3)
+
+    def function(x: Any) -> Any:
+        return layer(x) if x.ndim else later(x)
+
+    assert na.trace_graph(function, X).v.paths() == ("layer/weight", "layer/bias")
+    later = torch.sin
+    assert later(X).shape == X.shape

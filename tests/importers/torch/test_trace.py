@@ -131,6 +131,45 @@ def test_a_graph_prints_as_python_that_runs(graph, images):
     np.testing.assert_array_equal(out, moved(x))
 
 
+def _branch(x):
+    return torch.cond(x.sum() > 0, lambda x: x + torch.ones(3), lambda x: x - torch.ones(3), (x,))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
+@pytest.mark.parametrize(
+    "source",
+    [
+        torch.nn.GRUCell(3, 3),
+        torch.nn.LSTM(3, 3),
+        lambda x: x + torch.arange(3) * torch.zeros(4, 3) + torch.eye(4, 3),
+        lambda x: x[: x.shape[0] - 1] + torch.arange(x.shape[0] - 1)[:, None],
+        lambda x: x * torch.full((4, 3), complex(2, torch.inf)).imag,
+        _branch,
+    ],
+    ids=["gru", "lstm", "creation", "sizes", "complex", "branch"],
+)
+def test_a_printed_program_is_complete(source, backend):
+    x = torch.arange(12.0).reshape(4, 3) + 1
+    x = x[:, None] if isinstance(source, torch.nn.LSTM) else x
+    graph = na.trace_graph(source, x).to_backend(backend)
+    x = na.to_backend(x, backend)
+    for one in (graph, graph.lower()):
+        namespace: dict = {}
+        exec(one.to_source(), namespace)
+        out = namespace["graph"](x, v=one.v, s=one.s, constants=one.constants)
+        for got, expected in zip(na.tree.leaves(out), na.tree.leaves(graph(x)), strict=True):
+            assert type(got) is type(expected)
+            np.testing.assert_allclose(*(na.to_backend(y, "numpy") for y in (got, expected)))
+
+
+def test_only_programs_that_create_arrays_name_their_backend():
+    x = torch.ones(4, 3)
+    bound = na.trace_graph(lambda x: x + torch.arange(x.shape[1]), x).to_backend("jax")
+    assert "@na.use_backend('jax')\ndef graph(" in bound.to_source()
+    free = na.trace_graph(lambda x: torch.stack(x.unbind(1)) * x.shape[0], x).to_backend("jax")
+    assert "use_backend" not in free.to_source()
+
+
 def test_a_graph_pickles_without_its_source(graph, images):
     moved = graph.to_backend("numpy")
     loaded = pickle.loads(pickle.dumps(moved))
@@ -362,3 +401,57 @@ def test_a_training_graph_asks_for_its_key(convnet, images):
         errors.ArgumentError, match=r"key: got an array of numpy, expected one of torch"
     ):
         graph(images, key=na.random.key(0, backend="numpy"))
+
+
+def _of_setting(name):
+    """A module whose forward takes an argument of the given name."""
+    namespace = {"torch": torch}
+    exec(f"def forward(self, x, {name}):\n    return x - {name}", namespace)
+    return type("Net", (torch.nn.Module,), {"forward": namespace["forward"]})()
+
+
+@pytest.mark.parametrize(
+    "name", ["v", "s", "key", "train", "dynamic", "islands", "target", "source", "net", "graph"]
+)
+def test_arguments_may_have_the_names_of_settings(name):
+    net, x, other = _of_setting(name), torch.ones(3), torch.arange(3.0)
+    expected = net(x, other)
+    graph = na.trace_graph(net, x, other)
+    by_position, by_name = (other,), {f"{name}_": other}
+    for call in (graph, graph.lower(), graph.compile(), na.to_module(net, x, other)):
+        for args, kwargs in ((by_position, {}), ((), by_name)):
+            assert torch.equal(call(x, *args, **kwargs), expected)
+    named = na.trace_graph(net, x, **by_name)
+    assert torch.equal(named(x, **by_name), expected)
+    assert named.verify().ok
+    assert named.verify(2 * x, **by_name).ok
+    assert na.check(net, x, **by_name, target="numpy").ok
+
+
+def test_arguments_that_end_in_an_underscore():
+    def function(x, key, key_):
+        return x + 2 * key - key_
+
+    x = torch.ones(3)
+    graph = na.trace_graph(function, x, 2 * x, 3 * x)
+    assert torch.equal(graph(x, 2 * x, key_=3 * x), function(x, 2 * x, 3 * x))
+    with pytest.raises(errors.ArgumentError, match=r"argument 'key' is missing; pass it as key_="):
+        na.trace_graph(lambda x, key: x + key, x, x)(x)
+
+
+def test_a_missing_argument_with_the_name_of_a_setting():
+    with pytest.raises(errors.ArgumentError, match=r"as in a call, and 'train' as train_="):
+        na.trace_graph(_of_setting("train"), torch.ones(3), train=True)
+
+
+def test_a_tensor_that_occurs_twice_in_the_example_is_two_arguments() -> None:
+    torch.manual_seed(0)
+    net, x = nn.MultiheadAttention(4, 2, batch_first=True), torch.randn(2, 3, 4)
+    graph = na.trace_graph(net, x, x, value=x)
+    query, key, value = torch.randn(3, 2, 3, 4)
+    out, weights = graph(query, key, value=value)
+    want, want_weights = net(query, key, value)
+    torch.testing.assert_close(out, want)
+    torch.testing.assert_close(weights, want_weights)
+    nested = na.trace_graph(lambda pair: pair[0] - torch.abs(pair[1]), [x, x])
+    torch.testing.assert_close(nested([query, key]), query - key.abs())

@@ -30,6 +30,8 @@ from nestarray.frontends.torch.ops.observers import *
 from nestarray.frontends.torch.ops.uniqueness import *
 from nestarray.frontends.torch.ordering import counted as _counted
 from nestarray.frontends.torch.promotion import HALF, cast
+from nestarray.frontends.torch.sampling import _sample_dirichlet as _sample_dirichlet
+from nestarray.frontends.torch.sampling import _standard_gamma as _standard_gamma
 from nestarray.frontends.torch.sampling import randn_like as _randn_like
 from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
@@ -40,8 +42,8 @@ __all__ = [
     "_fused_moving_avg_obs_fq_helper_functional", "_fused_rms_norm", "_is_all_true",
     "_is_any_true", "_linalg_eigh", "_linalg_svd", "_log_softmax", "_log_softmax_backward_data",
     "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
-    "_native_batch_norm_legit_no_training", "_pdist_backward", "_safe_softmax", "_softmax",
-    "_softmax_backward_data", "_unique", "_unique2", "_unsafe_masked_index",
+    "_native_batch_norm_legit_no_training", "_pdist_backward", "_safe_softmax", "_sample_dirichlet", "_softmax",
+    "_softmax_backward_data", "_standard_gamma", "_unique", "_unique2", "_unsafe_masked_index",
     "_unsafe_masked_index_put_accumulate", "_unsafe_view", "_weight_norm",
     "_weight_norm_interface_backward", "adaptive_max_pool1d", "adaptive_max_pool2d",
     "adaptive_max_pool2d_backward", "adaptive_max_pool3d", "adaptive_max_pool3d_backward",

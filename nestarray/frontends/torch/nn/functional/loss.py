@@ -341,7 +341,7 @@ def hinge_embedding_loss(
     """x where y = 1, max(0, margin − x) where y = −1."""
     zero = na.zeros_like(input)
     near = na.where(na.not_equal(target, -1), input, zero)
-    far = na.where(na.not_equal(target, 1), na.relu(na.subtract(margin, input)), zero)
+    far = na.where(na.not_equal(target, 1), _positive(na.subtract(margin, input)), zero)
     return _reduced("hinge_embedding_loss", na.add(near, far), reduction)
 
 
@@ -351,12 +351,17 @@ def soft_margin_loss(input: Array, target: Array, *, reduction: str = "mean") ->
     return _reduced("soft_margin_loss", loss, reduction)
 
 
+def _positive(x: Array) -> Array:
+    """max(x, 0) with derivative 1 at 0, unlike `relu`."""
+    return na.clip(x, 0.0, None)
+
+
 def margin_ranking_loss(
     input1: Array, input2: Array, target: Array, margin: float = 0, *, reduction: str = "mean"
 ) -> Array:
     """max(0, −y (x₁ − x₂) + margin)."""
     gap = na.multiply(na.negative(target), na.subtract(input1, input2))
-    return _reduced("margin_ranking_loss", na.relu(na.add(gap, float(margin))), reduction)
+    return _reduced("margin_ranking_loss", _positive(na.add(gap, float(margin))), reduction)
 
 
 def cosine_embedding_loss(
@@ -366,7 +371,7 @@ def cosine_embedding_loss(
     cosine = cosine_similarity(input1, input2, dim=-1)
     zero = na.zeros_like(cosine)
     near = na.where(na.equal(target, 1), na.subtract(1.0, cosine), zero)
-    far = na.where(na.equal(target, -1), na.relu(na.subtract(cosine, float(margin))), zero)
+    far = na.where(na.equal(target, -1), _positive(na.subtract(cosine, float(margin))), zero)
     return _reduced("cosine_embedding_loss", na.add(near, far), reduction)
 
 
@@ -390,7 +395,7 @@ def triplet_margin_loss(
     far = pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = na.minimum(far, pairwise_distance(positive, negative, p, eps))
-    loss = na.relu(na.add(na.subtract(near, far), margin))
+    loss = _positive(na.add(na.subtract(near, far), margin))
     return _reduced("triplet_margin_loss", loss, reduction)
 
 

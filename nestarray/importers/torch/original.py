@@ -1,0 +1,118 @@
+"""The module itself, called eagerly: the reference for the exported program.
+
+An export may differ from its module: a hook, a write or a custom gradient is lost. A proof that
+compares the graph with the program alone cannot see that. So a copy of the module is called once,
+with the variables of the graph; the user's module is not touched.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray.errors import UnsupportedError
+from nestarray.graph.graph import Graph
+from nestarray.importers.torch import autograd
+from nestarray.importers.torch.exporting import in_mode
+from nestarray.importers.torch.outputs import plain_output
+from nestarray.proof.source import Loss, Result
+
+
+@contextlib.contextmanager
+def seeded() -> Iterator[None]:
+    """Draw from torch's generator with a fixed seed; restore its state at the end."""
+    import torch
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        yield
+
+
+def call_copy(
+    module: Any, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
+) -> Result:
+    """Call a copy of `module` with the variables of `graph`; see `Source.original`."""
+    import torch
+    from torch.utils._pytree import tree_map_only
+
+    copied = _copy(module)
+    of_path = {**dict(graph.v.flat_items()), **dict(graph.s.flat_items())}
+    named = {name.replace(".", "/"): x for name, x in _variables(copied)}
+    with torch.no_grad():
+        for path, x in named.items():
+            if path in of_path and not torch.equal(x, of_path[path]):
+                x.copy_(of_path[path])
+    copy_of = torch.clone if loss is None else autograd.leaf
+    args, kwargs = tree_map_only(torch.Tensor, copy_of, (args, kwargs))
+    leaves = [*(named[path] for path in graph.v.paths()), *graph.bind(args, kwargs)]
+    output: Any = None
+
+    def call() -> Any:
+        nonlocal output
+        output = plain_output(copied(*args, **kwargs))
+        return None if loss is None else loss(output)
+
+    with seeded(), in_mode(copied, graph.train), _explained():
+        found = None
+        if loss is None:
+            call()
+        else:
+            found = autograd.gradients(call, leaves)
+    named = {n.replace(".", "/"): x for n, x in _variables(copied)}  # forward may assign some
+    return Result(output, {path: named[path].detach() for path in graph.s.paths()}, found)
+
+
+def _variables(module: Any) -> Iterator[tuple[str, Any]]:
+    yield from module.named_parameters()
+    yield from module.named_buffers()
+
+
+@contextlib.contextmanager
+def _explained() -> Iterator[None]:
+    """Make an UnsupportedError of any error of the module."""
+    try:
+        yield
+    except UnsupportedError:
+        raise
+    except Exception as error:
+        reason = str(error).partition("\n")[0]
+        raise UnsupportedError(f"{type(error).__name__}: {reason}") from error
+
+
+def _copy(module: Any) -> Any:
+    import torch
+
+    computed = [  # by a forward pre-hook, as of pruning; torch refuses to copy these
+        x
+        for part in module.modules()
+        for x in vars(part).values()
+        if isinstance(x, torch.Tensor) and not x.is_leaf
+    ]
+    with _explained():
+        new = copy.deepcopy(module, {id(x): x.detach().clone() for x in computed})
+    forward = vars(new).get("forward")
+    if isinstance(forward, types.FunctionType):  # that uses its modules by name
+        new.forward = _with_modules(forward, new._modules)
+    return new
+
+
+def _with_modules(function: types.FunctionType, modules: Any) -> types.FunctionType:
+    """`function` with other modules in its globals and its closure, by name."""
+    cells = [
+        types.CellType(modules[name]) if name in modules else cell
+        for name, cell in zip(
+            function.__code__.co_freevars, function.__closure__ or (), strict=True
+        )
+    ]
+    new = types.FunctionType(
+        function.__code__,
+        {**function.__globals__, **modules},
+        function.__name__,
+        function.__defaults__,
+        tuple(cells),
+    )
+    new.__kwdefaults__ = function.__kwdefaults__
+    return new

@@ -1,0 +1,48 @@
+"""The output of a module as a nest of builtins."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from nestarray.importers.torch.sequences import check_padded
+
+
+def plain_output(value: Any) -> Any:
+    """A nest of builtins.
+
+    A dataclass becomes a dict of its fields, another object a dict of its attributes that
+    hold tensors.
+    """
+    import torch
+
+    sizes = (torch.SymInt, torch.SymFloat, torch.SymBool)
+    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str, *sizes)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: plain_output(item) for key, item in value.items()}
+    check_padded(value)
+    if hasattr(value, "_fields"):
+        return {name: plain_output(getattr(value, name)) for name in value._fields}
+    if isinstance(value, (list, tuple)):
+        return type(value)([plain_output(item) for item in value])
+    if dataclasses.is_dataclass(value):
+        fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
+        return {k: plain_output(x) for k, x in fields.items()}
+    public = {k: x for k, x in getattr(value, "__dict__", {}).items() if not k.startswith("_")}
+    return {k: plain_output(x) for k, x in public.items() if _holds_tensor(x)}
+
+
+def _holds_tensor(value: Any) -> bool:
+    import torch
+
+    if isinstance(value, torch.Tensor):
+        return True
+    if isinstance(value, Mapping):
+        return any(_holds_tensor(item) for item in value.values())
+    if isinstance(value, (list, tuple)):
+        return any(_holds_tensor(item) for item in value)
+    if isinstance(value, (torch.nn.Module, type, torch.dtype, torch.device)):
+        return False
+    return any(_holds_tensor(item) for item in getattr(value, "__dict__", {}).values())
