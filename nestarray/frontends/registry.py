@@ -37,7 +37,9 @@ class Vocabulary(Protocol):
 
 
 #: Name → the vocabulary, or the module that is one and has not been imported.
-_VOCABULARIES: dict[str, Any] = {"torch": "nestarray.frontends.torch.vocabulary"}
+_VOCABULARIES: dict[str, Any] = {
+    name: f"nestarray.frontends.{name}.vocabulary" for name in ("jax", "torch")
+}
 
 
 def register(name: str, vocabulary: Vocabulary) -> None:

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from nestarray.errors import MissingOpError
@@ -154,6 +155,28 @@ def _goes_by_position(parameter: inspect.Parameter) -> bool:
     if parameter.kind is parameter.KEYWORD_ONLY:
         return False
     return parameter.default is parameter.empty or "Array" in str(parameter.annotation)
+
+
+def public_function(
+    frontend: ModuleType, printed_name: str, *, owner: str
+) -> Callable[..., Any] | None:
+    """Return the public function of a printed name; None if the frontend has none.
+
+    Args:
+        frontend: the module that programs import under the first part of the name.
+        printed_name: ``"torch.nn.functional.linear"``.
+        owner: the package that defines the function.
+    """
+    space: Any = frontend
+    *path, name = printed_name.split(".")[1:]
+    for part in path:
+        space = vars(space).get(part)
+        if not isinstance(space, ModuleType) or not space.__name__.startswith(frontend.__name__):
+            return None
+    found = vars(space).get(name)
+    is_public = name in vars(space).get("__all__", (name,)) and not name.startswith("__")
+    is_ours = isinstance(found, FunctionType) and found.__module__.startswith(owner)
+    return found if is_public and is_ours else None
 
 
 @cache

@@ -1,10 +1,13 @@
 """Models of other frameworks as graphs: one package for each source.
 
 - `protocol`: the interface of importers; `tracing`: `trace_graph`; `size_spec`: open sizes.
-- `python`: code over `na`; `torch`: PyTorch modules and functions.
+- `python`: code over `na`; `torch`: PyTorch modules and functions; `jax`: JAX functions, Flax,
+  Haiku and Equinox models.
+- `unsupported`: the libraries without an importer.
 - `coverage`: the operations of a source; `check`: the report before a conversion.
 - `islands`: operations that stay in the source's framework; `module`: a graph as a layer.
 """
 
-from nestarray.importers import python as python  # registered when imported
+from nestarray.importers import jax as jax  # registered when imported
+from nestarray.importers import python as python
 from nestarray.importers import torch as torch

@@ -1,0 +1,123 @@
+"""Products of arrays, and convolutions.
+
+Upstream: https://docs.jax.dev/en/latest/_autosummary/jax.lax.dot_general.html and
+https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray.errors import UnsupportedError
+from nestarray.frontends.jax.lax.shaping import pad
+from nestarray.typing import Array
+
+__all__ = ["conv_general_dilated", "dot_general"]
+
+Dimensions = Sequence[int]
+
+
+def dot_general(
+    lhs: Array,
+    rhs: Array,
+    dimension_numbers: tuple[tuple[Dimensions, Dimensions], tuple[Dimensions, Dimensions]],
+    preferred_element_type: Any = None,
+) -> Array:
+    """Σ lhs · rhs over contracted axes; the result has batch axes, axes of lhs, axes of rhs."""
+    (over_l, over_r), (batch_l, batch_r) = dimension_numbers
+    if preferred_element_type is not None:
+        lhs = na.astype(lhs, preferred_element_type)
+        rhs = na.astype(rhs, preferred_element_type)
+    rank_l, rank_r = len(na.shape(lhs)), len(na.shape(rhs))
+    is_matmul = not batch_l and rank_r == 2 and tuple(over_l) == (rank_l - 1,)
+    if is_matmul and tuple(over_r) == (0,) and rank_l >= 1:
+        return na.matmul(lhs, rhs)
+    letters = iter("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    of_l = [next(letters) for _ in range(rank_l)]
+    of_r = [""] * rank_r
+    for i, j in (*zip(over_l, over_r, strict=True), *zip(batch_l, batch_r, strict=True)):
+        of_r[j] = of_l[i]
+    of_r = [letter or next(letters) for letter in of_r]
+    kept_l = [x for i, x in enumerate(of_l) if i not in (*over_l, *batch_l)]
+    kept_r = [x for i, x in enumerate(of_r) if i not in (*over_r, *batch_r)]
+    result = "".join([*[of_l[i] for i in batch_l], *kept_l, *kept_r])
+    return na.einsum(f"{''.join(of_l)},{''.join(of_r)}->{result}", lhs, rhs)
+
+
+def conv_general_dilated(
+    lhs: Array,
+    rhs: Array,
+    window_strides: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: tuple[Dimensions, Dimensions, Dimensions] | None = None,
+    feature_group_count: int = 1,
+    batch_group_count: int = 1,
+    preferred_element_type: Any = None,
+) -> Array:
+    """A convolution of any layout.
+
+    Args:
+        lhs, rhs: the images and the kernels.
+        window_strides, lhs_dilation, rhs_dilation: one number for each spatial axis.
+        padding: (before, after) of each spatial axis.
+        dimension_numbers: for images (batch, channels, spatial axes), for kernels (outputs,
+            inputs, spatial axes), and for the result; by default in this order.
+        feature_group_count: groups of channels.
+        batch_group_count: groups of images.
+        preferred_element_type: dtype of the result.
+    """
+    if preferred_element_type is not None:
+        lhs = na.astype(lhs, preferred_element_type)
+        rhs = na.astype(rhs, preferred_element_type)
+    count = len(window_strides)
+    order = tuple(range(count + 2))
+    lhs_spec, rhs_spec, out_spec = dimension_numbers or (order, order, order)
+    last_l = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])
+    last_r = (*rhs_spec[2:], rhs_spec[1], rhs_spec[0])
+    is_last = last_l == order and last_r == order
+    if not is_last:
+        lhs, rhs = na.permute_dims(lhs, tuple(lhs_spec)), na.permute_dims(rhs, tuple(rhs_spec))
+    spatial = range(1, count + 1) if is_last else range(2, count + 2)
+    if lhs_dilation is not None and any(n != 1 for n in lhs_dilation):
+        config = [(0, 0, 0)] * (count + 2)
+        for axis, n in zip(spatial, lhs_dilation, strict=True):
+            config[axis] = (0, 0, n - 1)
+        lhs = pad(lhs, 0, config)
+    if any(n < 0 for pair in padding for n in pair):
+        config = [(0, 0, 0)] * (count + 2)
+        for axis, (low, high) in zip(spatial, padding, strict=True):
+            config[axis] = (low, high, 0)
+        lhs, padding = pad(lhs, 0, config), [(0, 0)] * count
+    if batch_group_count != 1:
+        lhs, rhs = _with_channel_groups(lhs, rhs, batch_group_count, is_last)
+    settings = {
+        "stride": tuple(window_strides),
+        "padding": [tuple(pair) for pair in padding],
+        "dilation": tuple(rhs_dilation or (1,) * count),
+        "groups": feature_group_count * batch_group_count,
+    }
+    if is_last:
+        formats = {"data_format": "channels_last", "weight_format": "channels_last"}
+        found, made = na.conv(lhs, rhs, **settings, **formats), (0, count + 1, *range(1, count + 1))
+    else:
+        found, made = na.conv(lhs, rhs, **settings), order
+    # axis made[i] of the result is axis out_spec[i] upstream
+    places = dict(zip(out_spec, made, strict=True))
+    permutation = tuple([places[i] for i in range(count + 2)])
+    return found if permutation == order else na.permute_dims(found, permutation)
+
+
+def _with_channel_groups(lhs: Array, rhs: Array, groups: int, is_last: bool) -> tuple[Array, Array]:
+    """Groups of images as groups of channels."""
+    if is_last:
+        raise UnsupportedError(
+            "conv_general_dilated: batch_group_count: channels have to be the second axis"
+        )
+    batch, channels, *sizes = na.shape(lhs)
+    parts = na.reshape(lhs, (groups, batch // groups, channels, *sizes))
+    parts = na.permute_dims(parts, (1, 0, 2, *range(3, 3 + len(sizes))))
+    return na.reshape(parts, (batch // groups, groups * channels, *sizes)), rhs

@@ -1,0 +1,319 @@
+"""Functions of one element at a time.
+
+Upstream, one page a function: https://docs.jax.dev/en/latest/_autosummary/jax.lax.add.html
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.typing import Array
+
+__all__ = [
+    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e",
+    "bessel_i1e", "bitcast_convert_type", "bitwise_and", "bitwise_not", "bitwise_or",
+    "bitwise_xor", "cbrt", "ceil", "clamp", "complex", "conj", "convert_element_type", "cos",
+    "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor",
+    "ge", "gt", "igamma", "igammac", "imag", "integer_pow", "is_finite", "le", "lgamma", "log",
+    "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "population_count",
+    "pow", "real", "reduce_precision", "rem", "round", "rsqrt", "select", "select_n", "shift_left",
+    "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square",
+    "stop_gradient", "sub", "tan", "tanh",
+]  # fmt: skip
+
+# -- one operand -----------------------------------------------------------------------------
+
+acos, acosh, asin, asinh, atan, atanh = na.acos, na.acosh, na.asin, na.asinh, na.atan, na.atanh
+cos, cosh, sin, sinh, tan, tanh = na.cos, na.cosh, na.sin, na.sinh, na.tan, na.tanh
+exp, exp2, expm1, log, log1p = na.exp, na.exp2, na.expm1, na.log, na.log1p
+sqrt, rsqrt, cbrt, square = na.sqrt, na.rsqrt, na.cbrt, na.square
+erf, erfc, lgamma, digamma = na.erf, na.erfc, na.lgamma, na.digamma
+abs, ceil, floor, real, imag = na.abs, na.ceil, na.floor, na.real, na.imag
+stop_gradient = na.stop_gradient
+
+
+def neg(x: Array) -> Array:
+    """−x."""
+    return na.negative(x)
+
+
+def sign(x: Array) -> Array:
+    """The sign; x / \\|x\\| of complex numbers."""
+    return na.sign(x)
+
+
+def conj(x: Array, input_dtype: Any = None) -> Array:
+    """The complex conjugate; of real numbers as complex numbers."""
+    if dtypes.dtype_of(x).kind != "complex":
+        x = na.complex(x, na.zeros_like(x))
+    return na.conj(x)
+
+
+def erf_inv(x: Array) -> Array:
+    """The inverse of `erf`."""
+    return na.erfinv(x)
+
+
+def bessel_i0e(x: Array) -> Array:
+    """exp(−\\|x\\|) · I₀(x)."""
+    return na.i0e(x)
+
+
+def bessel_i1e(x: Array) -> Array:
+    """exp(−\\|x\\|) · I₁(x)."""
+    return na.i1e(x)
+
+
+def logistic(x: Array) -> Array:
+    """1 / (1 + exp(−x))."""
+    return na.sigmoid(x)
+
+
+def is_finite(x: Array) -> Array:
+    """Whether x is neither infinite nor NaN."""
+    return na.isfinite(x)
+
+
+def population_count(x: Array) -> Array:
+    """The number of bits that are set, in the dtype of x."""
+    dtype = dtypes.dtype_of(x)
+    if dtype.kind == "int":  # of the two's complement, where na counts those of the magnitude
+        count = na.bitwise_count(na.where(na.less(x, 0), na.bitwise_invert(x), x))
+        return na.astype(na.where(na.less(x, 0), dtype.bits - count, count), dtype)
+    return na.astype(na.bitwise_count(x), dtype)
+
+
+def round(x: Array, rounding_method: int = 0) -> Array:
+    """The nearest integer; halves away from zero (0) or to the even one (1)."""
+    if rounding_method == 1:
+        return na.round(x)
+    rounded = na.copysign(na.floor(na.abs(x) + 0.5), x)
+    return na.astype(rounded, dtypes.dtype_of(x))
+
+
+def integer_pow(x: Array, y: int) -> Array:
+    """x^y."""
+    if y >= 0:
+        return na.pow(x, y)
+    return na.reciprocal(na.pow(x, -y))
+
+
+def reduce_precision(operand: Array, exponent_bits: int, mantissa_bits: int) -> Array:
+    """`operand` rounded to a format of fewer bits: those of float16, bfloat16 and float32."""
+    dtype = dtypes.dtype_of(operand)
+    formats = {(5, 10): dtypes.float16, (8, 7): dtypes.bfloat16, (8, 23): dtypes.float32}
+    found = formats.get((exponent_bits, mantissa_bits), dtype)
+    return operand if found is dtype else na.astype(na.astype(operand, found), dtype)
+
+
+def convert_element_type(operand: Array, new_dtype: Any) -> Array:
+    """`operand` in another dtype; the real part of complex numbers."""
+    new = dtypes.as_dtype(new_dtype)
+    if dtypes.dtype_of(operand).kind == "complex" and new.kind != "complex":
+        operand = na.real(operand)
+    return na.astype(operand, new)
+
+
+def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
+    """The bits in another dtype; parts of an element are a new last axis."""
+    old, new = dtypes.dtype_of(operand), dtypes.as_dtype(new_dtype)
+    if old is dtypes.bool or new is dtypes.bool:
+        return na.astype(operand, new)
+    if old.bits > new.bits:
+        return na.bitcast(na.expand_dims(operand, -1), new)
+    found = na.bitcast(operand, new)
+    return na.squeeze(found, axis=-1) if old.bits < new.bits else found
+
+
+# -- two operands ----------------------------------------------------------------------------
+
+
+def add(x: Array, y: Array) -> Array:
+    """x + y."""
+    return na.add(x, y)
+
+
+def sub(x: Array, y: Array) -> Array:
+    """x − y."""
+    return na.subtract(x, y)
+
+
+def mul(x: Array, y: Array) -> Array:
+    """x · y."""
+    return na.multiply(x, y)
+
+
+def div(x: Array, y: Array) -> Array:
+    """x / y; of integers rounded towards zero."""
+    if not _dtype(x, y).is_integer:
+        return na.divide(x, y)
+    quotient = na.floor_divide(na.abs(x), na.abs(y))
+    return na.where(na.not_equal(na.less(x, 0), na.less(y, 0)), na.negative(quotient), quotient)
+
+
+def rem(x: Array, y: Array) -> Array:
+    """The remainder, with the sign of x."""
+    return na.fmod(x, y)
+
+
+def pow(x: Array, y: Array) -> Array:
+    """x^y."""
+    return na.pow(x, y)
+
+
+def max(x: Array, y: Array) -> Array:
+    """The larger number."""
+    return na.logical_or(x, y) if _is_bool(x, y) else na.maximum(x, y)
+
+
+def min(x: Array, y: Array) -> Array:
+    """The smaller number."""
+    return na.logical_and(x, y) if _is_bool(x, y) else na.minimum(x, y)
+
+
+def atan2(x: Array, y: Array) -> Array:
+    """The angle of the point (y, x)."""
+    return na.atan2(x, y)
+
+
+def nextafter(x1: Array, x2: Array) -> Array:
+    """The next number after x1 in the direction of x2."""
+    return na.nextafter(x1, x2)
+
+
+def complex(x: Array, y: Array) -> Array:
+    """x + iy."""
+    return na.complex(x, y)
+
+
+def igamma(a: Array, x: Array) -> Array:
+    """The regularized lower incomplete gamma function."""
+    return na.gammainc(a, x)
+
+
+def igammac(a: Array, x: Array) -> Array:
+    """The regularized upper incomplete gamma function."""
+    return na.gammaincc(a, x)
+
+
+def eq(x: Array, y: Array) -> Array:
+    """x = y."""
+    return na.equal(x, y)
+
+
+def ne(x: Array, y: Array) -> Array:
+    """x ≠ y."""
+    return na.not_equal(x, y)
+
+
+def lt(x: Array, y: Array) -> Array:
+    """x < y."""
+    return na.less(x, y)
+
+
+def le(x: Array, y: Array) -> Array:
+    """x ≤ y."""
+    return na.less_equal(x, y)
+
+
+def gt(x: Array, y: Array) -> Array:
+    """x > y."""
+    return na.greater(x, y)
+
+
+def ge(x: Array, y: Array) -> Array:
+    """x ≥ y."""
+    return na.greater_equal(x, y)
+
+
+def bitwise_and(x: Array, y: Array) -> Array:
+    """Conjunction of the bits."""
+    return na.logical_and(x, y) if _is_bool(x, y) else na.bitwise_and(x, y)
+
+
+def bitwise_or(x: Array, y: Array) -> Array:
+    """Disjunction of the bits."""
+    return na.logical_or(x, y) if _is_bool(x, y) else na.bitwise_or(x, y)
+
+
+def bitwise_xor(x: Array, y: Array) -> Array:
+    """Exclusive disjunction of the bits."""
+    return na.logical_xor(x, y) if _is_bool(x, y) else na.bitwise_xor(x, y)
+
+
+def bitwise_not(x: Array) -> Array:
+    """The inverted bits."""
+    return na.logical_not(x) if _is_bool(x) else na.bitwise_invert(x)
+
+
+def shift_left(x: Array, y: Array) -> Array:
+    """x · 2^y; 0 for a y of the width or more."""
+    return _within(na.bitwise_left_shift(x, _shift(x, y)), x, y)
+
+
+def shift_right_arithmetic(x: Array, y: Array) -> Array:
+    """x / 2^y, rounded down; the sign for a y of the width or more."""
+    bits = dtypes.dtype_of(x).bits
+    is_wide = na.logical_or(na.greater_equal(y, bits), na.less(y, 0))
+    last = na.full_like(x, bits - 1)
+    return na.bitwise_right_shift(x, na.where(is_wide, last, y))
+
+
+def shift_right_logical(x: Array, y: Array) -> Array:
+    """The bits of x moved down by y, with zeros before them."""
+    dtype = dtypes.dtype_of(x)
+    if dtype.name.startswith("uint"):
+        return _within(na.bitwise_right_shift(x, _shift(x, y)), x, y)
+    unsigned = dtypes.as_dtype("u" + dtype.name)
+    found = shift_right_logical(na.astype(x, unsigned), na.astype(y, unsigned))
+    return na.astype(found, dtype)
+
+
+def _shift(x: Array, y: Array) -> Array:
+    """y, or 0 where it is as wide as x."""
+    return na.where(_is_wide(x, y), na.zeros_like(x), y)
+
+
+def _within(shifted: Array, x: Array, y: Array) -> Array:
+    return na.where(_is_wide(x, y), na.zeros_like(x), shifted)
+
+
+def _is_wide(x: Array, y: Array) -> Array:
+    wide = na.greater_equal(y, dtypes.dtype_of(x).bits)
+    return wide if _dtype(x, y).name.startswith("uint") else na.logical_or(wide, na.less(y, 0))
+
+
+# -- more operands ---------------------------------------------------------------------------
+
+
+def clamp(min: Array, x: Array, max: Array) -> Array:
+    """x within bounds, which have no axes or the shape of x."""
+    return na.minimum(na.maximum(x, min), max)
+
+
+def select(pred: Array, on_true: Array, on_false: Array) -> Array:
+    """`on_true` where `pred` holds, `on_false` elsewhere."""
+    return select_n(pred, on_false, on_true)
+
+
+def select_n(which: Array, *cases: Array) -> Array:
+    """The element of ``cases[which]``, at each place."""
+    if _is_bool(which):
+        return na.where(which, cases[-1], cases[0])
+    found = cases[-1]
+    for i in builtins.range(len(cases) - 2, -1, -1):
+        found = na.where(na.less_equal(which, i), cases[i], found)
+    return found
+
+
+def _dtype(*operands: Array) -> dtypes.DType:
+    numbers = (bool, int, float, builtins.complex)  # not NumPy's, which are instances of these
+    array = next(x for x in operands if type(x) not in numbers)
+    return dtypes.dtype_of(array)
+
+
+def _is_bool(*operands: Array) -> bool:
+    return _dtype(*operands) is dtypes.bool

@@ -1,0 +1,233 @@
+"""Parts at computed positions: slices, gathers and scatters.
+
+Upstream: https://docs.jax.dev/en/latest/_autosummary/jax.lax.gather.html. Positions out of range
+are clamped ("clip"), give a fill value ("fill"), or are ignored by writes ("drop").
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.typing import Array
+
+__all__ = [
+    "GatherDimensionNumbers", "ScatterDimensionNumbers", "dynamic_slice", "dynamic_update_slice",
+    "gather", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",
+]  # fmt: skip
+
+
+class GatherDimensionNumbers(NamedTuple):
+    """The axes of a gather; see https://openxla.org/xla/operation_semantics#gather."""
+
+    offset_dims: tuple[int, ...]
+    collapsed_slice_dims: tuple[int, ...]
+    start_index_map: tuple[int, ...]
+    operand_batching_dims: tuple[int, ...] = ()
+    start_indices_batching_dims: tuple[int, ...] = ()
+
+
+class ScatterDimensionNumbers(NamedTuple):
+    """The axes of a scatter; see https://openxla.org/xla/operation_semantics#scatter."""
+
+    update_window_dims: tuple[int, ...]
+    inserted_window_dims: tuple[int, ...]
+    scatter_dims_to_operand_dims: tuple[int, ...]
+    operand_batching_dims: tuple[int, ...] = ()
+    scatter_indices_batching_dims: tuple[int, ...] = ()
+
+
+def dynamic_slice(
+    operand: Array, start_indices: Sequence[Array], slice_sizes: Sequence[int]
+) -> Array:
+    """A part of these sizes, with its start clamped so that it is within `operand`."""
+    sizes = na.shape(operand)
+    for axis, (start, size) in enumerate(zip(start_indices, slice_sizes, strict=True)):
+        if size != sizes[axis]:
+            places = na.add(_start(start, sizes[axis] - size), _steps(size, operand))
+            operand = na.take(operand, places, axis=axis)
+    return operand
+
+
+def dynamic_update_slice(operand: Array, update: Array, start_indices: Sequence[Array]) -> Array:
+    """`operand` with a part replaced, its start clamped so that it is within `operand`."""
+    sizes, parts = na.shape(operand), na.shape(update)
+    rank, index = len(sizes), []
+    for axis, (start, size) in enumerate(zip(start_indices, parts, strict=True)):
+        places = na.add(_start(start, sizes[axis] - size), _steps(size, operand))
+        index.append(na.reshape(places, _along(axis, rank, size)))
+    return na.setitem(operand, tuple(index), update) if rank else update
+
+
+def _start(start: Array, last: int) -> Array:
+    if isinstance(start, int):
+        return builtins.min(builtins.max(start, 0), last)
+    return na.clip(na.astype(start, dtypes.int64), 0, last)
+
+
+def _steps(size: int, like: Array) -> Array:
+    return na.arange(size, dtype=dtypes.int64, like=like)
+
+
+def _along(axis: int, rank: int, size: int) -> tuple[int, ...]:
+    return tuple([size if i == axis else 1 for i in range(rank)])
+
+
+class _Window(NamedTuple):
+    """The positions of all elements of windows.
+
+    Attributes:
+        index: positions along each axis of the operand; they broadcast to (batch axes, window
+            axes).
+        is_inside: whether the window of each position is within the operand, like `index`.
+        offsets: the axes of the result that are window axes.
+        rank: of the result.
+    """
+
+    index: list[Array]
+    is_inside: Array
+    offsets: tuple[int, ...]
+    rank: int
+
+
+def _windows(
+    operand: Array,
+    indices: Array,
+    window: Sequence[int],
+    offsets: tuple[int, ...],
+    collapsed: tuple[int, ...],
+    mapped: tuple[int, ...],
+    batching: tuple[int, ...],
+    indices_batching: tuple[int, ...],
+) -> _Window:
+    sizes = na.shape(operand)
+    *batch, _ = na.shape(indices)
+    rank = len(batch) + len(offsets)
+    batch_axes = [i for i in range(rank) if i not in offsets]
+    kept = [d for d in range(len(sizes)) if d not in collapsed and d not in batching]
+    spread = [1] * rank
+    for axis, size in zip(batch_axes, batch, strict=True):
+        spread[axis] = size
+    indices = na.astype(indices, dtypes.int64)
+    index: list[Array] = []
+    is_inside = na.ones(tuple(spread), dtype=dtypes.bool, like=indices)
+    for axis, size in enumerate(sizes):
+        place: Any = 0
+        if axis in mapped:
+            start = na.reshape(na.getitem(indices, (..., mapped.index(axis))), tuple(spread))
+            last = size - window[axis]
+            fits = na.logical_and(na.greater_equal(start, 0), na.less_equal(start, last))
+            is_inside = na.logical_and(is_inside, fits)
+            place = na.clip(start, 0, builtins.max(last, 0))
+        elif axis in batching:
+            of_indices = batch_axes[indices_batching[batching.index(axis)]]
+            steps = _steps(size, operand)
+            place = na.reshape(steps, _along(of_indices, rank, size))
+        if axis in kept:
+            steps = _steps(window[axis], operand)
+            along = _along(offsets[kept.index(axis)], rank, window[axis])
+            place = na.add(place, na.reshape(steps, along))
+        if isinstance(place, int):
+            place = na.zeros((1,) * rank, dtype=dtypes.int64, like=indices)
+        index.append(place)
+    return _Window(index, is_inside, offsets, rank)
+
+
+def gather(
+    operand: Array,
+    start_indices: Array,
+    dimension_numbers: GatherDimensionNumbers,
+    slice_sizes: Sequence[int],
+    mode: str = "fill",
+    fill_value: Any = None,
+) -> Array:
+    """The slices of `operand` that begin at `start_indices`."""
+    found = _windows(
+        operand,
+        start_indices,
+        slice_sizes,
+        tuple(dimension_numbers[0]),
+        *dimension_numbers[1:],
+    )
+    values = na.getitem(operand, tuple(found.index))
+    if mode != "fill":
+        return values
+    dtype = dtypes.dtype_of(operand)
+    if fill_value is None:
+        fill_value = float("nan") if dtype.is_inexact else _extreme(dtype)
+    return na.where(found.is_inside, values, na.full_like(values, fill_value))
+
+
+def _extreme(dtype: dtypes.DType) -> Any:
+    """The number that fills integers: the least signed one, the largest unsigned one."""
+    if dtype is dtypes.bool:
+        return True
+    info = dtypes.iinfo(dtype)
+    return info.max if dtype.name.startswith("uint") else info.min
+
+
+def _scattering(computation: str) -> Callable[..., Array]:
+    def scatter(
+        operand: Array,
+        scatter_indices: Array,
+        updates: Array,
+        dimension_numbers: ScatterDimensionNumbers,
+        mode: str = "drop",
+    ) -> Array:
+        """`operand` with slices replaced by updates, or combined with them."""
+        return _scattered(computation, operand, scatter_indices, updates, dimension_numbers, mode)
+
+    return scatter
+
+
+scatter = _scattering("replace")
+scatter_add = _scattering("add")
+scatter_mul = _scattering("mul")
+scatter_min = _scattering("min")
+scatter_max = _scattering("max")
+
+
+def scatter_sub(
+    operand: Array,
+    scatter_indices: Array,
+    updates: Array,
+    dimension_numbers: ScatterDimensionNumbers,
+    mode: str = "drop",
+) -> Array:
+    """`operand` with updates subtracted from slices."""
+    return scatter_add(operand, scatter_indices, na.negative(updates), dimension_numbers, mode)
+
+
+def _scattered(
+    computation: str,
+    operand: Array,
+    indices: Array,
+    updates: Array,
+    numbers: ScatterDimensionNumbers,
+    mode: str,
+) -> Array:
+    window_dims, inserted, mapped, batching, indices_batching = numbers
+    sizes, window = na.shape(operand), []
+    axes = iter(window_dims)
+    for axis in range(len(sizes)):
+        is_one = axis in inserted or axis in batching
+        window.append(1 if is_one else na.shape(updates)[next(axes)])
+    found = _windows(
+        operand, indices, window, tuple(window_dims), tuple(inserted), tuple(mapped),
+        tuple(batching), tuple(indices_batching),
+    )  # fmt: skip
+    index = found.index
+    if mode == "drop":
+        # a dropped update goes to a row behind the last one
+        operand = na.pad(operand, [(0, 1), *[(0, 0)] * (len(sizes) - 1)]) if sizes else operand
+        if not sizes:
+            return na.where(na.all(found.is_inside), updates, operand)
+        behind = na.full_like(index[0], sizes[0])
+        index = [na.where(found.is_inside, index[0], behind), *index[1:]]
+    if not sizes:
+        return na.setitem(operand, (), updates, mode=computation)
+    result = na.setitem(operand, tuple(index), updates, mode=computation)
+    return na.getitem(result, builtins.slice(sizes[0])) if mode == "drop" else result

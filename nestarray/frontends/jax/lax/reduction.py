@@ -1,0 +1,124 @@
+"""Reductions, cumulative functions, and order.
+
+Upstream, one page a function: https://docs.jax.dev/en/latest/_autosummary/jax.lax.cumsum.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.typing import Array
+
+__all__ = [
+    "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "reduce_and",
+    "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort",
+    "top_k",
+]  # fmt: skip
+
+
+def reduce_sum(operand: Array, axes: Sequence[int]) -> Array:
+    """The sum along axes, in the dtype of `operand`."""
+    return na.sum(operand, axis=tuple(axes), dtype=dtypes.dtype_of(operand))
+
+
+def reduce_prod(operand: Array, axes: Sequence[int]) -> Array:
+    """The product along axes, in the dtype of `operand`."""
+    return na.prod(operand, axis=tuple(axes), dtype=dtypes.dtype_of(operand))
+
+
+def reduce_max(operand: Array, axes: Sequence[int]) -> Array:
+    """The maximum along axes."""
+    return na.max(operand, axis=tuple(axes))
+
+
+def reduce_min(operand: Array, axes: Sequence[int]) -> Array:
+    """The minimum along axes."""
+    return na.min(operand, axis=tuple(axes))
+
+
+def reduce_and(operand: Array, axes: Sequence[int]) -> Array:
+    """Whether all are true, along axes."""
+    return na.all(operand, axis=tuple(axes))
+
+
+def reduce_or(operand: Array, axes: Sequence[int]) -> Array:
+    """Whether any is true, along axes."""
+    return na.any(operand, axis=tuple(axes))
+
+
+def reduce_xor(operand: Array, axes: Sequence[int]) -> Array:
+    """Whether an odd number is true, along axes."""
+    return na.equal(na.remainder(na.sum(na.astype(operand, dtypes.int32), axis=tuple(axes)), 2), 1)
+
+
+def argmax(operand: Array, axis: int, index_dtype: Any) -> Array:
+    """The position of the first maximum; of the first NaN, if there is one."""
+    return na.astype(na.argmax(operand, axis=axis), index_dtype)
+
+
+def argmin(operand: Array, axis: int, index_dtype: Any) -> Array:
+    """The position of the first minimum; of the first NaN, if there is one."""
+    return na.astype(na.argmin(operand, axis=axis), index_dtype)
+
+
+def cumsum(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
+    """Cumulative sums along an axis."""
+    dtype = dtypes.dtype_of(operand)
+    return _in_order(lambda x: na.cumulative_sum(x, axis=axis, dtype=dtype), operand, axis, reverse)
+
+
+def cumprod(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
+    """Cumulative products along an axis."""
+    dtype = dtypes.dtype_of(operand)
+    product = lambda x: na.cumulative_prod(x, axis=axis, dtype=dtype)  # noqa: E731
+    return _in_order(product, operand, axis, reverse)
+
+
+def cummax(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
+    """Cumulative maxima along an axis."""
+    return _in_order(lambda x: na.cummax(x, axis=axis), operand, axis, reverse)
+
+
+def cummin(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
+    """Cumulative minima along an axis."""
+    return _in_order(lambda x: na.cummin(x, axis=axis), operand, axis, reverse)
+
+
+def cumlogsumexp(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
+    """Logarithms of cumulative sums of exponentials along an axis."""
+    return _in_order(lambda x: na.cumulative_logsumexp(x, axis=axis), operand, axis, reverse)
+
+
+def _in_order(
+    function: Callable[[Array], Array], operand: Array, axis: int, reverse: bool
+) -> Array:
+    if not reverse:
+        return function(operand)
+    return na.flip(function(na.flip(operand, axis=axis)), axis=axis)
+
+
+def sort(
+    operand: Array | Sequence[Array],
+    dimension: int = -1,
+    is_stable: bool = True,
+    num_keys: int = 1,
+) -> Array | tuple[Array, ...]:
+    """Sorted along an axis; of several arrays all, by the first `num_keys` of them."""
+    if not isinstance(operand, (list, tuple)):
+        return na.sort(operand, axis=dimension, stable=is_stable)
+    operands = tuple(operand)
+    if len(operands) == 1:
+        return (na.sort(operands[0], axis=dimension, stable=is_stable),)
+    for key in range(num_keys - 1, -1, -1):  # the least significant key first
+        order = na.argsort(operands[key], axis=dimension, stable=True)
+        operands = tuple([na.take_along_axis(x, order, axis=dimension) for x in operands])
+    return operands
+
+
+def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+    """(values, int32 positions) of the k largest, in descending order."""
+    values, places = na.top_k(operand, k, axis=axis)
+    return values, na.astype(places, dtypes.int32)

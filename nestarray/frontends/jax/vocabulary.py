@@ -1,0 +1,159 @@
+"""The rules of JAX's primitives, by which jaxprs become calls of this frontend.
+
+The primitive ``add`` is `jax.lax.add`: its name finds the function, and its parameters have the
+names of the function's. `RULES` lists the exceptions. A jitted function of upstream, such as
+``relu``, is one call (`NAMED`), with its own derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import nestarray.frontends.jax as jax
+from nestarray import dtypes
+from nestarray.frontends import rules
+from nestarray.frontends.rules import Arguments
+
+#: The module that programs import as ``jax``.
+namespace = "nestarray.frontends.jax"
+
+#: Parameters about placement and precision, which graphs do not have.
+PLACEMENT = frozenset(
+    ["accuracy", "indices_are_sorted", "out_dtype", "out_sharding", "precision", "sharding",
+     "unique_indices", "weak_type", "update_jaxpr", "update_consts"]
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(rules.Rule):
+    """A rule with the conventions of primitives."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function with the printed name."""
+        return function(self.name)
+
+    def parameters(self, arguments: Arguments) -> Arguments:
+        """Return the arguments by the names of the function's parameters."""
+        kept = {k: v for k, v in arguments.items() if k not in PLACEMENT and v is not None}
+        return super().parameters(kept)
+
+
+def _mode(arguments: Arguments) -> Arguments:
+    """The mode of indices as text."""
+    mode = str(arguments["mode"])
+    is_read = "slice_sizes" in arguments
+    is_clamped = "CLIP" in mode or "PROMISE" in mode
+    numbers = tuple(arguments["dimension_numbers"])
+    return arguments | {
+        "mode": "clip" if is_clamped else "fill" if is_read else "drop",
+        "dimension_numbers": tuple([tuple(x) for x in numbers]),
+    }
+
+
+def _conv(arguments: Arguments) -> Arguments:
+    return arguments | {"dimension_numbers": tuple(map(tuple, arguments["dimension_numbers"]))}
+
+
+def _rounding(arguments: Arguments) -> Arguments:
+    return arguments | {"rounding_method": int(arguments["rounding_method"])}
+
+
+def _axis(arguments: Arguments) -> Arguments:
+    """The one axis."""
+    (axis,) = arguments["axes"]
+    return {k: v for k, v in arguments.items() if k != "axes"} | {"axis": axis}
+
+
+def _without(*names: str) -> Callable[[Arguments], Arguments]:
+    return lambda arguments: {k: v for k, v in arguments.items() if k not in names}
+
+
+def _transform(arguments: Arguments) -> Arguments:
+    """The kind as text."""
+    return arguments | {"fft_type": arguments["fft_type"].name}
+
+
+def _bits(arguments: Arguments) -> Arguments:
+    """The dtype of a width."""
+    dtype = dtypes.as_dtype(f"uint{arguments['bit_width']}")
+    return _without("bit_width")(arguments) | {"dtype": dtype}
+
+
+#: The primitives whose function has another name, or other arguments.
+RULES = {
+    rule.operation: rule
+    for rule in (
+        Rule("add_any", "jax.lax.add"),
+        Rule("and", "jax.lax.bitwise_and"),
+        Rule("or", "jax.lax.bitwise_or"),
+        Rule("xor", "jax.lax.bitwise_xor"),
+        Rule("not", "jax.lax.bitwise_not"),
+        Rule("round", "jax.lax.round", adapt=_rounding),
+        Rule("gather", "jax.lax.gather", adapt=_mode),
+        Rule("scatter", "jax.lax.scatter", adapt=_mode),
+        Rule("scatter-add", "jax.lax.scatter_add", adapt=_mode),
+        Rule("scatter-sub", "jax.lax.scatter_sub", adapt=_mode),
+        Rule("scatter_mul", "jax.lax.scatter_mul", adapt=_mode),
+        Rule("scatter-mul", "jax.lax.scatter_mul", adapt=_mode),
+        Rule("scatter_min", "jax.lax.scatter_min", adapt=_mode),
+        Rule("scatter-min", "jax.lax.scatter_min", adapt=_mode),
+        Rule("scatter_max", "jax.lax.scatter_max", adapt=_mode),
+        Rule("scatter-max", "jax.lax.scatter_max", adapt=_mode),
+        Rule("conv_general_dilated", "jax.lax.conv_general_dilated", adapt=_conv),
+        Rule("reduce_window_sum", "jax.lax.reduce_window_sum"),
+        Rule("iota", "jax.lax.broadcasted_iota"),
+        Rule("argmax", "jax.lax.argmax", adapt=_axis),
+        Rule("argmin", "jax.lax.argmin", adapt=_axis),
+        Rule("random_seed", "jax.random.key", adapt=_without("impl")),
+        Rule("random_wrap", "jax.random.wrap_key_data", adapt=_without("impl")),
+        Rule("random_unwrap", "jax.random.key_data"),
+        Rule("random_bits", "jax.random.bits", adapt=_bits),
+        Rule("random_fold_in", "jax.random.fold_in"),
+        Rule("random_split", "jax.random.split", {"shape": "num"}),
+        Rule("fft", "jax.lax.fft", adapt=_transform),
+        Rule("qr", "jax.lax.qr", adapt=_without("pivoting", "use_magma")),
+        Rule("svd", "jax.lax.svd", adapt=_without("algorithm")),
+        Rule("eigh", "jax.lax.eigh", adapt=_without("algorithm")),
+    )
+}
+
+#: Names of upstream's jitted functions → the printed name of the function here.
+NAMED = {name: f"jax.nn.{name}" for name in ("relu", "relu6", "silu")}
+
+
+def find(op: str, /) -> Rule | None:
+    """Return the rule of a primitive, by its name."""
+    if op in RULES:
+        return RULES[op]
+    name = f"jax.lax.{op}"
+    return Rule(op, name) if _public_function(name) is not None else None
+
+
+def find_named(name: str) -> Rule | None:
+    """Return the rule of a jitted function of upstream, by its name."""
+    printed = NAMED.get(name)
+    return None if printed is None else Rule(f"jit {name}", printed)
+
+
+def function(printed_name: str, /) -> Callable[..., Any]:
+    """Return the function of a printed name.
+
+    Raises:
+        ValueError: this frontend has no public function of this name.
+
+    Example:
+        >>> from nestarray.frontends.jax import vocabulary
+        >>> vocabulary.function("jax.lax.add").__name__
+        'add'
+    """
+    found = _public_function(printed_name)
+    if found is None:
+        raise ValueError(f"there is no function {printed_name!r}")
+    return found
+
+
+def _public_function(printed_name: str) -> Callable[..., Any] | None:
+    return rules.public_function(jax, printed_name, owner="nestarray")  # some are ops themselves

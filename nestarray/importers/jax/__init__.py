@@ -1,0 +1,14 @@
+"""The importer of JAX functions and models, through jaxprs.
+
+- `selection`: accepted sources; `models`: Flax, Haiku and Equinox models as functions of their
+  variables.
+- `importer`: the translation; `literals`: numbers in a jaxpr; `source`: the jaxpr as the reference
+  of proofs.
+"""
+
+from __future__ import annotations
+
+from nestarray.importers import protocol
+from nestarray.importers.jax.importer import JaxImporter
+
+protocol.register(JaxImporter())

@@ -1,0 +1,477 @@
+"""JAX functions and models as Graphs, through jaxprs.
+
+Nested calls are inlined, except upstream's named functions with derivatives of their own. Loops
+and choices are calls with bodies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nestarray import backends, dtypes
+from nestarray.container.container import from_leaves
+from nestarray.errors import ConversionError, DtypeError
+from nestarray.frontends.jax import vocabulary
+from nestarray.graph.builder import GraphBuilder, Place, plain
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Body, Node
+from nestarray.importers.coverage import Operation
+from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
+from nestarray.importers.jax.models import KEYWORDS, Program, kind_of, program_of
+from nestarray.importers.jax.selection import uses_jax
+from nestarray.importers.jax.source import Equation, Given, JaxSource, Part
+from nestarray.importers.protocol import Imported, Request
+
+#: Primitive → the parameter with the jaxpr that it calls.
+_CALLS = {
+    "jit": "jaxpr",
+    "pjit": "jaxpr",
+    "closed_call": "call_jaxpr",
+    "core_call": "call_jaxpr",
+    "checkpoint": "jaxpr",
+    "remat2": "jaxpr",
+    "custom_jvp_call": "call_jaxpr",
+}
+_CONTROL_FLOW = ("cond", "while", "scan")
+#: Primitives without effect on values.
+_IDENTITIES = ("copy", "copy_p", "optimization_barrier", "sharding_constraint", "device_put")
+
+
+class JaxImporter:
+    """Reads functions of JAX, and models of Flax, Haiku and Equinox."""
+
+    framework = "jax"
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the source is a model of a JAX library, or a function that uses JAX."""
+        if kind_of(request.source):
+            return True
+        if not callable(request.source) or isinstance(request.source, type):
+            return False
+        example = (request.args, request.kwargs)
+        return backends.find_backend(example) in ("jax", None) and uses_jax(request.source, example)
+
+    def keywords(self, source: Any) -> frozenset[str]:
+        """The arguments with the variables of a model."""
+        return KEYWORDS.get(kind_of(source), frozenset())
+
+    def read(self, request: Request) -> Imported:
+        """Trace the source; see `Importer.read`."""
+        import jax
+
+        if request.sizes.is_asked:
+            raise ConversionError(
+                "trace_graph: dynamic: open sizes of JAX programs are not supported yet; trace with "
+                "an example of each size"
+            )
+        program = program_of(request)
+        example = (request.args, program.kwargs)
+        leaves, structure = jax.tree.flatten(example)
+        inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
+        output: list[_Output] = []
+
+        def flat(v: list[Any], s: list[Any], arrays: list[Any]) -> list[Any]:
+            filled = list(leaves)
+            for i, x in zip(inputs, arrays, strict=True):
+                filled[i] = x
+            args, kwargs = jax.tree.unflatten(structure, filled)
+            variables = from_leaves(program.v.spec, tuple(v)), from_leaves(program.s.spec, tuple(s))
+            result, new = program.run(*variables, args, kwargs)
+            found, spec = jax.tree.flatten(result)
+            output[:] = [_Output(spec, found, list(new))]
+            return [*filter(backends.is_array, found), *new.values()]
+
+        arrays = [leaves[i] for i in inputs]
+        variables = list(program.v.leaves()), list(program.s.leaves())
+        closed = jax.make_jaxpr(flat)(*variables, arrays)
+        translation = _Translation(program, request, closed, leaves, inputs)
+        operations = translation.operations()
+        graph = None
+        if all(operation.status != "missing" for operation in operations):
+            graph = translation.graph(structure, *output)
+        avals = [(str(v.aval.dtype), "") for eqn in closed.eqns for v in eqn.outvars]
+        return Imported(program.name, operations, graph, avals)
+
+
+class _Output(NamedTuple):
+    """What a traced function returns.
+
+    Attributes:
+        structure: of the output.
+        leaves: of the output; tracers, and numbers that are part of the program.
+        updated: paths of the state that it writes.
+    """
+
+    structure: Any
+    leaves: list[Any]
+    updated: list[str]
+
+
+class _Translation:
+    """Turns one jaxpr into one Graph."""
+
+    def __init__(
+        self, program: Program, request: Request, closed: Any, leaves: list[Any], inputs: list[int]
+    ) -> None:
+        self.program, self.request, self.closed = program, request, closed
+        self.leaves, self.inputs = leaves, inputs
+        self.builder = GraphBuilder(program.name, "jax", train=request.train)
+        self.nodes: dict[Any, Any] = {}  # Given, Equation or Part → node
+        self.equations: list[Any] = []  # the same and other equations, in order
+        self.depth = 0  # of the bodies that are being translated
+
+    # -- coverage --------------------------------------------------------------------------
+
+    def operations(self) -> list[Operation]:
+        """The operations of the jaxpr, each with its function or missing."""
+        groups: dict[tuple[str, str], list[Place]] = {}
+        for eqn, reason in self._all_equations(self.closed.jaxpr):
+            groups.setdefault((eqn.primitive.name, reason), []).append(_place(eqn))
+        found = []
+        for (name, reason), places in groups.items():
+            rule = vocabulary.find(name)
+            becomes = rule.name if rule is not None and not reason else ""
+            status = "missing" if reason else "function"
+            found.append(Operation(name, status, becomes, tuple(places), reason))
+        return found
+
+    def _all_equations(self, jaxpr: Any) -> Iterator[tuple[Any, str]]:
+        """(equation, why it is unknown) of a jaxpr and the jaxprs in it."""
+        for eqn in jaxpr.eqns:
+            name = eqn.primitive.name
+            if name in _CALLS and _named(eqn) is None:
+                yield from self._all_equations(_open(eqn.params[_CALLS[name]]))
+            elif name in _CONTROL_FLOW:
+                for inner in _jaxprs(eqn.params):
+                    yield from self._all_equations(inner)
+            elif name not in _IDENTITIES and name not in _CALLS:
+                yield eqn, _why_unknown(eqn)
+
+    # -- the graph ---------------------------------------------------------------------------
+
+    def graph(self, structure: Any, output: _Output) -> Graph:
+        """The whole translation.
+
+        Args:
+            structure: of the arguments.
+            output: of the traced function.
+        """
+        import jax
+
+        jaxpr, builder, program = self.closed.jaxpr, self.builder, self.program
+        env: dict[Any, Any] = {}
+        variables = [("v", p, x) for p, x in program.v.flat_items()]
+        variables += [("s", p, x) for p, x in program.s.flat_items()]
+        invars = iter(jaxpr.invars)
+        for kind, path, value in variables:
+            var = next(invars)
+            env[var] = self._add(
+                Given(value), builder.variable(kind, path, value, aval=_aval(var.aval))
+            )
+        filled = list(self.leaves)
+        for i, var in zip(self.inputs, invars, strict=True):
+            filled[i] = builder.argument(f"x_{i}", _aval(var.aval))
+            env[var] = self._add(Given(), filled[i])
+        args, kwargs = plain(jax.tree.unflatten(structure, filled))
+        builder.sign(program.signed, args, kwargs)
+        for var, value in zip(jaxpr.constvars, self.closed.consts, strict=True):
+            env[var] = self._constant(value)
+        self._translate(jaxpr, env)
+        results = iter([self._node(x.val if _is_literal(x) else env[x]) for x in jaxpr.outvars])
+        returned = [next(results) if backends.is_array(x) else x for x in output.leaves]
+        nest = plain(jax.tree.unflatten(output.structure, returned))
+        updates = dict(zip(output.updated, results, strict=True))
+        source = JaxSource("jax", self.equations, self.nodes, self.request.args, program.kwargs)
+        return builder.finish(nest, updates, source, v=program.v, s=program.s)
+
+    def _constant(self, value: Any) -> Any:
+        """A constant of the graph."""
+        name = f"c{len(self.builder.values['constants'])}"
+        return self._add(Given(value), self.builder.variable("constants", name, value))
+
+    def _add(self, equation: Any, node: Node | None) -> Any:
+        """Add a value of the source, and its node if it has one."""
+        self.equations.append(equation)
+        if node is not None:
+            self.nodes[equation] = node
+        return equation
+
+    def _node(self, value: Any) -> Any:
+        """The node of a value; a constant becomes one."""
+        if isinstance(value, Node):
+            return value
+        if not isinstance(value, (Given, Equation, Part)):
+            import jax.numpy as jnp
+
+            value = self._constant(jnp.asarray(value))
+        return self.nodes[value]
+
+    def _translate(self, jaxpr: Any, env: dict[Any, Any]) -> None:
+        """Add the equations of a jaxpr; `env` maps its variables to values, or nodes in bodies."""
+
+        def read(atom: Any) -> Any:
+            return atom.val if _is_literal(atom) else env[atom]
+
+        for eqn in jaxpr.eqns:
+            name, inputs = eqn.primitive.name, [read(x) for x in eqn.invars]
+            if name in _IDENTITIES:
+                env.update(zip(eqn.outvars, inputs, strict=True))
+            elif name in _CALLS and _named(eqn) is None:
+                inner = eqn.params[_CALLS[name]]
+                body = _open(inner)
+                inner_env = dict(zip(body.invars, inputs, strict=True))
+                for var, value in zip(body.constvars, getattr(inner, "consts", ()), strict=True):
+                    inner_env[var] = self._constant(value)
+                self._translate(body, inner_env)
+                for var, atom in zip(eqn.outvars, body.outvars, strict=True):
+                    env[var] = atom.val if _is_literal(atom) else inner_env[atom]
+            else:
+                env.update(zip(eqn.outvars, self._equation(eqn, inputs), strict=True))
+
+    def _equation(self, eqn: Any, inputs: list[Any]) -> list[Any]:
+        """The values of one equation."""
+        known = (Given, Equation, Part, Node)
+        if not any(isinstance(x, known) for x in inputs) and eqn.primitive.name not in (
+            "iota",
+            "broadcast_in_dim",
+        ):
+            found = Equation(eqn.primitive, eqn.params, []).evaluate(inputs)
+            return list(found) if eqn.primitive.multiple_results else [found]
+        place = _place(eqn)
+        if eqn.primitive.name in _CONTROL_FLOW:
+            node = getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
+        else:
+            node = self._call(eqn, inputs, place)
+        if self.depth:  # verify runs a loop as a whole
+            return self._results(eqn, node)
+        equation = Equation(eqn.primitive, eqn.params, inputs, place)
+        results = self._results(eqn, node)
+        if not eqn.primitive.multiple_results:
+            return [self._add(equation, node)]
+        self._add(equation, None if results == [node] else node)
+        return [self._add(Part(equation, i), result) for i, result in enumerate(results)]
+
+    def _results(self, eqn: Any, node: Node) -> list[Node]:
+        """A node for each result."""
+        if not eqn.primitive.multiple_results or _named(eqn) is not None:
+            return [node]
+        avals = [_aval(v.aval) for v in eqn.outvars]
+        if eqn.primitive.name == "scan":
+            count = eqn.params["num_carry"]
+            pair = [self.builder.item(node, i, name) for i, name in enumerate(("carry", "ys"))]
+            places = [(pair[0], i) for i in range(count)]
+            places += [(pair[1], i) for i in range(len(avals) - count)]
+        else:
+            places = [(node, i) for i in range(len(avals))]
+        return [
+            self.builder.item(of, i, aval=aval) for (of, i), aval in zip(places, avals, strict=True)
+        ]
+
+    def _call(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        name = eqn.primitive.name
+        rule = _named(eqn) or vocabulary.find(name)
+        assert rule is not None
+        arguments = [self._argument(name, x) for x in inputs]
+        params = {} if _named(eqn) is not None else dict(eqn.params)
+        if name == "broadcast_in_dim" and not isinstance(arguments[0], Node):
+            rule = vocabulary.Rule(name, "jax.lax.full")
+            dtype = dtypes.as_dtype(eqn.outvars[0].aval.dtype)
+            params = {"shape": eqn.params["shape"], "fill_value": arguments[0], "dtype": dtype}
+            arguments = []
+        call = rule.call({**_operands(rule, name, arguments), **_settings(params)})
+        is_single = not eqn.primitive.multiple_results or _named(eqn) is not None
+        return self.builder.call(
+            call.name.rpartition(".")[2],
+            call.function,
+            call.name,
+            call.args,
+            call.kwargs,
+            aval=_aval(eqn.outvars[0].aval) if is_single else None,
+            place=place,
+            origin=name,
+        )
+
+    def _argument(self, name: str, value: Any) -> Any:
+        """The node of an operand, or a number."""
+        if isinstance(value, (Given, Equation, Part, Node)):
+            return self._node(value)
+        number = number_of(value)
+        is_filled = name == "broadcast_in_dim" and np.ndim(value) == 0
+        if is_filled:
+            return np.asarray(value).item()
+        if number is not None and name in TAKE_NUMBERS:
+            return number
+        return self._node(value)
+
+    # -- control flow ------------------------------------------------------------------------
+
+    def _body(
+        self,
+        name: str,
+        closed: Any,
+        consts: Sequence[Any],
+        parameters: Mapping[str, Sequence[Any]],
+    ) -> Body:
+        """A jaxpr as a Body.
+
+        Args:
+            name: of the function.
+            closed: the jaxpr; its first inputs are `consts`.
+            consts: values of the outer program.
+            parameters: name → the variables of a tuple of arguments.
+        """
+        described = {key: [_aval(v.aval) for v in vars] for key, vars in parameters.items()}
+        outer = [self._node(x) for x in consts]
+        constants = [self._node(self._constant(x)) for x in closed.consts]
+        with self.builder.body(name, described) as body:
+            given = [node for part in body.parameters for node in part]
+            env = dict(zip(closed.jaxpr.invars, [*outer, *given], strict=True))
+            env |= dict(zip(closed.jaxpr.constvars, constants, strict=True))
+            self.depth += 1
+            self._translate(closed.jaxpr, env)
+            self.depth -= 1
+            body.output = tuple(
+                [self._node(x.val if _is_literal(x) else env[x]) for x in closed.jaxpr.outvars]
+            )
+        return body
+
+    def _take(self, name: str, args: Sequence[Any], place: Place, **kwargs: Any) -> Node:
+        return self.builder.call(
+            name, vocabulary.function(f"jax.lax.{name}"), f"jax.lax.{name}", args, kwargs,
+            place=place, origin=name,
+        )  # fmt: skip
+
+    def _cond(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        index, *operands = inputs
+        branches = [
+            self._body(f"branch_{i}", closed, operands, {})
+            for i, closed in enumerate(eqn.params["branches"])
+        ]
+        return self._take("switch", (self._node(index), branches), place)
+
+    def _while(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        params = eqn.params
+        of_cond, of_body = params["cond_nconsts"], params["body_nconsts"]
+        carried = inputs[of_cond + of_body :]
+        functions = [
+            self._body("go_on", params["cond_jaxpr"], inputs[:of_cond],
+                       {"carry": params["cond_jaxpr"].jaxpr.invars[of_cond:]}),
+            self._body("body", params["body_jaxpr"], inputs[of_cond : of_cond + of_body],
+                       {"carry": params["body_jaxpr"].jaxpr.invars[of_body:]}),
+        ]  # fmt: skip
+        functions[0].output = functions[0].output[0]
+        return self._take("while_loop", (*functions, tuple(map(self._node, carried))), place)
+
+    def _scan(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        params = eqn.params
+        first, count = params["num_consts"], params["num_carry"]
+        invars = params["jaxpr"].jaxpr.invars
+        parts = {"carry": invars[first : first + count], "row": invars[first + count :]}
+        body = self._body("step", params["jaxpr"], inputs[:first], parts)
+        body.output = body.output[:count], body.output[count:]
+        carry, xs = inputs[first : first + count], inputs[first + count :]
+        settings = {"reverse": True} if params["reverse"] else {}
+        if not xs:
+            settings["length"] = params["length"]
+        args = (body, tuple(map(self._node, carry)), tuple(map(self._node, xs)))
+        return self._take("scan", args, place, **settings)
+
+
+def _is_literal(atom: Any) -> bool:
+    return hasattr(atom, "val")
+
+
+def _open(jaxpr: Any) -> Any:
+    """The jaxpr without its constants."""
+    return getattr(jaxpr, "jaxpr", jaxpr)
+
+
+def _jaxprs(params: Mapping[str, Any]) -> Iterator[Any]:
+    for value in params.values():
+        for item in value if isinstance(value, (list, tuple)) else [value]:
+            if hasattr(_open(item), "eqns"):
+                yield _open(item)
+
+
+def _named(eqn: Any) -> vocabulary.Rule | None:
+    """The rule of upstream's function that an equation calls; None for other calls.
+
+    A function of the user may have the same name, so the bodies are compared.
+    """
+    import jax
+
+    name, inner = eqn.primitive.name, eqn
+    if name == "custom_jvp_call":
+        body = _open(eqn.params["call_jaxpr"])
+        inner = body.eqns[0] if len(body.eqns) == 1 else eqn
+    called = inner.params.get("name", "")
+    rule = vocabulary.find_named(called) if name in _CALLS else None
+    if rule is None or not hasattr(jax.nn, called):
+        return None
+    known = jax.make_jaxpr(getattr(jax.nn, called))(*[v.aval for v in eqn.invars]).eqns
+    body = str(eqn.params[_CALLS[name]])
+    is_same = len(known) == 1 and str(known[0].params.get(_CALLS[name])) == body
+    return rule if is_same else None
+
+
+def _why_unknown(eqn: Any) -> str:
+    name = eqn.primitive.name
+    if name == "custom_vjp_call":
+        return "custom derivatives of jax.custom_vjp are not imported yet"
+    try:
+        for var in (*eqn.invars, *eqn.outvars):
+            _aval(var.aval)
+    except DtypeError as error:
+        return str(error)
+    return "" if vocabulary.find(name) else "there is no function of that name"
+
+
+def _aval(aval: Any) -> Aval | None:
+    """Shape and dtype; None for random keys, which are arrays uint32[2] in graphs."""
+    if str(aval.dtype).startswith("key<"):
+        return None
+    return Aval(tuple([int(n) for n in aval.shape]), dtypes.as_dtype(str(aval.dtype)))
+
+
+def _operands(rule: vocabulary.Rule, name: str, arguments: list[Any]) -> dict[str, Any]:
+    """Operands by parameter; several of one parameter are a list."""
+    if name in ("concatenate", "stack"):
+        return {"operands": arguments}
+    if name == "sort":
+        return {"operand": arguments}
+    if name == "select_n":
+        return {"which": arguments[0], "cases": arguments[1:]}
+    if name == "dynamic_slice":
+        return {"operand": arguments[0], "start_indices": arguments[1:]}
+    if name == "dynamic_update_slice":
+        return dict(zip(("operand", "update"), arguments)) | {"start_indices": arguments[2:]}
+    parameters = vocabulary.rules.signature_of(rule.function).parameters
+    return dict(zip(parameters, arguments))
+
+
+def _settings(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters as a graph holds them."""
+    return {k: _setting(x) for k, x in params.items()}
+
+
+def _setting(value: Any) -> Any:
+    if isinstance(value, np.dtype):
+        return dtypes.as_dtype(str(value))
+    if isinstance(value, np.integer):
+        return int(value)
+    if type(value) in (tuple, list):
+        return type(value)([_setting(item) for item in value])
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value
+
+
+def _place(eqn: Any) -> Place:
+    from jax._src import source_info_util
+
+    frame = source_info_util.user_frame(eqn.source_info.traceback)
+    line = "" if frame is None else f"{frame.file_name.rpartition('/')[2]}:{frame.start_line}"
+    return Place(str(eqn.source_info.name_stack), line)

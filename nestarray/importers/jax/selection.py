@@ -1,0 +1,39 @@
+"""Whether a function uses JAX, decided without running it."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from nestarray import backends
+from nestarray.graph.record.recorder import Traced
+from nestarray.importers.selection import Search
+
+#: The packages whose functions and objects make a program one of JAX.
+_PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "optax"])
+
+
+def uses_jax(function: Any, example: Any) -> bool:
+    """Whether a function is of JAX, names functions or objects of it, or takes methods of arrays.
+
+    Args:
+        function: any callable.
+        example: its arguments; with Containers among them, methods that Containers have too
+            are theirs.
+    """
+    import jax
+
+    methods = {name for name in dir(jax.Array) if not name.startswith("_")}
+    for other in (Traced, str, dict, list, tuple, int, float, slice):
+        methods -= {*dir(other)}
+    return Search(_is_of_jax, frozenset(methods)).finds(function, example)
+
+
+def _is_of_jax(value: Any) -> bool:
+    if backends.is_array(value) or isinstance(value, types.ModuleType):
+        return False
+    owner = value if callable(value) else type(value)
+    modules = [getattr(owner, "__module__", None) or "", type(value).__module__]
+    if isinstance(value, types.FunctionType):  # a wrapper has the name of the wrapped function
+        modules.append(value.__globals__.get("__name__", ""))
+    return any(str(name).partition(".")[0] in _PACKAGES for name in modules)

@@ -1,0 +1,93 @@
+"""Functions of JAX in every way to run them, against JAX."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray import errors
+from tests.importers.agreement import Expected, check, weights
+from tests.importers.jax.rows import FUNCTIONS
+
+
+def example() -> Any:
+    return jnp.asarray(np.random.default_rng(0).standard_normal((4, 3)))
+
+
+def expected(function: Any, x: Any) -> Expected:
+    """The results of JAX."""
+
+    def loss(x: Any) -> Any:
+        leaves = jax.tree.leaves(function(x))
+        return sum(
+            (y * weights(y.shape)).sum() for y in leaves if jnp.issubdtype(y.dtype, jnp.floating)
+        )
+
+    outputs = jax.tree.leaves(function(x))
+    is_floating = any(jnp.issubdtype(y.dtype, jnp.floating) for y in outputs)
+    gradient = jax.grad(loss)(x) if is_floating else jnp.zeros_like(x)
+    return Expected([np.asarray(y) for y in outputs], {}, {}, [np.asarray(gradient)])
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function(name: str, backend: str, tmp_path: Path) -> None:
+    x = example()
+    want = expected(FUNCTIONS[name], x)
+    module = na.to_module(FUNCTIONS[name], x)
+    check(module, backend, [np.asarray(x)], False, want, tmp_path)
+
+
+@pytest.mark.usefixtures("x64")
+def test_verify_finds_a_wrong_call() -> None:
+    graph = na.trace_graph(FUNCTIONS["softmax"], example())
+    node = next(n for n in graph.calls if n.target_name == "jax.lax.exp")
+    node.target, node.target_name = na.expm1, "na.expm1"
+    report = graph.to_backend("numpy").verify()
+    assert not report.ok
+    assert report.first_divergence is not None
+    assert report.first_divergence.name == node.name
+    assert "rows.py" in report.first_divergence.where
+
+
+def test_program_is_readable() -> None:
+    weight = jnp.ones((3, 2))
+    graph = na.trace_graph(lambda x: jax.nn.relu(x) @ weight, jnp.ones((4, 3)))
+    assert graph.to_source(comments=False) == (
+        "import nestarray as na\n"
+        "import nestarray.frontends.jax as jax\n\n\n"
+        "def graph(x, *, v, s, constants, key=None):\n"
+        "    relu = jax.nn.relu(x)\n"
+        "    dot_general = jax.lax.dot_general("
+        "relu, constants['c0'], (((1,), (0,)), ((), ())), preferred_element_type=jax.float32)\n"
+        "    return dot_general\n"
+    )
+
+
+@jax.custom_vjp
+def clipped(x: Any) -> Any:
+    return x
+
+
+clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -1, 1),))
+
+
+def test_refused() -> None:
+    x = jnp.ones(3)
+    with pytest.raises(errors.MissingOpError, match=r"custom derivatives of jax\.custom_vjp"):
+        na.trace_graph(lambda x: clipped(jnp.sin(x)), x)
+    with pytest.raises(errors.ConversionError, match="open sizes of JAX programs"):
+        na.trace_graph(lambda x: jnp.sin(x), x, dynamic=True)
+    with pytest.raises(errors.ArgumentError, match="train=True is for modules"):
+        na.trace_graph(jnp.sin, x, train=True)
+    with pytest.raises(errors.MissingOpError, match="schur"):
+        na.trace_graph(lambda x: jax.scipy.linalg.schur(jnp.outer(x, x)), x)
+    report = na.check(lambda x: clipped(jnp.sin(x)), x, target="torch")
+    assert not report.ok

@@ -1,0 +1,96 @@
+"""JAX's own records of its primitives, through the importer."""
+
+from __future__ import annotations
+
+import warnings
+from collections import defaultdict
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+from jax._src.internal_test_util import test_harnesses
+
+import nestarray as na
+from nestarray import errors
+
+GROUPS: dict[str, list[Any]] = defaultdict(list)
+for _record in test_harnesses.all_harnesses:
+    GROUPS[_record.group_name].append(_record)
+
+#: Groups whose primitive has no function yet.
+MISSING = frozenset(
+    ["approx_top_k", "custom_linear_solve", "eig", "iota_2x32_shape", "lu", "random_gamma",
+     "regularized_incomplete_beta", "reduce", "reduce_window_mul", "rng_bit_generator",
+     "select_and_gather_add", "select_and_scatter_add", "tridiagonal_solve"]
+)  # fmt: skip
+#: Error of the result relative to its largest number, by bytes of the (real) dtype.
+RTOL = {2: 2e-2, 4: 1e-4, 8: 1e-9}
+
+
+def _run(record: Any, backend: str) -> str:
+    """``"same"``, or why the record was not compared."""
+    rng = np.random.RandomState(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            args = [
+                jax.numpy.asarray(a) if hasattr(a, "dtype") else a
+                for a in record.dyn_args_maker(rng)
+            ]
+            want = jax.tree.leaves(record.dyn_fun(*args))
+        except Exception as error:  # JAX itself refuses it on this machine
+            return f"JAX: {type(error).__name__}"
+        try:
+            graph = na.trace_graph(jax.jit(record.dyn_fun), *args).to_backend(backend)
+        except errors.MissingOpError as error:
+            return f"missing: {error}"
+        moved = [na.to_backend(a, backend) if hasattr(a, "dtype") else a for a in args]
+        got = [na.to_backend(x, "numpy") for x in na.tree.flatten(graph(*moved))[0]]
+    for x, y in zip(map(np.asarray, want), got, strict=True):
+        assert x.dtype == y.dtype
+        assert x.shape == y.shape
+        if record.group_name == "cholesky":  # the primitive leaves the upper triangle undefined
+            x, y = np.tril(x), np.tril(y)
+        _assert_same(x, y)
+    return "same"
+
+
+def _assert_same(x: np.ndarray, y: np.ndarray) -> None:
+    if x.dtype.name == "bfloat16":
+        x, y, rtol = x.astype("float32"), y.astype("float32"), 5e-2
+    elif x.dtype.kind in "fc":
+        rtol = RTOL[x.dtype.itemsize // (2 if x.dtype.kind == "c" else 1)]
+    else:
+        np.testing.assert_array_equal(y, x)
+        return
+    finite = np.abs(x[np.isfinite(x)])
+    np.testing.assert_allclose(y, x, rtol=rtol, atol=rtol * finite.max(initial=0))
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("group", [g for g in GROUPS if g not in MISSING])
+def test_first_records(group: str) -> None:
+    results = [_run(record, "numpy") for record in GROUPS[group][:2]]
+    assert not [r for r in results if r.startswith("missing")]
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("group", sorted(MISSING))
+def test_missing_functions_are_reported(group: str) -> None:
+    results = {_run(record, "numpy") for record in GROUPS[group][:2]}
+    assert all("there is no function of that name" in r or r.startswith("JAX") for r in results)
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow"])
+@pytest.mark.parametrize("group", [g for g in GROUPS if g not in MISSING])
+def test_all_records(group: str, backend: str) -> None:
+    failed = {}
+    for record in GROUPS[group]:
+        try:
+            _run(record, backend)
+        except (AssertionError, errors.NestarrayError) as error:
+            failed[record.name] = str(error).strip()[:200]
+    assert not failed

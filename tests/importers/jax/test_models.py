@@ -1,0 +1,175 @@
+"""Models of Flax, Haiku and Equinox, against themselves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import flax.linen as nn
+import haiku as hk
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+import torch
+from flax import nnx
+
+import nestarray as na
+from nestarray import errors
+
+KEY = jax.random.PRNGKey(0)
+IMAGES = jax.random.normal(KEY, (2, 14, 14, 1))
+ROWS = jax.random.normal(KEY, (4, 3))
+IDS = jnp.asarray([[1, 4, 0, 2]])
+
+
+class ConvNet(nnx.Module):
+    def __init__(self) -> None:
+        rngs = nnx.Rngs(0)
+        self.conv = nnx.Conv(1, 8, (3, 3), rngs=rngs)
+        self.norm = nnx.BatchNorm(8, rngs=rngs)
+        self.head = nnx.Linear(8 * 7 * 7, 10, rngs=rngs)
+
+    def __call__(self, x: Any) -> Any:
+        x = nnx.relu(self.norm(self.conv(x)))
+        x = nnx.max_pool(nnx.avg_pool(x, (2, 2), (2, 2)), (2, 2), padding="SAME")
+        return self.head(x.reshape(x.shape[0], -1))
+
+
+class Block(nnx.Module):
+    """A transformer block with embeddings."""
+
+    def __init__(self) -> None:
+        rngs = nnx.Rngs(1)
+        self.embed = nnx.Embed(5, 8, rngs=rngs)
+        self.norm = nnx.LayerNorm(8, rngs=rngs)
+        self.attention = nnx.MultiHeadAttention(2, 8, decode=False, rngs=rngs)
+        self.up, self.down = nnx.Linear(8, 16, rngs=rngs), nnx.Linear(16, 8, rngs=rngs)
+        self.rms = nnx.RMSNorm(8, rngs=rngs)
+
+    def __call__(self, ids: Any) -> Any:
+        x = self.embed(ids)
+        mask = nnx.make_causal_mask(ids)
+        x = x + self.attention(self.norm(x), mask=mask)
+        x = x + self.down(nnx.gelu(self.up(self.rms(x))))
+        return {"logits": self.embed.attend(x), "mean": x.mean()}
+
+
+class Counter(nnx.Module):
+    """State that every call writes."""
+
+    def __init__(self) -> None:
+        self.count = nnx.BatchStat(jnp.zeros(()))
+        self.layer = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+
+    def __call__(self, x: Any) -> Any:
+        self.count[...] += x.sum()
+        return self.layer(x) * self.count[...]
+
+
+class LinenNet(nn.Module):
+    @nn.compact
+    def __call__(self, x: Any, train: bool = False) -> Any:
+        x = nn.Dense(8)(x)
+        x = nn.BatchNorm(use_running_average=not train, momentum=0.9)(x)
+        x = nn.GroupNorm(2)(nn.swish(x))
+        return nn.Dense(2)(x)
+
+
+class LinenRNN(nn.Module):
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        return nn.RNN(nn.GRUCell(5))(x[None])
+
+
+def haiku_network(x: Any) -> Any:
+    h = hk.nets.MLP([8, 4])(x)
+    return hk.LayerNorm(-1, create_scale=True, create_offset=True)(h)
+
+
+def haiku_with_state(x: Any) -> Any:
+    return hk.BatchNorm(True, True, 0.9)(hk.Linear(4)(x), is_training=True)
+
+
+LINEN, RNN = LinenNet(), LinenRNN()
+HAIKU, STATEFUL = hk.transform(haiku_network), hk.transform_with_state(haiku_with_state)
+PARAMS, STATE = STATEFUL.init(KEY, ROWS)
+
+#: name → (source, arguments, keyword arguments).
+MODELS: dict[str, Any] = {
+    "nnx-conv": (ConvNet, (IMAGES,), {}),
+    "nnx-transformer": (Block, (IDS,), {}),
+    "nnx-counter": (Counter, (ROWS,), {}),
+    "linen": (lambda: LINEN, (ROWS,), {"variables": LINEN.init(KEY, ROWS)}),
+    "linen-rnn": (lambda: RNN, (ROWS,), {"variables": RNN.init(KEY, ROWS)}),
+    "haiku": (lambda: HAIKU, (ROWS,), {"params": HAIKU.init(KEY, ROWS)}),
+    "haiku-state": (lambda: STATEFUL, (ROWS,), {"params": PARAMS, "state": STATE}),
+    "equinox-mlp": (lambda: eqx.nn.MLP(3, 2, 8, 2, key=KEY), (ROWS[0],), {}),
+    "equinox-conv": (
+        lambda: eqx.nn.Sequential([eqx.nn.Conv2d(1, 4, 3, key=KEY), eqx.nn.Lambda(jax.nn.silu)]),
+        (IMAGES[0].transpose(2, 0, 1),),
+        {},
+    ),
+    "equinox-gru": (lambda: eqx.nn.GRUCell(3, 5, key=KEY), (ROWS[0], jnp.ones(5)), {}),
+}
+
+
+@pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+@pytest.mark.parametrize("name", MODELS)
+def test_model(name: str, backend: str, train: bool) -> None:
+    make, args, kwargs = MODELS[name]
+    graph = na.trace_graph(make(), *args, train=train, **kwargs)
+    report = graph.to_backend(backend).verify()
+    assert report.ok, str(report)
+    assert report.gradients
+    written = {"nnx-conv": 2, "linen": 2, "haiku-state": 6}.get(name, 0) if train else 0
+    assert len(report.state) == (1 if name == "nnx-counter" else written)
+
+
+def test_paths_are_those_of_the_library() -> None:
+    net = ConvNet()
+    graph = na.trace_graph(net, IMAGES)
+    c = na.Container.from_flax(net)
+    assert {*graph.v.paths(), *graph.s.paths()} == {*c.paths()}
+    returned = na.to_flax(c.update(graph.to_backend("torch").v), net)
+    np.testing.assert_allclose(returned(IMAGES), net(IMAGES), rtol=1e-5, atol=1e-6)
+
+
+def test_training_in_torch_equals_training_in_jax() -> None:
+    net, rate = Block(), 0.1
+    loss_of = lambda out: out["logits"]  # noqa: E731
+
+    graph = na.trace_graph(net, IDS).to_backend("torch")
+    ids, v = torch.from_numpy(np.array(IDS)), graph.v
+    for _ in range(3):
+        _, grads = na.execute_with_gradients(
+            lambda v: na.mean(na.square(loss_of(graph(ids, v=v)))), v
+        )
+        v = v - rate * grads
+
+    optimizer = nnx.Optimizer(net, optax.sgd(rate), wrt=nnx.Param)
+    for _ in range(3):
+        grads = nnx.grad(lambda m: jnp.mean(jnp.square(loss_of(m(IDS)))))(net)
+        optimizer.update(net, grads)
+    want = na.Container.from_flax(net)
+    for path, x in v.flat_items():
+        np.testing.assert_allclose(np.asarray(x), want[path], rtol=1e-4, atol=1e-5, err_msg=path)
+
+
+def test_model_as_a_layer_of_torch() -> None:
+    net = ConvNet()
+    layer = na.to_module(net, IMAGES).to_backend("torch")
+    x = torch.from_numpy(np.array(IMAGES))
+    net.eval()
+    np.testing.assert_allclose(layer(x).detach(), net(IMAGES), rtol=1e-4, atol=1e-5)
+    _, state = layer(x, train=True)
+    assert not np.allclose(state["batch_stats/norm/mean"], layer.s["batch_stats/norm/mean"])
+
+
+def test_missing_variables() -> None:
+    with pytest.raises(errors.ArgumentError, match=r"variables=module\.init\(key, x\)"):
+        na.trace_graph(LINEN, ROWS)
+    with pytest.raises(errors.ArgumentError, match="params=params, state=state"):
+        na.trace_graph(STATEFUL, ROWS, params=PARAMS)
