@@ -120,6 +120,8 @@ class _Arguments:
             )
         if want.aval is None:
             return got
+        if dtypes.is_key(got):
+            got = backends.chapter("jax", "keys").words_of(got)
         shape, dtype = tuple(got.shape), dtypes.dtype_of(got)
         if shape != want.aval.shape:
             self.sizes.fit(name, want.aval.shape, shape)

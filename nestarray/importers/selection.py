@@ -1,4 +1,4 @@
-"""Whether the code of a function uses a framework, decided without running it.
+"""The values that a function names, and whether its code uses a framework; nothing runs.
 
 The search follows globals, closures, defaults, attributes of modules, and lists and dicts in
 these; it does not follow values that exist only in a call, such as a function that another
@@ -147,3 +147,23 @@ def _holds_container(nest: Any) -> bool:
     if isinstance(nest, dict):
         return any(map(_holds_container, nest.values()))
     return isinstance(nest, (list, tuple)) and any(map(_holds_container, nest))
+
+
+def variables_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """The globals and closure variables that a function uses, by name."""
+    try:
+        found = inspect.getclosurevars(function)
+    except TypeError:  # not a Python function
+        return {}
+    except ValueError:  # a variable of the closure has no value yet
+        return variables_of(_with_filled_closure(function))
+    return {**found.globals, **found.nonlocals}
+
+
+def _with_filled_closure(function: Any) -> Any:
+    """`function` with None for the variables of its closure that have no value."""
+    filled = types.CellType(None)
+    closure = tuple([filled if cell == types.CellType() else cell for cell in function.__closure__])
+    return types.FunctionType(
+        function.__code__, function.__globals__, function.__name__, None, closure
+    )

@@ -38,7 +38,8 @@ def trace_graph(
             A function of JAX arrays whose code uses JAX is read as a jaxpr; so are an
             ``nnx.Module``, an ``equinox.Module``, a ``linen.Module`` (with ``variables=``) and a
             function of ``hk.transform`` (with ``params=``, and ``state=``), with the paths of
-            `Container.from_flax` and its siblings.
+            `Container.from_flax` and its siblings. ``v="params"`` names the argument of a JAX
+            function that holds its variables. An ``eqx.nn.State`` among the arguments is state.
             The source is not changed; the graph shares the memory of its variables.
         *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. An argument
             with the name of a setting is passed by position or with an underscore: ``train_=x``
@@ -66,9 +67,8 @@ def trace_graph(
     Raises:
         ArgumentError: `source` has another type or does not accept the example, the example has
             no array, or `train` is given for a function.
-        ConversionError: `source` is of a library that cannot be imported yet (Flax, Equinox,
-            Haiku, Keras, functions of JAX and TensorFlow), torch cannot export the module, the
-            code needs the value of an array, or the model needs a size of `dynamic` as a constant.
+        ConversionError: `source` is of a library that cannot be imported yet (Keras,
+            TensorFlow), torch cannot export the module, the code needs the value of an array, or the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.
         MissingOpError: the module uses operations without a frontend function; lists all.
 

@@ -20,7 +20,14 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.coverage import Operation
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
-from nestarray.importers.jax.models import KEYWORDS, Program, kind_of, program_of
+from nestarray.importers.jax.models import (
+    KEYWORDS,
+    Program,
+    key_like,
+    key_words,
+    kind_of,
+    program_of,
+)
 from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.source import Equation, Given, JaxSource, Part
 from nestarray.importers.protocol import Imported, Request
@@ -68,19 +75,19 @@ class JaxImporter:
                 "an example of each size"
             )
         program = program_of(request)
-        example = (request.args, program.kwargs)
-        leaves, structure = jax.tree.flatten(example)
+        example, structure = jax.tree.flatten((program.args, program.kwargs))
+        leaves = [key_words(x) for x in example]
         inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
         output: list[_Output] = []
 
         def flat(v: list[Any], s: list[Any], arrays: list[Any]) -> list[Any]:
             filled = list(leaves)
             for i, x in zip(inputs, arrays, strict=True):
-                filled[i] = x
+                filled[i] = key_like(example[i], x)
             args, kwargs = jax.tree.unflatten(structure, filled)
             variables = from_leaves(program.v.spec, tuple(v)), from_leaves(program.s.spec, tuple(s))
             result, new = program.run(*variables, args, kwargs)
-            found, spec = jax.tree.flatten(result)
+            found, spec = jax.tree.flatten(jax.tree.map(key_words, result))
             output[:] = [_Output(spec, found, list(new))]
             return [*filter(backends.is_array, found), *new.values()]
 
@@ -122,6 +129,7 @@ class _Translation:
         self.nodes: dict[Any, Any] = {}  # Given, Equation or Part → node
         self.equations: list[Any] = []  # the same and other equations, in order
         self.depth = 0  # of the bodies that are being translated
+        self.closed_variables: dict[int, Any] = {}  # id of an array → Given
 
     # -- coverage --------------------------------------------------------------------------
 
@@ -171,10 +179,13 @@ class _Translation:
             env[var] = self._add(
                 Given(value), builder.variable(kind, path, value, aval=_aval(var.aval))
             )
+            if program.is_closed:
+                self.closed_variables[id(value)] = env[var]
         filled = list(self.leaves)
         for i, var in zip(self.inputs, invars, strict=True):
             filled[i] = builder.argument(f"x_{i}", _aval(var.aval))
             env[var] = self._add(Given(), filled[i])
+        args_given, kwargs_given = jax.tree.unflatten(structure, self.leaves)
         args, kwargs = plain(jax.tree.unflatten(structure, filled))
         builder.sign(program.signed, args, kwargs)
         for var, value in zip(jaxpr.constvars, self.closed.consts, strict=True):
@@ -184,13 +195,16 @@ class _Translation:
         returned = [next(results) if backends.is_array(x) else x for x in output.leaves]
         nest = plain(jax.tree.unflatten(output.structure, returned))
         updates = dict(zip(output.updated, results, strict=True))
-        source = JaxSource("jax", self.equations, self.nodes, self.request.args, program.kwargs)
+        source = JaxSource("jax", self.equations, self.nodes, args_given, kwargs_given)
         return builder.finish(nest, updates, source, v=program.v, s=program.s)
 
     def _constant(self, value: Any) -> Any:
-        """A constant of the graph."""
+        """A variable that the function names, or a constant of the graph."""
+        if id(value) in self.closed_variables:
+            return self.closed_variables[id(value)]
         name = f"c{len(self.builder.values['constants'])}"
-        return self._add(Given(value), self.builder.variable("constants", name, value))
+        node = self.builder.variable("constants", name, key_words(value))
+        return self._add(Given(value), node)
 
     def _add(self, equation: Any, node: Node | None) -> Any:
         """Add a value of the source, and its node if it has one."""

@@ -5,18 +5,23 @@ The libraries are not imported here: a model exists only if its library has been
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+import sys
+import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nestarray import dtypes
+from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
 from nestarray.importers.protocol import Request, training_of_function
+from nestarray.importers.selection import variables_of
 from nestarray.interchange.equinox import from_equinox, to_equinox
 from nestarray.interchange.flax import from_flax, to_flax
 from nestarray.interchange.haiku import from_haiku, to_haiku
+from nestarray.interchange.pytrees import from_pytree, to_pytree
 
 #: (output, new state by path) of variables, state, arguments and keyword arguments.
 Run = Callable[[Container, Container, tuple[Any, ...], dict[str, Any]], tuple[Any, dict[str, Any]]]
@@ -26,6 +31,7 @@ Run = Callable[[Container, Container, tuple[Any, ...], dict[str, Any]], tuple[An
 KEYWORDS = {
     "linen": frozenset(["variables"]),
     "haiku": frozenset(["params", "state", "rng"]),
+    "": frozenset(["v"]),
 }
 
 
@@ -37,16 +43,19 @@ class Program:
         name: for the graph.
         run: the function of its variables.
         signed: the function whose parameters name the arguments.
-        kwargs: the keyword arguments of the example, without those of the importer.
+        args, kwargs: the example, without the arguments that are variables.
         v, s: parameters and state.
+        is_closed: whether the variables are values that the function names.
     """
 
     name: str
     run: Run
     signed: Callable[..., Any]
+    args: tuple[Any, ...]
     kwargs: dict[str, Any]
     v: Container = field(default_factory=Container)
     s: Container = field(default_factory=Container)
+    is_closed: bool = False
 
 
 def kind_of(source: Any) -> str:
@@ -70,18 +79,78 @@ def program_of(request: Request) -> Program:
     Raises:
         ArgumentError: variables are missing, or `train` is given for a function.
     """
-    made = {"nnx": _nnx, "linen": _linen, "equinox": _equinox, "haiku": _haiku}
-    kind = kind_of(request.source)
-    return made[kind](request) if kind else _function(request)
+    made = {"nnx": _nnx, "linen": _linen, "equinox": _equinox, "haiku": _haiku, "": _function}
+    return _with_state(made[kind_of(request.source)](request))
 
 
 def _function(request: Request) -> Program:
-    function = request.source
+    function, kwargs = request.source, dict(request.kwargs)
     if request.train:
         raise training_of_function()
     name = getattr(function, "__name__", type(function).__name__)
+    if isinstance(kwargs.get("v"), str) and "v" not in inspect.signature(function).parameters:
+        return _function_of(function, name, kwargs.pop("v"), request.args, kwargs)
     run: Run = lambda v, s, args, kwargs: (function(*args, **kwargs), {})  # noqa: E731
-    return Program(name, run, function, request.kwargs)
+    v, s = _closed_variables(function)
+    return Program(name, run, function, request.args, kwargs, v, s, is_closed=True)
+
+
+def _function_of(
+    function: Callable[..., Any],
+    name: str,
+    parameter: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Program:
+    """The program of a function whose argument `parameter` holds the variables."""
+    signature = inspect.signature(function)
+    bound = signature.bind(*args, **kwargs)
+    if parameter not in bound.arguments:
+        names = ", ".join(bound.arguments)
+        raise ArgumentError(
+            f"trace_graph: v: got {parameter!r}, expected the name of an argument of {name}: {names}"
+        )
+    place = list(signature.parameters).index(parameter)
+    is_positional = place < len(args)
+    variables = args[place] if is_positional else kwargs[parameter]
+    everything = from_pytree(variables)
+    v, s = _parted(everything, lambda path, x: dtypes.dtype_of(x).is_inexact)
+
+    def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        filled = to_pytree(_joined(everything, v, s), variables)
+        if is_positional:
+            return function(*args[:place], filled, *args[place:], **kwargs), {}
+        return function(*args, **kwargs, **{parameter: filled}), {}
+
+    if is_positional:
+        args = (*args[:place], *args[place + 1 :])
+    else:
+        kwargs = {key: x for key, x in kwargs.items() if key != parameter}
+    return Program(name, run, _without(function, parameter), args, kwargs, v, s)
+
+
+def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Container]:
+    """The variables of the modules that a function names, or that a transformation wraps."""
+    readers = {"equinox": from_equinox, "nnx": from_flax}
+    wrapped = _untransformed(function)
+    named = {"": wrapped} if kind_of(wrapped) in readers else variables_of(wrapped)
+    found = {
+        f"{name}/{path}" if name else path: x
+        for name, value in named.items()
+        if kind_of(value) in readers
+        for path, x in readers[kind_of(value)](value).flat_items()
+        if not dtypes.is_key(x)
+    }
+    return _parted(Container.from_flat_dict(found), lambda path, x: dtypes.dtype_of(x).is_inexact)
+
+
+def _untransformed(function: Any) -> Any:
+    """The function, or the module, to which transformations of JAX were applied."""
+    function = inspect.unwrap(function)
+    if isinstance(function, types.FunctionType) and function.__module__.startswith("jax."):
+        inner = inspect.getclosurevars(function).nonlocals.get("fun")
+        return function if inner is None else _untransformed(inner)
+    return function
 
 
 def _equinox(request: Request) -> Program:
@@ -91,25 +160,75 @@ def _equinox(request: Request) -> Program:
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         filled = to_equinox(_joined(everything, v, s), module)
+        filled = sys.modules["equinox"].nn.inference_mode(filled, value=not request.train)
         return filled(*args, **kwargs), {}
 
-    return Program(type(module).__name__, run, type(module).__call__, request.kwargs, v, s)
+    name = type(module).__name__
+    return Program(name, run, module.__call__, request.args, request.kwargs, v, s)
+
+
+def _with_state(program: Program) -> Program:
+    """The program with an ``eqx.nn.State`` among its arguments as state."""
+    places = [i for i, x in enumerate(program.args) if _is_state(x)]
+    if not places:
+        return program
+    (place,) = places
+    given = program.args[place]
+    everything = Container(state=from_pytree(given))
+
+    def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        before = _joined(everything, Container(), s.select("state"))
+        state = to_pytree(before["state"], given)
+        args = (*args[:place], state, *args[place:])
+        output, new = program.run(v, s.exclude("state"), args, kwargs)
+        returned = output if isinstance(output, tuple) else (output,)
+        for after in filter(_is_state, returned):
+            found = Container(state=from_pytree(after)).flat_items()
+            new |= {path: x for path, x in found if x is not before[path]}
+        others = tuple([x for x in returned if not _is_state(x)])
+        return others[0] if len(others) == 1 else others, new
+
+    return dataclasses.replace(
+        program,
+        run=run,
+        signed=_without(program.signed, list(inspect.signature(program.signed).parameters)[place]),
+        args=(*program.args[:place], *program.args[place + 1 :]),
+        s=program.s.combine(everything),
+    )
+
+
+def _is_state(x: Any) -> bool:
+    cls = type(x)
+    return cls.__name__ == "State" and cls.__module__.startswith("equinox.")
+
+
+def _without(function: Callable[..., Any], parameter: str) -> Callable[..., Any]:
+    """A function with the signature of `function` without a parameter."""
+    signature = inspect.signature(function)
+    others = [p for name, p in signature.parameters.items() if name != parameter]
+
+    def signed(*args: Any, **kwargs: Any) -> Any: ...
+
+    signed.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+    return signed
 
 
 def _nnx(request: Request) -> Program:
     module = request.source
     everything = from_flax(module)
-    arrays = everything.select(lambda path, x: not _is_key(x))
-    v, s = _parted(arrays, lambda path, x: path.startswith("params/"))
+    v, s = _parted(everything, lambda path, x: path.startswith("params/"))
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        filled = to_flax(_joined(everything, v, s), module)
+        given = _joined(everything, v, s)
+        filled = to_flax(given, module)
         (filled.train if request.train else filled.eval)()
         output = filled(*args, **kwargs)
-        new = dict(from_flax(filled).flat_items())
-        return output, {path: new[path] for path, x in s.flat_items() if new[path] is not x}
+        new = from_flax(filled)
+        changed = [path for path in s.paths() if new[path] is not given[path]]
+        return output, {path: key_words(new[path]) for path in changed}
 
-    return Program(type(module).__name__, run, module.__call__, request.kwargs, v, s)
+    name = type(module).__name__
+    return Program(name, run, module.__call__, request.args, request.kwargs, v, s)
 
 
 def _linen(request: Request) -> Program:
@@ -134,7 +253,7 @@ def _linen(request: Request) -> Program:
         output, new = found
         return output, dict(from_flax(new).flat_items()) if new else {}
 
-    return Program(type(module).__name__, run, module.__call__, kwargs, v, s)
+    return Program(type(module).__name__, run, module.__call__, request.args, kwargs, v, s)
 
 
 def _haiku(request: Request) -> Program:
@@ -156,23 +275,29 @@ def _haiku(request: Request) -> Program:
         output, new = transformed.apply(weights, to_haiku(s), rng, *args, **kwargs)
         return output, dict(from_haiku(new).flat_items()) if request.train else {}
 
-    return Program("Transformed", run, lambda *args: None, kwargs, v, s)
+    return Program("Transformed", run, lambda *args: None, request.args, kwargs, v, s)
 
 
 def _parted(
     everything: Container, is_parameter: Callable[[str, Any], bool]
 ) -> tuple[Container, Container]:
-    v = everything.select(is_parameter)
-    return v, everything.select(lambda path, x: not is_parameter(path, x))
+    """(parameters, the rest); random keys are words, and no parameters."""
+    arrays = everything.map(key_words)
+    v = arrays.select(is_parameter)
+    return v, arrays.select(lambda path, x: not is_parameter(path, x))
 
 
 def _joined(everything: Container, v: Container, s: Container) -> Container:
     """`everything` with new values."""
     new: Mapping[str, Any] = {**dict(v.flat_items()), **dict(s.flat_items())}
-    return everything.map(lambda path, x: new.get(path, x), with_path=True)
+    return everything.map(lambda path, x: key_like(x, new[path]), with_path=True)
 
 
-def _is_key(x: Any) -> bool:
-    import jax
+def key_words(x: Any) -> Any:
+    """The words of a typed random key; other values unchanged."""
+    return backends.chapter("jax", "keys").words_of(x) if dtypes.is_key(x) else x
 
-    return jax.dtypes.issubdtype(getattr(x, "dtype", None), jax.dtypes.prng_key)
+
+def key_like(like: Any, x: Any) -> Any:
+    """Words as a typed random key if `like` is one; other values unchanged."""
+    return backends.chapter("jax", "keys").typed_like(like, x) if dtypes.is_key(like) else x

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import inspect
 import types
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.selection import variables_of
 from nestarray.importers.torch.patching import is_tracing
 from nestarray.importers.torch.scripted import unscripted
 from nestarray.importers.torch.sequences import is_foreign
@@ -86,31 +86,11 @@ def _module_of_function(function: Callable[..., Any]) -> Any:
         return module
     name = str(getattr(function, "__name__", type(function).__name__))
     module = type(name, (torch.nn.Module,), {})()
-    for used, value in _variables_of(function).items():
+    for used, value in variables_of(function).items():
         if isinstance(value, torch.nn.Module):
             setattr(module, used, as_module(value))
     module.forward = function
     return module
-
-
-def _variables_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The globals and closure variables that a function uses, by name."""
-    try:
-        found = inspect.getclosurevars(function)
-    except TypeError:  # not a Python function
-        return {}
-    except ValueError:  # a variable of the closure has no value yet
-        return _variables_of(_with_filled_closure(function))
-    return {**found.globals, **found.nonlocals}
-
-
-def _with_filled_closure(function: Any) -> Any:
-    """`function` with None for the variables of its closure that have no value."""
-    filled = types.CellType(None)
-    closure = tuple([filled if cell == types.CellType() else cell for cell in function.__closure__])
-    return types.FunctionType(
-        function.__code__, function.__globals__, function.__name__, None, closure
-    )
 
 
 @contextlib.contextmanager

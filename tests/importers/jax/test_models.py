@@ -173,3 +173,103 @@ def test_missing_variables() -> None:
         na.trace_graph(LINEN, ROWS)
     with pytest.raises(errors.ArgumentError, match="params=params, state=state"):
         na.trace_graph(STATEFUL, ROWS, params=PARAMS)
+
+
+class Dropped(nnx.Module):
+    def __init__(self) -> None:
+        self.layer = nnx.Linear(3, 4, rngs=nnx.Rngs(0))
+        self.dropout = nnx.Dropout(0.5, rngs=nnx.Rngs(1))
+
+    def __call__(self, x: Any) -> Any:
+        return self.dropout(self.layer(x))
+
+
+def test_dropout_of_nnx_draws_the_masks_of_jax() -> None:
+    net = Dropped()
+    graph = na.trace_graph(net, ROWS, train=True).to_backend("torch")
+    x, state = torch.from_numpy(np.array(ROWS)), graph.s
+    net.train()
+    for _ in range(2):
+        output, state = graph(x, s=state)
+        np.testing.assert_allclose(output, net(ROWS), rtol=1e-5, atol=1e-6)
+    assert graph.verify().ok
+
+
+class EquinoxDropout(eqx.Module):
+    dropout: eqx.nn.Dropout = eqx.nn.Dropout(0.5)
+
+    def __call__(self, x: Any, key: Any = None) -> Any:
+        return self.dropout(x, key=key)
+
+
+@pytest.mark.parametrize("key_of", [jax.random.key, jax.random.PRNGKey])
+def test_keys_as_arguments(key_of: Any) -> None:
+    graph = na.trace_graph(EquinoxDropout(), ROWS, key=key_of(3), train=True)
+    want = EquinoxDropout()(ROWS, key=key_of(5))
+    np.testing.assert_array_equal(graph(ROWS, key_=key_of(5))[0], want)
+    moved = graph.to_backend("torch")
+    words = na.to_backend(jax.random.PRNGKey(5), "torch")
+    x = torch.from_numpy(np.array(ROWS))
+    np.testing.assert_array_equal(moved(x, key_=words)[0], want)
+    assert na.trace_graph(EquinoxDropout(), ROWS).calls == []  # the evaluation behaviour
+
+
+NET = eqx.nn.MLP(3, 2, 8, 1, key=KEY)
+
+
+@pytest.mark.parametrize("transform", [jax.vmap, lambda f: jax.jit(jax.vmap(f))])
+def test_transformed_modules_keep_their_variables(transform: Any) -> None:
+    graph = na.trace_graph(transform(NET), ROWS)
+    assert graph.v.paths() == na.Container.from_equinox(NET).paths()
+    report = graph.to_backend("torch").verify()
+    assert report.ok
+    assert len(report.gradients) == 4
+
+
+def test_modules_that_a_function_names_are_variables() -> None:
+    def loss(x: Any) -> Any:
+        return jnp.mean(jax.vmap(NET)(x) ** 2)
+
+    graph = na.trace_graph(loss, ROWS).to_backend("torch")
+    assert graph.v.paths()[0] == "NET/layers/0/weight"
+    report = graph.verify()
+    assert report.ok
+    assert len(report.gradients) == 4
+
+
+def test_state_of_equinox_is_state_of_the_graph() -> None:
+    norm, state = eqx.nn.make_with_state(eqx.nn.BatchNorm)(3, axis_name="batch", mode="batch")
+    function = jax.vmap(norm, axis_name="batch", in_axes=(0, None), out_axes=(0, None))
+    graph = na.trace_graph(function, ROWS, state).to_backend("torch")
+    assert graph.verify().ok
+    x, s = torch.from_numpy(np.array(ROWS)), graph.s
+    for _ in range(2):
+        want, state = function(ROWS, state)
+        got, s = graph(x, s=s)
+        np.testing.assert_allclose(got.detach(), want, rtol=1e-5, atol=1e-6)
+    for ours, theirs in zip(s.leaves(), jax.tree.leaves(state), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def affine(params: Any, x: Any) -> Any:
+    return jnp.tanh(x @ params["w"]) * params["scale"] * params["count"]
+
+
+AFFINE = {"w": jnp.ones((3, 2)), "scale": jnp.asarray(2.0), "count": jnp.asarray(3)}
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs"),
+    [((AFFINE, ROWS), {}), ((AFFINE,), {"x": ROWS}), ((), {"params": AFFINE, "x": ROWS})],
+)
+def test_an_argument_with_the_variables(args: Any, kwargs: Any) -> None:
+    graph = na.trace_graph(affine, *args, v="params", **kwargs).to_backend("torch")
+    assert (graph.v.paths(), graph.s.paths()) == (("w", "scale"), ("count",))
+    assert graph.verify().ok
+    got = graph(x=torch.from_numpy(np.array(ROWS)), v=graph.v)
+    np.testing.assert_allclose(got, affine(AFFINE, ROWS), rtol=1e-5)
+
+
+def test_an_unknown_argument_with_the_variables() -> None:
+    with pytest.raises(errors.ArgumentError, match=r"got 'weights', expected .* affine: params, x"):
+        na.trace_graph(affine, AFFINE, ROWS, v="weights")
