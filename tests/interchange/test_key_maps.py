@@ -165,11 +165,11 @@ def test_a_file_by_hand(tmp_path: Path) -> None:
         ),
         (
             {**HEAD, "rules": [{"from": "a{i:0-1}", "to": "b"}]},
-            "rules[0]: 'b' of target is in rules[0] already; a leaf has one partner",
+            "rules[0]: 'b' of target is in rules[0] already; a leaf or a section has one partner",
         ),
         (
             {**HEAD, "rules": [{"from": "a", "to": "b"}, {"from": "a", "to": "c"}]},
-            "rules[1]: 'a' of source is in rules[0] already; a leaf has one partner",
+            "rules[1]: 'a' of source is in rules[0] already; a leaf or a section has one partner",
         ),
         (
             {**HEAD, "rules": [{"from": "a", "to": "b", "confidence": 2}]},

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Any
 
+from nestarray import ops
 from nestarray.comparison.merge import MISSING
 from nestarray.container import Container
 from nestarray.container.arguments import check_container
@@ -19,7 +20,8 @@ from nestarray.container.spec import LEAF, Path, join_path
 from nestarray.errors import PathError, ShapeError, StructureError
 from nestarray.errors.text import listed
 from nestarray.interchange.naming import key_map_files, key_map_report
-from nestarray.interchange.naming.pairs import Pair, Pairing, in_order
+from nestarray.interchange.naming.pairs import Concat, Pair, Pairing, in_order
+from nestarray.interchange.naming.parameter_names import is_counter
 
 
 @dataclass(frozen=True, repr=False)
@@ -58,7 +60,8 @@ class KeyMap(Pairing):
         Args:
             c: a tree with the keys of the source, in any order.
             strict: False ignores unmatched and ambiguous leaves, and leaves that are missing in
-                `c` or in the map.
+                `c` or in the map. Counters of batches (``num_batches_tracked`` in PyTorch) are
+                always optional.
 
         Returns:
             a Container; leaves without steps are the same arrays.
@@ -78,26 +81,31 @@ class KeyMap(Pairing):
         check_container("KeyMap.apply", "c", c)
         if strict:
             self._check_complete()
-        found: dict[Path, Any] = {}
+        parts: dict[Path, list[tuple[Pair, Any]]] = {}
         used, lacking = set(), []
         for pair in self.pairs:
             place = _leaf_at(c, pair.source)
-            if place is None:
+            if place is not None:
+                used.add(place)
+                parts.setdefault(pair.target, []).append((pair, _converted(pair, c._leaves[place])))
+            elif not is_counter(pair.source):
                 lacking.append(join_path(pair.source))
-                continue
-            used.add(place)
-            found[pair.target] = _converted(pair, c._leaves[place])
-        extra = [p for i, p in enumerate(c._spec.path_names) if i not in used]
+        extra = [
+            name
+            for i, (path, name) in enumerate(zip(c._spec.paths, c._spec.path_names, strict=True))
+            if i not in used and not is_counter(path)
+        ]
         if strict and (lacking or extra):
             raise StructureError(_wrong_tree(lacking, extra))
+        found = {path: _joined(sections) for path, sections in parts.items()}
         leaves = [found.get(path, MISSING) for path in self.target.paths]
         result = from_leaves(self.target, tuple(leaves))
-        if len(found) == len(leaves):
+        if not any(leaf is MISSING for leaf in leaves):
             return result
         return result.select(lambda path, leaf: leaf is not MISSING)
 
     def _check_complete(self) -> None:
-        old, new = self.unmatched
+        old, new = ([name for name in names if not is_counter((name,))] for names in self.unmatched)
         parts = []
         if self.ambiguous:
             name, entries = next(iter(self.ambiguous.items()))
@@ -199,6 +207,18 @@ def _converted(pair: Pair, leaf: Any) -> Any:
             )
         leaf = step.apply(leaf)
     return leaf
+
+
+def _joined(sections: list[tuple[Pair, Any]]) -> Any:
+    """The leaf of a target: one array, or its sections in order; MISSING if one is absent."""
+    last = sections[0][0].steps[-1:]
+    if not last or not isinstance(last[0], Concat):
+        return sections[0][1]
+    placed = {pair.steps[-1].start: leaf for pair, leaf in sections}  # type: ignore[union-attr]
+    leaves = [placed[start] for start in sorted(placed)]
+    if sum(leaf.shape[last[0].axis] for leaf in leaves) != last[0].size:
+        return MISSING
+    return ops.concat(leaves, axis=last[0].axis)
 
 
 def _wrong_tree(lacking: list[str], extra: list[str]) -> str:

@@ -9,9 +9,11 @@
  "target": {"paths": ["layer_{i:0-11}/kernel"], "nodes": []}}
 ```
 
-Only the rules are required. ``paths`` lists all leaves in order (and nodes without leaves as
-``{"empty": path}``); ``nodes`` lists each node other than dicts. Nothing in a file is executed; an
-error names the place of anything that does not follow this format.
+Only the rules are required. A leaf in sections has a rule for each: ``{"split": [0, 8], "of": 24,
+"axis": 0}`` is the first step from the leaf, ``{"concat": [0, 8], "of": 24, "axis": 0}`` the last step
+to it. ``paths`` lists all leaves in order (and nodes without leaves as ``{"empty": path}``);
+``nodes`` lists each node other than dicts. Nothing in a file is executed; an error names the place of
+anything that does not follow this format.
 """
 
 from __future__ import annotations
@@ -27,7 +29,16 @@ from typing import Any
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec, nearest_key
 from nestarray.errors import MissingFileError, StorageError
 from nestarray.interchange.naming.key_patterns import PatternError, Text, expand, fold, write
-from nestarray.interchange.naming.pairs import Pair, Pairing, Reshape, Step, Transpose, in_order
+from nestarray.interchange.naming.pairs import (
+    Concat,
+    Pair,
+    Pairing,
+    Reshape,
+    Split,
+    Step,
+    Transpose,
+    in_order,
+)
 from nestarray.storage.atomic import replacing
 
 _FORMAT, _VERSION = "nestarray key map", 1
@@ -221,15 +232,29 @@ def _from_plain(plain: Any) -> Pairing:
 
 
 def _check_once(rows: list[_Row], side: int, name: str) -> None:
-    seen: dict[Path, str] = {}
+    seen: dict[Path, list[_Row]] = {}
     for row in rows:
-        path = row.paths[side]
-        if path in seen:
-            raise _WrongFile(
-                f"{row.where}: {join_path(path)!r} of {name} is in {seen[path]} already; a leaf "
-                "has one partner"
-            )
-        seen[path] = row.where
+        others = seen.setdefault(row.paths[side], [])
+        for other in others:
+            if _overlap(row, other, side):
+                raise _WrongFile(
+                    f"{row.where}: {join_path(row.paths[side])!r} of {name} is in {other.where} "
+                    "already; a leaf or a section has one partner"
+                )
+        others.append(row)
+
+
+def _overlap(a: _Row, b: _Row, side: int) -> bool:
+    """Whether two rows of one leaf name the same elements: the first step splits, the last joins."""
+    kind, place = ((Split, 0), (Concat, -1))[side]
+    sections = [row.steps[place] for row in (a, b) if row.steps]
+    if len(sections) < 2 or not all(isinstance(step, kind) for step in sections):
+        return True
+    first, second = sections
+    assert isinstance(first, Split | Concat)
+    assert isinstance(second, Split | Concat)
+    same = (first.axis, first.size) == (second.axis, second.size)
+    return not same or (first.start < second.stop and second.start < first.stop)
 
 
 def _read_rows(plain: Any, name: str) -> list[_Row]:
@@ -267,13 +292,26 @@ def _read_steps(plain: Any, where: str) -> tuple[Step, ...]:
                 if _are_sizes(new) and _are_sizes(old) and math.prod(new) == math.prod(old):
                     steps.append(Reshape(tuple(old), tuple(new)))
                     continue
+            case {"split": [*ends], "of": size, "axis": axis, **rest} if not rest:
+                if _is_section(ends, size, axis):
+                    steps.append(Split(axis, *ends, size))
+                    continue
+            case {"concat": [*ends], "of": size, "axis": axis, **rest} if not rest:
+                if _is_section(ends, size, axis):
+                    steps.append(Concat(axis, *ends, size))
+                    continue
             case _:
                 pass
         raise _WrongFile(
-            f'{where}: steps: got {step!r}, expected {{"transpose": [1, 0]}} with each axis once, or '
-            '{"reshape": [4, 2, 3], "from": [4, 6]} of one size'
+            f'{where}: steps: got {step!r}, expected {{"transpose": [1, 0]}} with each axis once, '
+            '{"reshape": [4, 2, 3], "from": [4, 6]} of one size, or {"split": [0, 4], "of": 12, '
+            '"axis": 0} (or "concat")'
         )
     return tuple(steps)
+
+
+def _is_section(ends: list[Any], size: Any, axis: Any) -> bool:
+    return len(ends) == 2 and _are_sizes([*ends, size, axis]) and ends[0] < ends[1] <= size
 
 
 def _are_sizes(values: list[Any]) -> bool:

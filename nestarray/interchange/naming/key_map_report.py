@@ -12,8 +12,11 @@ MAX_LINES = 60
 def as_text(keymap: Pairing) -> str:
     """A line for each rule, then ambiguous and unmatched leaves."""
     old, new = keymap.source.num_leaves, keymap.target.num_leaves
-    done = len(keymap.pairs)
-    lines = [f"KeyMap: {done} of {old} leaves → {done} of {new}"]
+    sources, targets = (
+        {pair.source for pair in keymap.pairs},
+        {pair.target for pair in keymap.pairs},
+    )
+    lines = [f"KeyMap: {len(sources)} of {old} leaves → {len(targets)} of {new}"]
     rules = rules_of(keymap, keymap.pairs)
     froms = [_shown(source) for source, _, _, _ in rules]
     tos = [_shown(target) for _, target, _, _ in rules]

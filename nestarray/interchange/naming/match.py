@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from nestarray.container import Container, method
 from nestarray.container.arguments import check_container
 from nestarray.errors import ArgumentError
+from nestarray.interchange.naming.flattening import reorder_flattened
 from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.interchange.naming.matcher import Matching
 
@@ -18,6 +19,7 @@ def match(
     /,
     *,
     known: Mapping[str, str] | None = None,
+    flatten: Mapping[str, int] | None = None,
     min_confidence: float = 0.5,
 ) -> KeyMap:
     """Propose a mapping from the leaves of this tree to the leaves of `other`, as a `KeyMap`.
@@ -25,23 +27,32 @@ def match(
     For trees with the same parameters under different names, such as the state of a torch module
     and the variables of a Flax model. Matching uses shapes, dtypes, names, numbers in names and
     order, but not values. Repeated blocks are matched block by block. Matrices and kernels may be
-    transposed, projections split into heads; if shapes do not decide, as for square matrices,
-    other leaves with the same names do. Undecided leaves are in the map's `ambiguous`, leaves
-    without a counterpart in its `unmatched`.
+    transposed, projections split into heads, and query, key and value in one array
+    (``in_proj_weight``) or in three; if shapes do not decide, as for square matrices, other leaves
+    with the same names do. Undecided leaves are in the map's `ambiguous`, leaves without a
+    counterpart in its `unmatched`.
+
+    A layer after a flatten of images has its inputs in another order if one tree has channels first
+    and the other channels last. The shapes do not tell, so `match` warns about layers whose inputs
+    are several positions of the convolution before them.
 
     Args:
         c: the source tree.
         other: the tree with the target names, order and layout.
         known: known matches: path in `c` → path in `other`, of leaves or nodes.
+        flatten: layers after a flatten, whose inputs are then reordered: path of the weight in `c` →
+            number of channels before the flatten. 1 keeps the order, without a warning.
         min_confidence: pairs below this confidence, from 0 to 1, are listed as ambiguous.
 
     Returns:
         a `KeyMap`; ``keymap.apply(c)`` converts the tree, ``keymap.save("map.json")`` saves the map.
 
     Raises:
-        ArgumentError: an argument has a wrong type, or a path occurs twice in `known`.
-        PathError: a path of `known` does not exist.
-        ShapeError: two leaves of `known` have incompatible shapes.
+        ArgumentError: an argument has a wrong type, a path occurs twice in `known`, or nothing
+            decides which tree of `flatten` has channels first.
+        PathError: a path of `known` or `flatten` does not exist.
+        ShapeError: two leaves of `known` have incompatible shapes, or the inputs of a leaf of
+            `flatten` are not a multiple of its channels.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -63,7 +74,7 @@ def match(
         raise ArgumentError(
             f"match: min_confidence: got {min_confidence!r}, expected a number from 0 to 1"
         )
-    matching = Matching(c, other)
-    matching.match_known(known or {})
+    matching = Matching(c, other, {} if known is None else known)
     matching.match_rest()
-    return matching.key_map(min_confidence)
+    keymap = matching.key_map(min_confidence)
+    return reorder_flattened(keymap, c, {} if flatten is None else flatten)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,9 @@ from nestarray.container import Container
 from nestarray.container.spec import Path
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError
+from nestarray.interchange.naming.pairs import Split
 from nestarray.interchange.naming.parameter_names import name_of
+from nestarray.interchange.naming.projections import sections
 from nestarray.typing import NUMBERS
 
 
@@ -46,12 +48,32 @@ class Unit:
 
 
 class Side:
-    """The leaves of one tree: paths, shapes, and sizes for comparison."""
+    """The leaves of one tree: paths, shapes, and sizes for comparison.
 
-    def __init__(self, c: Container) -> None:
-        self.paths = c._spec.paths
-        self.shapes = [_shape(leaf) for leaf in c._leaves]
-        self.kinds = [_kind(leaf) for leaf in c._leaves]
+    With `split`, a fused projection counts as three leaves; `places` has the path of the real leaf
+    and the section of each.
+    """
+
+    def __init__(self, c: Container, *, split: bool, whole: Collection[int] = ()) -> None:
+        self.paths: list[Path] = []
+        self.shapes: list[tuple[int, ...]] = []
+        self.places: list[tuple[Path, Split | None]] = []
+        self.leaves: list[Any] = []
+        self.starts: list[int] = []  # the number of the first section of each real leaf
+        taken = {path[: n + 1] for path in c._spec.paths for n in range(len(path)) if split}
+        for i, (path, leaf) in enumerate(zip(c._spec.paths, c._leaves, strict=True)):
+            shape = shape_of(leaf)
+            parts = sections(path, shape) if split and i not in whole else []
+            if any(own[: len(path)] in taken for own, _ in parts):
+                parts = []
+            self.starts.append(len(self.paths))
+            for own, part in parts or [(path, None)]:
+                self.paths.append(own)
+                self.places.append((path, part))
+                self.shapes.append(part.shape(shape) or shape if part else shape)
+                self.leaves.append(leaf)
+        self.starts.append(len(self.paths))
+        self.kinds = [_kind(leaf) for leaf in self.leaves]
         self.sizes: list[Hashable] = [
             (kind, math.prod(shape)) for kind, shape in zip(self.kinds, self.shapes, strict=True)
         ]
@@ -78,7 +100,8 @@ class Side:
         return Unit(path, leaves, children, sum((child.sizes for child in children), Counter()))
 
 
-def _shape(leaf: Any) -> tuple[int, ...]:
+def shape_of(leaf: Any) -> tuple[int, ...]:
+    """The shape of a leaf; () for values other than arrays."""
     try:
         return tuple(int(size) for size in leaf.shape)
     except (AttributeError, TypeError, ValueError):

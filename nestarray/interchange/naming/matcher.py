@@ -22,8 +22,10 @@ from nestarray.interchange.naming.layouts import Steps, is_transposed, order_of,
 from nestarray.interchange.naming.match_units import Side, Unit, depth, families, overlap
 from nestarray.interchange.naming.pairs import Pair, in_order
 from nestarray.interchange.naming.parameter_names import is_transposed_by_name, name_of, similarity
+from nestarray.interchange.naming.projections import has_separate_projections
 
 Words = tuple[str, ...]
+Place = tuple[int, int, Spec]  # the numbers of the leaves from and to, and the structure
 
 #: The confidence from each kind of evidence.
 _BY_SHAPE, _BY_NUMBER, _BY_ELIMINATION, _BY_PLACE, _BY_COUNT = 1.0, 0.95, 0.8, 0.7, 0.6
@@ -34,30 +36,30 @@ _MOST_FAMILIES, _MOST_CANDIDATES = 200, 5
 class Matching:
     """The state of a match: decided pairs and open units."""
 
-    def __init__(self, c: Container, other: Container) -> None:
-        self.c, self.other = c, other
-        self.old, self.new = Side(c), Side(other)
+    def __init__(self, c: Container, other: Container, known: Mapping[str, str]) -> None:
+        self.specs = (c._spec, other._spec)
+        places = _located(known, *self.specs)
+        whole = [
+            {n for _, ends in places for n, _, spec in (ends[k],) if spec is LEAF} for k in (0, 1)
+        ]
+        self.old = Side(c, split=has_separate_projections(other._spec.paths), whole=whole[0])
+        self.new = Side(other, split=has_separate_projections(c._spec.paths), whole=whole[1])
         self.decided: dict[int, tuple[int, float]] = {}
         self.open: list[tuple[list[Unit], list[Unit]]] = []
+        self._match_known(places)
 
     # matches given by the caller
 
-    def match_known(self, known: Mapping[str, str]) -> None:
+    def _match_known(self, places: list[tuple[tuple[str, str], tuple[Place, Place]]]) -> None:
         """Record the caller's matches; the contents of subtrees are matched recursively."""
-        if not isinstance(known, Mapping):
-            raise ArgumentError(
-                f"match: known: got {type(known).__name__}, expected a dict of paths: "
-                "path in the first tree → path in the other"
-            )
-        places = []
-        for source, target in known.items():
-            places.append(
-                (source, target, self.c._spec.locate(source), self.other._spec.locate(target))
-            )
         # single leaves first: subtrees are then matched around them
-        places.sort(key=lambda place: place[2][1] - place[2][0])
+        places.sort(key=lambda place: place[1][0][1] - place[1][0][0])
         taken = set()
-        for source, target, (a, b, old), (p, q, new) in places:
+        for (source, target), ((a, b, old), (p, q, new)) in places:
+            a, b, p, q = (
+                *(self.old.starts[n] for n in (a, b)),
+                *(self.new.starts[n] for n in (p, q)),
+            )
             sources = [i for i in range(a, b) if i not in self.decided]
             targets = [k for k in range(p, q) if k not in taken]
             if old is LEAF or new is LEAF:
@@ -147,7 +149,7 @@ class Matching:
         if old.count == new.count == 1:
             i, k = old.start, new.start
             if self.old.kinds[i] == self.new.kinds[k] == "float":
-                same = _dtype(self.c, i) == _dtype(self.other, k)
+                same = dtype_of(self.old.leaves[i]) == dtype_of(self.new.leaves[k])
                 confidence *= 1.0 if same else 0.98
             self.decided[i] = (k, confidence)
         else:
@@ -284,11 +286,14 @@ class Matching:
                 candidates += [self._pair(i, k, w, confidence * share) for w, share in likely]
         for olds, news in self.open:
             candidates += self._candidates(olds, news, votes)
-        spec = self.other._spec
-        return KeyMap(self.c._spec, spec, in_order(pairs, spec), in_order(candidates, spec))
+        spec, other = self.specs
+        return KeyMap(spec, other, in_order(pairs, other), in_order(candidates, other))
 
     def _pair(self, i: int, k: int, steps: Steps, confidence: float) -> Pair:
-        return Pair(self.old.paths[i], self.new.paths[k], steps, round(confidence, 2))
+        (source, part), (target, place) = self.old.places[i], self.new.places[k]
+        first: Steps = (part,) if part else ()
+        last: Steps = (place.inverse(),) if place else ()
+        return Pair(source, target, (*first, *steps, *last), round(confidence, 2))
 
     def _votes(self) -> dict[Hashable, Counter[Any]]:
         """The transposition of arrays with two given last keys, where shapes determine it."""
@@ -354,7 +359,7 @@ class Matching:
     def _inside(self, old: Unit, new: Unit) -> list[tuple[int, int, float]]:
         """The pairs of leaves that follow if these two units match."""
         trial = Matching.__new__(Matching)
-        trial.c, trial.other, trial.old, trial.new = self.c, self.other, self.old, self.new
+        trial.specs, trial.old, trial.new = self.specs, self.old, self.new
         trial.decided, trial.open = {}, []
         if old.count == new.count == 1:
             return [(old.start, new.start, 1.0)] if self._fits(old, new) else []
@@ -362,15 +367,22 @@ class Matching:
         return [(i, k, confidence) for i, (k, confidence) in trial.decided.items()]
 
 
+def _located(
+    known: Mapping[str, str], spec: Spec, other: Spec
+) -> list[tuple[tuple[str, str], tuple[Place, Place]]]:
+    if not isinstance(known, Mapping):
+        raise ArgumentError(
+            f"match: known: got {type(known).__name__}, expected a dict of paths: "
+            "path in the first tree → path in the other"
+        )
+    return [((a, b), (spec.locate(a), other.locate(b))) for a, b in known.items()]
+
+
 def _opened(units: list[Unit], alone: list[Unit], gone: set[int]) -> list[Unit]:
     """`units`, with units in `alone` replaced by their members and units in `gone` removed."""
     kept = [unit for unit in units if id(unit) not in gone]
     left = [unit for unit in alone if id(unit) not in gone]
     return [*kept, *(member for unit in left for member in unit.members(inside=False))]
-
-
-def _dtype(c: Container, i: int) -> Any:
-    return dtype_of(c._leaves[i])
 
 
 def _best_matches(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -71,7 +71,75 @@ def _same_size(old: tuple[int, ...], new: tuple[int, ...]) -> bool:
     return math.prod(old) == math.prod(new)
 
 
-Step = Transpose | Reshape
+@dataclass(frozen=True)
+class Split:
+    """Take the elements `start` to `stop` of an axis with `size` elements."""
+
+    axis: int
+    start: int
+    stop: int
+    size: int
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The new shape for an array of the shape `old`; None if it does not fit."""
+        return _resized(old, self.axis, self.size, self.stop - self.start)
+
+    def apply(self, x: Any) -> Any:
+        """The section of the array."""
+        return x[(slice(None),) * self.axis + (slice(self.start, self.stop),)]
+
+    def inverse(self) -> Concat:
+        """The inverse step."""
+        return Concat(self.axis, self.start, self.stop, self.size)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The step in the format of the file."""
+        return {"split": [self.start, self.stop], "of": self.size, "axis": self.axis}
+
+    def __str__(self) -> str:
+        return f"[{':, ' * self.axis}{self.start}:{self.stop}]"
+
+
+@dataclass(frozen=True)
+class Concat:
+    """Become the elements `start` to `stop` of an axis with `size` elements.
+
+    The last step of each pair of a target that several leaves share; `KeyMap.apply` joins them.
+    """
+
+    axis: int
+    start: int
+    stop: int
+    size: int
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape of the section for an array of the shape `old`; None if it does not fit."""
+        length = self.stop - self.start
+        return _resized(old, self.axis, length, length)
+
+    def apply(self, x: Any) -> Any:
+        """The array, which is the section."""
+        return x
+
+    def inverse(self) -> Split:
+        """The inverse step."""
+        return Split(self.axis, self.start, self.stop, self.size)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The step in the format of the file."""
+        return {"concat": [self.start, self.stop], "of": self.size, "axis": self.axis}
+
+    def __str__(self) -> str:
+        return f"into [{':, ' * self.axis}{self.start}:{self.stop}]"
+
+
+def _resized(shape: tuple[int, ...], axis: int, old: int, new: int) -> tuple[int, ...] | None:
+    if axis >= len(shape) or shape[axis] != old:
+        return None
+    return (*shape[:axis], new, *shape[axis + 1 :])
+
+
+Step = Transpose | Reshape | Split | Concat
 
 
 @dataclass(frozen=True)
@@ -127,11 +195,24 @@ class Pairing:
     def unmatched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """(paths of the source, paths of the target) without a pair or a candidate."""
         known = (*self.pairs, *self.candidates)
-        sources, targets = {pair.source for pair in known}, {pair.target for pair in known}
+        sources = _covered((pair.source, pair.steps[:1], Split) for pair in known)
+        targets = _covered((pair.target, pair.steps[-1:], Concat) for pair in known)
         return (
             tuple(join_path(path) for path in self.source.paths if path not in sources),
             tuple(join_path(path) for path in self.target.paths if path not in targets),
         )
+
+
+def _covered(places: Iterable[tuple[Path, tuple[Step, ...], type[Split | Concat]]]) -> set[Path]:
+    """The paths with a pair; a leaf in sections needs a pair for each section."""
+    starts: dict[Path, set[int]] = {}
+    stops: dict[Path, set[int]] = {}
+    for path, steps, kind in places:
+        sections = [(step.start, step.stop, step.size) for step in steps if isinstance(step, kind)]
+        start, stop, size = sections[0] if sections else (0, 0, 0)
+        starts.setdefault(path, set()).update((start, size))
+        stops.setdefault(path, set()).update((0, stop))
+    return {path for path in starts if starts[path] == stops[path]}
 
 
 def in_order(pairs: Any, target: Spec) -> tuple[Pair, ...]:

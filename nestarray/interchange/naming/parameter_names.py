@@ -60,6 +60,10 @@ _DIMENSIONS = re.compile(r"(?<=[A-Za-z])[123][dD](?![A-Za-z])")
 _OUTPUTS_FIRST, _INPUTS_FIRST = {"weight"}, {"kernel", "w"}
 
 
+#: Last keys of the step counters of normalizations: PyTorch, and Haiku's moving averages.
+_COUNTERS = ("num_batches_tracked", "counter")
+
+
 @dataclass(frozen=True)
 class Name:
     """A path as words and numbers.
@@ -139,6 +143,17 @@ def _is_start(a: str, b: str) -> bool:
     return min(len(a), len(b)) >= 3 and (a.startswith(b) or b.startswith(a))
 
 
+def has_outputs_first(path: Path) -> bool | None:
+    """Whether the last key implies outputs before inputs; None if it is inconclusive.
+
+    Example:
+        >>> has_outputs_first(("fc", "weight")), has_outputs_first(("fc", "kernel"))
+        (True, False)
+    """
+    key = str(path[-1]) if path else ""
+    return True if key in _OUTPUTS_FIRST else False if key in _INPUTS_FIRST else None
+
+
 def is_transposed_by_name(source: Path, target: Path) -> bool | None:
     """Whether the last keys imply swapped axes; None if they are inconclusive.
 
@@ -146,10 +161,17 @@ def is_transposed_by_name(source: Path, target: Path) -> bool | None:
         >>> is_transposed_by_name(("fc", "weight"), ("Dense_0", "kernel"))
         True
     """
-    old, new = (str(path[-1]) if path else "" for path in (source, target))
-    if old == new or {old, new} <= _INPUTS_FIRST:
+    if source[-1:] == target[-1:]:
         return False
-    sides = (old in _OUTPUTS_FIRST, new in _OUTPUTS_FIRST)
-    if sides == (True, False):
-        return True if new in _INPUTS_FIRST else None
-    return True if sides == (False, True) and old in _INPUTS_FIRST else None
+    old, new = has_outputs_first(source), has_outputs_first(target)
+    return None if old is None or new is None else old != new
+
+
+def is_counter(path: Path) -> bool:
+    """Whether a path names a counter of batches, which some libraries do not have.
+
+    Example:
+        >>> is_counter(("1", "num_batches_tracked"))
+        True
+    """
+    return bool(path) and str(path[-1]).rpartition("/")[2] in _COUNTERS
