@@ -68,7 +68,8 @@ def trace_graph(
         ArgumentError: `source` has another type or does not accept the example, the example has
             no array, or `train` is given for a function.
         ConversionError: `source` is of a library that cannot be imported yet (Keras,
-            TensorFlow), torch cannot export the module, the code needs the value of an array, or the model needs a size of `dynamic` as a constant.
+            TensorFlow), torch cannot export the module, the code needs the value of an array, or
+            the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.
         MissingOpError: the module uses operations without a frontend function; lists all.
 

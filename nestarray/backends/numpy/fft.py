@@ -20,8 +20,10 @@ def _of_nothing_too(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, which returns uninitialized memory for an empty transform."""
 
     def transform(x: Any, **settings: Any) -> Any:
-        found = native(x, **settings)
-        return found if x.size else np.zeros_like(found)
+        if x.size:
+            return native(x, **settings)
+        with np.errstate(all="ignore"):
+            return np.zeros_like(native(x, **settings))
 
     return transform
 
