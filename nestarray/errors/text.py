@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+#: The remedy for a state that holds the new values of variables.
+NEW_VARIABLES = "it holds new values of variables: v, s = v.update(s).partition(*v.paths())"
+
 
 def listed(texts: Iterable[str], most: int = 3) -> str:
     """``a, b, c and 4 more``: the first `most` texts and the number of the others."""

@@ -11,6 +11,7 @@ from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureError
+from nestarray.errors.text import NEW_VARIABLES
 from nestarray.graph import codegen
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.sizes import Binding
@@ -214,8 +215,10 @@ def _by_own_names(
     extra = [p for p in extra if p in beside or p not in letters]
     if missing or extra:
         which = f"no {missing[0]!r}" if missing else f"an unexpected {extra[0]!r}"
+        is_new = letter == "s" and not missing and extra[0] in graph.v
+        hint = f"; {NEW_VARIABLES}" if is_new else ""
         raise StructureError(
-            f"{graph.name}: {letter} has {which}; expected the keys of graph.{letter}"
+            f"{graph.name}: {letter} has {which}; expected the keys of graph.{letter}{hint}"
         )
     leaves |= moved
     return from_leaves(own.spec, [leaves[p] for p in paths])

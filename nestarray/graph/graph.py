@@ -64,7 +64,8 @@ class Graph:
     ``graph(*inputs)`` computes with the graph's own variables, ``graph(*inputs, v=v)``
     with others. A graph traced with ``train=True`` returns ``(output, new_state)``, and so does
     one whose source writes into its buffers in evaluation (a cache, a counter); arrays never
-    change. It takes a ``key`` if it draws random numbers. Mappings in the output are Containers.
+    change. The new state also holds the new values of parameters that the source overwrites:
+    ``v, s = v.update(new_state).partition(*v.paths())``. It takes a ``key`` if it draws random numbers. Mappings in the output are Containers.
 
     Attributes:
         name: class name of the source.
@@ -73,7 +74,7 @@ class Graph:
         nodes: inputs first, then calls, in an order in which they can run.
         signature: nests of input Nodes and constants as the source was called: (args, kwargs).
         output: nest of Nodes and constants.
-        state_updates: path in `s` → Node that holds its new value.
+        state_updates: path in `s`, or of an overwritten parameter in `v` → Node of its new value.
         v, s, constants: the variables.
         reference: the source that `verify` compares with; None when it is gone.
         sizes: the names of open sizes.

@@ -26,7 +26,7 @@ from nestarray.container.spec import Spec, explain_mismatch
 from nestarray.display.table import Table
 from nestarray.dynamo import ContextVariable, compile_time_constant, is_compiling
 from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
-from nestarray.errors.text import listed
+from nestarray.errors.text import NEW_VARIABLES, listed
 from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.nn.initializers import Initializer
 from nestarray.typing import Array, DTypeLike
@@ -299,7 +299,12 @@ class Module:
             spec = Container.from_flat_dict(dict.fromkeys(self._declared()[group])).spec
             places = given.permutation_to(spec)
             if places is None:
-                raise _explain(spec, given, f"{type(self).__name__}: {what}")
+                what = f"{type(self).__name__}: {what}"
+                error = _explain(spec, given, what)
+                variables = self._declared()[0].keys() if group == 1 else ()
+                if not set(variables).isdisjoint(given.path_names):
+                    error = StructureError(f"{error}; {NEW_VARIABLES}")
+                raise error
             order = known[group, given] = (spec, places)
         return order
 
@@ -356,8 +361,12 @@ class Module:
             _frame.reset(token)
         if not train:
             return out
-        leaves = [frame.updates.get(path, leaf) for path, leaf in s.flat_items()]
-        return out, from_leaves(s.spec, tuple(leaves))
+        updates = dict(frame.updates)
+        leaves = [updates.pop(path, leaf) for path, leaf in s.flat_items()]
+        s = from_leaves(s.spec, tuple(leaves))
+        for path, value in updates.items():  # variables
+            s = s.set(path, value)
+        return out, s
 
     @compile_time_constant
     def _fill_caches(self, train: bool) -> None:
@@ -446,11 +455,14 @@ class Module:
     def update_state(self, /, **values: Array) -> None:
         """Set states of this layer in the result of the call; the module does not change.
 
+        The new value of a variable is part of the new state, under the variable's path:
+        ``v, s = v.update(s).partition(*v.paths())`` separates the two.
+
         Raises:
-            PathError: the layer declares no such state.
+            PathError: the layer declares no such state or variable.
         """
         frame, prefix = self._place("state")
-        declared = self.states()
+        declared = {**self.states(), **self.variables()}
         for name, value in values.items():
             if prefix + name not in frame.leaves or name not in declared:
                 raise PathError(f"{type(self).__name__}: declares no state {name!r}")

@@ -3,8 +3,8 @@
 - `selection`: accepted sources; `unwrapping`, `scripted`: wrappers, functions and scripts as modules.
 - `exporting`: the call of the exporter; `export_errors`: advice for its errors; `dynamic`,
   `size_names`: open sizes.
-- `gradient_modes`, `aliases`, `assignments`, `autograd_functions`, `tied_tensors`: semantics that
-  the exporter drops;
+- `gradient_modes`, `aliases`, `assignments`, `autograd_functions`, `tied_tensors`,
+  `overwritten_parameters`: semantics that the exporter drops;
   `below_autograd`: modules that compute derivatives.
 - `patching`: temporary replacements of parts of torch, for the exporter: `sequences`, `ctc_loss`,
   `data_dependent`, `normalizations`, `flex_attention`, `running_statistics`, `vmap_rules`,

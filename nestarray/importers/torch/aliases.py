@@ -16,22 +16,31 @@ from nestarray.importers.torch.places import origin
 
 def writes(graph: Any) -> Iterator[tuple[Any, list[Any]]]:
     """(call that writes, aliases that it writes through: from its operand to the base)."""
-    import torch
-
     views: dict[Any, Any] = {}  # node → the node of which it is an alias
     for node in graph.nodes:
-        schema = getattr(node.target, "_schema", None)
-        if schema is None or not isinstance(node.target, torch._ops.OpOverload):
-            continue
-        for argument, value in zip(schema.arguments, node.args):
-            if argument.alias_info is None or not isinstance(value, torch.fx.Node):
-                continue
+        for value, is_write in _aliased_arguments(node):
             views.setdefault(node, value)
-            if argument.alias_info.is_write:
+            if is_write:
                 chain = [value]
                 while chain[-1] in views:
                     chain.append(views[chain[-1]])
                 yield node, chain
+
+
+def alias_of(node: Any) -> Any:
+    """The node of which the result of a call is an alias; None for a new array."""
+    return next((value for value, _ in _aliased_arguments(node)), None)
+
+
+def _aliased_arguments(node: Any) -> Iterator[tuple[Any, bool]]:
+    """(argument, whether it is written) of those that share memory with the results."""
+    import torch
+
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return
+    for argument, value in zip(node.target._schema.arguments, node.args):
+        if argument.alias_info is not None and isinstance(value, torch.fx.Node):
+            yield value, argument.alias_info.is_write
 
 
 def detach_in_place(program: Any) -> None:

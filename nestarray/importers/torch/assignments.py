@@ -56,12 +56,15 @@ def _data_written(source: str) -> Iterator[None]:
     import torch
     from torch.overrides import TorchFunctionMode
 
+    read = torch.Tensor.data.__get__  # type: ignore[attr-defined]
     assign = torch.Tensor.data.__set__  # type: ignore[attr-defined]
 
     class Written(TorchFunctionMode):
         def __torch_function__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
+            if function == read:  # the exporter does not record it
+                return args[0].detach()
             if function != assign:
                 return function(*args, **(kwargs or {}))
             old, new = args

@@ -29,6 +29,7 @@ from nestarray.importers.torch.gradient_modes import detach_regions, patched_gra
 from nestarray.importers.torch.jvp_concat import patched_concat
 from nestarray.importers.torch.max_norm_embedding import patched_max_norm
 from nestarray.importers.torch.normalizations import patched_normalizations
+from nestarray.importers.torch.overwritten_parameters import keep_gradients, return_new_values
 from nestarray.importers.torch.patching import is_tracing, patched, patched_annotations
 from nestarray.importers.torch.running_statistics import patched_running_statistics
 from nestarray.importers.torch.seeded_random import patched_seeds
@@ -120,8 +121,11 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
         separate_tied(program, type(module).__name__)
         detach_in_place(program)
         refuse_lost_writes(program, type(module).__name__)
+        keep_gradients(program, type(module).__name__)
         detach_regions(program, type(module).__name__)
-        return program.run_decompositions({})
+        program = program.run_decompositions({})
+        return_new_values(program)
+        return program
 
     try:
         with _patches(), patched_max_norm(module.training):

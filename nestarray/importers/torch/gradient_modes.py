@@ -49,15 +49,41 @@ def detach_regions(program: Any, name: str) -> None:
             if not is_region(node):
                 continue
             region = getattr(owner, node.args[1].target)
-            written = _written(region)
-            for operand, parameter in zip(node.args[2:], _placeholders(region), strict=True):
-                if parameter in written and has_gradient(operand, program):
+            for operand, write in written_operands(owner, node).items():
+                if has_gradient(operand, program):
                     raise ConversionError(
                         f"trace_graph: {name} writes into a value that has a gradient, under "
-                        f"torch.no_grad() ({line(written[parameter])}); write into a copy: "
+                        f"torch.no_grad() ({line(write)}); write into a copy: "
                         "x = x.clone() before the block, or x.detach().clone() in it"
                     )
             _detach_outputs(region)
+
+
+def written_operands(owner: Any, node: Any) -> dict[Any, Any]:
+    """Operand of a region that the region writes into → the first call that writes.
+
+    Args:
+        owner: the graph module of the region's call.
+        node: the call of the region.
+    """
+    region = getattr(owner, node.args[1].target)
+    operands = dict(zip(_placeholders(region), node.args[2:], strict=True))
+    found: dict[Any, Any] = {}
+    for write, chain in writes(region.graph):
+        if chain[-1] in operands:
+            found.setdefault(operands[chain[-1]], write)
+    return found
+
+
+def results_of_writes(owner: Any, node: Any, operand: Any) -> list[int]:
+    """The results of a region that are an operand, such as the result of ``operand.mul_(2)``."""
+    region = getattr(owner, node.args[1].target)
+    same = {x for x, y in zip(_placeholders(region), node.args[2:], strict=True) if y is operand}
+    for write, chain in writes(region.graph):
+        if chain[0] in same:
+            same.add(write)
+    (output,) = next(n for n in region.graph.nodes if n.op == "output").args
+    return [i for i, x in enumerate(output) if x in same]
 
 
 def _graph_modules(module: Any) -> list[Any]:
@@ -85,12 +111,3 @@ def _detach_outputs(region: Any) -> None:
     with region.graph.inserting_before(output):
         output.args = (torch.fx.map_arg(output.args[0], detached),)
     region.recompile()
-
-
-def _written(region: Any) -> dict[Any, Any]:
-    """Parameter of a region → the node that writes into the parameter or a view."""
-    found: dict[Any, Any] = {}
-    for node, chain in writes(region.graph):
-        if chain[-1].op == "placeholder":
-            found.setdefault(chain[-1], node)
-    return found

@@ -140,20 +140,13 @@ class _Importer:
         return self.builder.finish(output, updates, source, sizes, source_names=names)
 
     def _written_parameters(self) -> set[str]:
-        """The parameters that forward writes: state, if no gradient is asked for."""
-        found = set()
-        for spec in self.program.graph_signature.output_specs:
-            if spec.kind.name == "PARAMETER_MUTATION":
-                name = own_name(spec.target)
-                if _tensor_of(self.module, name).requires_grad:
-                    raise ConversionError(
-                        f"trace_graph: {type(self.module).__name__} writes into its parameter {name!r}, "
-                        "which has a gradient; compute with a copy of it, or write into it between the "
-                        "steps of training; of a parameter that is not trained, requires_grad_(False), "
-                        "a graph returns the new value as state"
-                    )
-                found.add(name)
-        return found
+        """The parameters without a gradient that forward writes: state."""
+        names = (
+            own_name(spec.target)
+            for spec in self.program.graph_signature.output_specs
+            if spec.kind.name == "PARAMETER_MUTATION"
+        )
+        return {name for name in names if not _tensor_of(self.module, name).requires_grad}
 
     # -- inputs ----------------------------------------------------------------------------
 

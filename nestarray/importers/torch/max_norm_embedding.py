@@ -1,8 +1,8 @@
 """Embeddings with ``max_norm``, which renormalize rows of their table in place.
 
-In evaluation the graph renormalizes rows when it reads them, with equal results; as upstream, the
-gradient ignores it. In training an optimizer continues from the overwritten table, which a graph
-cannot return, since it returns no parameters.
+torch's operation for it cannot be exported. In training the table is overwritten under
+``torch.no_grad()``. In evaluation the graph renormalizes rows when it reads them, with equal
+results; as upstream, the gradient ignores it.
 """
 
 from __future__ import annotations
@@ -12,15 +12,11 @@ import inspect
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.errors import ConversionError
-
 
 @contextlib.contextmanager
 def patched_max_norm(train: bool) -> Iterator[None]:
-    """Renormalize rows without writing them, during an export.
-
-    Raises:
-        ConversionError: `train` and the table is trained."""
+    """Renormalize rows during an export; `train` writes them into the table."""
+    import torch
     import torch.nn.functional as F
     from torch.overrides import TorchFunctionMode
 
@@ -39,18 +35,26 @@ def patched_max_norm(train: bool) -> Iterator[None]:
             most, weight = given["max_norm"], given["weight"]
             if most is None:
                 return function(*args, **kwargs)
-            if train and weight.requires_grad:
-                name = function.__name__
-                raise ConversionError(
-                    f"trace_graph: {name}: max_norm: got {most}, expected None in training, where "
-                    f"{name} overwrites rows of its parameter: leave it out, and shorten the rows "
-                    "between the steps: torch.renorm(weight, 2, 0, max_norm)"
-                )
-            given |= {"max_norm": None, "weight": _shortened(weight, most, given["norm_type"])}
+            if train:
+                with torch.no_grad():
+                    _shorten_rows(weight, given["input"], most, given["norm_type"])
+            else:
+                weight = _shortened(weight, most, given["norm_type"])
+            given |= {"max_norm": None, "weight": weight}
             return function(*call.args, **call.kwargs)
 
     with Shortened():
         yield
+
+
+def _shorten_rows(weight: Any, rows: Any, most: float, norm_type: float) -> None:
+    """Write the rows that are read."""
+    import torch
+
+    is_read = torch.zeros(len(weight), dtype=torch.bool)
+    is_read = is_read.index_put((rows.flatten(),), torch.tensor(True))
+    short = _shortened(weight, most, norm_type)
+    weight.copy_(torch.where(is_read[:, None], short, weight))
 
 
 def _shortened(weight: Any, most: float, norm_type: float) -> Any:

@@ -62,7 +62,8 @@ def call_copy(
         else:
             found = autograd.gradients(call, leaves)
     named = {n.replace(".", "/"): x for n, x in _variables(copied)}  # forward may assign some
-    return Result(output, {path: named[path].detach() for path in graph.s.paths()}, found)
+    paths = dict.fromkeys((*graph.s.paths(), *graph.state_updates))  # and overwritten parameters
+    return Result(output, {path: named[path].detach() for path in paths}, found)
 
 
 def _variables(module: Any) -> Iterator[tuple[str, Any]]:

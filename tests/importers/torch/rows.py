@@ -560,6 +560,125 @@ STATE = {
     "spectral_norm": lambda: parametrizations.spectral_norm(nn.Linear(3, 3)),
 }
 
+# -- parameters that forward overwrites --------------------------------------------------------
+
+
+def _projected(layer: Any, x: Any) -> Any:
+    with torch.no_grad():
+        layer.weight.copy_(layer.weight / layer.weight.norm(dim=1, keepdim=True))
+    return layer(x)
+
+
+def _clamped(layer: Any, x: Any) -> Any:
+    layer.weight.data.clamp_(-0.3, 0.3)
+    return layer(x).tanh()
+
+
+def _decayed(layer: Any, x: Any) -> Any:
+    for parameter in layer.parameters():
+        parameter.data.mul_(0.9)
+    return layer(x)
+
+
+def _data_assigned(layer: Any, x: Any) -> Any:
+    layer.weight.data = layer.weight.data * 0.9 + 0.1
+    return layer(x)
+
+
+def _detached_written(layer: Any, x: Any) -> Any:
+    weight = layer.weight.detach()
+    weight += 0.5
+    return layer(x) + weight[0]
+
+
+def _parts_written(layer: Any, x: Any) -> Any:
+    with torch.no_grad():
+        layer.weight[0].zero_()
+        layer.weight[:, 1] = 2.0
+    layer.weight.data[2] *= 3.0
+    return layer(x)
+
+
+def _read_before(layer: Any, x: Any) -> Any:
+    before = layer.weight.sum(0)
+    layer.weight.data.mul_(0.5)
+    return layer(x) + before
+
+
+def _written_twice(layer: Any, x: Any) -> Any:
+    with torch.no_grad():
+        layer.weight.mul_(0.5)
+    between = 3.0 * layer.weight.sum(0)
+    with torch.no_grad():
+        layer.weight.add_(1.0)
+    return layer(x).tanh() + between
+
+
+def _written_from_input(layer: Any, x: Any) -> Any:
+    layer.bias.data.lerp_(x.mean(0), 0.25)
+    return layer(x)
+
+
+def _parameter_returned(layer: Any, x: Any) -> Any:
+    with torch.no_grad():
+        layer.weight.mul_(0.5)
+    return layer(x), layer.weight
+
+
+def _written_in_training(layer: Any, x: Any) -> Any:
+    if layer.training:
+        layer.weight.data.sign_()
+    return layer(x)
+
+
+def _result_read(layer: Any, x: Any) -> Any:
+    with torch.no_grad():
+        weight = layer.weight.mul_(0.5)
+    return x @ weight.t() + layer(x)
+
+
+def _read_under_no_grad(layer: Any, x: Any) -> Any:
+    layer.weight.data.mul_(0.5)
+    with torch.no_grad():
+        scale = layer.weight.abs().max()
+    return layer(x) / scale
+
+
+def _written_at_the_end(layer: Any, x: Any) -> Any:
+    y = x + layer.bias
+    with torch.no_grad():
+        layer.bias.sub_(y.mean(0))
+    return y
+
+
+class Table(nn.Module):
+    """An embedding whose rows are shortened."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.table, self.layer = nn.Embedding(6, 3, max_norm=1.0), nn.Linear(3, 3)
+
+    def forward(self, x: Any) -> Any:
+        return self.layer(x) * self.table((x[:, 0] > 0).long().cumsum(0))
+
+
+OVERWRITTEN = {
+    "projected": _projected,
+    "clamped": _clamped,
+    "decayed": _decayed,
+    "data_assigned": _data_assigned,
+    "detached_written": _detached_written,
+    "parts_written": _parts_written,
+    "read_before": _read_before,
+    "written_twice": _written_twice,
+    "written_from_input": _written_from_input,
+    "parameter_returned": _parameter_returned,
+    "written_in_training": _written_in_training,
+    "result_read": _result_read,
+    "read_under_no_grad": _read_under_no_grad,
+    "written_at_the_end": _written_at_the_end,
+}
+
 #: Family → row → function that makes a module.
 FAMILIES: dict[str, dict[str, Any]] = {
     **{
@@ -569,8 +688,10 @@ FAMILIES: dict[str, dict[str, Any]] = {
             ("in_place", IN_PLACE),
             ("gradient_modes", GRADIENT_MODES),
             ("custom", CUSTOM),
+            ("overwritten", OVERWRITTEN),
         )
     },
     "hooks": HOOKS,
     "state": STATE,
 }
+FAMILIES["overwritten"]["max_norm"] = Table

@@ -56,7 +56,10 @@ def eager(family: str, name: str, train: bool) -> Expected:
 
     return Expected(
         [y.detach().numpy().copy() for y in outputs],
-        {n.replace(".", "/"): y.detach().numpy().copy() for n, y in net.named_buffers()},
+        {
+            n.replace(".", "/"): y.detach().numpy().copy()
+            for n, y in (*net.named_buffers(), *net.named_parameters())
+        },
         {n.replace(".", "/"): gradient(p) for n, p in net.named_parameters() if p.requires_grad},
         [gradient(x)],
     )
