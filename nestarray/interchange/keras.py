@@ -1,13 +1,14 @@
 """Containers and Keras models: variables by path.
 
 Paths are Keras' own, such as ``"dense/kernel"``: names of layers, then the name of the variable.
-Keras numbers unnamed layers consecutively in a process, so two models match only if their layers
-have names.
+Keras numbers unnamed layers consecutively in a process: a second model has ``"dense_1/kernel"``.
+`load_into_keras` matches such names by type and order.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 from nestarray import backends, ops
@@ -15,6 +16,8 @@ from nestarray.backends import is_array_or_number
 from nestarray.backends.transfer import move
 from nestarray.config import BACKENDS
 from nestarray.container import Container, constructor, method
+from nestarray.container.numbered_names import same_order
+from nestarray.container.spec import join_path
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.interchange.fitting import check_names, check_shapes
@@ -72,6 +75,9 @@ def load_into_keras(c: Container, /, model: Any) -> Any:
     that are not trainable may be missing in `c`; of the trainable variables, `c` must contain all
     or none.
 
+    Unnamed layers get other numbers in each model, such as ``sequential_1/dense_2``. If the paths
+    differ, these are matched by type and order.
+
     Args:
         c: a Container of arrays of any backend, nested by the paths of the variables.
         model: a built ``keras.Model`` or ``keras.Layer``; values are cast to the dtypes of its
@@ -96,14 +102,14 @@ def load_into_keras(c: Container, /, model: Any) -> Any:
     """
     function = "load_into_keras"
     variables = _variables(model, function)
-    new = dict(c.flat_items())
+    new = _renamed(c, model, variables)
     trained = {id(v) for v in model.trainable_variables}
     required = [name for name, v in variables.items() if id(v) in trained]
     if new and new.keys() <= variables.keys() - set(required):
         required = []
     advice = (
         "Nothing was written; rename, exclude or set leaves so that the paths are those of the "
-        "model's variables"
+        "model's variables, or map them: c.match(na.Container.from_keras(model)).apply(c)"
     )
     check_names(function, type(model).__name__, new, required, variables, advice)
     for name, leaf in new.items():
@@ -139,6 +145,23 @@ def _variables(model: Any, function: str) -> dict[str, Any]:
                 "their layers different names"
             )
     return named
+
+
+def _renamed(c: Container, model: Any, variables: Mapping[str, Any]) -> dict[str, Any]:
+    """Path → leaf; with the paths of the model if they differ in automatic numbers only."""
+    given = dict(c.flat_items())
+    if given.keys() <= variables.keys():
+        return given
+    types = {type(layer).__name__.lower() for layer in model._flatten_layers()}
+    counterparts = same_order(
+        c.spec.paths,
+        [tuple(name.split("/")) for name in variables],
+        lambda name: name.replace("_", "") in types,  # batch_normalization: BatchNormalization
+    )
+    if counterparts is None:
+        return given
+    names = [join_path(counterparts[path]) for path in c.spec.paths]
+    return dict(zip(names, c.leaves(), strict=True))
 
 
 def _value(variable: Any) -> Any:

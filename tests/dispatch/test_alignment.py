@@ -87,12 +87,37 @@ def test_three_containers_with_a_path() -> None:
     assert mapped["n/v"] == ("n/v", 3, 20, 7, 3)
 
 
+def test_names_with_other_numbers_are_aligned_by_order() -> None:
+    def model(*names: str, size: int = 2) -> na.Container:
+        return na.Container(
+            {names[0]: {n: {"kernel": np.full(size, i)} for i, n in enumerate(names[1:])}}
+        )
+
+    a, b = model("sequential", "dense", "dense_1"), model("sequential_1", "dense_2", "dense_3")
+    for join in ("inner", "left"):
+        left, right = a.align(b, join=join)
+        assert left.spec is a.spec
+        assert right.spec is a.spec
+        assert right["sequential/dense_1/kernel"] is b["sequential_1/dense_3/kernel"]
+    both = a.align(b, join="outer", fill=0)
+    assert len(both[0].paths()) == 4
+    for other in (
+        model("sequential_1", "dense_3", "dense_2"),  # order and numbers disagree
+        model("sequential_1", "dense_2", "dense_3", size=5),
+        model("sequential_1", "dense_2"),
+        model("sequential_1", "dense_2", "conv"),
+        model("sequential", "dense_1", "dense_2"),  # a common path: by name
+    ):
+        common = set(a.paths()) & set(other.paths())
+        assert set(a.align(other)[1].paths()) == common
+
+
 def test_errors() -> None:
     with pytest.raises(ArgumentError) as info:
         A.align(B, join="outer")
     assert str(info.value) == (
         "Container.align: 'x' is not in all Containers; give fill, a number for what is missing, "
-        "or join='inner'"
+        "or join='inner'; a.match(b) maps trees with other names"
     )
     with pytest.raises(ArgumentError) as info:
         A.map(total, B, join="right")

@@ -145,6 +145,58 @@ def test_layers_are_taken_too() -> None:
     assert c.load_into_keras(layer) is layer
 
 
+def unnamed(sizes: tuple[int, ...] = (5, 5, 5)) -> Any:
+    """A model whose layers Keras numbers, with a model in it and layers without variables."""
+    x = keras.Input((5,))
+    h = keras.layers.BatchNormalization()(keras.layers.Dense(sizes[0])(x))
+    inner = keras.Sequential(
+        [keras.Input((5,)), keras.layers.Dense(sizes[1]), keras.layers.LeakyReLU()]
+    )
+    return keras.Model(x, keras.layers.Dense(sizes[2])(keras.layers.Dropout(0.5)(inner(h))))
+
+
+@pytest.mark.parametrize("count", [0, 1, 9])
+def test_automatic_names_are_matched_by_type_and_order(count: int) -> None:
+    source = unnamed()
+    for _ in range(count):  # the numbers of later layers have two digits
+        keras.layers.Dense(1)
+    target = unnamed()
+    c = randomized(na.Container.from_keras(source))
+    assert set(c.paths()) != set(na.Container.from_keras(target).paths())
+    c.load_into_keras(source)
+    c.load_into_keras(target)
+    x = np.ones((3, 5), "float32")
+    np.testing.assert_array_equal(*(plain(m(x)) for m in (source, target)))
+    aligned = c.align(na.Container.from_keras(target))[1]
+    for path, leaf in aligned.flat_items():
+        np.testing.assert_array_equal(plain(leaf), c[path])
+    statistics = randomized(na.Container.from_keras(source, trainable=False)) * 2
+    statistics.load_into_keras(target)
+    others = na.Container.from_keras(target, trainable=False)
+    np.testing.assert_array_equal(*(plain(v.leaves()[0]) for v in (others, statistics)))
+
+
+def test_other_names_need_match() -> None:
+    target = unnamed()
+    names = na.Container.from_keras(target).paths()
+    source = randomized(na.Container.from_keras(unnamed()))
+    dense = [path.split("/")[0] for path in source.paths() if path.startswith("dense")]
+    for wrong in (
+        source.rename({dense[0]: "first"}),
+        source.delete(dense[0]),
+        source.set("dense_900/kernel", np.ones((5, 5))),
+        source.select(lambda path, _: path.split("/")[0] == dense[-1]).update(source),
+    ):
+        with pytest.raises(StructureError) as info:
+            wrong.load_into_keras(target)
+        assert "c.match(na.Container.from_keras(model)).apply(c)" in str(info.value)
+    assert na.Container.from_keras(target).paths() == names
+    mapped = source.rename({dense[0]: "first"})
+    mapped.match(na.Container.from_keras(target)).apply(mapped).load_into_keras(target)
+    with pytest.raises(ShapeError, match="has the shape"):
+        randomized(na.Container.from_keras(unnamed((5, 5, 2)))).load_into_keras(target)
+
+
 # -- messages -----------------------------------------------------------------------------------------
 
 
@@ -158,7 +210,8 @@ def test_nothing_is_written_when_something_does_not_fit() -> None:
             StructureError,
             "load_into_keras: the Container does not fit Functional: no leaf for 'shared/kernel'; no "
             "place for 'shared/kernal' (the nearest is 'shared/kernel'). Nothing was written; "
-            "rename, exclude or set leaves so that the paths are those of the model's variables",
+            "rename, exclude or set leaves so that the paths are those of the model's variables, or "
+            "map them: c.match(na.Container.from_keras(model)).apply(c)",
         ),
         (
             other.set("norm/gamma", np.ones(3)),

@@ -184,6 +184,25 @@ def test_a_file_by_hand(tmp_path: Path) -> None:
             "rules[0]: steps: got {'reshape': [2], 'from': [3]}, expected",
         ),
         (
+            {
+                **HEAD,
+                "rules": [
+                    {"from": "a", "to": "b", "steps": [{"split": [2, 1], "of": 4, "axis": 0}]}
+                ],
+            },
+            "rules[0]: steps: got {'split': [2, 1], 'of': 4, 'axis': 0}, expected",
+        ),
+        (
+            {
+                **HEAD,
+                "rules": [
+                    {"from": "a", "to": to, "steps": [{"split": [0, stop], "of": 4, "axis": 0}]}
+                    for to, stop in (("b", 2), ("c", 4))
+                ],
+            },
+            "rules[1]: 'a' of source is in rules[0] already; a leaf or a section has one partner",
+        ),
+        (
             {**HEAD, "rules": [{"from": "a", "to": "b"}], "source": {"paths": ["aa"]}},
             "rules[0]: 'a' is no leaf of source; did you mean 'aa'?",
         ),

@@ -292,13 +292,13 @@ def _read_steps(plain: Any, where: str) -> tuple[Step, ...]:
                 if _are_sizes(new) and _are_sizes(old) and math.prod(new) == math.prod(old):
                     steps.append(Reshape(tuple(old), tuple(new)))
                     continue
-            case {"split": [*ends], "of": size, "axis": axis, **rest} if not rest:
-                if _is_section(ends, size, axis):
-                    steps.append(Split(axis, *ends, size))
+            case {"split": [start, stop], "of": size, "axis": axis, **rest} if not rest:
+                if _is_section(start, stop, size, axis):
+                    steps.append(Split(axis, start, stop, size))
                     continue
-            case {"concat": [*ends], "of": size, "axis": axis, **rest} if not rest:
-                if _is_section(ends, size, axis):
-                    steps.append(Concat(axis, *ends, size))
+            case {"concat": [start, stop], "of": size, "axis": axis, **rest} if not rest:
+                if _is_section(start, stop, size, axis):
+                    steps.append(Concat(axis, start, stop, size))
                     continue
             case _:
                 pass
@@ -310,8 +310,8 @@ def _read_steps(plain: Any, where: str) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def _is_section(ends: list[Any], size: Any, axis: Any) -> bool:
-    return len(ends) == 2 and _are_sizes([*ends, size, axis]) and ends[0] < ends[1] <= size
+def _is_section(start: Any, stop: Any, size: Any, axis: Any) -> bool:
+    return _are_sizes([start, stop, size, axis]) and start < stop <= size
 
 
 def _are_sizes(values: list[Any]) -> bool:
