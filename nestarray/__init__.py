@@ -81,6 +81,8 @@ from nestarray.transforms import all_gather as all_gather
 from nestarray.transforms import associative_scan as associative_scan
 from nestarray.transforms import axis_index as axis_index
 from nestarray.transforms import axis_size as axis_size
+from nestarray.transforms import call_with_jvp as call_with_jvp
+from nestarray.transforms import call_with_vjp as call_with_vjp
 from nestarray.transforms import checkpoint as checkpoint
 from nestarray.transforms import cond as cond
 from nestarray.transforms import custom_jvp as custom_jvp

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from nestarray import dtypes, random
+from nestarray import dtypes, random, transforms
 from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
@@ -28,14 +28,15 @@ from nestarray.graph.node import Aval, Body, Node
 from nestarray.graph.sizes import Sizes
 from nestarray.storage import metadata
 from nestarray.storage.structure import parse_json, reason
-from nestarray.transforms import control_flow
 
 #: The entry of the metadata that holds the program.
 ENTRY = "nestarray.graph"
 VERSION = 2
 
+#: Functions of `na.transforms` with Bodies among their arguments.
 _CONTROL_FLOW = (
-    "associative_scan", "cond", "fori_loop", "map", "scan", "switch", "while_loop",
+    "associative_scan", "call_with_jvp", "call_with_vjp", "cond", "fori_loop", "map", "scan",
+    "switch", "while_loop",
 )  # fmt: skip
 #: Python's functions of sizes.
 _OPERATORS = {f"operator.{function.__name__}": function for function in SYMBOLS}
@@ -156,7 +157,7 @@ def _function_of_na(name: str) -> Callable[..., Any] | None:
     if name in OPS:
         return OPS[name].function
     if name in _CONTROL_FLOW:
-        return getattr(control_flow, name)
+        return getattr(transforms, name)
     space, _, last = name.partition(".")
     found = random.__dict__.get(last) if space == "random" and last[:1] != "_" else None
     return found if getattr(found, "__module__", "").startswith("nestarray.random") else None

@@ -16,6 +16,8 @@ from nestarray.transforms.control_flow import map as map
 from nestarray.transforms.control_flow import scan as scan
 from nestarray.transforms.control_flow import switch as switch
 from nestarray.transforms.control_flow import while_loop as while_loop
+from nestarray.transforms.custom import call_with_jvp as call_with_jvp
+from nestarray.transforms.custom import call_with_vjp as call_with_vjp
 from nestarray.transforms.custom import checkpoint as checkpoint
 from nestarray.transforms.custom import custom_jvp as custom_jvp
 from nestarray.transforms.custom import custom_vjp as custom_vjp

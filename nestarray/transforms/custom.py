@@ -17,12 +17,20 @@ from itertools import repeat
 from typing import Any
 
 from nestarray import ops, tree
+from nestarray.config import current_backend, use_backend
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
-from nestarray.transforms.arguments import Arguments, name_of, native_transforms
+from nestarray.transforms.arguments import (
+    Arguments,
+    inexact_places,
+    name_of,
+    native_transforms,
+)
 from nestarray.transforms.carries import Form, take_apart
 from nestarray.transforms.products import Results, vjp, zero_tangent
+from nestarray.transforms.recording import current_recorder
+from nestarray.typing import Array
 
 #: The functions whose forward functions are running.
 _evaluated: ContextVariable[frozenset[Any]] = ContextVariable(
@@ -103,13 +111,16 @@ class custom_vjp:
 
         kept: list[Form] = []  # the form of the residuals
 
+        creating = current_backend()  # the rules run later
+
         def value(*values: Any) -> tuple[Any, ...]:
             return _arrays(results, arguments.call(*values))
 
         def with_residuals(*values: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
             token = _evaluated.set(_evaluated.get() | {self})
             try:
-                out = evaluated.call(*values)
+                with use_backend(creating):
+                    out = evaluated.call(*values)
             finally:
                 _evaluated.reset(token)
             if not (isinstance(out, tuple) and len(out) == 2):
@@ -123,7 +134,8 @@ class custom_vjp:
 
         def pull(residuals: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
             cotangent = results.nests(cotangents[: results.count], repeat(None))[0]
-            gradients = backward(*settings, kept[0].nest(residuals), cotangent)
+            with use_backend(creating):
+                gradients = backward(*settings, kept[0].nest(residuals), cotangent)
             if not isinstance(gradients, tuple) or len(gradients) != len(numbers):
                 count = len(gradients) if isinstance(gradients, tuple) else type(gradients).__name__
                 raise StructureError(
@@ -164,13 +176,14 @@ class custom_vjp:
         kwargs: dict[str, Any],
     ) -> Callable[..., Any] | None:
         """The forward-mode rule on flat arrays, (primals, tangents) → (value, tangents), or None."""
-        rule = self._rule
+        rule, creating = self._rule, current_backend()
         if rule is None:
             return None
 
         def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
             nests = tuple(arguments.nests(primals, rest=True)), tuple(arguments.nests(tangents))
-            value, moved = rule(*settings, *nests, **kwargs)
+            with use_backend(creating):
+                value, moved = rule(*settings, *nests, **kwargs)
             arrays = _arrays(results, value)
             return arrays, results.lined_up(moved, value)
 
@@ -275,6 +288,115 @@ class custom_jvp:
         args, kwargs = _by_position(self._fn, self._nondiff, args, kwargs)
         _settings("custom_jvp", self._fn, self._nondiff, args)
         return self._function(*args, **kwargs)
+
+
+@signature_errors(callables=("fn", "forward", "backward"))
+def call_with_vjp(
+    fn: Callable[..., Any],
+    forward: Callable[..., Any],
+    backward: Callable[..., Any],
+    args: Sequence[Array],
+) -> tuple[Array, ...]:
+    """``fn(args)`` with a custom pullback, as one call; recorded code keeps the three functions.
+
+    `custom_vjp` for flat arguments. Graphs of imported programs use it.
+
+    Args:
+        fn: function of a tuple of arrays that returns a tuple of arrays.
+        forward: returns ``(fn(args), residuals)``, the residuals as a tuple of arrays.
+        backward: ``backward(residuals, cotangents)`` returns a tuple with a gradient for each
+            inexact array of `args`; `cotangents` has an array for each inexact result.
+        args: arrays.
+
+    Returns:
+        the results of `fn`.
+
+    Raises:
+        StructureError: when differentiated, if `backward` returns the wrong number of gradients.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> def clipped(x):  # the identity, with gradients between -1 and 1
+        ...     forward = lambda args: (args, ())
+        ...     backward = lambda residuals, cotangents: (na.clip(cotangents[0], -1, 1),)
+        ...     return na.call_with_vjp(lambda args: args, forward, backward, (x,))[0]
+        >>> na.grad(lambda x: na.sum(5 * clipped(x)))(np.asarray([2.0, 3.0]))
+        array([1., 1.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.custom_vjp.html
+    """
+    args = tuple(args)
+    recorder = current_recorder()
+    if recorder is not None:
+        return recorder.call_with_vjp(fn, forward, backward, args)
+    places = inexact_places(args)
+
+    def gradients(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
+        found = tuple(backward(residuals, _inexact(cotangents)))
+        if len(found) != len(places):
+            raise StructureError(
+                f"call_with_vjp: the backward function returned {len(found)} gradients, expected "
+                f"{len(places)}, one for each inexact array of args"
+            )
+        filled: list[Any] = [None] * len(args)
+        for i, g in zip(places, found, strict=True):
+            filled[i] = g
+        return (tuple(filled),)
+
+    function = custom_vjp(fn)
+    function.defvjp(forward, gradients)
+    return function(args)
+
+
+@signature_errors(callables=("fn", "rule"))
+def call_with_jvp(
+    fn: Callable[..., Any], rule: Callable[..., Any], args: Sequence[Array]
+) -> tuple[Array, ...]:
+    """``fn(args)`` with a custom directional derivative, as one call; recorded code keeps both.
+
+    `custom_jvp` for flat arguments. Graphs of imported programs use it.
+
+    Args:
+        fn: function of a tuple of arrays that returns a tuple of arrays.
+        rule: ``rule(args, tangents)`` returns a tuple with a tangent for each inexact result,
+            linear in `tangents`, which has an array for each inexact array of `args`.
+        args: arrays.
+
+    Returns:
+        the results of `fn`.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> def rounded(x):  # with the derivative of the identity
+        ...     rule = lambda args, tangents: tangents
+        ...     return na.call_with_jvp(lambda args: (na.round(args[0]),), rule, (x,))[0]
+        >>> na.grad(lambda x: na.sum(3 * rounded(x)))(np.asarray([0.2, 0.8]))
+        array([3., 3.])
+
+    References:
+        https://docs.jax.dev/en/latest/_autosummary/jax.custom_jvp.html
+    """
+    args = tuple(args)
+    recorder = current_recorder()
+    if recorder is not None:
+        return recorder.call_with_jvp(fn, rule, args)
+
+    def pushed(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        value = function(primals[0])  # outer derivatives of the value use the rule too
+        filled: list[Any] = [None] * len(value)
+        moved = rule(primals[0], _inexact(tangents[0]))
+        for i, t in zip(inexact_places(value), moved, strict=True):
+            filled[i] = t
+        return value, tuple(filled)
+
+    function = custom_jvp(fn)
+    function.defjvp(pushed)
+    return function(args)
+
+
+def _inexact(arrays: Sequence[Any]) -> tuple[Any, ...]:
+    return tuple([arrays[i] for i in inexact_places(arrays)])
 
 
 def _numbers(

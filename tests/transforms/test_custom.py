@@ -318,3 +318,30 @@ def test_no_gradient_is_zeros(backend: str) -> None:
     of_v, of_x = na.grad(line, (0, 1))({"a": low, "b": high}, x)
     assert_close(of_v["a"], x)
     assert float(of_v["b"]) == float(of_x) == 0.0
+
+
+def test_recorded_calls_keep_their_rules(backend: str) -> None:
+    def clipped(x: Any) -> Any:
+        forward = lambda args: (args, (na.sin(args[0]),))  # noqa: E731
+        backward = lambda kept, cts: (na.clip(cts[0], -1, 1) * kept[0],)  # noqa: E731
+        return na.call_with_vjp(lambda args: args, forward, backward, (x,))[0]
+
+    def counted(x: Any, n: Any) -> Any:
+        function = lambda args: (args[0] * 2, args[1] + 1)  # noqa: E731
+        rule = lambda args, moved: (7 * moved[0] * args[0],)  # noqa: E731
+        return na.call_with_jvp(function, rule, (x, n))[0]
+
+    x, n = on(backend, X), on(backend, np.arange(3))
+    total = lambda x: na.sum(5 * clipped(x) + counted(x, n))  # noqa: E731
+    graph = na.trace_graph(total, x)
+    assert {node.target_name for node in graph.calls} >= {"na.call_with_vjp", "na.call_with_jvp"}
+    for function in (total, graph):
+        assert_close(na.grad(function)(x), na.sin(x) + 7 * x)
+
+
+def test_wrong_number_of_gradients_in_a_call(backend: str) -> None:
+    def same(x: Any) -> Any:
+        return na.call_with_vjp(lambda a: a, lambda a: (a, ()), lambda r, cts: (), (x,))[0]
+
+    with pytest.raises(StructureError, match="returned 0 gradients, expected 1, one for each"):
+        na.grad(lambda x: na.sum(same(x)))(on(backend, X))

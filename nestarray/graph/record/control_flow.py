@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, ops
+from nestarray import backends, dtypes, ops, transforms
 from nestarray.backends import control_flow as native
 from nestarray.graph.builder import aval_of
 from nestarray.graph.node import Body, iter_nodes, reached
 from nestarray.graph.record.recorder import Recorder, Traced
-from nestarray.transforms import control_flow
 
 Arrays = tuple[Any, ...]
 
@@ -116,6 +115,31 @@ class ControlFlow:
         differing = [i for i, x in enumerate(body.output[count:]) if rows & reached(body.nodes, x)]
         return found[:count], tuple([ops.getitem(x, 0) for x in found[count:]]), differing
 
+    def call_with_vjp(self, fn: Any, forward: Any, backward: Any, args: Arrays) -> Any:
+        """A function with a custom pullback."""
+        results: list[Any] = []
+
+        def with_results(args: Arrays) -> Any:
+            results[:] = forward(args)
+            return tuple(results)
+
+        whole = self._body("function", ("args",), (args,), fn)
+        first = self._body("forward", ("args",), (args,), with_results)
+        found, residuals = results
+        cotangents = tuple([y for y in found if dtypes.dtype_of(y).is_inexact])
+        names = "residuals", "cotangents"
+        second = self._body("backward", names, (residuals, cotangents), backward)
+        return self._call("call_with_vjp", (whole, first, second, args), {})
+
+    def call_with_jvp(self, fn: Any, rule: Any, args: Arrays) -> Any:
+        """A function with a custom directional derivative."""
+        tangents = tuple([x for x in args if dtypes.dtype_of(x).is_inexact])
+        parts = [
+            self._body("function", ("args",), (args,), fn),
+            self._body("rule", ("args", "tangents"), (args, tangents), rule),
+        ]
+        return self._call("call_with_jvp", (*parts, args), {})
+
     def derivative_state(self) -> int:
         """The depth of the code in loops, branches and mapped functions; see `collectives`."""
         return self._recorder.builder.depth
@@ -166,7 +190,7 @@ class ControlFlow:
         return body
 
     def _call(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        public = getattr(control_flow, name)
+        public = getattr(transforms, name)
         return self._recorder.control_flow(name, public, args, kwargs)
 
 

@@ -19,6 +19,7 @@ from nestarray.graph.builder import GraphBuilder, Place, plain
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.coverage import Operation
+from nestarray.importers.jax import custom_derivatives
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
 from nestarray.importers.jax.models import (
     KEYWORDS,
@@ -31,6 +32,7 @@ from nestarray.importers.jax.models import (
 from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.source import Equation, Given, JaxSource, Part
 from nestarray.importers.protocol import Imported, Request
+from nestarray.transforms import call_with_jvp, call_with_vjp
 
 #: Primitive → the parameter with the jaxpr that it calls.
 _CALLS = {
@@ -40,9 +42,13 @@ _CALLS = {
     "core_call": "call_jaxpr",
     "checkpoint": "jaxpr",
     "remat2": "jaxpr",
-    "custom_jvp_call": "call_jaxpr",
+    "remat_opt": "fwd_jaxpr",
+    **dict.fromkeys(custom_derivatives.PRIMITIVES, "call_jaxpr"),
 }
 _CONTROL_FLOW = ("cond", "while", "scan")
+#: The number of rules around an equation from which derivatives are those of the formulas. A rule
+#: often calls its own function; two make derivatives of first and second order exact.
+_NO_RULES = 2
 #: Primitives without effect on values.
 _IDENTITIES = ("copy", "copy_p", "optimization_barrier", "sharding_constraint", "device_put")
 
@@ -130,13 +136,15 @@ class _Translation:
         self.equations: list[Any] = []  # the same and other equations, in order
         self.depth = 0  # of the bodies that are being translated
         self.closed_variables: dict[int, Any] = {}  # id of an array → Given
+        self.rules = 0  # around the equations that are being translated
+        self.traced_rules: dict[Any, tuple[Any, ...]] = {}  # equation → jaxprs of its derivative
 
     # -- coverage --------------------------------------------------------------------------
 
     def operations(self) -> list[Operation]:
         """The operations of the jaxpr, each with its function or missing."""
         groups: dict[tuple[str, str], list[Place]] = {}
-        for eqn, reason in self._all_equations(self.closed.jaxpr):
+        for eqn, reason in self._all_equations(self.closed.jaxpr, 0):
             groups.setdefault((eqn.primitive.name, reason), []).append(_place(eqn))
         found = []
         for (name, reason), places in groups.items():
@@ -146,17 +154,35 @@ class _Translation:
             found.append(Operation(name, status, becomes, tuple(places), reason))
         return found
 
-    def _all_equations(self, jaxpr: Any) -> Iterator[tuple[Any, str]]:
-        """(equation, why it is unknown) of a jaxpr and the jaxprs in it."""
+    def _all_equations(self, jaxpr: Any, rules: int) -> Iterator[tuple[Any, str]]:
+        """(equation, why it is unknown) of a jaxpr and the jaxprs in it.
+
+        Args:
+            jaxpr: with its equations.
+            rules: the number of rules for derivatives around it.
+        """
         for eqn in jaxpr.eqns:
             name = eqn.primitive.name
             if name in _CALLS and _named(eqn) is None:
-                yield from self._all_equations(_open(eqn.params[_CALLS[name]]))
+                found = self._rules(eqn, rules)
+                inner = _open(eqn.params[_CALLS[name]])
+                yield from self._all_equations(inner, _NO_RULES if found else rules)
+                for closed in found:
+                    yield from self._all_equations(closed.jaxpr, rules + 1)
             elif name in _CONTROL_FLOW:
                 for inner in _jaxprs(eqn.params):
-                    yield from self._all_equations(inner)
+                    yield from self._all_equations(inner, rules)
             elif name not in _IDENTITIES and name not in _CALLS:
                 yield eqn, _why_unknown(eqn)
+
+    def _rules(self, eqn: Any, rules: int) -> tuple[Any, ...]:
+        """The jaxprs of an equation's own derivative; empty if the formula's is used."""
+        is_custom = eqn.primitive.name in custom_derivatives.PRIMITIVES and _named(eqn) is None
+        if not is_custom or rules >= _NO_RULES:
+            return ()
+        if eqn not in self.traced_rules:
+            self.traced_rules[eqn] = custom_derivatives.rules_of(eqn)
+        return self.traced_rules[eqn]
 
     # -- the graph ---------------------------------------------------------------------------
 
@@ -233,7 +259,7 @@ class _Translation:
             name, inputs = eqn.primitive.name, [read(x) for x in eqn.invars]
             if name in _IDENTITIES:
                 env.update(zip(eqn.outvars, inputs, strict=True))
-            elif name in _CALLS and _named(eqn) is None:
+            elif name in _CALLS and _named(eqn) is None and not self._rules(eqn, self.rules):
                 inner = eqn.params[_CALLS[name]]
                 body = _open(inner)
                 inner_env = dict(zip(body.invars, inputs, strict=True))
@@ -257,6 +283,8 @@ class _Translation:
         place = _place(eqn)
         if eqn.primitive.name in _CONTROL_FLOW:
             node = getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
+        elif self._rules(eqn, self.rules):
+            node = self._with_rules(eqn, inputs, place)
         else:
             node = self._call(eqn, inputs, place)
         if self.depth:  # verify runs a loop as a whole
@@ -393,6 +421,39 @@ class _Translation:
         args = (body, tuple(map(self._node, carry)), tuple(map(self._node, xs)))
         return self._take("scan", args, place, **settings)
 
+    def _with_rules(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        """A call of a function with a custom derivative."""
+        call = eqn.params[_CALLS[eqn.primitive.name]]
+        name, rules = custom_derivatives.name_of(eqn), self.rules
+        avals = [v.aval for v in call.jaxpr.invars]
+        self.rules = _NO_RULES
+        body = self._body(name, call, (), {"args": call.jaxpr.invars})
+        self.rules = rules + 1
+        if eqn.primitive.name == "custom_jvp_call":
+            (rule,) = self._rules(eqn, rules)
+            count = len(avals)
+            parts = {"args": rule.jaxpr.invars[:count], "tangents": rule.jaxpr.invars[count:]}
+            bodies = [body, self._body(f"{name}_jvp", rule, (), parts)]
+            function: Any = call_with_jvp
+        else:
+            forward, backward = self._rules(eqn, rules)
+            count = len(forward.jaxpr.outvars) - len(eqn.outvars)
+            parts = {
+                "residuals": backward.jaxpr.invars[:count],
+                "cotangents": backward.jaxpr.invars[count:],
+            }
+            first = self._body(f"{name}_forward", forward, (), {"args": forward.jaxpr.invars})
+            outputs = len(eqn.outvars)
+            first.output = first.output[:outputs], first.output[outputs:]
+            bodies = [body, first, self._body(f"{name}_backward", backward, (), parts)]
+            function = call_with_vjp
+        self.rules = rules
+        printed = f"na.{function.__name__}"
+        args = (*bodies, tuple(map(self._node, inputs)))
+        return self.builder.call(
+            name, function, printed, args, place=place, origin=eqn.primitive.name
+        )
+
 
 def _is_literal(atom: Any) -> bool:
     return hasattr(atom, "val")
@@ -432,15 +493,12 @@ def _named(eqn: Any) -> vocabulary.Rule | None:
 
 
 def _why_unknown(eqn: Any) -> str:
-    name = eqn.primitive.name
-    if name == "custom_vjp_call":
-        return "custom derivatives of jax.custom_vjp are not imported yet"
     try:
         for var in (*eqn.invars, *eqn.outvars):
             _aval(var.aval)
     except DtypeError as error:
         return str(error)
-    return "" if vocabulary.find(name) else "there is no function of that name"
+    return "" if vocabulary.find(eqn.primitive.name) else "there is no function of that name"
 
 
 def _aval(aval: Any) -> Aval | None:

@@ -40,6 +40,8 @@ def custom_vjp(
         pairs = zip(found, moved)
         return (*(Dual(y, level, t) for y, t in pairs), *found[len(moved) :])
     found, residuals = with_residuals(*inner)
+    if push is not None and _innermost(inner):  # outer derivatives of the value use the rule
+        found = custom_vjp(value, with_residuals, pull, inner, push)
     _refuse_captured(found, level)
 
     def back(cotangents: list[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ Each takes an array of shape (4, 3), float64.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import jax
@@ -74,6 +75,53 @@ def _(primals: Any, tangents: Any) -> Any:
     return smooth(x), t * jax.nn.sigmoid(x)
 
 
+@jax.custom_vjp
+def clipped(x: Any) -> Any:
+    return x
+
+
+clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -1, 1),))
+
+
+@jax.custom_jvp
+def planted(c: Any, n: Any) -> Any:
+    return {"a": jnp.sin(c["x"]) * c["y"], "b": 2 * c["x"], "n": n + 1}
+
+
+@planted.defjvp
+def _(primals: Any, tangents: Any) -> Any:
+    (c, _), (t, still) = primals, tangents
+    found = planted(*primals)
+    return found, {"a": 3 * t["x"] * found["a"] + t["y"], "b": t["x"] * c["y"], "n": still}
+
+
+@partial(jax.custom_vjp, nondiff_argnums=(0,))
+def applied(function: Any, x: Any, n: Any) -> Any:
+    return function(x) + n
+
+
+def _applied_backward(function: Any, saved: Any, g: Any) -> Any:
+    x, n = saved
+    return 7 * g * function(x) * n, None
+
+
+applied.defvjp(lambda f, x, n: (applied(f, x, n), (x, n)), _applied_backward)
+
+
+def custom_inside(x: Any) -> Any:
+    """Custom derivatives in a loop, a choice, a mapped function and a derivative."""
+
+    def step(carry: Any, row: Any) -> Any:
+        return clipped(carry * row) + applied(jnp.sin, row, 2), planted(
+            {"x": carry, "y": row}, jnp.asarray(1)
+        )
+
+    carry, rows = lax.scan(step, x[0], x)
+    chosen = lax.cond(x.sum() > 0, clipped, lambda y: applied(jnp.cos, y, 1), 3 * x)
+    mapped = jax.vmap(lambda r: applied(jnp.exp, 5 * clipped(r), 1))(x)
+    return carry, rows, chosen, mapped, jax.grad(lambda y: (5 * clipped(y * y)).sum())(x)
+
+
 @jax.jit
 def relu(x: Any) -> Any:
     """Not upstream's function of this name."""
@@ -131,6 +179,10 @@ FUNCTIONS: dict[str, Any] = {
     "jit_inside": lambda x: jax.jit(lambda a: jax.jit(jnp.cos)(a) * a)(x),
     "checkpoint": lambda x: jax.checkpoint(lambda a: jnp.sin(jnp.cos(a)))(x),
     "custom_jvp": lambda x: smooth(x),
+    "custom_jvp_of_nests": lambda x: planted({"x": x, "y": x + 1}, jnp.asarray(3)),
+    "custom_vjp": lambda x: 5 * clipped(x * 2),
+    "custom_vjp_with_settings": lambda x: applied(jnp.tanh, x, 3),
+    "custom_derivatives_inside": custom_inside,
     "stop_gradient": lambda x: lax.stop_gradient(x) * x,
     "cond": lambda x: lax.cond(x.sum() > 0, jnp.sin, jnp.cos, x),
     "switch": lambda x: lax.switch(2, [jnp.sin, jnp.cos, jnp.tanh], x),

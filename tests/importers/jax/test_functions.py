@@ -12,7 +12,7 @@ import pytest
 
 import nestarray as na
 from nestarray import errors
-from tests.importers.agreement import Expected, check, weights
+from tests.importers.agreement import Expected, check, is_floating, leaves, weights
 from tests.importers.jax.rows import FUNCTIONS
 
 
@@ -24,9 +24,9 @@ def expected(function: Any, x: Any) -> Expected:
     """The results of JAX."""
 
     def loss(x: Any) -> Any:
-        leaves = jax.tree.leaves(function(x))
+        found = jax.tree.leaves(function(x))
         return sum(
-            (y * weights(y.shape)).sum() for y in leaves if jnp.issubdtype(y.dtype, jnp.floating)
+            (y * weights(y.shape)).sum() for y in found if jnp.issubdtype(y.dtype, jnp.floating)
         )
 
     outputs = jax.tree.leaves(function(x))
@@ -71,23 +71,59 @@ def test_program_is_readable() -> None:
     )
 
 
-@jax.custom_vjp
-def clipped(x: Any) -> Any:
-    return x
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow", "numpy"])
+@pytest.mark.parametrize("name", ["custom_jvp", "custom_jvp_of_nests", "custom_vjp_with_settings"])
+def test_second_derivatives_follow_the_rules(name: str, backend: str) -> None:
+    function, x = FUNCTIONS[name], example()
+
+    def total(x: Any) -> Any:
+        leaves = [y for y in jax.tree.leaves(function(x)) if jnp.issubdtype(y.dtype, jnp.floating)]
+        return sum((y**2).sum() for y in leaves)
+
+    want = jax.grad(lambda x: (jax.grad(total)(x) ** 2).sum())(x)
+    graph = na.trace_graph(function, x).to_backend(backend)
+
+    def ours(x: Any) -> Any:
+        return sum(na.sum(y**2) for y in filter(is_floating, leaves(graph(x))))
+
+    x = na.to_backend(x, backend)
+    got = na.grad(lambda x: na.sum(na.grad(ours)(x) ** 2))(x)
+    np.testing.assert_allclose(na.to_backend(got, "numpy"), want, rtol=1e-9)
 
 
-clipped.defvjp(lambda x: (x, None), lambda _, g: (jnp.clip(g, -1, 1),))
+def test_program_with_custom_derivatives_is_readable() -> None:
+    graph = na.trace_graph(FUNCTIONS["custom_vjp"], jnp.ones(3))
+    assert graph.to_source(comments=False) == (
+        "import nestarray as na\n"
+        "import nestarray.frontends.jax as jax\n\n\n"
+        "def graph(x, *, v, s, constants, key=None):\n"
+        "    mul = jax.lax.mul(x, 2.0)\n\n"
+        "    def clipped(args):\n"
+        "        (args_0,) = args\n"
+        "        return (args_0,)\n\n"
+        "    def clipped_forward(args_1):\n"
+        "        (args_0_1,) = args_1\n"
+        "        return ((args_0_1,), ())\n\n"
+        "    def clipped_backward(residuals, cotangents):\n"
+        "        (cotangents_0,) = cotangents\n"
+        "        max = jax.lax.max(-1.0, cotangents_0)\n"
+        "        min = jax.lax.min(1.0, max)\n"
+        "        return (min,)\n\n"
+        "    clipped_1 = na.call_with_vjp(clipped, clipped_forward, clipped_backward, (mul,))\n"
+        "    clipped_1_0 = clipped_1[0]\n"
+        "    mul_1 = jax.lax.mul(5.0, clipped_1_0)\n"
+        "    return mul_1\n"
+    )
 
 
 def test_refused() -> None:
     x = jnp.ones(3)
-    with pytest.raises(errors.MissingOpError, match=r"custom derivatives of jax\.custom_vjp"):
-        na.trace_graph(lambda x: clipped(jnp.sin(x)), x)
     with pytest.raises(errors.ConversionError, match="open sizes of JAX programs"):
         na.trace_graph(lambda x: jnp.sin(x), x, dynamic=True)
     with pytest.raises(errors.ArgumentError, match="train=True is for modules"):
         na.trace_graph(jnp.sin, x, train=True)
     with pytest.raises(errors.MissingOpError, match="schur"):
         na.trace_graph(lambda x: jax.scipy.linalg.schur(jnp.outer(x, x)), x)
-    report = na.check(lambda x: clipped(jnp.sin(x)), x, target="torch")
+    report = na.check(lambda x: jax.scipy.linalg.schur(jnp.outer(x, x))[0], x, target="torch")
     assert not report.ok

@@ -1,0 +1,103 @@
+"""The rules of ``jax.custom_jvp`` and ``jax.custom_vjp`` as jaxprs.
+
+An equation holds its rules as Python functions. They are traced here by differentiating the
+equation with JAX. Jaxprs follow JAX's convention for complex cotangents, Jᵀ; rules of graphs
+that of nestarray, Jᴴ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: The primitives of functions with custom derivatives.
+PRIMITIVES = ("custom_jvp_call", "custom_vjp_call")
+
+
+def name_of(eqn: Any) -> str:
+    """The name of the function."""
+    return eqn.params["call_jaxpr"].jaxpr.debug_info.func_name.rpartition(".")[2]
+
+
+def rules_of(eqn: Any) -> tuple[Any, ...]:
+    """The jaxprs of the rules.
+
+    Returns:
+        of `jax.custom_jvp` (the pushforward), of `jax.custom_vjp` (forward, backward); empty for a
+        function without inexact arguments or results.
+    """
+    if not inexact([v.aval for v in eqn.invars]) or not inexact([v.aval for v in eqn.outvars]):
+        return ()
+    return (_pushforward(eqn),) if eqn.primitive.name == "custom_jvp_call" else _pullback(eqn)
+
+
+def _pushforward(eqn: Any) -> Any:
+    """(arguments, tangents of inexact arguments) → tangents of inexact results."""
+    import jax
+    from jax.interpreters import partial_eval
+
+    avals = [v.aval for v in eqn.invars]
+    places = inexact(avals)
+
+    def push(primals: list[Any], tangents: list[Any]) -> list[Any]:
+        moving = [primals[i] for i in places]
+        return jax.jvp(_of_inexact(eqn, primals), (moving,), (tangents,), has_aux=True)[1]
+
+    closed = jax.make_jaxpr(push)(avals, [avals[i] for i in places])
+    count = len(closed.jaxpr.outvars)
+    # rules also compute the results, by calling the function itself
+    jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * count, instantiate=True)
+    return closed.replace(jaxpr=jaxpr)
+
+
+def _pullback(eqn: Any) -> tuple[Any, Any]:
+    """Arguments → results and residuals; residuals and cotangents → gradients.
+
+    Cotangents and gradients are those of inexact results and arguments.
+    """
+    import jax
+
+    avals = [v.aval for v in eqn.invars]
+    places = inexact(avals)
+    structure: list[Any] = []
+
+    def forward(*primals: Any) -> Any:
+        moving = [primals[i] for i in places]
+        found, pull, others = jax.vjp(_of_inexact(eqn, primals), moving, has_aux=True)
+        residuals, form = jax.tree.flatten(pull)
+        structure[:] = [form]
+        results = iter(found), iter(others)
+        return [next(results[0 if i in moved else 1]) for i in range(count)], residuals
+
+    def backward(residuals: list[Any], cotangents: list[Any]) -> list[Any]:
+        (found,) = jax.tree.unflatten(structure[0], residuals)(list(map(_conj, cotangents)))
+        return list(map(_conj, found))
+
+    count, moved = len(eqn.outvars), inexact([v.aval for v in eqn.outvars])
+    closed, (results, residuals) = jax.make_jaxpr(forward, return_shape=True)(*avals)
+    return closed, jax.make_jaxpr(backward)(residuals, [results[i] for i in moved])
+
+
+def inexact(avals: list[Any]) -> list[int]:
+    """The indices of floating and complex values."""
+    import jax.numpy as jnp
+
+    return [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
+
+
+def _of_inexact(eqn: Any, primals: Any) -> Any:
+    """The equation as a function of its inexact operands: (inexact results, other results)."""
+
+    def function(moving: list[Any]) -> tuple[list[Any], list[Any]]:
+        filled = list(primals)
+        for i, x in zip(inexact([v.aval for v in eqn.invars]), moving, strict=True):
+            filled[i] = x
+        found = eqn.primitive.bind(*filled, **eqn.primitive.get_bind_params(eqn.params))
+        moved = inexact([v.aval for v in eqn.outvars])
+        others = [y for i, y in enumerate(found) if i not in moved]
+        return [found[i] for i in moved], others
+
+    return function
+
+
+def _conj(x: Any) -> Any:
+    return x.conj() if x.dtype.kind == "c" else x
