@@ -1,0 +1,131 @@
+"""Sorting and searching.
+
+Upstream: https://docs.jax.dev/en/latest/jax.numpy.html
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.frontends.jax.promotion import (
+    as_array,
+    as_dtype,
+    as_index,
+    normal_axis,
+    promote,
+)
+from nestarray.typing import Array, DTypeLike
+
+__all__ = [
+    "argpartition", "argsort", "digitize", "lexsort", "partition", "searchsorted", "sort",
+    "sort_complex",
+]  # fmt: skip
+
+
+def sort(
+    a: Array,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: builtins.bool = True,
+    descending: builtins.bool = False,
+) -> Array:
+    """Sorted along an axis, NaN last; flattened if `axis` is None."""
+    a, axis = _flat(a, axis)
+    if dtypes.dtype_of(a).kind == "complex":
+        return na.take_along_axis(a, argsort(a, axis, descending=descending), axis=axis)
+    return na.sort(a, axis=axis, stable=stable, descending=descending)
+
+
+def argsort(
+    a: Array,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: builtins.bool = True,
+    descending: builtins.bool = False,
+    dtype: DTypeLike | None = None,
+) -> Array:
+    """The positions that sort an array, NaN last."""
+    a, axis = _flat(a, axis)
+    if dtypes.dtype_of(a).kind == "complex":
+        found = lexsort((na.imag(a), na.real(a)), axis)
+        found = na.flip(found, axis=axis) if descending else found
+    else:
+        found = na.argsort(a, axis=axis, stable=stable, descending=descending)
+    return na.astype(found, dtypes.int32 if dtype is None else as_dtype(dtype))
+
+
+def _flat(a: Any, axis: int | None) -> tuple[Array, int]:
+    a = as_array(a)
+    return (na.reshape(a, (-1,)), 0) if axis is None else (a, axis)
+
+
+def sort_complex(a: Array) -> Array:
+    """Sorted by real, then imaginary part, as complex numbers."""
+    found = sort(a)
+    return (
+        found
+        if dtypes.dtype_of(found).kind == "complex"
+        else na.astype(
+            found,
+            dtypes.complex128 if dtypes.dtype_of(found) is dtypes.float64 else dtypes.complex64,
+        )
+    )
+
+
+def lexsort(keys: Sequence[Array], axis: int = -1) -> Array:
+    """The positions that sort by several keys, the last one first."""
+    keys = list(na.unstack(keys)) if hasattr(keys, "shape") else list(keys)
+    if not na.shape(keys[0]):
+        return na.zeros((), dtype=dtypes.int32, like=keys[0])
+    return as_index(na.lexsort(keys, axis=axis))
+
+
+def partition(a: Array, kth: int, axis: int = -1) -> Array:
+    """The kth smallest element in its place, with no larger one before it; sorted."""
+    normal_axis(kth, na.shape(a)[axis])
+    return sort(a, axis)
+
+
+def argpartition(a: Array, kth: int, axis: int = -1) -> Array:
+    """The positions of a `partition`."""
+    normal_axis(kth, na.shape(a)[axis])
+    return argsort(a, axis)
+
+
+def searchsorted(
+    a: Array,
+    v: Array,
+    side: str = "left",
+    sorter: Array | None = None,
+    *,
+    method: str = "scan",
+) -> Array:
+    """Where elements belong in a sorted array."""
+    a, v = promote(a, v)
+    a = a if sorter is None else na.take(a, sorter, axis=0)
+    return as_index(na.searchsorted(a, v, side=side))
+
+
+def digitize(
+    x: Array, bins: Array, right: builtins.bool = False, *, method: str | None = None
+) -> Array:
+    """The bin of each element, between monotonic edges."""
+    x, bins = promote(x, bins)
+    if not na.shape(bins)[0]:
+        return na.zeros(na.shape(x), dtype=dtypes.int32, like=x)
+    side = "left" if right else "right"
+    rising = na.searchsorted(bins, x, side=side)
+    falling = na.subtract(
+        na.shape(bins)[0],
+        na.searchsorted(na.flip(bins), x, side="right" if right else "left"),
+    )
+    is_rising = na.greater_equal(na.getitem(bins, -1), na.getitem(bins, 0))
+    return as_index(na.where(is_rising, rising, falling))
