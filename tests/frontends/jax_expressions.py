@@ -37,6 +37,9 @@ def inputs() -> dict[str, np.ndarray]:
         "a": square @ square.T,
         "t": rng.normal(size=(2, 3, 4)),
         "z": np.asarray([0.5, -1.5, 2.0]),
+        "d": rng.normal(size=(2, 4, 2, 3)),
+        "g": rng.normal(size=(2, 5, 1, 3)),
+        "r": rng.normal(size=(2, 2, 4, 4)),
         "ties": np.asarray([1.0, 3.0, 1.0, 3.0, 2.0]),
     }
     floats = {name: value.astype("float32") for name, value in arrays.items()}
@@ -44,6 +47,7 @@ def inputs() -> dict[str, np.ndarray]:
         "i": np.asarray([[3, -1, 2], [0, 5, -4]], "int32"),
         "j": np.asarray([[2, 3, 1], [4, 2, 3]], "int32"),
         "k": np.asarray([2, 0, 1, 2, 5], "int32"),
+        "l": np.asarray([3, 2], "int32"),
         "s": np.asarray([3, 100, -7], "int8"),
         "u": np.asarray([7, 200, 0, 33], "uint8"),
     }
@@ -62,7 +66,7 @@ def inputs() -> dict[str, np.ndarray]:
 
 INPUTS = inputs()
 #: The arrays by which gradients are taken.
-DIFFERENTIATED = ("x", "y", "v", "w", "p", "q", "m", "a", "t", "z", "ties", "sorted_v")
+DIFFERENTIATED = ("x", "y", "v", "w", "p", "q", "m", "a", "t", "z", "ties", "d", "g", "r")
 
 
 def names_in(expression: str) -> set[str]:

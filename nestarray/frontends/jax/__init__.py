@@ -1,7 +1,7 @@
 """JAX's public API on nestarray's ops: the same code on arrays of any framework.
 
-Names, parameters and semantics are upstream's, https://docs.jax.dev. So far `jax.numpy`, `jax.lax`
-and parts of `jax.random` and `jax.nn`. The functions are also the rules by which jaxprs are
+Names, parameters and semantics are upstream's, https://docs.jax.dev. So far `jax.numpy`, `jax.nn`,
+`jax.lax` and parts of `jax.random`. The functions are also the rules by which jaxprs are
 imported (`vocabulary`).
 
 Differences from programs for JAX: arrays are native, and settings about shardings, layouts and
