@@ -42,10 +42,10 @@ class Rule(rules.Rule):
 
 
 def _mode(arguments: Arguments) -> Arguments:
-    """The mode of indices as text."""
+    """The mode of indices as text; reads clamp broken promises, writes drop them."""
     mode = str(arguments["mode"])
     is_read = "slice_sizes" in arguments
-    is_clamped = "CLIP" in mode or "PROMISE" in mode
+    is_clamped = "CLIP" in mode or ("PROMISE" in mode and is_read)
     numbers = tuple(arguments["dimension_numbers"])
     return arguments | {
         "mode": "clip" if is_clamped else "fill" if is_read else "drop",
@@ -82,6 +82,15 @@ def _bits(arguments: Arguments) -> Arguments:
     return _without("bit_width")(arguments) | {"dtype": dtype}
 
 
+#: Settings of approximate maxima, which are exact here.
+_APPROXIMATION = ("recall_target", "reduction_input_size_override", "aggregate_to_topk")
+
+
+def _select(arguments: Arguments) -> Arguments:
+    """The comparison as text."""
+    return arguments | {"select_prim": arguments["select_prim"].name}
+
+
 #: The primitives whose function has another name, or other arguments.
 RULES = {
     rule.operation: rule
@@ -116,6 +125,11 @@ RULES = {
         Rule("random_bits", "jax.random.bits", adapt=_bits),
         Rule("random_fold_in", "jax.random.fold_in"),
         Rule("random_split", "jax.random.split", {"shape": "num"}),
+        Rule("approx_top_k", "jax.lax.approx_top_k", adapt=_without(*_APPROXIMATION)),
+        Rule("regularized_incomplete_beta", "jax.lax.betainc"),
+        Rule("select_and_gather_add", "jax.lax.select_and_gather_add", adapt=_select),
+        Rule("select_and_scatter_add", "jax.lax.select_and_scatter_add", adapt=_select),
+        Rule("eig", "jax.lax.eig", adapt=_without("enable_eigvec_derivs", "implementation")),
         Rule("fft", "jax.lax.fft", adapt=_transform),
         Rule("qr", "jax.lax.qr", adapt=_without("pivoting", "use_magma")),
         Rule("svd", "jax.lax.svd", adapt=_without("algorithm")),

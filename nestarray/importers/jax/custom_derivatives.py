@@ -1,4 +1,4 @@
-"""The rules of ``jax.custom_jvp`` and ``jax.custom_vjp`` as jaxprs.
+"""The rules of ``jax.custom_jvp``, ``custom_vjp`` and ``lax.custom_linear_solve`` as jaxprs.
 
 An equation holds its rules as Python functions. They are traced here by differentiating the
 equation with JAX. Jaxprs follow JAX's convention for complex cotangents, Jᵀ; rules of graphs
@@ -10,11 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 #: The primitives of functions with custom derivatives.
-PRIMITIVES = ("custom_jvp_call", "custom_vjp_call")
+PRIMITIVES = ("custom_jvp_call", "custom_vjp_call", "custom_linear_solve")
 
 
 def name_of(eqn: Any) -> str:
     """The name of the function."""
+    if eqn.primitive.name == "custom_linear_solve":
+        return "solve"
     return eqn.params["call_jaxpr"].jaxpr.debug_info.func_name.rpartition(".")[2]
 
 
@@ -22,12 +24,16 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
     """The jaxprs of the rules.
 
     Returns:
-        of `jax.custom_jvp` (the pushforward), of `jax.custom_vjp` (forward, backward); empty for a
-        function without inexact arguments or results.
+        of `jax.custom_jvp` and of solvers without a transposed one (the pushforward); of
+        `jax.custom_vjp` and solvers (forward, backward); empty for a function without inexact
+        arguments or results.
     """
     if not inexact([v.aval for v in eqn.invars]) or not inexact([v.aval for v in eqn.outvars]):
         return ()
-    return (_pushforward(eqn),) if eqn.primitive.name == "custom_jvp_call" else _pullback(eqn)
+    is_pushed = eqn.primitive.name == "custom_jvp_call" or (
+        eqn.primitive.name == "custom_linear_solve" and eqn.params["jaxprs"].transpose_solve is None
+    )
+    return (_pushforward(eqn),) if is_pushed else _pullback(eqn)
 
 
 def _pushforward(eqn: Any) -> Any:

@@ -19,7 +19,7 @@ from nestarray.graph.builder import GraphBuilder, Place, plain
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.coverage import Operation
-from nestarray.importers.jax import custom_derivatives
+from nestarray.importers.jax import custom_derivatives, linear_solves
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
 from nestarray.importers.jax.models import (
     KEYWORDS,
@@ -43,9 +43,10 @@ _CALLS = {
     "checkpoint": "jaxpr",
     "remat2": "jaxpr",
     "remat_opt": "fwd_jaxpr",
-    **dict.fromkeys(custom_derivatives.PRIMITIVES, "call_jaxpr"),
+    **dict.fromkeys(("custom_jvp_call", "custom_vjp_call"), "call_jaxpr"),
+    "custom_linear_solve": "jaxprs",
 }
-_CONTROL_FLOW = ("cond", "while", "scan")
+_CONTROL_FLOW = ("cond", "while", "scan", "reduce", "reduce_window")
 #: The number of rules around an equation from which derivatives are those of the formulas. A rule
 #: often calls its own function; two make derivatives of first and second order exact.
 _NO_RULES = 2
@@ -165,7 +166,7 @@ class _Translation:
             name = eqn.primitive.name
             if name in _CALLS and _named(eqn) is None:
                 found = self._rules(eqn, rules)
-                inner = _open(eqn.params[_CALLS[name]])
+                inner = _open(_called(eqn))
                 yield from self._all_equations(inner, _NO_RULES if found else rules)
                 for closed in found:
                     yield from self._all_equations(closed.jaxpr, rules + 1)
@@ -260,7 +261,7 @@ class _Translation:
             if name in _IDENTITIES:
                 env.update(zip(eqn.outvars, inputs, strict=True))
             elif name in _CALLS and _named(eqn) is None and not self._rules(eqn, self.rules):
-                inner = eqn.params[_CALLS[name]]
+                inner = _called(eqn)
                 body = _open(inner)
                 inner_env = dict(zip(body.invars, inputs, strict=True))
                 for var, value in zip(body.constvars, getattr(inner, "consts", ()), strict=True):
@@ -421,15 +422,36 @@ class _Translation:
         args = (body, tuple(map(self._node, carry)), tuple(map(self._node, xs)))
         return self._take("scan", args, place, **settings)
 
+    def _combining(self, jaxpr: Any, constants: Sequence[Any], count: int) -> Body:
+        """The function of two elements that a reduction takes."""
+        from jax.extend.core import ClosedJaxpr
+
+        closed = ClosedJaxpr(_open(jaxpr), getattr(jaxpr, "consts", constants))
+        invars = closed.jaxpr.invars
+        return self._body("combine", closed, (), {"x": invars[:count], "y": invars[count:]})
+
+    def _reduce(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        nodes, count = tuple(map(self._node, inputs)), len(inputs) // 2
+        body = self._combining(eqn.params["jaxpr"], (), count)
+        args = (nodes[:count], nodes[count:], body, tuple(eqn.params["dimensions"]))
+        return self._take("reduce", args, place)
+
+    def _reduce_window(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        nodes, count = tuple(map(self._node, inputs)), len(inputs) // 2
+        params = dict(eqn.params)
+        body = self._combining(params.pop("jaxpr"), params.pop("consts"), count)
+        args = (nodes[:count], nodes[count:], body)
+        return self._take("reduce_window", args, place, **_settings(params))
+
     def _with_rules(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         """A call of a function with a custom derivative."""
-        call = eqn.params[_CALLS[eqn.primitive.name]]
+        call = _called(eqn)
         name, rules = custom_derivatives.name_of(eqn), self.rules
         avals = [v.aval for v in call.jaxpr.invars]
         self.rules = _NO_RULES
         body = self._body(name, call, (), {"args": call.jaxpr.invars})
         self.rules = rules + 1
-        if eqn.primitive.name == "custom_jvp_call":
+        if len(self._rules(eqn, rules)) == 1:
             (rule,) = self._rules(eqn, rules)
             count = len(avals)
             parts = {"args": rule.jaxpr.invars[:count], "tangents": rule.jaxpr.invars[count:]}
@@ -457,6 +479,12 @@ class _Translation:
 
 def _is_literal(atom: Any) -> bool:
     return hasattr(atom, "val")
+
+
+def _called(eqn: Any) -> Any:
+    """The jaxpr of the values of an equation that calls one."""
+    found = eqn.params[_CALLS[eqn.primitive.name]]
+    return linear_solves.solution(eqn) if eqn.primitive.name == "custom_linear_solve" else found
 
 
 def _open(jaxpr: Any) -> Any:
@@ -487,7 +515,7 @@ def _named(eqn: Any) -> vocabulary.Rule | None:
     if rule is None or not hasattr(jax.nn, called):
         return None
     known = jax.make_jaxpr(getattr(jax.nn, called))(*[v.aval for v in eqn.invars]).eqns
-    body = str(eqn.params[_CALLS[name]])
+    body = str(_called(eqn))
     is_same = len(known) == 1 and str(known[0].params.get(_CALLS[name])) == body
     return rule if is_same else None
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from nestarray import dtypes
+
 #: Primitives whose functions take numbers in place of 0-d arrays, beside an array.
 TAKE_NUMBERS = frozenset(
     ["add", "atan2", "clamp", "div", "eq", "ge", "gt", "le", "lt", "max", "min", "mul", "ne",
@@ -12,8 +14,8 @@ TAKE_NUMBERS = frozenset(
 
 
 def number_of(value: Any) -> Any:
-    """The Python number of a 0-d array; None for other arrays, bools and complex numbers."""
-    if getattr(value, "shape", ()) != ():
+    """The Python number of a 0-d array; None for other arrays, keys, bools and complex numbers."""
+    if getattr(value, "shape", ()) != () or dtypes.is_key(value):
         return None
     number = value.item() if hasattr(value, "item") else value
     return number if type(number) in (int, float) else None

@@ -9,6 +9,7 @@ from nestarray.frontends.jax.lax.control_flow import *
 from nestarray.frontends.jax.lax.elementwise import *
 from nestarray.frontends.jax.lax.indexing import *
 from nestarray.frontends.jax.lax.linalg import *
+from nestarray.frontends.jax.lax.random_numbers import *
 from nestarray.frontends.jax.lax.reduction import *
 from nestarray.frontends.jax.lax.shaping import *
 from nestarray.frontends.jax.lax.windows import *

@@ -13,15 +13,86 @@ from nestarray import dtypes
 from nestarray.typing import Array
 
 __all__ = [
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e",
-    "bessel_i1e", "bitcast_convert_type", "bitwise_and", "bitwise_not", "bitwise_or",
-    "bitwise_xor", "cbrt", "ceil", "clamp", "complex", "conj", "convert_element_type", "cos",
-    "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1", "floor",
-    "ge", "gt", "igamma", "igammac", "imag", "integer_pow", "is_finite", "le", "lgamma", "log",
-    "log1p", "logistic", "lt", "max", "min", "mul", "ne", "neg", "nextafter", "population_count",
-    "pow", "real", "reduce_precision", "rem", "round", "rsqrt", "select", "select_n", "shift_left",
-    "shift_right_arithmetic", "shift_right_logical", "sign", "sin", "sinh", "sqrt", "square",
-    "stop_gradient", "sub", "tan", "tanh",
+    "abs",
+    "acos",
+    "acosh",
+    "add",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bessel_i0e",
+    "bessel_i1e",
+    "betainc",
+    "bitcast_convert_type",
+    "bitwise_and",
+    "bitwise_not",
+    "bitwise_or",
+    "bitwise_xor",
+    "cbrt",
+    "ceil",
+    "clamp",
+    "clz",
+    "complex",
+    "conj",
+    "convert_element_type",
+    "cos",
+    "cosh",
+    "digamma",
+    "div",
+    "eq",
+    "erf",
+    "erf_inv",
+    "erfc",
+    "exp",
+    "exp2",
+    "expm1",
+    "floor",
+    "ge",
+    "gt",
+    "igamma",
+    "igammac",
+    "imag",
+    "integer_pow",
+    "is_finite",
+    "le",
+    "lgamma",
+    "log",
+    "log1p",
+    "logistic",
+    "lt",
+    "max",
+    "min",
+    "mul",
+    "mulhi",
+    "ne",
+    "neg",
+    "nextafter",
+    "polygamma",
+    "population_count",
+    "pow",
+    "real",
+    "reciprocal",
+    "reduce_precision",
+    "rem",
+    "round",
+    "rsqrt",
+    "select",
+    "select_n",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "stop_gradient",
+    "sub",
+    "tan",
+    "tanh",
+    "zeta",
 ]  # fmt: skip
 
 # -- one operand -----------------------------------------------------------------------------
@@ -109,6 +180,21 @@ def reduce_precision(operand: Array, exponent_bits: int, mantissa_bits: int) -> 
     return operand if found is dtype else na.astype(na.astype(operand, found), dtype)
 
 
+def reciprocal(x: Array) -> Array:
+    """1 / x."""
+    return na.reciprocal(x)
+
+
+def clz(x: Array) -> Array:
+    """The number of zeros before the first bit that is set."""
+    bits = dtypes.dtype_of(x).bits
+    shift = 1
+    while shift < bits:  # all bits after the first
+        x = na.bitwise_or(x, shift_right_logical(x, na.full_like(x, shift)))
+        shift *= 2
+    return na.subtract(na.full_like(x, bits), population_count(x))
+
+
 def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     """`operand` in another dtype; the real part of complex numbers."""
     new = dtypes.as_dtype(new_dtype)
@@ -165,12 +251,16 @@ def pow(x: Array, y: Array) -> Array:
 
 
 def max(x: Array, y: Array) -> Array:
-    """The larger number."""
+    """The larger number; of complex numbers by the real, then by the imaginary part."""
+    if _dtype(x, y).kind == "complex":
+        return _later(x, y)
     return na.logical_or(x, y) if _is_bool(x, y) else na.maximum(x, y)
 
 
 def min(x: Array, y: Array) -> Array:
-    """The smaller number."""
+    """The smaller number; of complex numbers by the real, then by the imaginary part."""
+    if _dtype(x, y).kind == "complex":
+        return _earlier(x, y)
     return na.logical_and(x, y) if _is_bool(x, y) else na.minimum(x, y)
 
 
@@ -197,6 +287,37 @@ def igamma(a: Array, x: Array) -> Array:
 def igammac(a: Array, x: Array) -> Array:
     """The regularized upper incomplete gamma function."""
     return na.gammaincc(a, x)
+
+
+def betainc(a: Array, b: Array, x: Array) -> Array:
+    """The regularized incomplete beta function."""
+    return na.betainc(a, b, x)
+
+
+def polygamma(m: Array, x: Array) -> Array:
+    """The derivative of order m of `digamma`."""
+    return na.polygamma(m, x)
+
+
+def zeta(x: Array, q: Array) -> Array:
+    """The Hurwitz zeta function, Σ (q + k)⁻ˣ."""
+    return na.zeta(x, q)
+
+
+def mulhi(x: Array, y: Array) -> Array:
+    """The upper half of the bits of the product of integers."""
+    dtype = _dtype(x, y)
+    if dtype.bits < 64:
+        wide = dtypes.as_dtype(f"{dtype.name.rstrip('0123456789')}{2 * dtype.bits}")
+        product = na.multiply(na.astype(x, wide), na.astype(y, wide))
+        return na.astype(na.bitwise_right_shift(product, dtype.bits), dtype)
+    low = (1 << 32) - 1
+    x0, x1 = na.bitwise_and(x, low), na.bitwise_right_shift(x, 32)
+    y0, y1 = na.bitwise_and(y, low), na.bitwise_right_shift(y, 32)
+    first = na.add(na.multiply(x1, y0), shift_right_logical(na.multiply(x0, y0), 32))
+    second = na.add(na.multiply(x0, y1), na.bitwise_and(first, low))
+    carried = na.add(na.bitwise_right_shift(first, 32), na.bitwise_right_shift(second, 32))
+    return na.add(na.multiply(x1, y1), carried)
 
 
 def eq(x: Array, y: Array) -> Array:
@@ -291,6 +412,8 @@ def _is_wide(x: Array, y: Array) -> Array:
 
 def clamp(min: Array, x: Array, max: Array) -> Array:
     """x within bounds, which have no axes or the shape of x."""
+    if dtypes.dtype_of(x).kind == "complex":
+        return _earlier(_later(x, min), max)
     return na.minimum(na.maximum(x, min), max)
 
 
@@ -313,6 +436,21 @@ def _dtype(*operands: Array) -> dtypes.DType:
     numbers = (bool, int, float, builtins.complex)  # not NumPy's, which are instances of these
     array = next(x for x in operands if type(x) not in numbers)
     return dtypes.dtype_of(array)
+
+
+def _later(x: Array, y: Array) -> Array:
+    return na.where(_is_above(x, y), x, y)
+
+
+def _earlier(x: Array, y: Array) -> Array:
+    return na.where(_is_above(y, x), x, y)
+
+
+def _is_above(x: Array, y: Array) -> Array:
+    """Whether complex x is after y by the real, then by the imaginary part."""
+    above = na.greater(na.real(x), na.real(y))
+    ties = na.equal(na.real(x), na.real(y))
+    return na.logical_or(above, na.logical_and(ties, na.greater(na.imag(x), na.imag(y))))
 
 
 def _is_bool(*operands: Array) -> bool:

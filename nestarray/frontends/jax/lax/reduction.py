@@ -13,7 +13,7 @@ from nestarray import dtypes
 from nestarray.typing import Array
 
 __all__ = [
-    "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "reduce_and",
+    "approx_max_k", "approx_min_k", "approx_top_k", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "reduce_and",
     "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort",
     "top_k",
 ]  # fmt: skip
@@ -122,3 +122,38 @@ def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     """(values, int32 positions) of the k largest, in descending order."""
     values, places = na.top_k(operand, k, axis=axis)
     return values, na.astype(places, dtypes.int32)
+
+
+def approx_max_k(
+    operand: Array,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """`top_k`: the approximation is exact, as upstream's on a CPU."""
+    return top_k(operand, k, axis=reduction_dimension)
+
+
+def approx_min_k(
+    operand: Array,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """(values, int32 positions) of the k smallest, in ascending order."""
+    order = na.argsort(operand, axis=reduction_dimension, stable=True)
+    axis = reduction_dimension % len(na.shape(operand))
+    first = na.getitem(order, (*[slice(None)] * axis, slice(k)))
+    return na.take_along_axis(operand, first, axis=axis), na.astype(first, dtypes.int32)
+
+
+def approx_top_k(
+    operand: Array, k: int, reduction_dimension: int = -1, is_max_k: bool = True
+) -> tuple[Array, Array]:
+    """`approx_max_k` or `approx_min_k`."""
+    function = approx_max_k if is_max_k else approx_min_k
+    return function(operand, k, reduction_dimension)

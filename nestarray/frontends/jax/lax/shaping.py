@@ -6,6 +6,7 @@ Upstream, one page a function: https://docs.jax.dev/en/latest/_autosummary/jax.l
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,7 @@ from nestarray import dtypes
 from nestarray.typing import Array
 
 __all__ = [
-    "broadcast_in_dim", "broadcasted_iota", "concatenate", "expand_dims", "full", "iota", "pad",
+    "broadcast_in_dim", "broadcasted_iota", "concatenate", "expand_dims", "full", "iota", "iota_2x32_shape", "pad",
     "reshape", "rev", "slice", "split", "squeeze", "stack", "tile", "transpose",
 ]  # fmt: skip
 
@@ -36,6 +37,14 @@ def broadcasted_iota(dtype: Any, shape: Sequence[int], dimension: int) -> Array:
     sizes[dimension] = shape[dimension]
     steps = na.reshape(na.astype(na.arange(shape[dimension]), dtype), tuple(sizes))
     return na.broadcast_to(steps, tuple(shape))
+
+
+def iota_2x32_shape(shape: Sequence[int]) -> tuple[Array, Array]:
+    """The (upper, lower) 32 bits of the position of each element, uint32."""
+    places = na.reshape(na.arange(math.prod(shape), dtype=dtypes.uint64), tuple(shape))
+    upper = na.bitwise_right_shift(places, 32)
+    lower = na.bitwise_and(places, (1 << 32) - 1)
+    return na.astype(upper, dtypes.uint32), na.astype(lower, dtypes.uint32)
 
 
 def broadcast_in_dim(
