@@ -219,4 +219,24 @@ KINKS: tuple[Kink, ...] = (
     # losses
     Kink("l1_loss", ([0.0, 1.0], [0.0, 0.0]), ([0, 0.5], [0, -0.5])),
     Kink("huber_loss", ([0.0, 1.0], [0.0, 0.0]), ([0, 0.5], [0, -0.5]), ([nan] * 2, [nan] * 2)),
+    # empty arrays
+    *(_row(name, [], []) for name in ("relu", "leaky_relu", "elu", "abs", "sqrt", "log", "sign")),
+    *(Kink(name, ([], []), ([], [])) for name in ("maximum", "fmin", "pow", "atan2", "xlogy")),
+    *(_counted(name, [], []) for name in ("sort", "cummax", "cummin", "prod", "normalize")),
+    *(_counted("vector_norm", [], [], ord=order) for order in (1, 2, 3)),
+    *(_counted(name, [[], []], [[], []], axis=0) for name in ("max", "median", "ptp")),
+    _counted("top_k", [], [], **{"*": (0,)}),
+    # one element, and arrays without axes
+    *(_row(name, 0.0, 0) for name in ("relu", "abs", "sign")),
+    Kink("maximum", (0.0, 0.0), (0.5, 0.5)),
+    Kink("pow", (0.0, 0.0), (0, 0), (nan, nan)),
+    *(_counted(name, [0.0], [1]) for name in ("max", "min", "prod", "sort", "median", "cummax")),
+    *(_counted(name, [0.0], [0]) for name in ("ptp", "var", "std")),
+    _counted("vector_norm", [0.0], [0], [nan]),
+    _counted("vector_norm", [-1.0], [-1]),
+    *(_counted("vector_norm", [0.0], [0], ord=order) for order in (1, inf)),
+    _counted("normalize", [0.0], [1e12], [nan]),
+    _counted("top_k", [0.0], [1], **{"*": (1,)}),
+    _counted("max_pool1d", [[[0.0]]], [[[1]]], kernel_size=1),
+    Kink("l1_loss", ([0.0], [0.0]), ([0], [0])),
 )

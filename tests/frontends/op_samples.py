@@ -7,11 +7,13 @@ import inspect
 import itertools
 import random
 import warnings
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 from torch.testing._internal import common_utils
 from torch.testing._internal.common_methods_invocations import op_db
@@ -114,6 +116,21 @@ def samples(
         if kwargs.get("output_size") and kwargs.get("scales_h"):
             continue  # a size and factors that contradict each other
         yield REORDERED.get(info.name, lambda *a: a)(*args), kwargs
+
+
+def on_one_backend(names: Sequence[str], backends: Sequence[str], every: int = 1) -> list[Any]:
+    """Parameters (name, backend): each `every`-th function on one backend, which its name chooses.
+
+    ``make test-full`` takes all functions on all backends.
+    """
+    found = []
+    for name in names:
+        number = zlib.crc32(name.encode())
+        for i, backend in enumerate(backends):
+            is_chosen = number % every == 0 and (number // every) % len(backends) == i
+            marks = [] if is_chosen else [pytest.mark.full]
+            found.append(pytest.param(name, backend, id=f"{backend}-{name}", marks=marks))
+    return found
 
 
 def _by_scipy(name: str) -> Callable[[torch.Tensor], torch.Tensor]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-import zlib
 from typing import Any
 
 import jax
@@ -15,7 +14,7 @@ import nestarray as na
 from nestarray.config import BACKENDS
 from nestarray.errors import NestarrayError
 from tests.frontends.compare import to_backend
-from tests.frontends.op_samples import REORDERED, STORAGE, function_of, records
+from tests.frontends.op_samples import REORDERED, STORAGE, function_of, on_one_backend, records
 
 #: What a person may catch: this library's errors and those that upstream raises.
 ERRORS = (NestarrayError, TypeError, ValueError, IndexError, RuntimeError, ArithmeticError)
@@ -75,17 +74,6 @@ def accepted(name: str, backend: str) -> list[str]:
     return found
 
 
-def _quick() -> list[Any]:
-    """Each function on one backend; ``make test-full`` takes all four."""
-    found = []
-    for name in NAMES:
-        chosen = zlib.crc32(name.encode()) % 4
-        for i, backend in enumerate(BACKENDS):
-            marks = [] if i == chosen else [pytest.mark.full]
-            found.append(pytest.param(name, backend, id=f"{backend}-{name}", marks=marks))
-    return found
-
-
-@pytest.mark.parametrize(("name", "backend"), _quick())
+@pytest.mark.parametrize(("name", "backend"), on_one_backend(NAMES, BACKENDS))
 def test_what_upstream_refuses_is_refused(name: str, backend: str) -> None:
     assert accepted(name, backend) == []

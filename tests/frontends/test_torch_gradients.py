@@ -6,7 +6,6 @@ that the record says has a gradient. NumPy's derivatives are nestarray's.
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +19,7 @@ import nestarray as na
 from nestarray import backends
 from nestarray.config import BACKENDS
 from tests.frontends.compare import to_backend
-from tests.frontends.op_samples import expected, function_of, records, samples
+from tests.frontends.op_samples import expected, function_of, on_one_backend, records, samples
 from tests.frontends.test_torch_functions import FACTORS, LEFT_OUT, _product
 
 #: Records whose gradients no comparison fits, and why.
@@ -34,7 +33,11 @@ WITHOUT = LEFT_OUT | {
 #: Triangles are read, and upstream gives the other one a gradient too: one triangle is compared.
 TRIANGLES = {"cholesky_inverse", "cholesky_solve"}
 
-NAMES = sorted(n for n, info in records().items() if info.supports_autograd and n not in WITHOUT)
+NAMES = sorted(
+    name
+    for name, info in records().items()
+    if info.supports_autograd and info.supports_dtype(torch.float64, "cpu") and name not in WITHOUT
+)
 
 
 def _is_input(x: Any) -> bool:
@@ -75,7 +78,7 @@ def _weights(number: int, shape: tuple[int, ...], is_complex: bool) -> np.ndarra
     return weights + 1j * rng.normal(size=shape) if is_complex else weights
 
 
-def _torch_gradients(info: Any, args: Any, kwargs: Any) -> list[torch.Tensor] | None:
+def torch_gradients(info: Any, args: Any, kwargs: Any) -> list[torch.Tensor] | None:
     """torch's gradients; None where no result depends on an input."""
     leaves, (args, kwargs) = _inputs((args, kwargs))
     total = None
@@ -96,7 +99,7 @@ def _torch_gradients(info: Any, args: Any, kwargs: Any) -> list[torch.Tensor] | 
     ]
 
 
-def _own_gradients(info: Any, args: Any, kwargs: Any, backend: str) -> list[np.ndarray]:
+def own_gradients(info: Any, args: Any, kwargs: Any, backend: str) -> list[np.ndarray]:
     """The gradients of the frontend's function on `backend`."""
     function = function_of(info)
     assert function is not None
@@ -133,27 +136,25 @@ def _converted(nest: Any, backend: str) -> Any:
 
 def _compare(name: str, backend: str, limit: int) -> int:
     info = records()[name]
-    if not info.supports_dtype(torch.float64, "cpu"):
-        return 0
     torch.manual_seed(0)
     count = 0
     with jax.enable_x64(True), na.use_backend(backend), np.errstate(all="ignore"):
         for args, kwargs in samples(info, torch.float64, limit, requires_grad=True):
-            wanted = _torch_gradients(info, args, kwargs)
+            wanted = torch_gradients(info, args, kwargs)
             if wanted is None:
                 continue
-            actual = _own_gradients(info, args, kwargs, backend)
+            actual = own_gradients(info, args, kwargs, backend)
             assert len(actual) == len(wanted)
             for ours, theirs in zip(actual, wanted):
                 if info.name in TRIANGLES and ours.shape[-2:] == theirs.shape[-2:]:
                     part = np.triu if kwargs.get("upper") else np.tril
                     ours, theirs = part(ours), torch.as_tensor(part(theirs.numpy()))
-                _assert_close(ours, theirs.numpy())
+                assert_close(ours, theirs.numpy())
             count += 1
     return count
 
 
-def _assert_close(ours: np.ndarray, theirs: np.ndarray) -> None:
+def assert_close(ours: np.ndarray, theirs: np.ndarray) -> None:
     assert ours.shape == theirs.shape
     assert ours.dtype == theirs.dtype
     finite = np.abs(np.where(np.isfinite(theirs), theirs, 0))
@@ -162,19 +163,7 @@ def _assert_close(ours: np.ndarray, theirs: np.ndarray) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=atol)
 
 
-def _quick() -> list[Any]:
-    """Each tenth function on one backend; ``make test-full`` takes all of them on all four."""
-    found = []
-    for name in NAMES:
-        number = zlib.crc32(name.encode())
-        for i, backend in enumerate(BACKENDS):
-            chosen = number % 10 == 0 and (number // 10) % 4 == i
-            marks = [] if chosen else [pytest.mark.full]
-            found.append(pytest.param(name, backend, id=f"{backend}-{name}", marks=marks))
-    return found
-
-
-@pytest.mark.parametrize(("name", "backend"), _quick())
+@pytest.mark.parametrize(("name", "backend"), on_one_backend(NAMES, BACKENDS, 10))
 def test_gradients(name: str, backend: str) -> None:
     _compare(name, backend, 2)
 

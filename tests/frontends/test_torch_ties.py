@@ -18,12 +18,12 @@ from torch.utils import _pytree as pytree
 import nestarray as na
 import nestarray.frontends.torch as frontend
 from tests.arrays import host, on
-from tests.frontends.op_samples import records, samples
+from tests.frontends.op_samples import on_one_backend, records, samples
 from tests.frontends.test_torch_gradients import (
     NAMES,
-    _assert_close,
-    _own_gradients,
-    _torch_gradients,
+    assert_close,
+    own_gradients,
+    torch_gradients,
 )
 
 _ANY = "upstream selects any of equal elements"
@@ -68,38 +68,24 @@ def _tied(nest: Any, rng: np.random.Generator) -> Any:
     return pytree.tree_map(leaf, nest)
 
 
-def _quick() -> list[Any]:
-    """Each twelfth function on one backend; ``make test-full`` takes all of them on three."""
-    found = []
-    for name in TIED:
-        number = zlib.crc32(name.encode())
-        for i, backend in enumerate(OTHERS):
-            chosen = number % 12 == 0 and (number // 12) % 3 == i
-            marks = [] if chosen else [pytest.mark.full]
-            found.append(pytest.param(name, backend, id=f"{backend}-{name}", marks=marks))
-    return found
-
-
-@pytest.mark.parametrize(("name", "backend"), _quick())
+@pytest.mark.parametrize(("name", "backend"), on_one_backend(TIED, OTHERS, 12))
 def test_gradients(name: str, backend: str) -> None:
     info = records()[name]
-    if not info.supports_dtype(torch.float64, "cpu"):
-        pytest.skip("no double precision")
     torch.manual_seed(0)
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     with jax.enable_x64(True), na.use_backend(backend), np.errstate(all="ignore"):
         for args, kwargs in samples(info, torch.float64, 3, requires_grad=True):
             args, kwargs = _tied((args, kwargs), rng)
             try:
-                wanted = _torch_gradients(info, args, kwargs)
+                wanted = torch_gradients(info, args, kwargs)
             except (RuntimeError, ValueError, IndexError):
                 continue  # a singular matrix, or a setting out of its range
             if wanted is None:
                 continue
-            found = _own_gradients(info, args, kwargs, backend)
+            found = own_gradients(info, args, kwargs, backend)
             for ours, theirs in zip(found, wanted, strict=True):
                 is_finite = np.isfinite(theirs.numpy())
-                _assert_close(np.where(is_finite, ours, 0), np.where(is_finite, theirs, 0))
+                assert_close(np.where(is_finite, ours, 0), np.where(is_finite, theirs, 0))
 
 
 TIES = np.asarray([[1.0, 0.0, 1.0, -1.0, 0.0, 1.0], [0.0] * 6])

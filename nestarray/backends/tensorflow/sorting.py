@@ -19,6 +19,7 @@ def sort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = 
 def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/argsort"""
     direction = "DESCENDING" if descending else "ASCENDING"
+    x = tf.stop_gradient(x)  # TensorFlow's derivative of top_k fails for empty arrays
     if x.dtype == tf.bool:
         x = tf.cast(x, tf.int8)
     if not x.dtype.is_floating:
