@@ -29,6 +29,7 @@ def inputs() -> dict[str, np.ndarray]:
     arrays = {
         "x": rng.normal(size=(2, 3)),
         "y": rng.normal(size=(2, 3)),
+        "tall": rng.normal(size=(3, 2)),
         "v": rng.normal(size=4),
         "w": rng.normal(size=4),
         "p": rng.uniform(0.1, 0.9, size=(2, 3)),
@@ -66,7 +67,7 @@ def inputs() -> dict[str, np.ndarray]:
 
 INPUTS = inputs()
 #: The arrays by which gradients are taken.
-DIFFERENTIATED = ("x", "y", "v", "w", "p", "q", "m", "a", "t", "z", "ties", "d", "g", "r")
+DIFFERENTIATED = ("x", "y", "tall", "v", "w", "p", "q", "m", "a", "t", "z", "ties", "d", "g", "r")
 
 
 def names_in(expression: str) -> set[str]:
@@ -227,4 +228,4 @@ def agree(theirs: Any, ours: Any, omitted: set[str]) -> bool:
         return True
     if all(p.kind is p.POSITIONAL_ONLY for p in inspect.signature(theirs).parameters.values()):
         return len(found) == len(wanted)
-    return found == [name for name in wanted if name not in omitted]
+    return found == [name for name in wanted if name not in omitted or name in found]

@@ -1,8 +1,8 @@
 """JAX's public API on nestarray's ops: the same code on arrays of any framework.
 
 Names, parameters and semantics are upstream's, https://docs.jax.dev. So far `jax.numpy`, `jax.nn`,
-`jax.lax` and parts of `jax.random`. The functions are also the rules by which jaxprs are
-imported (`vocabulary`).
+`jax.lax`, `jax.random`, `jax.ops` and parts of `jax.scipy`. The functions are also the rules by
+which jaxprs are imported (`vocabulary`).
 
 Differences from programs for JAX: arrays are native, and settings about shardings, layouts and
 precision are not parameters. Numbers without an array have 32 bits, as without
@@ -20,4 +20,6 @@ from nestarray.dtypes import *
 from nestarray.frontends.jax import lax as lax
 from nestarray.frontends.jax import nn as nn
 from nestarray.frontends.jax import numpy as numpy
+from nestarray.frontends.jax import ops as ops
 from nestarray.frontends.jax import random as random
+from nestarray.frontends.jax import scipy as scipy

@@ -1,6 +1,8 @@
-"""Random keys, and their bits: those of upstream's Threefry keys.
+"""Random keys and samples: the bits of upstream's Threefry keys.
 
-Upstream: https://docs.jax.dev/en/latest/jax.random.html. A key is an array uint32[2].
+Upstream: https://docs.jax.dev/en/latest/jax.random.html. A key is an array uint32[2]. Samples that
+are computed with logarithms and other such functions agree up to rounding. ``out_sharding`` is not
+a parameter, and ``dtype`` is not None.
 """
 
 from __future__ import annotations
@@ -10,17 +12,35 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.typing import Array
+from nestarray.frontends.jax.promotion import as_dtype
+from nestarray.typing import Array, DTypeLike
 
-__all__ = ["bits", "fold_in", "key", "key_data", "split", "wrap_key_data"]
+__all__ = [
+    "PRNGKey", "ball", "bernoulli", "beta", "binomial", "bits", "categorical", "cauchy",
+    "chisquare", "choice", "clone", "dirichlet", "double_sided_maxwell", "exponential", "f",
+    "fold_in", "gamma", "generalized_normal", "geometric", "gumbel", "key", "key_data", "key_impl",
+    "laplace", "loggamma", "logistic", "lognormal", "maxwell", "multinomial",
+    "multivariate_normal", "normal", "orthogonal", "pareto", "permutation", "poisson",
+    "rademacher", "randint", "rayleigh", "split", "t", "triangular", "truncated_normal", "uniform",
+    "wald", "weibull_min", "wrap_key_data",
+]  # fmt: skip
+
+Shape = Sequence[int]
+
+# -- keys ----------------------------------------------------------------------------------------
 
 
-def key(seed: Array) -> Array:
-    """The key of a seed."""
+def key(seed: Any) -> Array:
+    """The key of a seed, on the backend of the seed."""
+    if not hasattr(seed, "dtype"):
+        return na.random.key(seed)
     low = na.astype(seed, dtypes.uint32)
     is_wide = dtypes.dtype_of(seed).bits == 64
     high = na.astype(na.bitwise_right_shift(seed, 32), dtypes.uint32) if is_wide else low * 0
     return na.stack([high, low], axis=-1)
+
+
+PRNGKey = key
 
 
 def wrap_key_data(key_bits_array: Array) -> Array:
@@ -33,9 +53,14 @@ def key_data(keys: Array) -> Array:
     return keys
 
 
-def bits(key: Array, shape: Sequence[int] = (), dtype: Any = dtypes.uint32) -> Array:
-    """Random bits."""
-    return na.random_bits(key, shape=tuple(shape), dtype=dtype)
+def key_impl(keys: Array) -> str:
+    """The name of the generator."""
+    return "threefry2x32"
+
+
+def clone(key: Array) -> Array:
+    """The key itself."""
+    return key
 
 
 def fold_in(key: Array, data: Array) -> Array:
@@ -43,10 +68,55 @@ def fold_in(key: Array, data: Array) -> Array:
     return na.random.fold_in(key, data)
 
 
-def split(key: Array, num: int | Sequence[int] = 2) -> Array:
+def split(key: Array, num: int | Shape = 2) -> Array:
     """Keys made of a key, along new axes."""
-    shape = (num,) if isinstance(num, int) else tuple(num)
-    count = 1
-    for size in shape:
-        count *= size
-    return na.reshape(na.random_split(key, num=count), (*shape, 2))
+    return na.random.split(key, num)
+
+
+# -- samples: na has upstream's parameters -------------------------------------------------------
+
+
+def bits(key: Array, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
+    """Random bits, of uint32 by default."""
+    return na.random_bits(
+        key, shape=tuple(shape), dtype=dtypes.uint32 if dtype is None else as_dtype(dtype)
+    )
+
+
+ball = na.random.ball
+bernoulli = na.random.bernoulli
+beta = na.random.beta
+binomial = na.random.binomial
+categorical = na.random.categorical
+cauchy = na.random.cauchy
+chisquare = na.random.chisquare
+choice = na.random.choice
+dirichlet = na.random.dirichlet
+double_sided_maxwell = na.random.double_sided_maxwell
+exponential = na.random.exponential
+f = na.random.f
+gamma = na.random.gamma
+generalized_normal = na.random.generalized_normal
+geometric = na.random.geometric
+gumbel = na.random.gumbel
+laplace = na.random.laplace
+loggamma = na.random.loggamma
+logistic = na.random.logistic
+lognormal = na.random.lognormal
+maxwell = na.random.maxwell
+multinomial = na.random.multinomial
+multivariate_normal = na.random.multivariate_normal
+normal = na.random.normal
+orthogonal = na.random.orthogonal
+pareto = na.random.pareto
+permutation = na.random.permutation
+poisson = na.random.poisson
+rademacher = na.random.rademacher
+randint = na.random.randint
+rayleigh = na.random.rayleigh
+triangular = na.random.triangular
+truncated_normal = na.random.truncated_normal
+uniform = na.random.uniform
+wald = na.random.wald
+weibull_min = na.random.weibull_min
+t = na.random.student_t

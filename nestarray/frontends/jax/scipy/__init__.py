@@ -1,0 +1,9 @@
+"""Functions of SciPy, with JAX's dtypes.
+
+Upstream: https://docs.jax.dev/en/latest/jax.scipy.html
+"""
+
+from nestarray.frontends.jax.scipy import fft as fft
+from nestarray.frontends.jax.scipy import linalg as linalg
+from nestarray.frontends.jax.scipy import ndimage as ndimage
+from nestarray.frontends.jax.scipy import special as special

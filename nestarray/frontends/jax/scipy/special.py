@@ -1,0 +1,217 @@
+"""Special functions.
+
+Upstream: https://docs.jax.dev/en/latest/jax.scipy.html#module-jax.scipy.special
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import nestarray as na
+from nestarray import dtypes
+from nestarray.errors import ArgumentError
+from nestarray.frontends.jax import nn
+from nestarray.frontends.jax.promotion import inexact, promote_inexact
+from nestarray.typing import Array
+
+__all__ = [
+    "beta", "betainc", "betaln", "boxcox", "boxcox1p", "comb", "digamma", "entr", "erf", "erfc",
+    "erfcx", "erfinv", "expit", "factorial", "gamma", "gammainc", "gammaincc", "gammaln",
+    "gammasgn", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "log_softmax", "loggamma", "logit",
+    "logsumexp", "multigammaln", "ndtr", "ndtri", "poch", "polygamma", "rel_entr", "softmax",
+    "xlog1py", "xlogy", "zeta",
+]  # fmt: skip
+
+digamma, erf, erfc, erfcx, erfinv = na.digamma, na.erf, na.erfc, na.erfcx, na.erfinv
+i0, i0e, i1, i1e = na.i0, na.i0e, na.i1, na.i1e
+expit, ndtr, entr = na.sigmoid, na.ndtr, na.entr
+logsumexp = nn.logsumexp
+
+
+def gammaln(x: Array) -> Array:
+    """ln \\|Γ(x)\\|."""
+    return na.lgamma(inexact(x))
+
+
+def loggamma(x: Array) -> Array:
+    """ln Γ(x) of real numbers; NaN where Γ is negative.
+
+    Raises:
+        ArgumentError: x is complex.
+    """
+    x = inexact(x)
+    if dtypes.dtype_of(x).kind == "complex":
+        raise ArgumentError(f"loggamma: x: got {dtypes.dtype_of(x)}, expected real numbers")
+    return na.where(na.less(gammasgn(x), 0), na.full_like(x, math.nan), na.lgamma(x))
+
+
+def gammasgn(x: Array) -> Array:
+    """The sign of Γ(x); NaN at its negative poles and at NaN."""
+    x = inexact(x)
+    whole, is_negative = na.floor(x), na.less(x, 0)
+    is_odd = na.logical_and(is_negative, na.not_equal(na.remainder(whole, 2.0), 0))
+    is_odd = na.logical_or(is_odd, na.logical_and(na.equal(x, 0), na.signbit(x)))
+    sign = na.where(is_odd, na.full_like(x, -1), na.ones_like(x))
+    is_pole = na.logical_or(na.isnan(x), na.logical_and(is_negative, na.equal(x, whole)))
+    return na.where(is_pole, na.full_like(x, math.nan), sign)
+
+
+def gamma(x: Array) -> Array:
+    """Γ(x)."""
+    x = inexact(x)
+    return na.multiply(na.stop_gradient(gammasgn(x)), na.exp(na.lgamma(x)))
+
+
+def factorial(n: Array, exact: bool = False) -> Array:
+    """Γ(n + 1); 0 of negative numbers."""
+    if exact:
+        raise NotImplementedError("factorial: exact: got True, expected False, as upstream")
+    n = inexact(n)
+    return na.where(na.less(n, 0), na.zeros_like(n), na.exp(na.lgamma(na.add(n, 1))))
+
+
+def comb(N: Array, k: Array, *, repetition: bool = False) -> Array:
+    """The number of subsets of k elements of N."""
+    N, k = promote_inexact(N, k)
+    if repetition:
+        return comb(na.subtract(na.add(N, k), 1), k)
+    log = (
+        na.lgamma(na.add(N, 1)) - na.lgamma(na.add(k, 1)) - na.lgamma(na.add(na.subtract(N, k), 1))
+    )
+    is_defined = na.logical_and(na.greater_equal(k, 0), na.less_equal(k, N))
+    is_defined = na.logical_and(is_defined, na.greater_equal(N, 0))
+    return na.where(is_defined, na.exp(log), na.zeros_like(log))
+
+
+def poch(z: Array, m: Array) -> Array:
+    """Γ(z + m) / Γ(z)."""
+    z, m = promote_inexact(z, m)
+    found = na.divide(gamma(na.add(z, m)), gamma(z))
+    return na.where(na.equal(m, 0), na.ones_like(found), found)
+
+
+def betaln(a: Array, b: Array) -> Array:
+    """ln B(a, b)."""
+    a, b = promote_inexact(a, b)
+    return na.subtract(na.add(na.lgamma(a), na.lgamma(b)), na.lgamma(na.add(a, b)))
+
+
+def beta(a: Array, b: Array) -> Array:
+    """B(a, b) = Γ(a) Γ(b) / Γ(a + b)."""
+    a, b = promote_inexact(a, b)
+    sign = na.multiply(na.multiply(gammasgn(a), gammasgn(b)), gammasgn(na.add(a, b)))
+    return na.multiply(na.stop_gradient(sign), na.exp(betaln(a, b)))
+
+
+def betainc(a: Array, b: Array, x: Array) -> Array:
+    """The regularized incomplete beta function."""
+    return na.betainc(*promote_inexact(a, b, x))
+
+
+def gammainc(a: Array, x: Array) -> Array:
+    """The regularized lower incomplete gamma function."""
+    return na.gammainc(*promote_inexact(a, x))
+
+
+def gammaincc(a: Array, x: Array) -> Array:
+    """The regularized upper incomplete gamma function."""
+    return na.gammaincc(*promote_inexact(a, x))
+
+
+def multigammaln(a: Array, d: int) -> Array:
+    """The logarithm of the multivariate gamma function."""
+    return na.multigammaln(inexact(a), p=d)
+
+
+def polygamma(n: Array, x: Array) -> Array:
+    """The n-th derivative of `digamma`."""
+    n, x = promote_inexact(n, x)
+    order = na.add(n, 1)
+    sign = na.where(na.equal(na.remainder(order, 2), 0), na.ones_like(n), na.full_like(n, -1))
+    factor = na.multiply(sign, na.exp(na.lgamma(order)))
+    at_zero = na.equal(n, 0)
+    safe = na.where(at_zero, na.full_like(order, 2), order)
+    return na.where(at_zero, na.digamma(x), na.multiply(factor, na.zeta(safe, x)))
+
+
+def zeta(x: Array, q: Array | None = None) -> Array:
+    """The Hurwitz zeta function."""
+    if q is None:
+        raise NotImplementedError("zeta: q: got None, expected an array, as upstream")
+    return na.zeta(*promote_inexact(x, q))
+
+
+def logit(x: Array) -> Array:
+    """ln(x / (1 − x))."""
+    return na.logit(inexact(x))
+
+
+def log_ndtr(x: Array, series_order: int = 3) -> Array:
+    """The logarithm of the normal distribution function."""
+    return na.log_ndtr(inexact(x))
+
+
+def ndtri(p: Array) -> Array:
+    """The quantile function of the normal distribution."""
+    return na.ndtri(inexact(p))
+
+
+def xlogy(x: Array, y: Array) -> Array:
+    """x ln y; 0 where x = 0."""
+    return na.xlogy(*promote_inexact(x, y))
+
+
+def xlog1py(x: Array, y: Array) -> Array:
+    """x ln(1 + y); 0 where x = 0."""
+    return na.xlog1py(*promote_inexact(x, y))
+
+
+def rel_entr(p: Array, q: Array) -> Array:
+    """p ln(p / q); ∞ where it is not defined."""
+    p, q = promote_inexact(p, q)
+    is_both, is_none = _signs(p, q)
+    safe_p, safe_q = (na.where(is_both, x, na.ones_like(x)) for x in (p, q))
+    found = na.multiply(safe_p, na.subtract(na.log(safe_p), na.log(safe_q)))
+    rest = na.where(is_none, na.zeros_like(found), na.full_like(found, math.inf))
+    return na.where(is_both, found, rest)
+
+
+def _signs(p: Array, q: Array) -> tuple[Array, Array]:
+    """(whether both are positive, whether p is 0 and q is not negative)."""
+    is_both = na.logical_and(na.greater(p, 0), na.greater(q, 0))
+    return is_both, na.logical_and(na.equal(p, 0), na.greater_equal(q, 0))
+
+
+def kl_div(p: Array, q: Array) -> Array:
+    """p ln(p / q) − p + q; ∞ where it is not defined."""
+    p, q = promote_inexact(p, q)
+    return na.add(na.subtract(rel_entr(p, q), p), q)
+
+
+def boxcox(x: Array, lmbda: Array) -> Array:
+    """(x^lmbda − 1) / lmbda; ln x for lmbda = 0."""
+    x, lmbda = promote_inexact(x, lmbda)
+    return _boxcox(na.log(x), lmbda)
+
+
+def boxcox1p(x: Array, lmbda: Array) -> Array:
+    """`boxcox` of 1 + x."""
+    x, lmbda = promote_inexact(x, lmbda)
+    return _boxcox(na.log1p(x), lmbda)
+
+
+def _boxcox(log: Array, lmbda: Array) -> Array:
+    is_zero = na.equal(lmbda, 0)
+    safe = na.where(is_zero, na.ones_like(lmbda), lmbda)
+    return na.where(is_zero, log, na.divide(na.expm1(na.multiply(safe, log)), safe))
+
+
+def softmax(x: Array, /, *, axis: Any = None) -> Array:
+    """Exponentials divided by their sum."""
+    return nn.softmax(x, axis)
+
+
+def log_softmax(x: Array, /, *, axis: Any = None) -> Array:
+    """The logarithm of `softmax`."""
+    return nn.log_softmax(x, axis)
