@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 from nestarray import dtypes
 from nestarray.backends.base import supports
 from nestarray.backends.numpy.random import normal_quantile as _quantile_in_numpy
+from nestarray.backends.numpy.random import random_bits as _bits_in_numpy
 from nestarray.backends.numpy.random import threefry2x32 as _in_numpy
 from nestarray.backends.torch.core import native_dtype
 from nestarray.numerics import threefry
@@ -85,6 +86,34 @@ def _mapped(info: Any, in_dims: Any, key: Any, x0: Any, x1: Any) -> tuple[Any, A
     return (words[0].reshape(x0.shape), words[1].reshape(x0.shape)), (1, 1)
 
 
+def _words_on_host(key: Any, count: int, width: int) -> Any:
+    """Words of 32 or 64 bits by NumPy, without the arrays of their positions."""
+    words = _bits_in_numpy(key.to(torch.uint32).numpy(), shape=(count,), dtype=f"uint{width}")
+    return torch.from_numpy(words.view(f"int{width}"))
+
+
+@torch.library.custom_op("nestarray::random_words", mutates_args=())
+def _opaque_words(key: torch.Tensor, count: int, width: int) -> torch.Tensor:
+    """The words as one operation of compiled code."""
+    return _words_on_host(key, count, width)
+
+
+@_opaque_words.register_fake
+def _word_shapes(key: Any, count: Any, width: int) -> Any:
+    return key.new_empty((count,), dtype=torch.int64 if width == 64 else torch.int32)
+
+
+@_opaque_words.register_vmap
+def _mapped_words(info: Any, in_dims: Any, key: Any, count: Any, width: int) -> tuple[Any, Any]:
+    """The words of all keys in one call of the hash."""
+    keys = key.movedim(in_dims[0], -1).unsqueeze(-1).expand(2, info.batch_size, count)
+    counts = torch.arange(count, dtype=torch.int64).repeat(info.batch_size)
+    words = _joined(*_opaque_hash(keys.reshape(2, -1), torch.zeros_like(counts), counts), width)
+    if width == 32:
+        words = words.to(torch.uint32).view(torch.int32)
+    return words.reshape(info.batch_size, count), 0
+
+
 def _is_compiled_for_host(key: Any) -> bool:
     """Whether torch.compile traces the call; exported programs must run without nestarray."""
     return (
@@ -115,6 +144,10 @@ def normal_quantile(u: Any) -> Any:
 
 def _bits(key: Any, shape: Any, width: int) -> Any:
     """Random words in int64; 64-bit words as the bits of a signed number."""
+    if width >= 32 and (_is_plain(key) or _is_compiled_for_host(key)):
+        draw = _words_on_host if _is_plain(key) else torch.ops.nestarray.random_words
+        words = draw(key.to(torch.int64), threefry.count(shape), width).reshape(tuple(shape))
+        return words if width == 64 else words.to(torch.int64) & _MASK
     counts = torch.arange(threefry.count(shape), dtype=torch.int64, device=key.device)
     return _joined(*_hash(key, torch.zeros_like(counts), counts), width).reshape(tuple(shape))
 
