@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import nestarray as na
+from nestarray import dtypes
 from nestarray.errors import UnsupportedError
 from nestarray.frontends.jax.lax.shaping import pad
 from nestarray.typing import Array
@@ -27,9 +28,9 @@ def dot_general(
 ) -> Array:
     """Σ lhs · rhs over contracted axes; the result has batch axes, axes of lhs, axes of rhs."""
     (over_l, over_r), (batch_l, batch_r) = dimension_numbers
-    if preferred_element_type is not None:
-        lhs = na.astype(lhs, preferred_element_type)
-        rhs = na.astype(rhs, preferred_element_type)
+    if preferred_element_type is None:
+        preferred_element_type = max(map(dtypes.dtype_of, (lhs, rhs)), key=_width)
+    lhs, rhs = na.astype(lhs, preferred_element_type), na.astype(rhs, preferred_element_type)
     rank_l, rank_r = len(na.shape(lhs)), len(na.shape(rhs))
     is_matmul = not batch_l and rank_r == 2 and tuple(over_l) == (rank_l - 1,)
     if is_matmul and tuple(over_r) == (0,) and rank_l >= 1:
@@ -44,6 +45,11 @@ def dot_general(
     kept_r = [x for i, x in enumerate(of_r) if i not in (*over_r, *batch_r)]
     result = "".join([*[of_l[i] for i in batch_l], *kept_l, *kept_r])
     return na.einsum(f"{''.join(of_l)},{''.join(of_r)}->{result}", lhs, rhs)
+
+
+def _width(dtype: dtypes.DType) -> tuple[int, int]:
+    """The order of the dtypes of factors, of which the largest is that of the product."""
+    return {"float": 1, "complex": 2}.get(dtype.kind, 0), dtype.bits
 
 
 def conv_general_dilated(
@@ -76,6 +82,14 @@ def conv_general_dilated(
     count = len(window_strides)
     order = tuple(range(count + 2))
     lhs_spec, rhs_spec, out_spec = dimension_numbers or (order, order, order)
+    shape = _result_shape(
+        [na.shape(lhs)[i] for i in lhs_spec], [na.shape(rhs)[i] for i in rhs_spec],
+        window_strides, padding, lhs_dilation, rhs_dilation,
+    )  # fmt: skip
+    if 0 in shape[2:]:  # no window fits
+        sizes = dict(zip(out_spec, [shape[0] // batch_group_count, *shape[1:]], strict=True))
+        empty = tuple([sizes[i] for i in order])
+        return na.zeros(empty, dtype=dtypes.dtype_of(lhs), like=lhs)
     last_l = (lhs_spec[0], *lhs_spec[2:], lhs_spec[1])
     last_r = (*rhs_spec[2:], rhs_spec[1], rhs_spec[0])
     is_last = last_l == order and last_r == order
@@ -109,6 +123,25 @@ def conv_general_dilated(
     places = dict(zip(out_spec, made, strict=True))
     permutation = tuple([places[i] for i in range(count + 2)])
     return found if permutation == order else na.permute_dims(found, permutation)
+
+
+def _result_shape(
+    lhs: Sequence[int],
+    rhs: Sequence[int],
+    strides: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+) -> tuple[int, ...]:
+    """(batch, outputs, spatial sizes) of a convolution of shapes in this order."""
+    ones = (1,) * len(strides)
+    found = [lhs[0], rhs[0]]
+    for n, k, stride, pads, d, e in zip(
+        lhs[2:], rhs[2:], strides, padding, lhs_dilation or ones, rhs_dilation or ones, strict=True
+    ):
+        size = ((n - 1) * d + 1 if n else 0) + sum(pads)
+        found.append(max((size - (k - 1) * e - 1) // stride + 1, 0))
+    return tuple(found)
 
 
 def _with_channel_groups(lhs: Array, rhs: Array, groups: int, is_last: bool) -> tuple[Array, Array]:

@@ -161,8 +161,10 @@ def round(x: Array, rounding_method: int = 0) -> Array:
     """The nearest integer; halves away from zero (0) or to the even one (1)."""
     if rounding_method == 1:
         return na.round(x)
-    rounded = na.copysign(na.floor(na.abs(x) + 0.5), x)
-    return na.astype(rounded, dtypes.dtype_of(x))
+    size = na.abs(x)
+    whole = na.floor(size)
+    is_up = na.greater_equal(na.subtract(size, whole), 0.5)
+    return na.copysign(na.where(is_up, na.add(whole, 1), whole), x)
 
 
 def integer_pow(x: Array, y: int) -> Array:

@@ -5,11 +5,13 @@ Upstream, one page a function: https://docs.jax.dev/en/latest/_autosummary/jax.l
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.jax.lax import elementwise, windows
 from nestarray.typing import Array
 
 __all__ = [
@@ -30,12 +32,16 @@ def reduce_prod(operand: Array, axes: Sequence[int]) -> Array:
 
 
 def reduce_max(operand: Array, axes: Sequence[int]) -> Array:
-    """The maximum along axes."""
+    """The maximum along axes; of complex numbers by the real, then by the imaginary part."""
+    if dtypes.dtype_of(operand).kind == "complex":
+        return windows.reduce(operand, complex(-math.inf, -math.inf), elementwise.max, axes)
     return na.max(operand, axis=tuple(axes))
 
 
 def reduce_min(operand: Array, axes: Sequence[int]) -> Array:
-    """The minimum along axes."""
+    """The minimum along axes; of complex numbers by the real, then by the imaginary part."""
+    if dtypes.dtype_of(operand).kind == "complex":
+        return windows.reduce(operand, complex(math.inf, math.inf), elementwise.min, axes)
     return na.min(operand, axis=tuple(axes))
 
 
@@ -79,11 +85,15 @@ def cumprod(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
 
 def cummax(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
     """Cumulative maxima along an axis."""
+    if dtypes.dtype_of(operand).kind == "complex":
+        return na.associative_scan(elementwise.max, operand, axis=axis, reverse=reverse)
     return _in_order(lambda x: na.cummax(x, axis=axis), operand, axis, reverse)
 
 
 def cummin(operand: Array, axis: int = 0, reverse: bool = False) -> Array:
     """Cumulative minima along an axis."""
+    if dtypes.dtype_of(operand).kind == "complex":
+        return na.associative_scan(elementwise.min, operand, axis=axis, reverse=reverse)
     return _in_order(lambda x: na.cummin(x, axis=axis), operand, axis, reverse)
 
 
@@ -108,12 +118,17 @@ def sort(
 ) -> Array | tuple[Array, ...]:
     """Sorted along an axis; of several arrays all, by the first `num_keys` of them."""
     if not isinstance(operand, (list, tuple)):
-        return na.sort(operand, axis=dimension, stable=is_stable)
+        return sort((operand,), dimension, is_stable)[0]
     operands = tuple(operand)
-    if len(operands) == 1:
+    is_complex = dtypes.dtype_of(operands[0]).kind == "complex"
+    if len(operands) == 1 and not is_complex:
         return (na.sort(operands[0], axis=dimension, stable=is_stable),)
-    for key in range(num_keys - 1, -1, -1):  # the least significant key first
-        order = na.argsort(operands[key], axis=dimension, stable=True)
+    keys: list[Array] = []  # of complex numbers the real, then the imaginary parts
+    for x in operands[:num_keys]:
+        keys += [na.real(x), na.imag(x)] if dtypes.dtype_of(x).kind == "complex" else [x]
+    for i in range(len(keys) - 1, -1, -1):  # the least significant key first
+        order = na.argsort(keys[i], axis=dimension, stable=True)
+        keys = [na.take_along_axis(x, order, axis=dimension) for x in keys]
         operands = tuple([na.take_along_axis(x, order, axis=dimension) for x in operands])
     return operands
 

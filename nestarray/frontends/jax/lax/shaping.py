@@ -159,7 +159,7 @@ def pad(
 def _padded(x: Array, value: Array, pairs: Sequence[tuple[int, int]]) -> Array:
     if not any(n for pair in pairs for n in pair):
         return x
-    if isinstance(value, (bool, int, float)):
+    if isinstance(value, (bool, int, float, complex)):
         return na.pad(x, pairs, constant_values=value)
     is_inside = na.pad(na.ones_like(x, dtype=dtypes.bool), pairs)
     return na.where(is_inside, na.pad(x, pairs), value)

@@ -16,7 +16,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes, tree
-from nestarray.frontends.jax.lax import shaping
+from nestarray.frontends.jax.lax import elementwise, shaping
 from nestarray.typing import Array, Nest
 
 __all__ = [
@@ -142,6 +142,9 @@ def _places(
         yield na.getitem(padded, tuple(index))
 
 
+_of_any = reduce_window
+
+
 def _reducing(computation: str) -> Callable[..., Array]:
     def reduce_window(
         operand: Array,
@@ -152,6 +155,11 @@ def _reducing(computation: str) -> Callable[..., Array]:
         window_dilation: Sequence[int] | None = None,
     ) -> Array:
         """The reductions of windows that slide over all axes."""
+        if computation != "add" and dtypes.dtype_of(operand).kind == "complex":
+            function = elementwise.max if computation == "max" else elementwise.min
+            start = -math.inf if computation == "max" else math.inf
+            settings = window_dimensions, window_strides, padding, base_dilation, window_dilation
+            return _of_any(operand, complex(start, start), function, *settings)
         return na.reduce_window(
             operand,
             computation=computation,
