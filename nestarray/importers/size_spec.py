@@ -24,7 +24,7 @@ class NativeSizes(NamedTuple):
 
     Attributes:
         accepts: whether a value is one.
-        kind: its type in words, for errors.
+        kind: its type in words, for errors; empty if there is none.
         name: the name of one; empty if it has none.
     """
 
@@ -150,7 +150,7 @@ def _collect_axes(
         elif given is not None and not native.accepts(given):
             raise ArgumentError(
                 f"trace_graph: {where}[{axis}]: got {given!r}, expected a name such as "
-                f"'batch', {native.kind}, or None for a fixed size"
+                f"'batch', {native.kind + ', ' if native.kind else ''}or None for a fixed size"
             )
         if given is not None:
             found[leaf.place, axis % len(shape)] = given
@@ -158,3 +158,32 @@ def _collect_axes(
 
 def _list(tree: Mapping[Any, Any]) -> str:
     return ", ".join(repr(key) for key in tree)
+
+
+def leaf_tree(pairs: list[tuple[Any, Any]], keystr: Any) -> dict[Any, Any]:
+    """The example as nested dicts by the keys of its mappings, sequences and objects.
+
+    Args:
+        pairs: (key path, leaf) of a pytree of torch or JAX; the first key is the argument's name.
+        keystr: the framework's function for the text of a key path.
+    """
+    tree: dict[Any, Any] = {}
+    for path, leaf in pairs:
+        at = tree
+        *outer, last = [_key(entry) for entry in path]
+        for key in outer:
+            at = at.setdefault(key, {})
+        at[last] = Leaf(place_of(keystr, path), leaf)
+    return tree
+
+
+def _key(entry: Any) -> Any:
+    for attribute in ("key", "idx", "name"):
+        if hasattr(entry, attribute):
+            return getattr(entry, attribute)
+    return str(entry)
+
+
+def place_of(keystr: Any, path: Any) -> str:
+    """``extra['a'][0]``."""
+    return f"{path[0].key}{keystr(path[1:])}"

@@ -465,10 +465,11 @@ def _max_pool(x: Array, at: windows.Windows) -> Array:
     refuse_complex(x)
     if any(low or high for low, high in at.padding):
         x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
-    return reduce(_first_maximum, _slices(x, at))
+    return reduce(first_maximum, _slices(x, at))
 
 
-def _first_maximum(x1: Array, x2: Array) -> Array:
+def first_maximum(x1: Array, x2: Array) -> Array:
+    """The elementwise maximum, with the derivative of the first of equal elements."""
     is_first = ops.logical_or(ops.greater_equal(x1, x2), ops.isnan(x1))
     return ops.where(is_first, x1, x2)
 

@@ -20,7 +20,7 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding
 from nestarray.ops.convolution import spread
-from nestarray.ops.pooling import lowest
+from nestarray.ops.pooling import first_maximum, lowest
 from nestarray.typing import Array
 
 __all__ = [
@@ -407,13 +407,7 @@ def _starts(uniform: Array, size: int, kernel: int, output: int) -> Array:
     return ops.astype(end, dtypes.int64)
 
 
-#: (combination of two elements, its identity element)
-_COMPUTATIONS: dict[str, tuple[Any, Any]] = {
-    "add": ("add", 0),
-    "mul": ("multiply", 1),
-    "max": ("maximum", None),
-    "min": ("minimum", None),
-}
+_COMPUTATIONS = ("add", "mul", "max", "min")
 
 
 @op
@@ -460,8 +454,7 @@ def reduce_window(
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html
     """
-    found = _COMPUTATIONS.get(computation)
-    if found is None:
+    if computation not in _COMPUTATIONS:
         raise ArgumentError(
             f"reduce_window: computation: got {computation!r}, expected one of "
             f"{', '.join(_COMPUTATIONS)}"
@@ -479,9 +472,7 @@ def reduce_window(
                 f"reduce_window: {name}: got {tuple(given)}, expected {count} numbers: one for each "
                 f"axis of x {tuple(x.shape)}"
             )
-    combine, neutral = getattr(ops, found[0]), found[1]
-    if neutral is None:
-        neutral = lowest(x) if computation == "max" else _highest(x)
+    combine, neutral = _combination(computation, x)
     if base_dilation is not None:
         if min(base_dilation, default=1) < 1:
             raise ArgumentError(
@@ -493,11 +484,57 @@ def reduce_window(
         "reduce_window", tuple(x.shape), window, stride=strides or ones, padding=padding,
         dilation=window_dilation or ones,
     )  # fmt: skip
-    output = at.output(tuple(x.shape))
-    if any(low or high for low, high in at.padding):
-        x = ops.pad(x, at.padding, constant_values=neutral)
-    result = reduce(combine, (x[place] for place in at.offsets(output)))
+    result = _pooled(x, computation, at)
+    if result is None:
+        output = at.output(tuple(x.shape))
+        if any(low or high for low, high in at.padding):
+            x = ops.pad(x, at.padding, constant_values=neutral)
+        result = reduce(combine, (x[place] for place in at.offsets(output)))
     return result if init is None else combine(result, init)
+
+
+def _combination(computation: str, x: Array) -> tuple[Callable[..., Array], Any]:
+    """(combination of two elements, its identity element)."""
+    if computation == "max":
+        return first_maximum, lowest(x)
+    if computation == "min":
+        return lambda x1, x2: ops.negative(first_maximum(-x1, -x2)), _highest(x)
+    return (ops.add, 0) if computation == "add" else (ops.multiply, 1)
+
+
+def _pooled(x: Array, computation: str, at: windows.Windows) -> Array | None:
+    """The maxima or sums by the pooling functions; None where these do not apply."""
+    sizes = tuple(x.shape)
+    trivial = (1, 1, (0, 0))
+    settings = [*zip(at.kernel, at.stride, at.padding)]
+    axes = [i for i in range(len(sizes)) if settings[i] != trivial]
+    others = [i for i in range(len(sizes)) if settings[i] == trivial]
+    is_floating = dtypes.dtype_of(x).is_floating and 1 <= len(axes) <= 3 and 0 not in sizes
+    has_dilation = any(step != 1 for step in at.dilation)
+    is_floating = is_floating and all(min(pair) >= 0 for pair in at.padding)
+    if (
+        not is_floating
+        or computation not in ("max", "add")
+        or (computation == "add" and has_dilation)
+    ):
+        return None
+    order = [*others, *axes]
+    rows = ops.permute_dims(x, order)
+    batch, *channels = [sizes[i] for i in others] or [1]
+    spatial = [sizes[i] for i in axes]
+    rows = ops.reshape(rows, (batch, math.prod(channels), *spatial))
+    kernel, stride, padding, dilation = (
+        [each[i] for i in axes] for each in (at.kernel, at.stride, at.padding, at.dilation)
+    )
+    given = {"kernel_size": kernel, "stride": stride, "padding": padding}
+    if computation == "max":
+        pool = getattr(ops, f"max_pool{len(axes)}d")
+        result = pool(rows, **given, dilation=dilation)
+    else:
+        pool = getattr(ops, f"avg_pool{len(axes)}d")
+        result = pool(rows, **given, divisor_override=1)
+    found = ops.reshape(result, (*[sizes[i] for i in others], *result.shape[2:]))
+    return ops.permute_dims(found, [order.index(i) for i in range(len(order))])
 
 
 def _highest(x: Array) -> float:

@@ -113,6 +113,12 @@ RULES = {
         Rule("scatter-max", "jax.lax.scatter_max", adapt=_mode),
         Rule("conv_general_dilated", "jax.lax.conv_general_dilated", adapt=_conv),
         Rule("reduce_window_sum", "jax.lax.reduce_window_sum"),
+        Rule(
+            "dim_as_value",
+            "jax.lax.full",
+            {"dim": "fill_value"},
+            {"shape": (), "dtype": dtypes.int32},
+        ),
         Rule("psum", "jax.lax.reduce_sum", adapt=_without("axis_index_groups")),
         Rule("pmax", "jax.lax.reduce_max", adapt=_without("axis_index_groups")),
         Rule("pmin", "jax.lax.reduce_min", adapt=_without("axis_index_groups")),

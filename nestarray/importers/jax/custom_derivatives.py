@@ -7,6 +7,7 @@ that of nestarray, Jᴴ.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 #: The primitives of functions with custom derivatives.
@@ -81,6 +82,53 @@ def _pullback(eqn: Any) -> tuple[Any, Any]:
     count, moved = len(eqn.outvars), inexact([v.aval for v in eqn.outvars])
     closed, (results, residuals) = jax.make_jaxpr(forward, return_shape=True)(*avals)
     return closed, jax.make_jaxpr(backward)(residuals, [results[i] for i in moved])
+
+
+def called(eqn: Any, call: Any, rules: list[Any], operands: Sequence[Any]) -> list[Any]:
+    """The results of the function, with the derivatives of its rules.
+
+    Args:
+        eqn: the equation.
+        call: the jaxpr of the function.
+        rules: the jaxprs of `rules_of`.
+        operands: the arguments.
+    """
+    import jax
+    from jax.extend.core import jaxpr_as_fun
+
+    run, *functions = map(jaxpr_as_fun, (call, *rules))
+    if not rules:
+        return run(*operands)
+    places, moved = (inexact([v.aval for v in vars]) for vars in (eqn.invars, eqn.outvars))
+
+    def filled(moving: Sequence[Any]) -> list[Any]:
+        new = dict(zip(places, moving, strict=True))
+        return [new.get(i, x) for i, x in enumerate(operands)]
+
+    def function(*moving: Any) -> list[Any]:
+        found = run(*filled(moving))
+        return [found[i] for i in moved]
+
+    def push(primals: Any, tangents: Any) -> Any:
+        return function(*primals), functions[0](*filled(primals), *tangents)
+
+    def forward(*moving: Any) -> Any:
+        found = functions[0](*filled(moving))
+        return [found[i] for i in moved], found[len(eqn.outvars) :]
+
+    def backward(residuals: Any, cotangents: Any) -> Any:
+        return tuple(map(_conj, functions[1](*residuals, *map(_conj, cotangents))))
+
+    if len(rules) == 1:
+        custom = jax.custom_jvp(function)
+        custom.defjvp(push)
+    else:
+        custom = jax.custom_vjp(function)
+        custom.defvjp(forward, backward)
+    results = run(*operands)
+    for i, x in zip(moved, custom(*[operands[i] for i in places]), strict=True):
+        results[i] = x
+    return results
 
 
 def inexact(avals: list[Any]) -> list[int]:

@@ -15,6 +15,7 @@ from nestarray import backends, dtypes
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.frontends.jax import vocabulary
+from nestarray.graph.binding import argument_names
 from nestarray.graph.builder import GraphBuilder, Place, plain
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
@@ -30,7 +31,8 @@ from nestarray.importers.jax.models import (
     program_of,
 )
 from nestarray.importers.jax.selection import uses_jax
-from nestarray.importers.jax.source import Equation, Given, JaxSource, Part
+from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic, text_of
+from nestarray.importers.jax.source import Equation, Given, JaxSource, Part, Size
 from nestarray.importers.protocol import Imported, Request
 from nestarray.transforms import call_with_jvp, call_with_vjp
 
@@ -50,6 +52,8 @@ _CONTROL_FLOW = ("cond", "while", "scan", "reduce", "reduce_window")
 #: The number of rules around an equation from which derivatives are those of the formulas. A rule
 #: often calls its own function; two make derivatives of first and second order exact.
 _NO_RULES = 2
+#: Primitives that remain calls if all their inputs are constants.
+_CREATION = ("iota", "broadcast_in_dim", "dim_as_value")
 #: Primitives without effect on values.
 _IDENTITIES = ("copy", "copy_p", "optimization_barrier", "sharding_constraint", "device_put")
 
@@ -76,15 +80,12 @@ class JaxImporter:
         """Trace the source; see `Importer.read`."""
         import jax
 
-        if request.sizes.is_asked:
-            raise ConversionError(
-                "trace_graph: dynamic: open sizes of JAX programs are not supported yet; trace with "
-                "an example of each size"
-            )
         program = program_of(request)
         example, structure = jax.tree.flatten((program.args, program.kwargs))
         leaves = [key_words(x) for x in example]
         inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
+        names = argument_names(program.signed, len(program.args))
+        axes = named_axes(request.sizes, names, program.args, program.kwargs)
         output: list[_Output] = []
 
         def flat(v: list[Any], s: list[Any], arrays: list[Any]) -> list[Any]:
@@ -98,10 +99,19 @@ class JaxImporter:
             output[:] = [_Output(spec, found, list(new))]
             return [*filter(backends.is_array, found), *new.values()]
 
-        arrays = [leaves[i] for i in inputs]
+        shaped = symbolic(leaves, axes)
+        arrays = [shaped[i] for i in inputs]
         variables = list(program.v.leaves()), list(program.s.leaves())
-        closed = jax.make_jaxpr(flat)(*variables, arrays)
-        translation = _Translation(program, request, closed, leaves, inputs)
+        try:
+            closed = jax.make_jaxpr(flat)(*variables, arrays)
+        except (jax.errors.InconclusiveDimensionOperation, TypeError) as error:
+            if not any(axes):
+                raise
+            raise ConversionError(
+                f"trace_graph: dynamic: {program.name} depends on an open size: "
+                f"{str(error).splitlines()[0]} Leave this size out of dynamic="
+            ) from error
+        translation = _Translation(program, request, closed, leaves, inputs, axes)
         operations = translation.operations()
         graph = None
         if all(operation.status != "missing" for operation in operations):
@@ -128,11 +138,19 @@ class _Translation:
     """Turns one jaxpr into one Graph."""
 
     def __init__(
-        self, program: Program, request: Request, closed: Any, leaves: list[Any], inputs: list[int]
+        self,
+        program: Program,
+        request: Request,
+        closed: Any,
+        leaves: list[Any],
+        inputs: list[int],
+        axes: list[dict[int, str]],
     ) -> None:
         self.program, self.request, self.closed = program, request, closed
-        self.leaves, self.inputs = leaves, inputs
+        self.leaves, self.inputs, self.axes = leaves, inputs, axes
         self.builder = GraphBuilder(program.name, "jax", train=request.train)
+        self.sizes = SizeNodes(self.builder, self._add_size)
+        self.sized: dict[str, tuple[Any, int]] = {}  # name → Given, axis
         self.nodes: dict[Any, Any] = {}  # Given, Equation or Part → node
         self.equations: list[Any] = []  # the same and other equations, in order
         self.depth = 0  # of the bodies that are being translated
@@ -212,6 +230,9 @@ class _Translation:
         for i, var in zip(self.inputs, invars, strict=True):
             filled[i] = builder.argument(f"x_{i}", _aval(var.aval))
             env[var] = self._add(Given(), filled[i])
+            for axis, name in self.axes[i].items():
+                self.sized.setdefault(name, (env[var], axis))
+            self.sizes.read(filled[i], self.axes[i], self.leaves[i].shape)
         args_given, kwargs_given = jax.tree.unflatten(structure, self.leaves)
         args, kwargs = plain(jax.tree.unflatten(structure, filled))
         builder.sign(program.signed, args, kwargs)
@@ -223,7 +244,7 @@ class _Translation:
         nest = plain(jax.tree.unflatten(output.structure, returned))
         updates = dict(zip(output.updated, results, strict=True))
         source = JaxSource("jax", self.equations, self.nodes, args_given, kwargs_given)
-        return builder.finish(nest, updates, source, v=program.v, s=program.s)
+        return builder.finish(nest, updates, source, self.sizes.sizes(), v=program.v, s=program.s)
 
     def _constant(self, value: Any) -> Any:
         """A variable that the function names, or a constant of the graph."""
@@ -239,6 +260,10 @@ class _Translation:
         if node is not None:
             self.nodes[equation] = node
         return equation
+
+    def _add_size(self, text: str, node: Node) -> None:
+        if not self.depth:  # verify runs a loop as a whole
+            self._add(Size(text, self.sized), node)
 
     def _node(self, value: Any) -> Any:
         """The node of a value; a constant becomes one."""
@@ -275,11 +300,9 @@ class _Translation:
     def _equation(self, eqn: Any, inputs: list[Any]) -> list[Any]:
         """The values of one equation."""
         known = (Given, Equation, Part, Node)
-        if not any(isinstance(x, known) for x in inputs) and eqn.primitive.name not in (
-            "iota",
-            "broadcast_in_dim",
-        ):
-            found = Equation(eqn.primitive, eqn.params, []).evaluate(inputs)
+        is_constant = not any(isinstance(x, known) for x in inputs)
+        if is_constant and eqn.primitive.name not in _CREATION:
+            found = Equation(eqn, inputs).evaluate({})
             return list(found) if eqn.primitive.multiple_results else [found]
         place = _place(eqn)
         if eqn.primitive.name in _CONTROL_FLOW:
@@ -290,7 +313,7 @@ class _Translation:
             node = self._call(eqn, inputs, place)
         if self.depth:  # verify runs a loop as a whole
             return self._results(eqn, node)
-        equation = Equation(eqn.primitive, eqn.params, inputs, place)
+        equation = Equation(eqn, inputs, place, self.sized)
         results = self._results(eqn, node)
         if not eqn.primitive.multiple_results:
             return [self._add(equation, node)]
@@ -318,13 +341,13 @@ class _Translation:
         rule = _named(eqn) or vocabulary.find(name)
         assert rule is not None
         arguments = [self._argument(name, x) for x in inputs]
-        params = {} if _named(eqn) is not None else dict(eqn.params)
+        params = {} if _named(eqn) is not None else self._settings(eqn.params)
         if name == "broadcast_in_dim" and not isinstance(arguments[0], Node):
             rule = vocabulary.Rule(name, "jax.lax.full")
             dtype = dtypes.as_dtype(eqn.outvars[0].aval.dtype)
-            params = {"shape": eqn.params["shape"], "fill_value": arguments[0], "dtype": dtype}
+            params = {"shape": params["shape"], "fill_value": arguments[0], "dtype": dtype}
             arguments = []
-        call = rule.call({**_operands(rule, name, arguments), **_settings(params)})
+        call = rule.call({**_operands(rule, name, arguments), **params})
         is_single = not eqn.primitive.multiple_results or _named(eqn) is not None
         return self.builder.call(
             call.name.rpartition(".")[2],
@@ -336,6 +359,10 @@ class _Translation:
             place=place,
             origin=name,
         )
+
+    def _settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Parameters as the graph holds them."""
+        return {key: _setting(self.sizes.replaced(value)) for key, value in params.items()}
 
     def _argument(self, name: str, value: Any) -> Any:
         """The node of an operand, or a number."""
@@ -418,7 +445,7 @@ class _Translation:
         carry, xs = inputs[first : first + count], inputs[first + count :]
         settings = {"reverse": True} if params["reverse"] else {}
         if not xs:
-            settings["length"] = params["length"]
+            settings["length"] = self.sizes.replaced(params["length"])
         args = (body, tuple(map(self._node, carry)), tuple(map(self._node, xs)))
         return self._take("scan", args, place, **settings)
 
@@ -533,7 +560,7 @@ def _aval(aval: Any) -> Aval | None:
     """Shape and dtype; None for random keys, which are arrays uint32[2] in graphs."""
     if str(aval.dtype).startswith("key<"):
         return None
-    return Aval(tuple([int(n) for n in aval.shape]), dtypes.as_dtype(str(aval.dtype)))
+    return Aval(tuple(map(text_of, aval.shape)), dtypes.as_dtype(str(aval.dtype)))
 
 
 def _operands(rule: vocabulary.Rule, name: str, arguments: list[Any]) -> dict[str, Any]:
@@ -550,11 +577,6 @@ def _operands(rule: vocabulary.Rule, name: str, arguments: list[Any]) -> dict[st
         return dict(zip(("operand", "update"), arguments)) | {"start_indices": arguments[2:]}
     parameters = vocabulary.rules.signature_of(rule.function).parameters
     return dict(zip(parameters, arguments))
-
-
-def _settings(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters as a graph holds them."""
-    return {k: _setting(x) for k, x in params.items()}
 
 
 def _setting(value: Any) -> Any:

@@ -112,12 +112,15 @@ def _function_of(
         )
     place = list(signature.parameters).index(parameter)
     is_positional = place < len(args)
-    variables = args[place] if is_positional else kwargs[parameter]
+    given = {parameter: args[place] if is_positional else kwargs[parameter]}
+    is_array = backends.is_array(given[parameter])
+    variables = given if is_array else given[parameter]  # an array has the argument's name
     everything = from_pytree(variables)
     v, s = _parted(everything, lambda path, x: dtypes.dtype_of(x).is_inexact)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         filled = to_pytree(_joined(everything, v, s), variables)
+        filled = filled[parameter] if is_array else filled
         if is_positional:
             return function(*args[:place], filled, *args[place:], **kwargs), {}
         return function(*args, **kwargs, **{parameter: filled}), {}

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from nestarray.graph.builder import NOWHERE, Place
+from nestarray.graph.sizes import evaluate
+from nestarray.importers.jax.sizes import bound
 from nestarray.proof.source import EquationSource
 
 
@@ -22,20 +24,41 @@ class Equation:
     """One equation of a jaxpr without nested calls.
 
     Attributes:
-        primitive: what it binds.
-        params: the primitive's parameters.
+        eqn: JAX's equation.
         inputs: Given, Equation and Part values, and constants.
         place: module and line.
+        sizes: name of an open size → an argument and its axis with this size.
     """
 
-    primitive: Any
-    params: Mapping[str, Any]
+    eqn: Any
     inputs: list[Any]
     place: Place = NOWHERE
+    sizes: Mapping[str, tuple[Given, int]] = dataclasses.field(default_factory=dict)
 
-    def evaluate(self, operands: list[Any]) -> Any:
-        """The value, or the list of values."""
-        return self.primitive.bind(*operands, **self.primitive.get_bind_params(self.params))
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        """The value, or the list of values, given the values of operands."""
+        known = (Given, Equation, Part)
+        operands = [values[x] if isinstance(x, known) else x for x in self.inputs]
+        sizes = {name: values[given].shape[axis] for name, (given, axis) in self.sizes.items()}
+        return bound(self.eqn, operands, sizes)
+
+
+@dataclasses.dataclass(eq=False)
+class Size:
+    """An expression of open sizes.
+
+    Attributes:
+        text: the expression.
+        sizes: of `Equation`.
+    """
+
+    text: str
+    sizes: Mapping[str, tuple[Given, int]]
+
+    def evaluate(self, values: Mapping[Any, Any]) -> int:
+        """The size, given the values of the arguments."""
+        sizes = {name: values[given].shape[axis] for name, (given, axis) in self.sizes.items()}
+        return int(evaluate(self.text, sizes))
 
 
 @dataclasses.dataclass(eq=False)
@@ -53,8 +76,11 @@ class JaxSource(EquationSource):
         """The values that an equation reads."""
         if isinstance(equation, Part):
             return [equation.equation]
+        if isinstance(equation, Given):
+            return []
         inputs = equation.inputs if isinstance(equation, Equation) else ()
-        return [x for x in inputs if isinstance(x, (Given, Equation, Part))]
+        sized = [given for given, _ in equation.sizes.values()]
+        return [*(x for x in inputs if isinstance(x, (Given, Equation, Part))), *sized]
 
     def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
         """The value of an equation."""
@@ -62,6 +88,4 @@ class JaxSource(EquationSource):
             return equation.value
         if isinstance(equation, Part):
             return values[equation.equation][equation.index]
-        known = (Given, Equation, Part)
-        operands = [values[x] if isinstance(x, known) else x for x in equation.inputs]
-        return equation.evaluate(operands)
+        return equation.evaluate(values)

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nestarray.importers.size_spec import Leaf, NativeSizes, SizeSpec
+from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 from nestarray.importers.torch.export_errors import (
     advice,
     collect_specializations,
@@ -36,8 +36,8 @@ class Dynamic:
         self.arguments = dict(arguments)
         self.is_asked = sizes.is_asked
         pairs, structure = tree_flatten_with_path(self.arguments)
-        self.leaves = {_written(keystr, path): leaf for path, leaf in pairs}
-        self.given = sizes.axes(_tree_of(pairs, keystr), _NATIVE)
+        self.leaves = {place_of(keystr, path): leaf for path, leaf in pairs}
+        self.given = sizes.axes(leaf_tree(pairs, keystr), _NATIVE)
         self._everything = sizes.everything
         self._dims = {dim_name(d): d for d in self.given.values() if _is_dim(d)}
         self._constants: dict[str, str] = {}  # torch's name of a size → the line that needs it
@@ -118,30 +118,6 @@ class Dynamic:
         lines = (line for name, line in self._constants.items() if line and name in reason)
         at = next(lines, "")
         return reason.partition(". If you're using")[0] + (f": {at}" if at else "")
-
-
-def _tree_of(pairs: list[tuple[Any, Any]], keystr: Any) -> dict[Any, Any]:
-    """The example as nested dicts by the keys of its mappings, sequences and objects."""
-    tree: dict[Any, Any] = {}
-    for path, leaf in pairs:
-        at = tree
-        *outer, last = [_key(entry) for entry in path]
-        for key in outer:
-            at = at.setdefault(key, {})
-        at[last] = Leaf(_written(keystr, path), leaf)
-    return tree
-
-
-def _key(entry: Any) -> Any:
-    for attribute in ("key", "idx", "name"):
-        if hasattr(entry, attribute):
-            return getattr(entry, attribute)
-    return str(entry)
-
-
-def _written(keystr: Any, path: Any) -> str:
-    """``extra['a'][0]``."""
-    return f"{path[0].key}{keystr(path[1:])}"
 
 
 def source_of(place: str) -> str:

@@ -1,0 +1,222 @@
+"""Open sizes of JAX programs: symbolic dimensions, as ``jax.export`` has them.
+
+A dimension of a jaxpr is a number or a polynomial of names, ``2*batch + 1``. In a graph it is an
+expression in a shape, and a call of an operator in an argument.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.frontends.jax import vocabulary
+from nestarray.graph.builder import GraphBuilder
+from nestarray.graph.node import Node
+from nestarray.graph.sizes import Sizes
+from nestarray.importers.jax import custom_derivatives
+from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
+
+_NATIVE = NativeSizes(lambda x: False, "", str)
+_OPERATORS = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+}
+
+
+def named_axes(
+    sizes: SizeSpec, names: Sequence[str], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[dict[int, str]]:
+    """{axis: name} for each leaf of an example.
+
+    Args:
+        sizes: the specification.
+        names: the names of `args`.
+        args, kwargs: the example.
+
+    Raises:
+        ArgumentError, ShapeError: the specification does not fit the example.
+        ConversionError: all sizes are asked for.
+    """
+    from jax import tree_util
+
+    if sizes.everything:
+        raise ConversionError(
+            "trace_graph: dynamic: got True, expected names for the open sizes of a JAX program, "
+            'for example {"x": {0: "batch"}}'
+        )
+    arguments = [*zip(names, args, strict=True), *kwargs.items()]
+    pairs = [
+        ((tree_util.DictKey(name), *path), leaf)
+        for name, value in arguments
+        for path, leaf in tree_util.tree_flatten_with_path(value)[0]
+    ]
+    found = sizes.axes(leaf_tree(pairs, tree_util.keystr), _NATIVE)
+    places = [place_of(tree_util.keystr, path) for path, _ in pairs]
+    return [{axis: name for (at, axis), name in found.items() if at == place} for place in places]
+
+
+def symbolic(leaves: Sequence[Any], axes: Sequence[Mapping[int, str]]) -> list[Any]:
+    """The leaves, with symbolic shapes where axes have names."""
+    import jax
+    import jax.export
+
+    names = sorted({name for each in axes for name in each.values()})
+    if not names:
+        return list(leaves)
+    dims = dict(zip(names, jax.export.symbolic_shape(", ".join(names)), strict=True))
+    return [
+        jax.ShapeDtypeStruct(
+            tuple([dims[each[i]] if i in each else n for i, n in enumerate(leaf.shape)]), leaf.dtype
+        )
+        if each
+        else leaf
+        for leaf, each in zip(leaves, axes, strict=True)
+    ]
+
+
+def is_symbolic(x: Any) -> bool:
+    """Whether a dimension is a polynomial."""
+    return type(x).__name__ == "_DimExpr"
+
+
+def has_symbolic(x: Any) -> bool:
+    """Whether a parameter holds a polynomial, outside of jaxprs."""
+    return any(map(has_symbolic, x)) if isinstance(x, (list, tuple)) else is_symbolic(x)
+
+
+def text_of(size: Any) -> int | str:
+    """A dimension as in the shape of an `Aval`."""
+    return ast.unparse(_parsed(size)) if is_symbolic(size) else int(size)
+
+
+def concrete(value: Any, sizes: Mapping[str, int]) -> Any:
+    """A parameter of a primitive with numbers for the names."""
+    import jax
+
+    if is_symbolic(value):
+        return value._evaluate(sizes)
+    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+        return type(value)([concrete(item, sizes) for item in value])
+    if not hasattr(getattr(value, "jaxpr", value), "eqns"):
+        return value
+    jaxpr, consts = getattr(value, "jaxpr", value), getattr(value, "consts", ())
+
+    def run(*args: Any) -> list[Any]:
+        env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
+        for eqn in jaxpr.eqns:
+            operands = [x.val if hasattr(x, "val") else env[x] for x in eqn.invars]
+            found = bound(eqn, operands, sizes)
+            results = found if eqn.primitive.multiple_results else [found]
+            env.update(zip(eqn.outvars, results, strict=True))
+        return [x.val if hasattr(x, "val") else env[x] for x in jaxpr.outvars]
+
+    avals = [
+        jax.ShapeDtypeStruct(concrete(tuple(v.aval.shape), sizes), v.aval.dtype)
+        for v in jaxpr.invars
+    ]
+    made = jax.make_jaxpr(run)(*avals)
+    return made if value is not jaxpr else made.jaxpr
+
+
+def bound(eqn: Any, operands: Sequence[Any], sizes: Mapping[str, int]) -> Any:
+    """The value of an equation with numbers for the names."""
+    primitive, params = eqn.primitive, eqn.params
+    if primitive.name == "dim_as_value":
+        import jax.numpy as jnp
+
+        return jnp.asarray(concrete(params["dim"], sizes), jnp.int32)
+    if sizes and primitive.name in custom_derivatives.PRIMITIVES:
+        call, *rules = [
+            concrete(jaxpr, sizes)
+            for jaxpr in (params["call_jaxpr"], *custom_derivatives.rules_of(eqn))
+        ]
+        return custom_derivatives.called(eqn, call, rules, operands)
+    if sizes:
+        params = {key: concrete(value, sizes) for key, value in params.items()}
+    return primitive.bind(*operands, **primitive.get_bind_params(params))
+
+
+class SizeNodes:
+    """The names of a program's sizes, and their nodes.
+
+    Args:
+        builder: of the graph.
+        add: takes the expression of each new node, and the node.
+    """
+
+    def __init__(self, builder: GraphBuilder, add: Callable[[str, Node], Any]) -> None:
+        self._builder, self._add = builder, add
+        self._nodes: dict[str, Node] = {}
+        self._example: dict[str, int] = {}
+
+    def read(self, argument: Node, axes: Mapping[int, str], shape: Sequence[int]) -> None:
+        """Take the named sizes of an argument."""
+        for axis, name in axes.items():
+            if name not in self._nodes:
+                size = vocabulary.function("jax.numpy.size")
+                args = (argument, axis)
+                self._nodes[name] = self._builder.call(name, size, "jax.numpy.size", args)
+                self._example[name] = int(shape[axis])
+                self._add(name, self._nodes[name])
+
+    def replaced(self, value: Any) -> Any:
+        """A parameter with nodes in place of polynomials."""
+        if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
+            return type(value)([self.replaced(item) for item in value])
+        return self._node(_parsed(value)) if is_symbolic(value) else value
+
+    def _node(self, expression: ast.expr) -> Any:
+        match expression:
+            case ast.Constant(value=number):
+                return number
+            case ast.Name(id=name):
+                return self._nodes[name]
+            case ast.UnaryOp(ast.USub(), operand):
+                args = (-1, self._node(operand))
+                return self._call(expression, "mul", operator.mul, "operator.mul", args)
+            case ast.BinOp(left, op, right):
+                function = _OPERATORS[type(op)]
+                name = function.__name__
+                args = (self._node(left), self._node(right))
+                return self._call(expression, name, function, f"operator.{name}", args)
+            case ast.Call(ast.Name(id=name), args):
+                printed = f"jax.core.{name}_dim"
+                found = tuple(map(self._node, args))
+                function = vocabulary.function(printed)
+                return self._call(expression, f"{name}_dim", function, printed, found)
+        raise AssertionError(ast.unparse(expression))
+
+    def _call(
+        self, expression: ast.expr, name: str, function: Any, printed: str, args: tuple[Any, ...]
+    ) -> Any:
+        if not any(isinstance(x, Node) for x in args):
+            return function(*args)
+        node = self._builder.call(name, function, printed, args)
+        self._add(ast.unparse(expression), node)
+        return node
+
+    def sizes(self) -> Sizes:
+        """The sizes of the graph; JAX assumes that none is 0."""
+        return Sizes(dict.fromkeys(self._nodes, (1, None)), (), self._example)
+
+
+class _Operators(ast.NodeTransformer):
+    """Operators of Python in place of JAX's functions."""
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        operators = {"floordiv": ast.FloorDiv, "mod": ast.Mod}
+        if isinstance(node.func, ast.Name) and node.func.id in operators:
+            return ast.BinOp(node.args[0], operators[node.func.id](), node.args[1])
+        return node
+
+
+def _parsed(size: Any) -> ast.expr:
+    return _Operators().visit(ast.parse(str(size).replace("^", "**"), mode="eval")).body
