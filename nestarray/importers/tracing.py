@@ -50,11 +50,11 @@ def trace_graph(
             traced, independent of the mode of a torch module; a module that writes into its
             buffers in evaluation also returns ``(output, new_state)``. Random numbers from NumPy
             or Python in a torch module become constants of the graph, with a warning.
-        dynamic: the sizes of a torch module's inputs that may change from call to call, by
-            argument and dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and
-            lists for nested arguments. Equal names are equal sizes; a
-            ``torch.export.Dim`` with a range may replace a name. True: all sizes that the model
-            does not need as constants. By default sizes are fixed to the example.
+        dynamic: the sizes of the inputs that may change from call to call, by argument and
+            dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and lists for nested
+            arguments. Equal names are equal sizes. For torch modules, a ``torch.export.Dim``
+            with a range may replace a name, and True opens all sizes that the model does not need
+            as constants. By default sizes are fixed to the example.
         islands: run unsupported operations, such as ``torch.library.custom_op``, in torch on any
             backend (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
         float64: ``"float32"`` computes float64 in float32, for JAX without x64; see

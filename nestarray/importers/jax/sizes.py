@@ -96,14 +96,17 @@ def text_of(size: Any) -> int | str:
     return ast.unparse(_parsed(size)) if is_symbolic(size) else int(size)
 
 
-def concrete(value: Any, sizes: Mapping[str, int]) -> Any:
-    """A parameter of a primitive with numbers for the names."""
+def concrete(value: Any, sizes: Mapping[str, int], *, has_rules: bool = True) -> Any:
+    """A parameter of a primitive with numbers for the names.
+
+    Without rules, functions with custom derivatives have the derivatives of their formulas.
+    """
     import jax
 
     if is_symbolic(value):
         return value._evaluate(sizes)
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return type(value)([concrete(item, sizes) for item in value])
+        return type(value)([concrete(item, sizes, has_rules=has_rules) for item in value])
     if not hasattr(getattr(value, "jaxpr", value), "eqns"):
         return value
     jaxpr, consts = getattr(value, "jaxpr", value), getattr(value, "consts", ())
@@ -112,7 +115,7 @@ def concrete(value: Any, sizes: Mapping[str, int]) -> Any:
         env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))
         for eqn in jaxpr.eqns:
             operands = [x.val if hasattr(x, "val") else env[x] for x in eqn.invars]
-            found = bound(eqn, operands, sizes)
+            found = bound(eqn, operands, sizes, has_rules=has_rules)
             results = found if eqn.primitive.multiple_results else [found]
             env.update(zip(eqn.outvars, results, strict=True))
         return [x.val if hasattr(x, "val") else env[x] for x in jaxpr.outvars]
@@ -125,7 +128,9 @@ def concrete(value: Any, sizes: Mapping[str, int]) -> Any:
     return made if value is not jaxpr else made.jaxpr
 
 
-def bound(eqn: Any, operands: Sequence[Any], sizes: Mapping[str, int]) -> Any:
+def bound(
+    eqn: Any, operands: Sequence[Any], sizes: Mapping[str, int], *, has_rules: bool = True
+) -> Any:
     """The value of an equation with numbers for the names."""
     primitive, params = eqn.primitive, eqn.params
     if primitive.name == "dim_as_value":
@@ -133,13 +138,13 @@ def bound(eqn: Any, operands: Sequence[Any], sizes: Mapping[str, int]) -> Any:
 
         return jnp.asarray(concrete(params["dim"], sizes), jnp.int32)
     if sizes and primitive.name in custom_derivatives.PRIMITIVES:
-        call, *rules = [
-            concrete(jaxpr, sizes)
-            for jaxpr in (params["call_jaxpr"], *custom_derivatives.rules_of(eqn))
-        ]
-        return custom_derivatives.called(eqn, call, rules, operands)
+        call = concrete(params["call_jaxpr"], sizes, has_rules=False)
+        rules = custom_derivatives.rules_of(eqn) if has_rules else ()
+        # a rule often calls its own function
+        numbered = [concrete(rule, sizes, has_rules=False) for rule in rules]
+        return custom_derivatives.called(eqn, call, numbered, operands)
     if sizes:
-        params = {key: concrete(value, sizes) for key, value in params.items()}
+        params = {key: concrete(value, sizes, has_rules=has_rules) for key, value in params.items()}
     return primitive.bind(*operands, **primitive.get_bind_params(params))
 
 
