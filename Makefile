@@ -70,6 +70,7 @@ docs: $(READY)
 	$(BIN)/python docs/generate_ops.py
 	$(BIN)/python docs/generate_kinks.py
 	$(BIN)/python docs/generate_torch_coverage.py
+	$(BIN)/python docs/generate_jax_coverage.py
 
 models: $(READY)
 	$(BIN)/python docs/generate_models.py

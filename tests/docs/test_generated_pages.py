@@ -23,3 +23,9 @@ def test_table_of_kinks() -> None:
     page = runpy.run_path(str(DOCS / "generate_kinks.py"))["page"]
     is_fresh = page(["numpy"]) == (DOCS / "kinks.md").read_text()
     assert is_fresh, "docs/kinks.md is stale; run `make docs`"
+
+
+def test_table_of_names_of_jax() -> None:
+    page = runpy.run_path(str(DOCS / "generate_jax_coverage.py"))["page"]()
+    is_fresh = page == (DOCS / "jax_coverage.md").read_text()
+    assert is_fresh, "docs/jax_coverage.md is stale; run `make docs`"
