@@ -53,6 +53,11 @@ def _mode(arguments: Arguments) -> Arguments:
     }
 
 
+def _from_zero(arguments: Arguments) -> Arguments:
+    """Starts below zero are clamped: jaxprs add the sizes themselves."""
+    return arguments | {"allow_negative_indices": False}
+
+
 def _conv(arguments: Arguments) -> Arguments:
     return arguments | {"dimension_numbers": tuple(map(tuple, arguments["dimension_numbers"]))}
 
@@ -111,6 +116,8 @@ RULES = {
         Rule("scatter-min", "jax.lax.scatter_min", adapt=_mode),
         Rule("scatter_max", "jax.lax.scatter_max", adapt=_mode),
         Rule("scatter-max", "jax.lax.scatter_max", adapt=_mode),
+        Rule("dynamic_slice", "jax.lax.dynamic_slice", adapt=_from_zero),
+        Rule("dynamic_update_slice", "jax.lax.dynamic_update_slice", adapt=_from_zero),
         Rule("conv_general_dilated", "jax.lax.conv_general_dilated", adapt=_conv),
         Rule("reduce_window_sum", "jax.lax.reduce_window_sum"),
         Rule(

@@ -7,15 +7,20 @@ https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import UnsupportedError
+from nestarray.frontends.jax.lax import windows
 from nestarray.frontends.jax.lax.shaping import pad
 from nestarray.typing import Array
 
-__all__ = ["conv_general_dilated", "dot_general"]
+__all__ = [
+    "ConvDimensionNumbers", "batch_matmul", "conv", "conv_dimension_numbers",
+    "conv_general_dilated", "conv_transpose", "conv_with_general_padding", "dot", "dot_general",
+    "padtype_to_pads",
+]  # fmt: skip
 
 Dimensions = Sequence[int]
 
@@ -56,10 +61,10 @@ def conv_general_dilated(
     lhs: Array,
     rhs: Array,
     window_strides: Sequence[int],
-    padding: Sequence[tuple[int, int]],
+    padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None = None,
     rhs_dilation: Sequence[int] | None = None,
-    dimension_numbers: tuple[Dimensions, Dimensions, Dimensions] | None = None,
+    dimension_numbers: tuple[Any, Any, Any] | None = None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
     preferred_element_type: Any = None,
@@ -69,9 +74,10 @@ def conv_general_dilated(
     Args:
         lhs, rhs: the images and the kernels.
         window_strides, lhs_dilation, rhs_dilation: one number for each spatial axis.
-        padding: (before, after) of each spatial axis.
+        padding: (before, after) of each spatial axis, "SAME", "SAME_LOWER" or "VALID".
         dimension_numbers: for images (batch, channels, spatial axes), for kernels (outputs,
-            inputs, spatial axes), and for the result; by default in this order.
+            inputs, spatial axes), and for the result; by default in this order. Or letters of the
+            axes, ``("NHWC", "HWIO", "NHWC")``.
         feature_group_count: groups of channels.
         batch_group_count: groups of images.
         preferred_element_type: dtype of the result.
@@ -81,7 +87,15 @@ def conv_general_dilated(
         rhs = na.astype(rhs, preferred_element_type)
     count = len(window_strides)
     order = tuple(range(count + 2))
-    lhs_spec, rhs_spec, out_spec = dimension_numbers or (order, order, order)
+    lhs_spec, rhs_spec, out_spec = conv_dimension_numbers(order, order, dimension_numbers)
+    if isinstance(padding, str):
+        sizes = [na.shape(lhs)[i] for i in lhs_spec[2:]]
+        sizes = [(n - 1) * d + 1 for n, d in zip(sizes, lhs_dilation or (1,) * count, strict=True)]
+        window = [na.shape(rhs)[i] for i in rhs_spec[2:]]
+        window = [
+            (n - 1) * d + 1 for n, d in zip(window, rhs_dilation or (1,) * count, strict=True)
+        ]
+        padding = padtype_to_pads(sizes, window, window_strides, padding)
     shape = _result_shape(
         [na.shape(lhs)[i] for i in lhs_spec], [na.shape(rhs)[i] for i in rhs_spec],
         window_strides, padding, lhs_dilation, rhs_dilation,
@@ -142,6 +156,137 @@ def _result_shape(
         size = ((n - 1) * d + 1 if n else 0) + sum(pads)
         found.append(max((size - (k - 1) * e - 1) // stride + 1, 0))
     return tuple(found)
+
+
+class ConvDimensionNumbers(NamedTuple):
+    """The axes of images, kernels and results of a convolution; see `conv_general_dilated`."""
+
+    lhs_spec: Dimensions
+    rhs_spec: Dimensions
+    out_spec: Dimensions
+
+
+def conv_dimension_numbers(
+    lhs_shape: Sequence[int], rhs_shape: Sequence[int], dimension_numbers: Any
+) -> ConvDimensionNumbers:
+    """The axes of a convolution as numbers, of letters or None."""
+    if isinstance(dimension_numbers, ConvDimensionNumbers):
+        return dimension_numbers
+    order = tuple(range(len(lhs_shape)))
+    if dimension_numbers is None:
+        return ConvDimensionNumbers(order, order, order)
+    if not isinstance(dimension_numbers[0], str):
+        return ConvDimensionNumbers(*map(tuple, dimension_numbers))
+    lhs, rhs, out = dimension_numbers
+    spatial = [letter for letter in rhs if letter not in "IO"]
+
+    def places(axes: str, first: str, second: str) -> tuple[int, ...]:
+        return tuple([axes.index(letter) for letter in (first, second, *spatial)])
+
+    return ConvDimensionNumbers(places(lhs, "N", "C"), places(rhs, "O", "I"), places(out, "N", "C"))
+
+
+def padtype_to_pads(
+    in_shape: Sequence[int],
+    window_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str,
+) -> list[tuple[int, int]]:
+    """(before, after) of each axis for "SAME", "SAME_LOWER" or "VALID"."""
+    return windows.pads_of(padding, in_shape, window_shape, window_strides)
+
+
+def conv(
+    lhs: Array,
+    rhs: Array,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    preferred_element_type: Any = None,
+) -> Array:
+    """A convolution of images (batch, channels, …) and kernels (outputs, inputs, …)."""
+    settings = {"preferred_element_type": preferred_element_type}
+    return conv_general_dilated(lhs, rhs, window_strides, padding, **settings)
+
+
+def conv_with_general_padding(
+    lhs: Array,
+    rhs: Array,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None,
+    rhs_dilation: Sequence[int] | None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """`conv` with dilations."""
+    settings = {"preferred_element_type": preferred_element_type}
+    return conv_general_dilated(
+        lhs, rhs, window_strides, padding, lhs_dilation, rhs_dilation, **settings
+    )
+
+
+def conv_transpose(
+    lhs: Array,
+    rhs: Array,
+    strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: Any = None,
+    transpose_kernel: bool = False,
+    preferred_element_type: Any = None,
+) -> Array:
+    """A convolution with fractional strides, by default channels last.
+
+    Args:
+        lhs, rhs: the images and the kernels.
+        strides: the steps between the images' elements.
+        padding: of `conv_general_dilated`, for the dilated images.
+        rhs_dilation: the steps between the kernels' elements.
+        dimension_numbers: of `conv_general_dilated`.
+        transpose_kernel: whether the kernels are flipped and their inputs and outputs exchanged,
+            as in the gradient of a convolution.
+        preferred_element_type: dtype of the result.
+    """
+    count = len(na.shape(lhs)) - 2
+    dilation = tuple(rhs_dilation or (1,) * count)
+    if dimension_numbers is None:
+        spatial = tuple(range(1, count + 1))
+        outer, kernel = (0, count + 1, *spatial), (count + 1, count, *range(count))
+        dimension_numbers = outer, kernel, outer
+    numbers = conv_dimension_numbers(na.shape(lhs), na.shape(rhs), dimension_numbers)
+    sizes = [na.shape(rhs)[i] for i in numbers.rhs_spec[2:]]
+    extents = [(n - 1) * d + 1 for n, d in zip(sizes, dilation, strict=True)]
+    if isinstance(padding, str) and padding in ("SAME", "VALID"):
+        pairs = zip(extents, strides, strict=True)
+        padding = [_transposed_pads(k, s, padding) for k, s in pairs]
+    if transpose_kernel:
+        rhs = na.flip(rhs, axis=tuple(numbers.rhs_spec[2:]))
+        outputs, inputs, *rest = numbers.rhs_spec
+        numbers = numbers._replace(rhs_spec=(inputs, outputs, *rest))
+    return conv_general_dilated(
+        lhs, rhs, (1,) * count, padding, strides, dilation, numbers,
+        preferred_element_type=preferred_element_type,
+    )  # fmt: skip
+
+
+def _transposed_pads(size: int, stride: int, padding: str) -> tuple[int, int]:
+    if padding == "VALID":
+        return size - 1, size - 1 + max(stride - size, 0)
+    total = size + stride - 2
+    before = size - 1 if stride > size - 1 else -(-total // 2)
+    return before, total - before
+
+
+def dot(lhs: Array, rhs: Array, *, preferred_element_type: Any = None) -> Array:
+    """The product of vectors and matrices: over the last axis of `lhs` and the first of `rhs`."""
+    numbers = ((len(na.shape(lhs)) - 1,), (0,)), ((), ())
+    return dot_general(lhs, rhs, numbers, preferred_element_type)
+
+
+def batch_matmul(lhs: Array, rhs: Array) -> Array:
+    """The products of matrices, with equal batch axes."""
+    rank = len(na.shape(lhs))
+    batch = tuple(range(rank - 2))
+    return dot_general(lhs, rhs, (((rank - 1,), (rank - 2,)), (batch, batch)))
 
 
 def _with_channel_groups(lhs: Array, rhs: Array, groups: int, is_last: bool) -> tuple[Array, Array]:

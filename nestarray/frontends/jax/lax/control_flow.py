@@ -11,7 +11,10 @@ import nestarray as na
 from nestarray import tree
 from nestarray.typing import Array, Nest
 
-__all__ = ["cond", "fori_loop", "map", "scan", "switch", "while_loop"]
+__all__ = [
+    "all_gather", "associative_scan", "axis_index", "axis_size", "cond", "fori_loop", "map", "pmax",
+    "pmean", "pmin", "psum", "scan", "switch", "while_loop",
+]  # fmt: skip
 
 Function = Callable[..., Nest]
 
@@ -45,6 +48,46 @@ def scan(
 ) -> tuple[Nest, Nest]:
     """``carry, y = f(carry, x)`` for each row x of `xs`; the last carry, and the ys stacked."""
     return na.scan(f, init, xs, length=length, reverse=reverse)
+
+
+def associative_scan(fn: Function, elems: Nest, reverse: bool = False, axis: int = 0) -> Nest:
+    """The combinations of all first slices along an axis, by an associative function."""
+    return na.associative_scan(fn, elems, reverse=reverse, axis=axis)
+
+
+def psum(x: Nest, axis_name: str) -> Nest:
+    """The sum over a mapped axis."""
+    return na.psum(x, axis_name)
+
+
+def pmean(x: Nest, axis_name: str) -> Nest:
+    """The mean over a mapped axis."""
+    return na.pmean(x, axis_name)
+
+
+def pmax(x: Nest, axis_name: str) -> Nest:
+    """The maximum over a mapped axis."""
+    return na.pmax(x, axis_name)
+
+
+def pmin(x: Nest, axis_name: str) -> Nest:
+    """The minimum over a mapped axis."""
+    return na.pmin(x, axis_name)
+
+
+def all_gather(x: Nest, axis_name: str, *, axis: int = 0, tiled: bool = False) -> Nest:
+    """The values of all members of a mapped axis."""
+    return na.all_gather(x, axis_name, axis=axis, tiled=tiled)
+
+
+def axis_index(axis_name: str) -> Array:
+    """The position along a mapped axis."""
+    return na.axis_index(axis_name)
+
+
+def axis_size(axis_name: str) -> int:
+    """The length of a mapped axis."""
+    return na.axis_size(axis_name)
 
 
 def map(f: Function, xs: Nest) -> Nest:

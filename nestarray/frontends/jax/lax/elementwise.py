@@ -298,7 +298,10 @@ def betainc(a: Array, b: Array, x: Array) -> Array:
 
 def polygamma(m: Array, x: Array) -> Array:
     """The derivative of order m of `digamma`."""
-    return na.polygamma(m, x)
+    factor = na.exp(na.lgamma(na.add(m, 1)))
+    sign = na.subtract(na.multiply(na.remainder(m, 2), 2), 1)
+    found = na.multiply(na.multiply(sign, factor), na.zeta(na.add(m, 1), x))
+    return na.where(na.equal(m, 0), na.digamma(x), found)
 
 
 def zeta(x: Array, q: Array) -> Array:

@@ -15,8 +15,9 @@ from nestarray import dtypes
 from nestarray.typing import Array
 
 __all__ = [
-    "GatherDimensionNumbers", "ScatterDimensionNumbers", "dynamic_slice", "dynamic_update_slice",
-    "gather", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",
+    "GatherDimensionNumbers", "ScatterDimensionNumbers", "dynamic_index_in_dim", "dynamic_slice",
+    "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice",
+    "dynamic_update_slice_in_dim", "gather", "index_in_dim", "index_take", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",
 ]  # fmt: skip
 
 
@@ -41,10 +42,15 @@ class ScatterDimensionNumbers(NamedTuple):
 
 
 def dynamic_slice(
-    operand: Array, start_indices: Sequence[Array], slice_sizes: Sequence[int]
+    operand: Array,
+    start_indices: Sequence[Array],
+    slice_sizes: Sequence[int],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
 ) -> Array:
     """A part of these sizes, with its start clamped so that it is within `operand`."""
     sizes = na.shape(operand)
+    start_indices = _from_the_end(start_indices, sizes, allow_negative_indices)
     for axis, (start, size) in enumerate(zip(start_indices, slice_sizes, strict=True)):
         if size != sizes[axis]:
             places = na.add(_start(start, sizes[axis] - size), _steps(size, operand))
@@ -52,14 +58,90 @@ def dynamic_slice(
     return operand
 
 
-def dynamic_update_slice(operand: Array, update: Array, start_indices: Sequence[Array]) -> Array:
+def dynamic_update_slice(
+    operand: Array,
+    update: Array,
+    start_indices: Sequence[Array],
+    *,
+    allow_negative_indices: bool | Sequence[bool] = True,
+) -> Array:
     """`operand` with a part replaced, its start clamped so that it is within `operand`."""
     sizes, parts = na.shape(operand), na.shape(update)
+    start_indices = _from_the_end(start_indices, sizes, allow_negative_indices)
     rank, index = len(sizes), []
     for axis, (start, size) in enumerate(zip(start_indices, parts, strict=True)):
         places = na.add(_start(start, sizes[axis] - size), _steps(size, operand))
         index.append(na.reshape(places, _along(axis, rank, size)))
     return na.setitem(operand, tuple(index), update) if rank else update
+
+
+def _from_the_end(
+    starts: Sequence[Array], sizes: Sequence[int], is_allowed: bool | Sequence[bool]
+) -> list[Array]:
+    """Starts below zero count from the end, where that is allowed."""
+    if isinstance(is_allowed, bool):
+        is_allowed = [is_allowed] * len(sizes)
+    found = []
+    for start, size, allowed in zip(starts, sizes, is_allowed, strict=True):
+        if not allowed:
+            found.append(start)
+        elif isinstance(start, int):
+            found.append(start + size if start < 0 else start)
+        else:
+            found.append(na.where(na.less(start, 0), na.add(start, size), start))
+    return found
+
+
+def _starts(operand: Array, start: Array, axis: int) -> list[Array]:
+    """`start` along one axis, 0 along the others."""
+    rank = len(na.shape(operand))
+    return [start if i == axis % rank else 0 for i in range(rank)]
+
+
+def dynamic_slice_in_dim(
+    operand: Array, start_index: Array, slice_size: int, axis: int = 0
+) -> Array:
+    """`dynamic_slice` along one axis."""
+    sizes = list(na.shape(operand))
+    sizes[axis] = slice_size
+    return dynamic_slice(operand, _starts(operand, start_index, axis), sizes)
+
+
+def dynamic_index_in_dim(
+    operand: Array, index: Array, axis: int = 0, keepdims: bool = True
+) -> Array:
+    """The elements at one position along an axis."""
+    found = dynamic_slice_in_dim(operand, index, 1, axis)
+    return found if keepdims else na.squeeze(found, axis=axis)
+
+
+def dynamic_update_slice_in_dim(
+    operand: Array, update: Array, start_index: Array, axis: int
+) -> Array:
+    """`dynamic_update_slice` along one axis."""
+    return dynamic_update_slice(operand, update, _starts(operand, start_index, axis))
+
+
+def dynamic_update_index_in_dim(operand: Array, update: Array, index: Array, axis: int) -> Array:
+    """`operand` with the elements at one position along an axis replaced."""
+    if len(na.shape(update)) != len(na.shape(operand)):
+        update = na.expand_dims(update, axis)
+    return dynamic_update_slice_in_dim(operand, update, index, axis)
+
+
+def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = True) -> Array:
+    """The elements at one known position along an axis."""
+    shape = na.shape(operand)
+    axis %= len(shape)
+    place = index + shape[axis] if index < 0 else index
+    kept = builtins.slice(place, place + 1) if keepdims else place
+    return na.getitem(operand, (*[builtins.slice(None)] * axis, kept))
+
+
+def index_take(src: Array, idxs: Sequence[Array], axes: Sequence[int]) -> Array:
+    """The slices of `src` at positions along axes, which become one first axis."""
+    moved = na.moveaxis(src, tuple(axes), tuple(range(len(axes))))
+    return na.getitem(moved, tuple(idxs))
 
 
 def _start(start: Array, last: int) -> Array:

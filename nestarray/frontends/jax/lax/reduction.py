@@ -16,7 +16,7 @@ from nestarray.typing import Array
 
 __all__ = [
     "approx_max_k", "approx_min_k", "approx_top_k", "argmax", "argmin", "cumlogsumexp", "cummax", "cummin", "cumprod", "cumsum", "reduce_and",
-    "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort",
+    "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum", "reduce_xor", "sort", "sort_key_val",
     "top_k",
 ]  # fmt: skip
 
@@ -131,6 +131,14 @@ def sort(
         keys = [na.take_along_axis(x, order, axis=dimension) for x in keys]
         operands = tuple([na.take_along_axis(x, order, axis=dimension) for x in operands])
     return operands
+
+
+def sort_key_val(
+    keys: Array, values: Array, dimension: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
+    """`keys` sorted along an axis, and `values` in the same order."""
+    first, second = sort((keys, values), dimension, is_stable)
+    return first, second
 
 
 def top_k(operand: Array, k: int, *, axis: int = -1) -> tuple[Array, Array]:

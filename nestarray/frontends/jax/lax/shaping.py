@@ -12,11 +12,35 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.typing import Array
+from nestarray.typing import Array, Nest
 
 __all__ = [
-    "broadcast_in_dim", "broadcasted_iota", "concatenate", "expand_dims", "full", "iota", "iota_2x32_shape", "pad",
-    "reshape", "rev", "slice", "split", "squeeze", "stack", "tile", "transpose",
+    "broadcast",
+    "broadcast_in_dim",
+    "broadcast_shapes",
+    "broadcast_to_rank",
+    "broadcasted_iota",
+    "collapse",
+    "concatenate",
+    "dtype",
+    "empty",
+    "expand_dims",
+    "full",
+    "full_like",
+    "iota",
+    "iota_2x32_shape",
+    "optimization_barrier",
+    "pad",
+    "reshape",
+    "rev",
+    "slice",
+    "slice_in_dim",
+    "split",
+    "squeeze",
+    "stack",
+    "tile",
+    "transpose",
+    "unstack",
 ]  # fmt: skip
 
 
@@ -163,3 +187,68 @@ def _padded(x: Array, value: Array, pairs: Sequence[tuple[int, int]]) -> Array:
         return na.pad(x, pairs, constant_values=value)
     is_inside = na.pad(na.ones_like(x, dtype=dtypes.bool), pairs)
     return na.where(is_inside, na.pad(x, pairs), value)
+
+
+def broadcast(operand: Array, sizes: Sequence[int]) -> Array:
+    """`operand` repeated along new axes of these sizes, which are the first."""
+    return na.broadcast_to(operand, (*sizes, *na.shape(operand)))
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape to which arrays of these shapes broadcast."""
+    return tuple(na.broadcast_shapes(*map(tuple, shapes)))
+
+
+def broadcast_to_rank(x: Array, rank: int) -> Array:
+    """`x` with new first axes of length 1."""
+    shape = na.shape(x)
+    return na.reshape(x, (*[1] * (rank - len(shape)), *shape))
+
+
+def collapse(operand: Array, start_dimension: int, stop_dimension: int | None = None) -> Array:
+    """The axes from `start_dimension` to before `stop_dimension` as one axis."""
+    shape = na.shape(operand)
+    first, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(len(shape))
+    return na.reshape(operand, (*shape[:first], math.prod(shape[first:stop]), *shape[stop:]))
+
+
+def dtype(x: Any) -> dtypes.DType:
+    """The dtype of an array."""
+    return dtypes.dtype_of(x)
+
+
+def empty(shape: Sequence[int], dtype: Any) -> Array:
+    """Zeros, on the default backend."""
+    return na.zeros(tuple(shape), dtype=dtype)
+
+
+def full_like(
+    x: Array, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None
+) -> Array:
+    """An array of equal elements, of the dtype and shape of `x` by default."""
+    dtype = dtypes.dtype_of(x) if dtype is None else dtypes.as_dtype(dtype)
+    shape = na.shape(x) if shape is None else tuple(shape)
+    return na.full(shape, fill_value, dtype=dtype, like=x)
+
+
+def optimization_barrier(operand: Nest) -> Nest:
+    """`operand`: no framework here moves operations across calls."""
+    return operand
+
+
+def slice_in_dim(
+    operand: Array,
+    start_index: int | None,
+    limit_index: int | None,
+    stride: int = 1,
+    axis: int = 0,
+) -> Array:
+    """``operand[start:limit:stride]`` along one axis."""
+    index = [builtins.slice(None)] * len(na.shape(operand))
+    index[axis] = builtins.slice(start_index, limit_index, stride)
+    return na.getitem(operand, tuple(index))
+
+
+def unstack(x: Array, axis: int = 0) -> tuple[Array, ...]:
+    """The slices along an axis."""
+    return tuple(na.unstack(x, axis=axis))

@@ -75,14 +75,17 @@ def reduce_window(
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Nest:
-    """Combine the elements of windows that slide over all axes, beginning with `init_value`."""
+    """Combine the elements of windows that slide over all axes, beginning with `init_value`.
+
+    Padding and the gaps of `base_dilation` are ignored.
+    """
     leaves, structure = tree.flatten(operand)
     starts = tree.flatten(init_value)[0]
     base = tuple(base_dilation or (1,) * len(window_dimensions))
     step = tuple(window_dilation or (1,) * len(window_dimensions))
     sizes = [(n - 1) * d + 1 if n else 0 for n, d in zip(na.shape(leaves[0]), base, strict=True)]
     extent = [(n - 1) * d + 1 for n, d in zip(window_dimensions, step, strict=True)]
-    pads = _pads(padding, sizes, extent, window_strides)
+    pads = pads_of(padding, sizes, extent, window_strides)
     parts = [
         list(_places(x, start, window_dimensions, window_strides, pads, base, step))
         for x, start in zip(leaves, starts, strict=True)
@@ -91,13 +94,19 @@ def reduce_window(
         na.broadcast_to(na.asarray(start, dtype=dtypes.dtype_of(x), like=x), na.shape(part[0]))
         for start, x, part in zip(starts, leaves, parts, strict=True)
     ]
-    for place in zip(*parts, strict=True):
+    is_inside = na.ones_like(leaves[0], dtype=dtypes.bool)
+    inside = _places(is_inside, False, window_dimensions, window_strides, pads, base, step)
+    is_padded = any(low > 0 or high > 0 for low, high in pads) or any(n > 1 for n in base)
+    for mask, *place in zip(inside, *parts, strict=True):
         result = computation(tree.unflatten(structure, found), tree.unflatten(structure, place))
-        found = tree.flatten(result)[0]
+        new = tree.flatten(result)[0]
+        if is_padded:
+            new = [na.where(mask, y, x) for x, y in zip(found, new, strict=True)]
+        found = new
     return tree.unflatten(structure, found)
 
 
-def _pads(
+def pads_of(
     padding: str | Sequence[tuple[int, int]],
     sizes: Sequence[int],
     extent: Sequence[int],
