@@ -39,13 +39,19 @@ class Along:
         """The value of a call of the graph."""
         return self._values[node.name]
 
-    def __call__(self, node: Node, value: Any) -> Any:
-        """The graph's value with the derivative of the source's value.
+    def value(self, node: Node, value: Any) -> Any:
+        """The graph's value.
 
         Several results of one call are replaced individually, where they are unpacked.
         """
         twin = self.twin(node)
         if twin is None or twin.aval is None:
             return value
-        own = ops.astype(self[twin], value.dtype)  # JAX's integers may be shorter
-        return with_derivative_of(value, own) if dtypes.dtype_of(own).is_inexact else own
+        return ops.astype(self[twin], value.dtype)  # JAX's integers may be shorter
+
+    def __call__(self, node: Node, value: Any) -> Any:
+        """The graph's value with the derivative of the source's value."""
+        own = self.value(node, value)
+        if own is value or not dtypes.dtype_of(own).is_inexact:
+            return own
+        return with_derivative_of(value, own)

@@ -345,7 +345,7 @@ class _Proof:
         along, parts = Along(self.graph, _moved(values, source.backend)), _parts_read(self.graph)
         taken_apart = {part for found in parts.values() for part in found}
         known = given_values(*ours) | {n: values[n.name] for n in self._comparable}
-        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there, along):
+        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there, along.value):
             twin = along.twin(node)
             if twin is None or twin in taken_apart or _is_unset(twin):
                 continue
