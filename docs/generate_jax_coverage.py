@@ -5,17 +5,15 @@ usage: python docs/generate_jax_coverage.py
 
 from __future__ import annotations
 
-import importlib
 import sys
 from pathlib import Path
-from types import ModuleType
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 PATH = Path(__file__).with_name("jax_coverage.md")
 
 #: Namespaces without any function here.
-WITHOUT = ("scipy.signal", "scipy.stats", "image")
+WITHOUT = ("scipy.signal", "image")
 
 HEAD = """# JAX coverage
 
@@ -32,6 +30,13 @@ names, parameters, values, dtypes and derivatives with JAX (`tests/frontends/tes
 """
 
 
+def names_of(space: str) -> list[str]:
+    """The public names of a namespace of JAX, and the functions of its distributions."""
+    from tests.frontends.jax_expressions import public_names
+
+    return sorted(public_names("jax", space))
+
+
 def missing() -> dict[str, dict[str, str]]:
     """Namespace → names that are left out, and why."""
     from tests.frontends import test_jax_nn, test_jax_numpy, test_jax_scipy
@@ -39,21 +44,6 @@ def missing() -> dict[str, dict[str, str]]:
     tables = test_jax_numpy.MISSING | test_jax_nn.MISSING | test_jax_scipy.MISSING
     later = test_jax_scipy.LATER
     return tables | {space: dict.fromkeys(names_of(space), later) for space in WITHOUT}
-
-
-def names_of(space: str) -> list[str]:
-    """The public names of a namespace of JAX, and the functions of its distributions."""
-    module = importlib.import_module(f"jax.{space}")
-    found = []
-    for name in dir(module):
-        value = getattr(module, name)
-        if name[0] == "_":
-            continue
-        if not isinstance(value, ModuleType):
-            found.append(name)
-        elif value.__name__.startswith("jax.scipy.stats"):
-            found += [f"{name}.{n}" for n, v in vars(value).items() if callable(v) and n[0] != "_"]
-    return sorted(found)
 
 
 def page() -> str:

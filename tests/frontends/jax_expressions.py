@@ -85,8 +85,9 @@ def evaluate(expression: str, space: Any, arrays: Mapping[str, Any]) -> Any:
     functions = {
         name: getattr(space, name) for name in names_in(expression) if hasattr(space, name)
     }
+    modules = {name: f for name, f in functions.items() if isinstance(f, ModuleType)}
     with np.errstate(all="ignore"):  # NumPy warns of NaN and ∞, JAX does not
-        return eval(expression, functions | dict(arrays))
+        return eval(expression, functions | dict(arrays) | modules)
 
 
 def used(expression: str) -> list[str]:
@@ -205,11 +206,20 @@ def assert_gradients(expression: str, theirs: Any, ours: Any, backend: str) -> N
 
 
 def public_names(root: str, space: str) -> dict[str, Any]:
-    """The public names of a namespace and their values, without modules."""
+    """The public names of a namespace and their values; functions of distributions are dotted."""
     module = importlib.import_module(f"{root}.{space}")
-    listed = getattr(module, "__all__", dir(module))
-    names = {name: getattr(module, name) for name in listed if name[0] != "_"}
-    return {name: value for name, value in names.items() if not isinstance(value, ModuleType)}
+    found = {}
+    for name in getattr(module, "__all__", dir(module)):
+        value = getattr(module, name)
+        if name[0] == "_":
+            continue
+        if not isinstance(value, ModuleType):
+            found[name] = value
+        elif value.__name__.startswith(f"{root}.scipy.stats"):
+            functions = {n: f for n, f in vars(value).items() if callable(f) and n[0] != "_"}
+            listed = getattr(value, "__all__", functions)
+            found |= {f"{name}.{n}": functions[n] for n in listed}
+    return found
 
 
 def parameters(function: Any) -> list[str] | None:

@@ -7,3 +7,4 @@ from nestarray.frontends.jax.scipy import fft as fft
 from nestarray.frontends.jax.scipy import linalg as linalg
 from nestarray.frontends.jax.scipy import ndimage as ndimage
 from nestarray.frontends.jax.scipy import special as special
+from nestarray.frontends.jax.scipy import stats as stats
