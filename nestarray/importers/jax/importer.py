@@ -468,7 +468,7 @@ class _Translation:
         params = dict(eqn.params)
         body = self._combining(params.pop("jaxpr"), params.pop("consts"), count)
         args = (nodes[:count], nodes[count:], body)
-        return self._take("reduce_window", args, place, **_settings(params))
+        return self._take("reduce_window", args, place, **self._settings(params))
 
     def _with_rules(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         """A call of a function with a custom derivative."""
