@@ -29,6 +29,7 @@ BENCHMARKS = {
     "storage": "saving and loading",
     "random": "random numbers",
     "training": "gradients and training steps",
+    "dropout": "compiled training with dropout: the first call and later ones",
     "models": "small converted models",
     "torch_in": "converted PyTorch models of full size",
 }
