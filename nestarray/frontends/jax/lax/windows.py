@@ -164,11 +164,13 @@ def _reducing(computation: str) -> Callable[..., Array]:
         window_dilation: Sequence[int] | None = None,
     ) -> Array:
         """The reductions of windows that slide over all axes."""
-        if computation != "add" and dtypes.dtype_of(operand).kind == "complex":
+        kind = dtypes.dtype_of(operand).kind
+        if computation != "add" and kind in ("complex", "uint"):
             function = elementwise.max if computation == "max" else elementwise.min
-            start = -math.inf if computation == "max" else math.inf
+            start = _worst(operand, "ge" if computation == "max" else "le")
+            start = complex(start, start) if kind == "complex" else start
             settings = window_dimensions, window_strides, padding, base_dilation, window_dilation
-            return _of_any(operand, complex(start, start), function, *settings)
+            return _of_any(operand, start, function, *settings)
         return na.reduce_window(
             operand,
             computation=computation,
