@@ -46,8 +46,8 @@ def max_pool1d(
 ) -> Array:
     """Max pooling: the maximum in sliding windows over one spatial axis.
 
-    A window with NaN gives NaN; TensorFlow ignores NaN. The derivative is that of the first of equal
-    maxima.
+    A window with NaN gives NaN; TensorFlow ignores NaN. Of equal maxima, the first
+    has the derivative.
 
     Args:
         x: `(batch, channels, length)`, real.
@@ -92,8 +92,8 @@ def max_pool2d(
 ) -> Array:
     """Max pooling: the maximum in sliding windows over two spatial axes.
 
-    A window with NaN gives NaN; TensorFlow ignores NaN. The derivative is that of the first of equal
-    maxima.
+    A window with NaN gives NaN; TensorFlow ignores NaN. Of equal maxima, the first
+    has the derivative.
 
     Args:
         x: `(batch, channels, height, width)`, real.
@@ -139,8 +139,8 @@ def max_pool3d(
 ) -> Array:
     """Max pooling: the maximum in sliding windows over three spatial axes.
 
-    A window with NaN gives NaN; TensorFlow ignores NaN. The derivative is that of the first of equal
-    maxima.
+    A window with NaN gives NaN; TensorFlow ignores NaN. Of equal maxima, the first
+    has the derivative.
 
     Args:
         x: `(batch, channels, depth, height, width)`, real.
