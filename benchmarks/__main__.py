@@ -32,6 +32,7 @@ BENCHMARKS = {
     "dropout": "compiled training with dropout: the first call and later ones",
     "models": "small converted models",
     "torch_in": "converted PyTorch models of full size",
+    "jax_in": "Flax models converted to PyTorch",
 }
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 PACKAGES = ["numpy", "torch", "jax", "tensorflow-cpu", "optree", "dm-tree", "tensordict", "keras"]

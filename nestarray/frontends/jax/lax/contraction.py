@@ -35,7 +35,7 @@ def dot_general(
     (over_l, over_r), (batch_l, batch_r) = dimension_numbers
     if preferred_element_type is None:
         preferred_element_type = max(map(dtypes.dtype_of, (lhs, rhs)), key=_width)
-    lhs, rhs = na.astype(lhs, preferred_element_type), na.astype(rhs, preferred_element_type)
+    lhs, rhs = _cast(lhs, preferred_element_type), _cast(rhs, preferred_element_type)
     rank_l, rank_r = len(na.shape(lhs)), len(na.shape(rhs))
     is_matmul = not batch_l and rank_r == 2 and tuple(over_l) == (rank_l - 1,)
     if is_matmul and tuple(over_r) == (0,) and rank_l >= 1:
@@ -50,6 +50,10 @@ def dot_general(
     kept_r = [x for i, x in enumerate(of_r) if i not in (*over_r, *batch_r)]
     result = "".join([*[of_l[i] for i in batch_l], *kept_l, *kept_r])
     return na.einsum(f"{''.join(of_l)},{''.join(of_r)}->{result}", lhs, rhs)
+
+
+def _cast(x: Array, dtype: Any) -> Array:
+    return x if dtypes.dtype_of(x) is dtypes.as_dtype(dtype) else na.astype(x, dtype)
 
 
 def _width(dtype: dtypes.DType) -> tuple[int, int]:
@@ -83,8 +87,7 @@ def conv_general_dilated(
         preferred_element_type: dtype of the result.
     """
     if preferred_element_type is not None:
-        lhs = na.astype(lhs, preferred_element_type)
-        rhs = na.astype(rhs, preferred_element_type)
+        lhs, rhs = _cast(lhs, preferred_element_type), _cast(rhs, preferred_element_type)
     count = len(window_strides)
     order = tuple(range(count + 2))
     lhs_spec, rhs_spec, out_spec = conv_dimension_numbers(order, order, dimension_numbers)

@@ -227,20 +227,43 @@ def gather(
     fill_value: Any = None,
 ) -> Array:
     """The slices of `operand` that begin at `start_indices`."""
-    found = _windows(
-        operand,
-        start_indices,
-        slice_sizes,
-        tuple(dimension_numbers[0]),
-        *dimension_numbers[1:],
-    )
-    values = na.getitem(operand, tuple(found.index))
+    offsets, collapsed, mapped, batching, _ = dimension_numbers
+    sizes = na.shape(operand)
+    is_row = [i in mapped or n == sizes[i] for i, n in enumerate(slice_sizes)]
+    is_of_rows = len(mapped) == 1 and tuple(collapsed) == tuple(mapped) and not batching
+    if is_of_rows and all(is_row) and 0 not in sizes:
+        values, is_inside = _rows(operand, start_indices, mapped[0], tuple(offsets))
+    else:
+        found = _windows(
+            operand, start_indices, slice_sizes, tuple(offsets), *dimension_numbers[1:]
+        )
+        values, is_inside = na.getitem(operand, tuple(found.index)), found.is_inside
     if mode != "fill":
         return values
     dtype = dtypes.dtype_of(operand)
     if fill_value is None:
         fill_value = float("nan") if dtype.is_inexact else _extreme(dtype)
-    return na.where(found.is_inside, values, na.full_like(values, fill_value))
+    return na.where(is_inside, values, na.full_like(values, fill_value))
+
+
+def _rows(
+    operand: Array, indices: Array, axis: int, offsets: tuple[int, ...]
+) -> tuple[Array, Array]:
+    """Whole rows along one axis, as of an embedding, and whether each index is inside."""
+    size = na.shape(operand)[axis]
+    places = na.astype(na.getitem(indices, (..., 0)), dtypes.int64)
+    values = na.take(operand, na.clip(places, 0, size - 1), axis=axis)
+    batch = na.shape(places)
+    rank = len(batch) + len(offsets)
+    axes_before = iter([*range(axis), *range(axis + len(batch), rank)])
+    axes_of_batch = iter(range(axis, axis + len(batch)))
+    order = [next(axes_before if i in offsets else axes_of_batch) for i in range(rank)]
+    if order != list(range(rank)):
+        values = na.permute_dims(values, order)
+    of_batch = iter(batch)
+    spread = [1 if i in offsets else next(of_batch) for i in range(rank)]
+    is_inside = na.logical_and(na.greater_equal(places, 0), na.less(places, size))
+    return values, na.reshape(is_inside, spread)
 
 
 def _extreme(dtype: dtypes.DType) -> Any:
