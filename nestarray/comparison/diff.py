@@ -288,7 +288,7 @@ def _entries(
 
 def _describe_both(old: Any, new: Any, aspects: tuple[str, ...]) -> tuple[str, str]:
     if aspects == ("values",) and is_array(old):
-        return (describe(old),) * 2
+        return describe(old), describe(old)
     names = describe(old), describe(new)
     if "backend" in aspects:
         return tuple(f"{_framework(x)} {n}" for x, n in zip((old, new), names))  # type: ignore[return-value]

@@ -198,10 +198,10 @@ def _moved(spec: Spec, leaves: Leaves, moves: dict[Path, Key | Path]) -> tuple[S
         start, stop, part = spec.locate(old)
         parts.append((new, part, leaves[start:stop]))
     spec, leaves = removed(spec, leaves, moves)
-    for new, *part in parts:
+    for new, part, moved in parts:
         if _exists(spec, new):
             raise StructureError(f"Container.rename: there already is a {path_text(new)}")
-        spec, leaves = replaced(spec, leaves, new, *part, "Container.rename")
+        spec, leaves = replaced(spec, leaves, new, part, moved, "Container.rename")
     return spec, leaves
 
 

@@ -444,7 +444,8 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
             {'a': {'w': 1, 'b': 2}, 'n': 3}
         """
         if value is not _NO_VALUE:
-            return from_leaves(*changes.replaced(self._spec, self._leaves, path, *build(value)))
+            key: Any = path
+            return from_leaves(*changes.replaced(self._spec, self._leaves, key, *build(value)))
         if not isinstance(path, Mapping):
             raise ArgumentError(
                 f"Container.set: {path!r} has no value; write c.set(path, x) or c.set({{path: x}})"

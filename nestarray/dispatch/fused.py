@@ -79,9 +79,10 @@ def fuse(c: Container[Leaf], /) -> FusedContainer[Leaf]:
                 f"Container.fuse: {path!r} is a {type(leaf).__name__}, expected an array; leave it "
                 "out with c.partition(...)"
             )
+        array: Any = leaf
         kind = (
             backend,
-            leaf.dtype if is_key(leaf) else dtype_of(leaf),
+            array.dtype if is_key(array) else dtype_of(array),
             str(getattr(leaf, "device", "")),
         )
         shape = tuple(int(n) for n in OPS["shape"].function(leaf))

@@ -158,7 +158,8 @@ def bind_variables(
                 )
             given = own
         elif not isinstance(given, Container):
-            has_dots = isinstance(given, Mapping) and any("." in str(name) for name in given)
+            names: Any = given if isinstance(given, Mapping) else ()
+            has_dots = any("." in str(name) for name in names)
             maker = "na.Container.from_torch_state_dict" if has_dots else "na.Container"
             raise ArgumentError(
                 f"{graph.name}: {letter}: got {type(given).__name__}, expected a Container; use "

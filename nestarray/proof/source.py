@@ -284,7 +284,7 @@ def differentiated(
         g if dtypes.dtype_of(x).is_inexact else None
         for x, g in zip([*v.leaves(), *inputs], [*of_v.leaves(), *of_inputs], strict=True)
     ]
-    return Result(*found, gradients)
+    return Result(found[0], found[1], gradients)
 
 
 def call_gradients(

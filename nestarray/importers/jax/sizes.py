@@ -107,9 +107,10 @@ def concrete(value: Any, sizes: Mapping[str, int], *, has_rules: bool = True) ->
         return value._evaluate(sizes)
     if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
         return type(value)([concrete(item, sizes, has_rules=has_rules) for item in value])
-    if not hasattr(getattr(value, "jaxpr", value), "eqns"):
+    jaxpr: Any = getattr(value, "jaxpr", value)
+    if not hasattr(jaxpr, "eqns"):
         return value
-    jaxpr, consts = getattr(value, "jaxpr", value), getattr(value, "consts", ())
+    consts = getattr(value, "consts", ())
 
     def run(*args: Any) -> list[Any]:
         env = dict(zip([*jaxpr.constvars, *jaxpr.invars], [*consts, *args], strict=True))

@@ -173,7 +173,7 @@ def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
             ]
             others = [None if g is None else g.flip(tuple(range(g.ndim))) for g in marks]
             mixed = [
-                None if g is None else 8 * (scale * g + shift * h)
+                None if g is None or h is None else 8 * (scale * g + shift * h)
                 for g, h in zip(marks, others, strict=True)
             ]
             found = function.backward(context, *mixed)

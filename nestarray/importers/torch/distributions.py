@@ -23,7 +23,7 @@ def patched_distributions() -> Iterator[None]:
     with patched(
         (Distribution, "_validate_args", False),
         (Gamma, "rsample", _gamma),
-        (dirichlet._Dirichlet, "apply", lambda x: torch._sample_dirichlet(x)),
+        (dirichlet._Dirichlet, "apply", lambda x: torch.ops.aten._sample_dirichlet(x)),
     ):
         yield
 
@@ -32,7 +32,9 @@ def _gamma(self: Any, sample_shape: Any = ()) -> Any:
     import torch
 
     shape = self._extended_shape(sample_shape)
-    value = torch._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
+    value = torch.ops.aten._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(
+        shape
+    )
     tiny = torch.finfo(value.dtype).tiny
     # as upstream, the gradient ignores the limit
     return torch.where(value < tiny, tiny + value - value.detach(), value)

@@ -29,22 +29,18 @@ def unscripted(script: Any) -> Any:
         )
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with _lent(self, self.scripted[0]), torch.jit.optimized_execution(False):
+        with _lent(self, self.scripted[0]), torch.jit.optimized_execution(False):  # pyright: ignore[reportPrivateImportUsage]
             return self.scripted[0]._c._get_method("forward")(*args, **kwargs)
 
     arguments = script._c._get_method("forward").schema.arguments[1:]
-    forward.__signature__ = Signature(
-        [  # type: ignore[attr-defined]
-            Parameter("self", Parameter.POSITIONAL_OR_KEYWORD),
-            *map(_parameter, arguments),
-        ]
-    )
+    parameters = [Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *map(_parameter, arguments)]
+    forward.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     module = type(script.original_name, (torch.nn.Module,), {"forward": forward})()
     _copy_tree(script, module)
     # torch optimizes a script that has run: parts of it would be traced without autograd. A clone
     # has methods of its own. It is in a list, so that it is no submodule.
-    clone = torch._C._hack_do_not_use_clone_module_with_class(script._c, [], [])
-    module.scripted = [torch.jit._recursive.wrap_cpp_module(clone)]
+    clone = torch._C._hack_do_not_use_clone_module_with_class(script._c, [], [])  # pyright: ignore[reportAttributeAccessIssue]
+    module.scripted = [torch.jit._recursive.wrap_cpp_module(clone)]  # pyright: ignore[reportAttributeAccessIssue]
     return module
 
 

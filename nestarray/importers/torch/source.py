@@ -89,7 +89,7 @@ class TorchSource(EquationSource):
                 *result_of(self.steps(graph, inputs, graph.v, graph.s, key, override)), None
             )
         variables = graph.v.leaves()
-        found: Any = None
+        found: tuple[Any, dict[str, Any]] = (None, {})
 
         def total(leaves: list[Any]) -> Any:
             nonlocal found
@@ -104,7 +104,7 @@ class TorchSource(EquationSource):
         except autograd.ConstantArgument:
             leaves[len(variables) :] = inputs
             gradients = autograd.gradients(lambda: total(leaves), leaves)
-        return Result(*found, gradients)
+        return Result(found[0], found[1], gradients)
 
     def original(
         self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None

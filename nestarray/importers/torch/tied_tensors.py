@@ -52,14 +52,14 @@ def separate_tied(program: Any, name: str) -> None:
     tensors = {name: home[name] for name, home in homes.items()}
     count = Counter(map(id, tensors.values()))
     for node, spec in specs.items():
-        tensor = tensors.get(spec.target)
+        tensor: Any = tensors.get(spec.target)
         if count[id(tensor)] > 1 and not node.users:
             own = torch.empty_like(tensor)
             if isinstance(tensor, torch.nn.Parameter):
                 own = torch.nn.Parameter(own, tensor.requires_grad)
             tensors[spec.target] = homes[spec.target][spec.target] = own
     for node, chain in writes(program.graph):
-        written = specs[chain[-1]].target if chain[-1] in specs else None
+        written: Any = specs[chain[-1]].target if chain[-1] in specs else None
         shared = [n for n, x in tensors.items() if n != written and _share(x, tensors.get(written))]
         if shared:
             raise ConversionError(

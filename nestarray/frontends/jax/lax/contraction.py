@@ -125,15 +125,15 @@ def conv_general_dilated(
         lhs, padding = pad(lhs, 0, config), [(0, 0)] * count
     if batch_group_count != 1:
         lhs, rhs = _with_channel_groups(lhs, rhs, batch_group_count, is_last)
-    settings = {
+    settings: dict[str, Any] = {
         "stride": tuple(window_strides),
         "padding": [tuple(pair) for pair in padding],
         "dilation": tuple(rhs_dilation or (1,) * count),
         "groups": feature_group_count * batch_group_count,
     }
     if is_last:
-        formats = {"data_format": "channels_last", "weight_format": "channels_last"}
-        found, made = na.conv(lhs, rhs, **settings, **formats), (0, count + 1, *range(1, count + 1))
+        settings |= {"data_format": "channels_last", "weight_format": "channels_last"}
+        found, made = na.conv(lhs, rhs, **settings), (0, count + 1, *range(1, count + 1))
     else:
         found, made = na.conv(lhs, rhs, **settings), order
     # axis made[i] of the result is axis out_spec[i] upstream

@@ -176,7 +176,7 @@ def _reducing(computation: str) -> Callable[..., Array]:
             computation=computation,
             window=tuple(window_dimensions),
             strides=tuple(window_strides),
-            padding=[tuple(pair) for pair in padding],
+            padding=[(low, high) for low, high in padding],
             base_dilation=base_dilation,
             window_dilation=window_dilation,
         )

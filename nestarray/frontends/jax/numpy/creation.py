@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray import dtypes
+from nestarray import backends, dtypes
 from nestarray.frontends.jax.promotion import (
     as_array,
     as_dtype,
@@ -104,7 +104,7 @@ def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: s
 
 
 def _host_dtype(dtype: DTypeLike) -> Any:
-    return na.backends.core("numpy").native_dtype(as_dtype(dtype))
+    return backends.core("numpy").native_dtype(as_dtype(dtype))
 
 
 def fromfunction(

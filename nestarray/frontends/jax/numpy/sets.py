@@ -53,8 +53,8 @@ def unique(
     ar = as_array(ar)
     found = _unique(ar, axis, equal_nan, size, fill_value)
     wanted = (True, return_index, return_inverse, return_counts)
-    kept = tuple([x for x, is_wanted in zip(found, wanted, strict=True) if is_wanted])
-    return kept if len(kept) > 1 else kept[0]
+    kept = [x for x, is_wanted in zip(found, wanted, strict=True) if is_wanted]
+    return tuple(kept) if len(kept) > 1 else kept[0]
 
 
 def _unique(
