@@ -168,7 +168,7 @@ def by_backend() -> dict[str, dict[str, set[Any]]]:
     found: dict[str, dict[str, set[Any]]] = {}
     for letter, tests in lists.items():
         found[letter] = {backend: set() for backend in BACKENDS}
-        for parameters in tests._quick():
+        for parameters in tests.ROWS:
             name, backend = parameters.values
             function = op_samples.function_of(records[name])
             if function is not None:

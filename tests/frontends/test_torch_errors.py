@@ -74,6 +74,9 @@ def accepted(name: str, backend: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("name", "backend"), on_one_backend(NAMES, BACKENDS))
+ROWS = on_one_backend(NAMES, BACKENDS)
+
+
+@pytest.mark.parametrize(("name", "backend"), ROWS)
 def test_what_upstream_refuses_is_refused(name: str, backend: str) -> None:
     assert accepted(name, backend) == []

@@ -204,7 +204,7 @@ def _torch_product(name: str, parts: Any) -> Any:
     return _product(name, tuple(parts))
 
 
-def _quick() -> list[Any]:
+def _on_two_backends() -> list[Any]:
     """Each function on two backends, which its name chooses; ``make test-full`` takes all four."""
     pairs = list(combinations(BACKENDS, 2))
     found = []
@@ -216,7 +216,10 @@ def _quick() -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize(("name", "backend"), _quick())
+ROWS = _on_two_backends()
+
+
+@pytest.mark.parametrize(("name", "backend"), ROWS)
 def test_function(name: str, backend: str) -> None:
     if backend == "jax":  # which compiles each new shape
         _compare(name, torch.float32, backend, 1)

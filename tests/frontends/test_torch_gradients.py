@@ -163,7 +163,10 @@ def assert_close(ours: np.ndarray, theirs: np.ndarray) -> None:
     np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=atol)
 
 
-@pytest.mark.parametrize(("name", "backend"), on_one_backend(NAMES, BACKENDS, 10))
+ROWS = on_one_backend(NAMES, BACKENDS, 10)
+
+
+@pytest.mark.parametrize(("name", "backend"), ROWS)
 def test_gradients(name: str, backend: str) -> None:
     _compare(name, backend, 2)
 
