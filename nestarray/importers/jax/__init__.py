@@ -2,8 +2,9 @@
 
 - `selection`: accepted sources; `models`: Flax, Haiku and Equinox models as functions of their
   variables.
-- `importer`: the translation; `literals`: numbers in a jaxpr; `source`: the jaxpr as the reference
-  of proofs.
+- `importer`: the translation; `literals`: numbers in a jaxpr; `sizes`: open sizes;
+  `custom_derivatives`: the rules of custom_jvp and custom_vjp.
+- `source`: the jaxpr as the reference of proofs.
 """
 
 from __future__ import annotations
