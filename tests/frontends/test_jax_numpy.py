@@ -427,3 +427,20 @@ def test_an_array_of_another_library_becomes_one_of_the_default_backend(backend:
 def test_errors(call: Any, message: str) -> None:
     with pytest.raises((na.errors.ArgumentError, ValueError), match=message):
         call(frontend.numpy, np.asarray([0.0, 1.0, math.pi]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, value in vars(frontend.numpy).items()
+        if inspect.isfunction(value) and "out" in inspect.signature(value).parameters
+    ],
+)
+def test_results_are_not_written_into_arrays(name: str) -> None:
+    function, x = getattr(frontend.numpy, name), np.ones((2, 2), "float32")
+    required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
+    with pytest.raises(
+        na.errors.UnsupportedError, match=f"{function.__name__}: out: got ndarray, expected None"
+    ):
+        function(*[x] * len(required), out=x)

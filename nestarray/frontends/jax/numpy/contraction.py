@@ -12,6 +12,7 @@ import numpy as np
 
 import nestarray as na
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import as_array, cast, promote
 from nestarray.typing import Array, DTypeLike
 
@@ -79,6 +80,7 @@ def vecmat(x1: Array, x2: Array, /) -> Array:
 
 def outer(a: Array, b: Array, out: None = None) -> Array:
     """The products of all pairs of elements."""
+    refuse_in_place("outer", out)
     a, b = (na.reshape(x, (-1,)) for x in promote(a, b))
     return na.multiply(na.expand_dims(a, -1), b)
 

@@ -12,6 +12,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import (
     as_array,
     cast,
@@ -187,6 +188,7 @@ def rint(x: Array, /) -> Array:
 
 def round(a: Array, decimals: int = 0, out: None = None) -> Array:
     """Rounded to decimals, halves to the even digit."""
+    refuse_in_place("round", out)
     a = as_array(a)
     dtype = dtypes.dtype_of(a)
     if dtype.kind == "complex":
@@ -278,6 +280,7 @@ def frexp(x: Array, /) -> tuple[Array, Array]:
 
 def modf(x: Array, /, out: None = None) -> tuple[Array, Array]:
     """(fractional part, integer part)."""
+    refuse_in_place("modf", out)
     x = inexact(x)
     whole = na.trunc(x)
     return na.subtract(x, whole), whole

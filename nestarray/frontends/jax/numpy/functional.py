@@ -12,6 +12,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import as_array, axes_of, cast, normal_axis
 from nestarray.typing import Array
 
@@ -131,6 +132,7 @@ class ufunc:
         where: Array | None = None,
     ) -> Array:
         """The elements along an axis, combined from first to last."""
+        refuse_in_place("reduce", out)
         a = cast(a, dtype)
         initial = self.identity if initial is None else initial
         if where is not None:
@@ -155,6 +157,7 @@ class ufunc:
 
     def accumulate(self, a: Array, axis: int = 0, dtype: Any = None, out: None = None) -> Array:
         """The results of `reduce` for each number of elements along an axis."""
+        refuse_in_place("accumulate", out)
         found: list[Array] = []
         for item in na.unstack(cast(a, dtype), axis=axis):
             found.append(self(found[-1], item) if found else item)
@@ -164,6 +167,7 @@ class ufunc:
         self, a: Array, indices: Sequence[int], axis: int = 0, dtype: Any = None, out: None = None
     ) -> Array:
         """`reduce` of the slices between positions."""
+        refuse_in_place("reduceat", out)
         starts = [int(i) for i in indices]
         length = na.shape(a)[axis]
         lead = (slice(None),) * normal_axis(axis, len(na.shape(a)))

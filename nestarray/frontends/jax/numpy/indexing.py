@@ -12,7 +12,8 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, UnsupportedError
+from nestarray.frontends.jax.in_place import expect_functional, refuse_in_place
 from nestarray.frontends.jax.numpy.reduction import limit
 from nestarray.frontends.jax.promotion import (
     as_array,
@@ -51,6 +52,7 @@ def take(
     `mode`: "fill" (the default) gives NaN or `fill_value` for positions out of range, "clip" the
     nearest element, "wrap" the position modulo the length.
     """
+    refuse_in_place("take", out)
     a, indices = as_array(a), _index(indices, a)
     if axis is None:
         a, axis = na.reshape(a, (-1,)), 0
@@ -127,6 +129,7 @@ def _fill(dtype: dtypes.DType, fill_value: Any) -> Any:
 
 def choose(a: Array, choices: Any, out: None = None, mode: str = "raise") -> Array:
     """The element of ``choices[a]`` at each place; `mode` is "wrap" or "clip"."""
+    refuse_in_place("choose", out)
     if mode == "raise":
         raise ArgumentError("choose: mode: got 'raise', expected 'wrap' or 'clip': values decide")
     arrays = promote(*(na.unstack(choices) if hasattr(choices, "shape") else choices))
@@ -147,6 +150,7 @@ def compress(
     out: None = None,
 ) -> Array:
     """The slices for which a condition holds; exactly `size`, filled up, if it is given."""
+    refuse_in_place("compress", out)
     a = as_array(a)
     condition = na.astype(_truth(condition, a), dtypes.bool)
     if axis is None:
@@ -296,7 +300,7 @@ def put(
     a: Array, ind: Array, v: Array, mode: str | None = None, *, inplace: builtins.bool = True
 ) -> Array:
     """`a` with values at positions in the flat array; `inplace` must be False."""
-    _expect_functional("put", inplace)
+    expect_functional("put", inplace)
     places = na.reshape(_index(ind, a), (-1,))
     count, size = na.shape(places)[0], math.prod(na.shape(a))
     values = na.reshape(cast(_values(v, a), dtypes.dtype_of(a)), (-1,))
@@ -317,13 +321,6 @@ def _values(v: Any, like: Array) -> Array:
     return na.asarray(v, like=like) if is_data else v
 
 
-def _expect_functional(name: str, inplace: builtins.bool) -> None:
-    if inplace:
-        raise ArgumentError(
-            f"{name}: inplace: got True, expected False: arrays are not changed; use the result"
-        )
-
-
 def put_along_axis(
     arr: Array,
     indices: Array,
@@ -334,7 +331,7 @@ def put_along_axis(
     mode: str | None = None,
 ) -> Array:
     """`arr` with values at positions along an axis; `inplace` must be False."""
-    _expect_functional("put_along_axis", inplace)
+    expect_functional("put_along_axis", inplace)
     if axis is None:
         flat = put_along_axis(na.reshape(arr, (-1,)), indices, values, 0, False, mode=mode)
         return na.reshape(flat, na.shape(arr))
@@ -353,7 +350,7 @@ def put_along_axis(
 
 def place(arr: Array, mask: Array, vals: Array, *, inplace: builtins.bool = True) -> Array:
     """`arr` with values, in order and repeated, where a mask holds; `inplace` must be False."""
-    _expect_functional("place", inplace)
+    expect_functional("place", inplace)
     is_chosen = na.reshape(cast(_truth(mask, arr), dtypes.bool), (-1,))
     values = na.reshape(cast(_values(vals, arr), dtypes.dtype_of(arr)), (-1,))
     order = na.subtract(na.cumulative_sum(na.astype(is_chosen, dtypes.int32), axis=0), 1)
@@ -365,9 +362,9 @@ def fill_diagonal(
     a: Array, val: Any, wrap: builtins.bool = False, *, inplace: builtins.bool = True
 ) -> Array:
     """`a` with values on its diagonal; `inplace` must be False."""
-    _expect_functional("fill_diagonal", inplace)
+    expect_functional("fill_diagonal", inplace)
     if wrap:
-        raise NotImplementedError("fill_diagonal: wrap: got True, expected False, as upstream")
+        raise UnsupportedError("fill_diagonal: wrap: got True, expected False, as upstream")
     sizes = na.shape(a)
     count = min(sizes)
     values = na.reshape(cast(_values(val, a), dtypes.dtype_of(a)), (-1,))

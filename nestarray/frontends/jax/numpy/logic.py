@@ -11,6 +11,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import as_array, cast, operands, promote
 from nestarray.typing import Array
 
@@ -125,11 +126,13 @@ def isnan(x: Array, /) -> Array:
 
 def isposinf(x: Array, /, out: None = None) -> Array:
     """Whether x is ∞."""
+    refuse_in_place("isposinf", out)
     return na.isposinf(as_array(x))
 
 
 def isneginf(x: Array, /, out: None = None) -> Array:
     """Whether x is −∞."""
+    refuse_in_place("isneginf", out)
     return na.isneginf(as_array(x))
 
 

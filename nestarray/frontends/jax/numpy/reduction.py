@@ -12,6 +12,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import (
     as_array,
     as_dtype,
@@ -51,6 +52,7 @@ def all(
     where: Array | None = None,
 ) -> Array:
     """Whether all elements are true."""
+    refuse_in_place("all", out)
     a = masked(cast(a, dtypes.bool), where, True)
     return na.all(a, axis=_axis(axis), keepdims=keepdims)
 
@@ -64,6 +66,7 @@ def any(
     where: Array | None = None,
 ) -> Array:
     """Whether any element is true."""
+    refuse_in_place("any", out)
     a = masked(cast(a, dtypes.bool), where, False)
     return na.any(a, axis=_axis(axis), keepdims=keepdims)
 
@@ -91,6 +94,7 @@ def sum(
     promote_integers: builtins.bool = True,
 ) -> Array:
     """The sum; integers are summed in at least 32 bits."""
+    refuse_in_place("sum", out)
     a, wanted = _summands(a, dtype, promote_integers)
     found = na.sum(masked(a, where, 0), axis=_axis(axis), dtype=wanted, keepdims=keepdims)
     return found if initial is None else cast(na.add(found, initial), wanted)
@@ -107,6 +111,7 @@ def prod(
     promote_integers: builtins.bool = True,
 ) -> Array:
     """The product; of integers in at least 32 bits."""
+    refuse_in_place("prod", out)
     a, wanted = _summands(a, dtype, promote_integers)
     found = na.prod(masked(a, where, 1), axis=_axis(axis), dtype=wanted, keepdims=keepdims)
     return found if initial is None else cast(na.multiply(found, initial), wanted)
@@ -125,6 +130,7 @@ def cumsum(
     a: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
 ) -> Array:
     """Cumulative sums, of all elements if `axis` is None."""
+    refuse_in_place("cumsum", out)
     return _cumulative(na.cumulative_sum, a, axis, dtype)
 
 
@@ -132,6 +138,7 @@ def cumprod(
     a: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
 ) -> Array:
     """Cumulative products, of all elements if `axis` is None."""
+    refuse_in_place("cumprod", out)
     return _cumulative(na.cumulative_prod, a, axis, dtype)
 
 
@@ -185,6 +192,7 @@ def trace(
     out: None = None,
 ) -> Array:
     """The sum of a diagonal."""
+    refuse_in_place("trace", out)
     return sum(na.diagonal(na.moveaxis(a, (axis1, axis2), (-2, -1)), offset=offset), -1, dtype)
 
 
@@ -200,6 +208,7 @@ def max(
     where: Array | None = None,
 ) -> Array:
     """The maximum; NaN if there is one."""
+    refuse_in_place("max", out)
     return _extreme(na.max, na.maximum, -1, a, axis, keepdims, initial, where)
 
 
@@ -212,6 +221,7 @@ def min(
     where: Array | None = None,
 ) -> Array:
     """The minimum; NaN if there is one."""
+    refuse_in_place("min", out)
     return _extreme(na.min, na.minimum, 1, a, axis, keepdims, initial, where)
 
 
@@ -260,6 +270,7 @@ def limit(dtype: dtypes.DType, sign: int) -> Any:
 
 def ptp(a: Array, axis: Axis = None, out: None = None, keepdims: builtins.bool = False) -> Array:
     """The maximum minus the minimum."""
+    refuse_in_place("ptp", out)
     return na.subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
 
@@ -267,6 +278,7 @@ def argmax(
     a: Array, axis: int | None = None, out: None = None, keepdims: builtins.bool | None = None
 ) -> Array:
     """The position of the first maximum; of the first NaN if there is one."""
+    refuse_in_place("argmax", out)
     return as_index(na.argmax(_counted(a), axis=axis, keepdims=builtins.bool(keepdims)))
 
 
@@ -274,6 +286,7 @@ def argmin(
     a: Array, axis: int | None = None, out: None = None, keepdims: builtins.bool | None = None
 ) -> Array:
     """The position of the first minimum; of the first NaN if there is one."""
+    refuse_in_place("argmin", out)
     return as_index(na.argmin(_counted(a), axis=axis, keepdims=builtins.bool(keepdims)))
 
 
@@ -295,6 +308,7 @@ def mean(
     where: Array | None = None,
 ) -> Array:
     """The arithmetic mean; of integers as float32."""
+    refuse_in_place("mean", out)
     a = inexact(a) if dtype is None else cast(a, dtype)
     if where is None:
         return na.mean(a, axis=_axis(axis), keepdims=keepdims)
@@ -319,6 +333,7 @@ def var(
     correction: Any = None,
 ) -> Array:
     """The variance Σ |x − mean|² / (n − ddof)."""
+    refuse_in_place("var", out)
     correction = ddof if correction is None else correction
     a = inexact(a)
     result = real_dtype(dtypes.dtype_of(a)) if dtype is None else as_dtype(dtype)
@@ -353,6 +368,7 @@ def std(
     correction: Any = None,
 ) -> Array:
     """The standard deviation, √ of `var`."""
+    refuse_in_place("std", out)
     return na.sqrt(
         var(a, axis, dtype, None, ddof, keepdims, where=where, mean=mean, correction=correction)
     )
@@ -378,6 +394,7 @@ def nansum(
     where: Array | None = None,
 ) -> Array:
     """The sum of the elements that are not NaN."""
+    refuse_in_place("nansum", out)
     return sum(_numbers(a, 0)[0], axis, dtype, None, keepdims, initial, where)
 
 
@@ -391,6 +408,7 @@ def nanprod(
     where: Array | None = None,
 ) -> Array:
     """The product of the elements that are not NaN."""
+    refuse_in_place("nanprod", out)
     return prod(_numbers(a, 1)[0], axis, dtype, None, keepdims, initial, where)
 
 
@@ -398,6 +416,7 @@ def nancumsum(
     a: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
 ) -> Array:
     """Cumulative sums, with NaN as 0."""
+    refuse_in_place("nancumsum", out)
     return cumsum(_numbers(a, 0)[0], axis, dtype)
 
 
@@ -405,6 +424,7 @@ def nancumprod(
     a: Array, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
 ) -> Array:
     """Cumulative products, with NaN as 1."""
+    refuse_in_place("nancumprod", out)
     return cumprod(_numbers(a, 1)[0], axis, dtype)
 
 
@@ -417,6 +437,7 @@ def nanmax(
     where: Array | None = None,
 ) -> Array:
     """The maximum of the elements that are not NaN; NaN if all are."""
+    refuse_in_place("nanmax", out)
     return _nan_extreme(max, -1, a, axis, keepdims, initial, where)
 
 
@@ -429,6 +450,7 @@ def nanmin(
     where: Array | None = None,
 ) -> Array:
     """The minimum of the elements that are not NaN; NaN if all are."""
+    refuse_in_place("nanmin", out)
     return _nan_extreme(min, 1, a, axis, keepdims, initial, where)
 
 
@@ -455,6 +477,7 @@ def nanargmax(
     a: Array, axis: int | None = None, out: None = None, keepdims: builtins.bool | None = None
 ) -> Array:
     """The position of the maximum of the elements that are not NaN; −1 if all are."""
+    refuse_in_place("nanargmax", out)
     return _nan_position(argmax, -1, a, axis, builtins.bool(keepdims))
 
 
@@ -462,6 +485,7 @@ def nanargmin(
     a: Array, axis: int | None = None, out: None = None, keepdims: builtins.bool | None = None
 ) -> Array:
     """The position of the minimum of the elements that are not NaN; −1 if all are."""
+    refuse_in_place("nanargmin", out)
     return _nan_position(argmin, 1, a, axis, builtins.bool(keepdims))
 
 
@@ -485,6 +509,7 @@ def nanmean(
     where: Array | None = None,
 ) -> Array:
     """The mean of the elements that are not NaN."""
+    refuse_in_place("nanmean", out)
     a = inexact(a) if dtype is None else cast(a, dtype)
     return mean(_numbers(a, 0)[0], axis, keepdims=keepdims, where=_present(a, where))
 
@@ -505,6 +530,7 @@ def nanvar(
     mean: Array | None = None,
 ) -> Array:
     """The variance of the elements that are not NaN."""
+    refuse_in_place("nanvar", out)
     a = inexact(a)
     is_present = _present(a, where)
     numbers = _numbers(a, 0)[0]
@@ -522,4 +548,5 @@ def nanstd(
     mean: Array | None = None,
 ) -> Array:
     """The standard deviation of the elements that are not NaN."""
+    refuse_in_place("nanstd", out)
     return na.sqrt(nanvar(a, axis, dtype, None, ddof, keepdims, where, mean))

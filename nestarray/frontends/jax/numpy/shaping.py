@@ -13,6 +13,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import as_array, cast, cast_all, normal_axis, promote
 from nestarray.typing import Array, DTypeLike
 
@@ -205,6 +206,7 @@ def stack(
     arrays: Sequence[Array], axis: int = 0, out: None = None, dtype: DTypeLike | None = None
 ) -> Array:
     """Arrays of one shape along a new axis."""
+    refuse_in_place("stack", out)
     parts = promote(*_parts(arrays)) if dtype is None else cast_all(dtype, *_parts(arrays))
     return na.stack(list(parts), axis=axis)
 

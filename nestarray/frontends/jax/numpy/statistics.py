@@ -12,6 +12,8 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import UnsupportedError
+from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.numpy.creation import linspace
 from nestarray.frontends.jax.numpy.reduction import mean, sum
 from nestarray.frontends.jax.promotion import (
@@ -46,6 +48,7 @@ def quantile(
     weights: Array | None = None,
 ) -> Array:
     """Quantiles for `q` in [0, 1]; NaN for slices with NaN."""
+    refuse_in_place("quantile", out, overwrite_input)
     return _quantile(na.quantile, a, q, axis, method, keepdims, weights)
 
 
@@ -61,6 +64,7 @@ def nanquantile(
     weights: Array | None = None,
 ) -> Array:
     """Quantiles of the elements that are not NaN, for `q` in [0, 1]."""
+    refuse_in_place("nanquantile", out, overwrite_input)
     return _quantile(na.nanquantile, a, q, axis, method, keepdims, weights)
 
 
@@ -76,6 +80,7 @@ def percentile(
     weights: Array | None = None,
 ) -> Array:
     """Quantiles for `q` in [0, 100]."""
+    refuse_in_place("percentile", out, overwrite_input)
     return quantile(a, _hundredth(q), axis, None, False, method, keepdims, weights=weights)
 
 
@@ -91,6 +96,7 @@ def nanpercentile(
     weights: Array | None = None,
 ) -> Array:
     """Quantiles of the elements that are not NaN, for `q` in [0, 100]."""
+    refuse_in_place("nanpercentile", out, overwrite_input)
     return nanquantile(a, _hundredth(q), axis, None, False, method, keepdims, weights=weights)
 
 
@@ -120,6 +126,7 @@ def median(
     keepdims: builtins.bool = False,
 ) -> Array:
     """The median, the mean of two elements in the middle."""
+    refuse_in_place("median", out, overwrite_input)
     return quantile(a, 0.5, axis, keepdims=keepdims, method="midpoint")
 
 
@@ -131,6 +138,7 @@ def nanmedian(
     keepdims: builtins.bool = False,
 ) -> Array:
     """The median of the elements that are not NaN."""
+    refuse_in_place("nanmedian", out, overwrite_input)
     return nanquantile(a, 0.5, axis, keepdims=keepdims, method="midpoint")
 
 
@@ -241,7 +249,7 @@ def histogram_bin_edges(
     if hasattr(bins, "shape") and len(na.shape(bins)):
         return bins
     if isinstance(bins, str):
-        raise NotImplementedError(
+        raise UnsupportedError(
             f"histogram_bin_edges: bins: got {bins!r}, expected a number or edges, as upstream"
         )
     a = inexact(a)

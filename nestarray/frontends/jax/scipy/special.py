@@ -10,7 +10,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.frontends.jax import nn
 from nestarray.frontends.jax.promotion import inexact, promote_inexact
 from nestarray.typing import Array
@@ -66,7 +66,7 @@ def gamma(x: Array) -> Array:
 def factorial(n: Array, exact: bool = False) -> Array:
     """Γ(n + 1); 0 of negative numbers."""
     if exact:
-        raise NotImplementedError("factorial: exact: got True, expected False, as upstream")
+        raise UnsupportedError("factorial: exact: got True, expected False, as upstream")
     n = inexact(n)
     return na.where(na.less(n, 0), na.zeros_like(n), na.exp(na.lgamma(na.add(n, 1))))
 
@@ -138,7 +138,7 @@ def polygamma(n: Array, x: Array) -> Array:
 def zeta(x: Array, q: Array | None = None) -> Array:
     """The Hurwitz zeta function."""
     if q is None:
-        raise NotImplementedError("zeta: q: got None, expected an array, as upstream")
+        raise UnsupportedError("zeta: q: got None, expected an array, as upstream")
     return na.zeta(*promote_inexact(x, q))
 
 
