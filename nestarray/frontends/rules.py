@@ -179,6 +179,21 @@ def public_function(
     return found if is_public and is_ours else None
 
 
+def require_function(frontend: ModuleType, printed_name: str, *, owner: str) -> Callable[..., Any]:
+    """Return the public function of a printed name.
+
+    Args:
+        frontend, printed_name, owner: as in `public_function`.
+
+    Raises:
+        ValueError: the frontend has no public function of this name.
+    """
+    found = public_function(frontend, printed_name, owner=owner)
+    if found is None:
+        raise ValueError(f"there is no function {printed_name!r}")
+    return found
+
+
 @cache
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """Return the signature of a function; without parameters for a builtin that has none."""

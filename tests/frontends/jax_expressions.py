@@ -16,6 +16,7 @@ import nestarray as na
 from nestarray import backends, dtypes
 from tests.arrays import on
 
+FRONTEND = "nestarray.frontends.jax"
 #: (rtol, atol): chains of a few roundings, in another order of the sums.
 TOLERANCE = {"float32": (2e-5, 2e-5), "complex64": (2e-5, 2e-5), "float16": (4e-3, 4e-3)}
 #: Derivatives have more of them.
@@ -222,7 +223,42 @@ def public_names(root: str, space: str) -> dict[str, Any]:
     return found
 
 
-def parameters(function: Any) -> list[str] | None:
+def _functions(space: str) -> dict[str, Any]:
+    found = public_names(FRONTEND, space)
+    return {name: value for name, value in found.items() if inspect.isfunction(value)}
+
+
+def assert_names(space: str, missing: Iterable[str]) -> None:
+    """The public names of a namespace are upstream's, but for missing ones."""
+    theirs, ours = public_names("jax", space), public_names(FRONTEND, space)
+    assert {*theirs} - {*ours} == {*missing}
+    assert {*ours} - {*theirs} == set()
+
+
+def assert_parameters(space: str, omitted: set[str]) -> None:
+    """The parameters of every function are upstream's, in order, but for omitted ones."""
+    theirs = public_names("jax", space)
+    wrong = {
+        name: (_parameters(theirs[name]), _parameters(value))
+        for name, value in _functions(space).items()
+        if not _agree(theirs[name], value, omitted)
+    }
+    assert wrong == {}
+
+
+def assert_every_function_is_used(space: str, expressions: Iterable[str]) -> None:
+    """One of the expressions has the name of each function; dotted names, of distributions, too."""
+    rows = list(expressions)
+    tested = {name for row in rows for name in names_in(row)}
+    unused = [
+        name
+        for name in _functions(space)
+        if name not in tested and not any(f"{name}(" in row for row in rows)
+    ]
+    assert unused == []
+
+
+def _parameters(function: Any) -> list[str] | None:
     """The names of parameters; None for functions of any."""
     try:
         found = inspect.signature(function).parameters.values()
@@ -231,9 +267,9 @@ def parameters(function: Any) -> list[str] | None:
     return None if any(p.kind is p.VAR_POSITIONAL for p in found) else [p.name for p in found]
 
 
-def agree(theirs: Any, ours: Any, omitted: set[str]) -> bool:
+def _agree(theirs: Any, ours: Any, omitted: set[str]) -> bool:
     """Whether the parameters of a function are upstream's, in order, but for omitted ones."""
-    wanted, found = parameters(theirs), parameters(ours)
+    wanted, found = _parameters(theirs), _parameters(ours)
     if wanted is None or found is None:
         return True
     if all(p.kind is p.POSITIONAL_ONLY for p in inspect.signature(theirs).parameters.values()):

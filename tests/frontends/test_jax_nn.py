@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import jax
@@ -80,21 +79,19 @@ def test_initial_values(call: str, shape: tuple[int, ...], backend: str) -> None
 
 @pytest.mark.parametrize("space", MISSING)
 def test_public_names_are_those_of_upstream(space: str) -> None:
-    theirs = expressions.public_names("jax", space)
-    ours = expressions.public_names("nestarray.frontends.jax", space)
-    assert {*theirs} - {*ours} == {*MISSING[space]}
-    assert {*ours} - {*theirs} == set()
-    wrong = {
-        name: (expressions.parameters(theirs[name]), expressions.parameters(value))
-        for name, value in ours.items()
-        if inspect.isfunction(value) and not expressions.agree(theirs[name], value, OMITTED)
-    }
-    assert wrong == {}
-    rows = [*EXPRESSIONS, *[call for call, _ in INITIALIZERS]]
-    tested = {name for row in rows for name in expressions.names_in(row)}
-    assert [
-        name for name, value in ours.items() if inspect.isfunction(value) and name not in tested
-    ] == []
+    expressions.assert_names(space, MISSING[space])
+
+
+@pytest.mark.parametrize("space", MISSING)
+def test_parameters_are_those_of_upstream(space: str) -> None:
+    expressions.assert_parameters(space, OMITTED)
+
+
+@pytest.mark.parametrize("space", MISSING)
+def test_every_function_has_an_expression(space: str) -> None:
+    expressions.assert_every_function_is_used(
+        space, [*EXPRESSIONS, *[call for call, _ in INITIALIZERS]]
+    )
 
 
 @pytest.mark.parametrize(

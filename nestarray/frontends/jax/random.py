@@ -12,7 +12,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.jax.promotion import as_dtype
+from nestarray.frontends.jax.promotion import as_dtype, as_index
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -87,10 +87,8 @@ ball = na.random.ball
 bernoulli = na.random.bernoulli
 beta = na.random.beta
 binomial = na.random.binomial
-categorical = na.random.categorical
 cauchy = na.random.cauchy
 chisquare = na.random.chisquare
-choice = na.random.choice
 dirichlet = na.random.dirichlet
 double_sided_maxwell = na.random.double_sided_maxwell
 exponential = na.random.exponential
@@ -109,7 +107,6 @@ multivariate_normal = na.random.multivariate_normal
 normal = na.random.normal
 orthogonal = na.random.orthogonal
 pareto = na.random.pareto
-permutation = na.random.permutation
 poisson = na.random.poisson
 rademacher = na.random.rademacher
 randint = na.random.randint
@@ -120,3 +117,39 @@ uniform = na.random.uniform
 wald = na.random.wald
 weibull_min = na.random.weibull_min
 t = na.random.student_t
+
+# -- integers have JAX's default dtype -----------------------------------------------------------
+
+
+def categorical(
+    key: Array,
+    logits: Array,
+    axis: int = -1,
+    shape: Shape | None = None,
+    replace: bool = True,
+    mode: str = "low",
+) -> Array:
+    """Random indices with probabilities softmax(logits)."""
+    return as_index(na.random.categorical(key, logits, axis, shape, replace, mode))
+
+
+def choice(
+    key: Array,
+    a: int | Array,
+    shape: Shape = (),
+    replace: bool = True,
+    p: Array | None = None,
+    axis: int = 0,
+    mode: str = "low",
+) -> Array:
+    """Random slices along an axis; of an integer, random numbers below it."""
+    return na.random.choice(key, _numbers(a, key), shape, replace, p, axis, mode)
+
+
+def permutation(key: Array, x: int | Array, axis: int = 0, independent: bool = False) -> Array:
+    """The slices along an axis in random order; of an integer, the numbers below it."""
+    return na.random.permutation(key, _numbers(x, key), axis, independent)
+
+
+def _numbers(x: int | Array, like: Array) -> Array:
+    return na.arange(x, dtype=dtypes.int32, like=like) if isinstance(x, int) else x

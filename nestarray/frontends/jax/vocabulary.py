@@ -159,7 +159,8 @@ def find(op: str, /) -> Rule | None:
     if op in RULES:
         return RULES[op]
     name = f"jax.lax.{op}"
-    return Rule(op, name) if _public_function(name) is not None else None
+    is_known = rules.public_function(jax, name, owner="nestarray") is not None
+    return Rule(op, name) if is_known else None
 
 
 def find_named(name: str) -> Rule | None:
@@ -179,11 +180,4 @@ def function(printed_name: str, /) -> Callable[..., Any]:
         >>> vocabulary.function("jax.lax.add").__name__
         'add'
     """
-    found = _public_function(printed_name)
-    if found is None:
-        raise ValueError(f"there is no function {printed_name!r}")
-    return found
-
-
-def _public_function(printed_name: str) -> Callable[..., Any] | None:
-    return rules.public_function(jax, printed_name, owner="nestarray")  # some are ops themselves
+    return rules.require_function(jax, printed_name, owner="nestarray")

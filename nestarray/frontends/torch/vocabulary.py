@@ -358,8 +358,8 @@ def _candidates(operation: str) -> list[Rule]:
     chapter, _, last = base.partition("_")
     if names and chapter in ("fft", "linalg", "special"):
         names.insert(0, f"torch.{chapter}.{last}")
-    named = next((name for name in names if _public_function(name) is not None), None)
-    return found if named is None else [*found, Rule(operation, named)]
+    known = [name for name in names if rules.public_function(torch, name, owner=namespace)]
+    return [*found, *(Rule(operation, name) for name in known[:1])]
 
 
 #: Library of operations → the namespaces that have functions of their names.
@@ -382,14 +382,7 @@ def function(printed_name: str) -> Callable[..., Any]:
         >>> vocabulary.function("torch.nn.functional.linear").__name__
         'linear'
     """
-    found = _public_function(printed_name)
-    if found is None:
-        raise ValueError(f"there is no function {printed_name!r}")
-    return found
-
-
-def _public_function(printed_name: str) -> Callable[..., Any] | None:
-    return rules.public_function(torch, printed_name, owner=namespace)
+    return rules.require_function(torch, printed_name, owner=namespace)
 
 
 def _accepts(rule: Rule, op: Any) -> bool:
