@@ -246,8 +246,7 @@ def searchsorted(
 
     Args:
         x1: `(n,)`, real, ascending, or sorted by `sorter`.
-        x2: array of any shape, or a number; the dtypes promote. The order of NaN depends on the
-            framework: NumPy and JAX sort it after all numbers.
+        x2: array of any shape, or a number; the dtypes promote. NaN is largest, as in `sort`.
         side: ``"left"``: before equal elements, ``"right"``: after them.
         sorter: the indices that sort `x1`.
 
@@ -293,7 +292,7 @@ def top_k(x: Array, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKR
     """The `k` largest elements along an axis, in descending order, and their indices.
 
     Args:
-        x: real, of at least one dimension, without NaN.
+        x: real, of at least one dimension; NaN is largest.
         k: the number of elements, at most the length of the axis.
         axis: the axis to search along.
         largest: False takes the smallest elements, in ascending order.

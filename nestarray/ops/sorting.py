@@ -134,6 +134,8 @@ def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
 def argpartition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     """The indices that partially sort `x`, as `partition`.
 
+    The order of the elements before and after k depends on the backend.
+
     Args:
         x: real, of at least one dimension; NaN is largest.
         kth: the index k; a negative index counts from the end.

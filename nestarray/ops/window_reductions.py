@@ -158,7 +158,7 @@ def max_pool_with_indices(
 
 
 def _greatest(elements: Array) -> Array:
-    """Where the maximum along the last axis stands: the last NaN, else the first of equal ones."""
+    """The index of the maximum along the last axis: the last NaN, else the first of equal ones."""
     if not dtypes.dtype_of(elements).is_floating:
         return ops.argmax(elements, axis=-1)
     is_nan = ops.isnan(elements)

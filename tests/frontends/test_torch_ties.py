@@ -7,6 +7,7 @@ Gradients are compared where torch's are finite.
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
@@ -88,35 +89,126 @@ def test_gradients(name: str, backend: str) -> None:
                 assert_close(np.where(is_finite, ours, 0), np.where(is_finite, theirs, 0))
 
 
-TIES = np.asarray([[1.0, 0.0, 1.0, -1.0, 0.0, 1.0], [0.0] * 6])
+DRAWN = np.random.default_rng(0).integers(-1, 2, (4, 7))
+SPECIAL = np.random.default_rng(0).choice(
+    [-1.0, 0.0, 1.0, np.nan, np.inf, -np.inf], (4, 7)
+)  # fmt: skip
+SPECIAL[3] = np.nan
+INFINITE = np.where(np.isnan(SPECIAL), -np.inf, SPECIAL)
+
+INPUTS = {
+    **{name: DRAWN.astype(name) for name in ("int32", "int64", "float32", "float64")},
+    "uint8": (DRAWN + 1).astype("uint8"),
+    **{f"inf, {name}": INFINITE.astype(name) for name in ("float16", "float32", "float64")},
+    **{f"nan, {name}": SPECIAL.astype(name) for name in ("float16", "float32", "float64")},
+}
 
 
-def test_positions_of_equal_elements(backend: str) -> None:
-    x, own = torch.tensor(TIES), on(backend, TIES.astype("float32"))
-    for name in ("argmax", "argmin"):
-        expected = getattr(torch, name)(x, dim=-1).numpy()
-        np.testing.assert_array_equal(host(getattr(frontend, name)(own, dim=-1)), expected)
-        np.testing.assert_array_equal(host(getattr(na, name)(own, axis=-1)), expected)
-    for descending in (False, True):
-        values, places = torch.sort(x, dim=-1, descending=descending, stable=True)
-        found = frontend.sort(own, dim=-1, descending=descending, stable=True)
-        np.testing.assert_array_equal(host(found[0]), values.numpy())
-        np.testing.assert_array_equal(host(found[1]), places.numpy())
-        np.testing.assert_array_equal(
-            host(na.argsort(own, axis=-1, descending=descending)), places.numpy()
-        )
-        found = na.top_k(own, 4, largest=descending)
-        np.testing.assert_array_equal(host(found.values), values[:, :4].numpy())
-        np.testing.assert_array_equal(host(found.indices), places[:, :4].numpy())
+def _rows(t: Any, x: Any) -> Any:
+    """Numbers to search in."""
+    return t.sort(t.where(x == x, x, t.zeros_like(x)), dim=-1)[0]
 
 
-def test_values_of_equal_elements(backend: str) -> None:
-    x, own = torch.tensor(TIES), on(backend, TIES.astype("float32"))
-    for name in ("mode", "median", "cummax", "cummin"):
-        expected = getattr(torch, name)(x, dim=-1).values.numpy()
-        np.testing.assert_array_equal(host(getattr(frontend, name)(own, dim=-1)[0]), expected)
-    np.testing.assert_array_equal(host(na.mode(own, axis=-1).values), [1.0, 0.0])
-    expected = torch.unique(x, return_inverse=True, return_counts=True)
-    found = frontend.unique(own, return_inverse=True, return_counts=True)
-    for ours, theirs in zip(found, expected, strict=True):
+def _pool(name: str, *settings: Any, lead: int = 0) -> Any:
+    def call(t: Any, x: Any) -> Any:
+        images = t.reshape(x, (1,) * lead + (1, *x.shape))
+        return getattr(t.nn.functional, name)(images, *settings, return_indices=True)
+
+    return call
+
+
+#: Name → the call of torch or of the frontend.
+CALLS: dict[str, Any] = {
+    **{name: lambda t, x, name=name: getattr(t, name)(x, dim=-1) for name in (
+        "argmax", "argmin", "max", "min", "median", "nanmedian", "mode", "cummax", "cummin",
+        "aminmax",
+    )},
+    **{f"{name} of all": lambda t, x, name=name: getattr(t, name)(x) for name in (
+        "argmax", "argmin", "max", "min", "median", "nanmedian", "msort",
+    )},
+    **{f"{name}, {'descending' if descending else 'ascending'}":
+        lambda t, x, name=name, descending=descending: getattr(t, name)(
+            x, dim=-1, descending=descending, stable=True
+        ) for name in ("sort", "argsort") for descending in (False, True)},
+    **{f"{name}, dim={dim}": lambda t, x, name=name, dim=dim: getattr(t, name)(
+        x, return_inverse=True, return_counts=True, dim=dim
+    ) for name in ("unique", "unique_consecutive") for dim in (None, 0, 1)},
+    **{f"searchsorted, {side}": lambda t, x, side=side: t.searchsorted(_rows(t, x), x, side=side)
+        for side in ("left", "right")},
+    **{f"bucketize, {right}": lambda t, x, right=right: t.bucketize(x, _rows(t, x)[0], right=right)
+        for right in (False, True)},
+    "max_pool1d": _pool("max_pool1d", 3, 1, 1),
+    "max_pool2d": _pool("max_pool2d", 3, 1, 1, lead=1),
+    "max_pool2d, dilated": _pool("max_pool2d", 2, 1, 0, 2, lead=1),
+    "max_pool3d": _pool("max_pool3d", (1, 2, 2), lead=2),
+    "adaptive_max_pool1d": _pool("adaptive_max_pool1d", 3),
+    "adaptive_max_pool2d": _pool("adaptive_max_pool2d", (3, 3), lead=1),
+}  # fmt: skip
+
+#: Calls whose comparator of equal elements or NaN gives no order: values and their places alone.
+#: https://docs.pytorch.org/docs/stable/generated/torch.topk.html
+ANY_PLACE: dict[str, Any] = {
+    **{f"topk, {largest}": lambda t, x, largest=largest: t.topk(x, 4, dim=-1, largest=largest)
+        for largest in (False, True)},
+    **{f"kthvalue, {k}": lambda t, x, k=k: t.kthvalue(x, k, dim=-1, keepdim=True) for k in (1, 4)},
+    "nanmedian": lambda t, x: t.nanmedian(x, dim=-1, keepdim=True),
+}  # fmt: skip
+
+#: Calls that sort with `<`, which orders no NaN.
+#: https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/cpu/TensorCompareKernel.cpp
+#: https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/Unique.cpp
+UNORDERED_NAN = ("mode", "nanmedian", "unique, dim=None", "unique, dim=1")
+
+
+def _equal(found: Any, expected: Any) -> None:
+    parts = expected if isinstance(expected, tuple) else (expected,)
+    for ours, theirs in zip(found if isinstance(expected, tuple) else (found,), parts, strict=True):
         np.testing.assert_array_equal(host(ours), theirs.numpy())
+
+
+def _is_computed_upstream(call: str, name: str) -> bool:
+    if "nan" in name:
+        return call not in UNORDERED_NAN
+    return not call.startswith("adaptive") or "float" in name  # upstream has no integer kernel
+
+
+def _pairs(calls: Iterable[str], is_row: Callable[[str, str], bool] = lambda *_: True) -> list[Any]:
+    """Parameters (call, input); the fast tests take one dtype of each kind."""
+    return [
+        pytest.param(call, x, id=f"{call}-{x}", marks=[] if x in FAST else [pytest.mark.full])
+        for call in calls
+        for x in INPUTS
+        if is_row(call, x)
+    ]
+
+
+FAST = ("int32", "float32", "nan, float32")
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(("call", "name"), _pairs(CALLS, _is_computed_upstream))
+def test_values_and_positions(call: str, name: str, backend: str) -> None:
+    expected = CALLS[call](torch, torch.as_tensor(INPUTS[name]))
+    _equal(CALLS[call](frontend, on(backend, INPUTS[name])), expected)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(("call", "name"), _pairs(ANY_PLACE))
+def test_values_at_any_position(call: str, name: str, backend: str) -> None:
+    x = INPUTS[name]
+    expected = ANY_PLACE[call](torch, torch.as_tensor(x)).values.numpy()
+    found = ANY_PLACE[call](frontend, on(backend, x))
+    np.testing.assert_array_equal(host(found.values), expected)
+    np.testing.assert_array_equal(np.take_along_axis(x, host(found.indices), -1), expected)
+
+
+def test_nan_among_unique_elements(backend: str) -> None:
+    """Each NaN is unique; their order among each other is upstream's."""
+    x = SPECIAL.astype("float32")
+    expected = torch.unique(torch.as_tensor(x), return_inverse=True, return_counts=True)
+    found = frontend.unique(on(backend, x), return_inverse=True, return_counts=True)
+    np.testing.assert_array_equal(host(found[0]), expected[0].numpy())
+    np.testing.assert_array_equal(host(found[2]), expected[2].numpy())
+    np.testing.assert_array_equal(host(found[0])[host(found[1])], x)
+    mode = frontend.mode(on(backend, x), dim=-1)
+    np.testing.assert_array_equal(x[range(4), host(mode.indices)], host(mode.values))

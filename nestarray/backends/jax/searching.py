@@ -54,5 +54,11 @@ def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> b
 @supports(_takes_last)
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.top_k.html"""
-    values, indices = jax.lax.top_k(x, k)
-    return TopKResult(values, indices.astype(native_dtype("int64")))
+    if not jnp.issubdtype(x.dtype, jnp.floating):
+        values, indices = jax.lax.top_k(x, k)
+        return TopKResult(values, indices.astype(native_dtype("int64")))
+    # jax.lax.top_k orders −0 before 0
+    level = jnp.where(x == 0, 0, jax.lax.stop_gradient(x))
+    indices = jax.lax.top_k(level, k)[1].astype(native_dtype("int64"))
+    values = jnp.take_along_axis(x, indices, axis=-1, mode="promise_in_bounds")
+    return TopKResult(values, indices)

@@ -9,7 +9,9 @@ import tensorflow as tf
 from nestarray.backends.base import supports
 from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.promotion import choosing
+from nestarray.backends.tensorflow.indexing import take_along_axis
 from nestarray.backends.tensorflow.promotion import cast, promoted, truth
+from nestarray.backends.tensorflow.sorting import comparable
 from nestarray.numerics.results import TopKResult
 
 
@@ -62,7 +64,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     if sorter is not None:
         check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
         x1 = tf.gather(x1, sorter)
-    x1, x2 = promoted((x1, x2))
+    x1, x2 = (comparable(x) for x in promoted((x1, x2)))
     # the core of tf.searchsorted, without reshapes for batches of sequences
     found = _BOUNDS[side](sorted_inputs=x1[None], values=tf.reshape(x2, (1, -1)), out_type=tf.int64)
     return tf.reshape(found, tf.shape(x2))
@@ -73,11 +75,13 @@ _BOUNDS = {"left": tf.raw_ops.LowerBound, "right": tf.raw_ops.UpperBound}
 
 def _takes_last(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> bool:
     is_empty = 0 in x.shape  # TensorFlow's derivative fails
-    return largest and axis in (-1, len(x.shape) - 1) and x.dtype != tf.bool and not is_empty
+    return axis in (-1, len(x.shape) - 1) and x.dtype != tf.bool and not is_empty
 
 
 @supports(_takes_last)
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:
     """https://www.tensorflow.org/api_docs/python/tf/math/top_k"""
-    values, indices = tf.math.top_k(x, k)
-    return TopKResult(values, tf.cast(indices, tf.int64))
+    keys = comparable(tf.stop_gradient(x))
+    indices = tf.math.top_k(keys if largest else tf.bitwise.invert(keys), k).indices
+    indices = tf.cast(indices, tf.int64)
+    return TopKResult(take_along_axis(x, indices, axis=-1), indices)

@@ -20,14 +20,22 @@ def argsort(x: Any, /, *, axis: int = -1, descending: bool = False, stable: bool
     """https://www.tensorflow.org/api_docs/python/tf/argsort"""
     direction = "DESCENDING" if descending else "ASCENDING"
     x = tf.stop_gradient(x)  # TensorFlow's derivative of top_k fails for empty arrays
+    return tf.cast(tf.argsort(comparable(x), axis, direction, stable=True), tf.int64)
+
+
+_SIGNED = {2: tf.int16, 4: tf.int32, 8: tf.int64}
+
+
+def comparable(x: Any) -> Any:
+    """Integers in the order of `x`: NaN is largest, and −0 equals 0.
+
+    TensorFlow's own order is undefined for NaN.
+    """
     if x.dtype == tf.bool:
-        x = tf.cast(x, tf.int8)
+        return tf.cast(x, tf.int8)
     if not x.dtype.is_floating:
-        return tf.cast(tf.argsort(x, axis, direction, stable=True), tf.int64)
-    # TensorFlow's order is undefined for NaN: sort NaN like ∞, then move it to the end.
-    is_nan = tf.math.is_nan(x)
-    level = tf.where(is_nan, tf.constant(float("inf"), x.dtype), x)
-    order = tf.argsort(level, axis, direction, stable=True)
-    ordered = take_along_axis(tf.cast(is_nan, tf.int8), order, axis=axis)
-    last = tf.argsort(ordered, axis, direction, stable=True)
-    return tf.cast(take_along_axis(order, last, axis=axis), tf.int64)
+        return x
+    signed = _SIGNED[x.dtype.size]
+    bits = tf.bitcast(x, signed)
+    keys = tf.where(bits < 0, signed.min - bits, bits)
+    return tf.where(tf.math.is_nan(x), tf.constant(signed.max, signed), keys)

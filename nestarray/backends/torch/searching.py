@@ -72,10 +72,18 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
         raise TypeError("PyTorch takes None for 'left'")
     dtype = x1.dtype
     is_plain = dtype is getattr(x2, "dtype", None) and dtype not in LACKING and sorter is None
-    if is_plain and x1.is_contiguous() and x2.is_contiguous():
+    if not (is_plain and x1.is_contiguous() and x2.is_contiguous()):
+        x1, x2 = (x.contiguous() for x in promoted((x1, x2)))
+    if x1.dtype not in FLOATING:
+        return _searchsorted(x1, x2, side=side, sorter=sorter)
+    if sorter is not None:
+        x1 = x1[sorter]
+    if x1.is_cpu and not is_observed() and not (len(x1) and x1[-1].isnan()):
         return torch.searchsorted(x1, x2, side=side)
-    x1, x2 = (x.contiguous() for x in promoted((x1, x2)))
-    return _searchsorted(x1, x2, side=side, sorter=sorter)
+    # torch compares NaN in x1, which are at the end, as if all numbers were larger
+    found = torch.searchsorted(torch.where(x1.isnan(), torch.inf, x1), x2, side=side)
+    numbers = torch.minimum(found, x1.isnan().logical_not().sum())
+    return numbers if side == "left" else torch.where(x2.isnan(), found, numbers)
 
 
 def top_k(x: Any, /, k: int, *, axis: int = -1, largest: bool = True) -> TopKResult:

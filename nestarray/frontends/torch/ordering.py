@@ -113,10 +113,15 @@ def searchsorted(
     if sorter is not None:
         rows = na.take_along_axis(rows, sorter, axis=-1)
     after = right or side == "right"
+    result = dtypes.int32 if out_int32 else dtypes.int64
+    if ndim_of(rows) == 1:
+        return cast(na.searchsorted(rows, x, side="right" if after else "left"), result)
     lies_before = na.less_equal if after else na.less
-    rows = na.expand_dims(rows, axis=-2) if ndim_of(rows) > 1 else rows
-    count = na.sum(na.astype(lies_before(rows, na.expand_dims(x, axis=-1)), dtypes.int64), axis=-1)
-    return cast(count, dtypes.int32 if out_int32 else dtypes.int64)
+    x = na.expand_dims(x, axis=-1)
+    is_before = lies_before(na.expand_dims(rows, axis=-2), x)
+    if dtypes.dtype_of(x).is_floating:
+        is_before = na.logical_or(is_before, na.isnan(x))
+    return cast(na.sum(na.astype(is_before, dtypes.int64), axis=-1), result)
 
 
 def bucketize(

@@ -367,7 +367,10 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     smallest = amin(na.where(frequent, rank, na.full_like(rank, size)), -1, keepdim=True)
     values = na.take_along_axis(ordered, smallest, axis=-1)
     places = na.arange(size, dtype=dtypes.int64, like=x)
-    indices = amax(na.where(na.equal(x, values), places, na.full_like(rank, -1)), -1, keepdim=True)
+    is_mode = na.equal(x, values)
+    if own.is_floating:
+        is_mode = na.logical_or(is_mode, na.isnan(values))
+    indices = amax(na.where(is_mode, places, na.full_like(rank, -1)), -1, keepdim=True)
     values, indices = na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis)
     return ordering.one_along(values, indices, axis, keepdim)
 

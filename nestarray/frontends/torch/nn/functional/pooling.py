@@ -10,7 +10,6 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import has_zero, ndim_of, per_dim, shape_of
-from nestarray.numerics import windows
 from nestarray.typing import Array
 
 __all__ = [
@@ -120,48 +119,11 @@ def _max_pool(
     }
     if not return_indices:
         return _pooled(function, count, x, **settings, ceil_mode=ceil_mode)
-    plain = {name: per_dim(name, value, count) for name, value in settings.items()}
     batched = x if ndim_of(x) == count + 2 else na.expand_dims(x, axis=0)
-    values, indices = _max_and_place(batched, count, ceil_mode, **plain)
+    values, indices = na.max_pool_with_indices(batched, **settings, ceil_mode=ceil_mode)
     if ndim_of(x) == count + 1:
         values, indices = na.squeeze(values, axis=0), na.squeeze(indices, axis=0)
     return values, indices
-
-
-def _max_and_place(
-    x: Array,
-    count: int,
-    ceil_mode: bool,
-    *,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
-) -> tuple[Array, Array]:
-    """Max pooling, and the index of each maximum in the flattened image."""
-    shape = shape_of(x)[2:]
-    at = windows.settings(
-        f"max_pool{count}d", shape, kernel_size, stride=stride, padding=padding,
-        dilation=dilation, ceil_mode=ceil_mode,
-    )  # fmt: skip
-    dtype = dtypes.dtype_of(x)
-    least = float("-inf") if dtype.is_floating else na.iinfo(dtype).min
-    lowest = na.full((), least, dtype=dtype, like=x)
-    inside = na.pad(na.ones(shape, dtype=dtypes.bool, like=x), at.padding)
-    numbers = na.reshape(na.arange(math.prod(shape), dtype=dtypes.int64, like=x), shape)
-    places = na.pad(numbers, at.padding)
-    padded = na.pad(x, [(0, 0), (0, 0), *at.padding])
-    padded = na.where(inside, padded, lowest)
-    parts = list(at.offsets(at.output(shape)))
-    rows = [na.getitem(padded, (slice(None), slice(None), *part)) for part in parts]
-    values = na.stack(rows, axis=-1)
-    first = na.argmax(values, axis=-1, keepdims=True)
-    place = na.stack([na.getitem(places, part) for part in parts], axis=-1)
-    place = na.broadcast_to(place, shape_of(values))
-    return (
-        na.squeeze(na.take_along_axis(values, first, axis=-1), axis=-1),
-        na.squeeze(na.take_along_axis(place, first, axis=-1), axis=-1),
-    )
 
 
 def adaptive_max_pool1d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
@@ -189,7 +151,7 @@ def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[A
     lead, spatial = shape_of(x)[: ndim_of(x) - count], shape_of(x)[ndim_of(x) - count :]
     parts = per_part(output_size, count)
     # For each dimension the elements of each part; short parts repeat their last element,
-    # which changes neither the maximum nor, since `argmax` takes the first, its place.
+    # which changes neither the maximum nor its index.
     grids = []
     for n, part in zip(spatial, parts):
         m = n if part is None else part
@@ -199,13 +161,12 @@ def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[A
     places = _outer_places(grids, spatial)
     sizes = tuple(len(g) for g in grids)
     index = na.asarray(places, dtype=dtypes.int64, like=x)
-    rows = na.take(na.reshape(x, (*lead, math.prod(spatial))), index, axis=-1)
-    first = na.argmax(rows, axis=-1, keepdims=True)
-    values = na.squeeze(na.take_along_axis(rows, first, axis=-1), axis=-1)
-    at = na.take_along_axis(na.broadcast_to(index, shape_of(rows)), first, axis=-1)
+    elements = na.reshape(index, (-1,))
+    rows = na.take(na.reshape(x, (1, -1, math.prod(spatial))), elements, axis=-1)
+    values, found = na.max_pool_with_indices(rows, kernel_size=len(places[0]))
     return (
         na.reshape(values, (*lead, *sizes)),
-        na.reshape(na.squeeze(at, axis=-1), (*lead, *sizes)),
+        na.reshape(na.take(elements, found, axis=0), (*lead, *sizes)),
     )
 
 
