@@ -10,8 +10,8 @@ from nestarray.backends.base import supports
 from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.promotion import choosing
 from nestarray.backends.tensorflow.indexing import take_along_axis
+from nestarray.backends.tensorflow.order import comparable
 from nestarray.backends.tensorflow.promotion import cast, promoted, truth
-from nestarray.backends.tensorflow.sorting import comparable
 from nestarray.numerics.results import TopKResult
 
 

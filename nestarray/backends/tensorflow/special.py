@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -41,3 +42,13 @@ def _digamma(x: Any) -> Any:
 digamma = _in_float32(_digamma)
 
 ndtri = _in_float32(tf.math.ndtri)
+
+
+@tf.custom_gradient
+def _entr(x: Any) -> Any:
+    value = -tf.math.xlogy(x, tf.maximum(x, tf.zeros_like(x)))
+    value = tf.where(x < 0, tf.constant(-math.inf, x.dtype), value)
+    return value, lambda g: g * -(1 + tf.math.log(x))
+
+
+entr = _in_float32(_entr)

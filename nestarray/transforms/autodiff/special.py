@@ -55,6 +55,7 @@ RULES: dict[str, Rule] = {
         lambda y, x1, x2: ops.log(_beside(x1, x2)),
         lambda y, x1, x2: ops.divide(x1, _beside(x1, x2)),
     ),
+    "entr": Elementwise(lambda y, x: ops.negative(ops.add(ops.log(x), 1.0))),
     "xlog1py": Elementwise(
         lambda y, x1, x2: ops.log(_beside(x1, ops.add(x2, 1))),
         lambda y, x1, x2: ops.divide(x1, _beside(x1, ops.add(x2, 1))),
