@@ -13,6 +13,7 @@ from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import where_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.passes.idioms.idiom import idiom_of
 from nestarray.graph.passes.transposes import order_of
 from nestarray.graph.precision import wide_calls
 
@@ -49,6 +50,7 @@ class GraphReport:
         bytes: of all three.
         float64: the calls that compute in float64 or complex128, with their lines: those that
             ``to_backend(…, float64="float32")`` changes.
+        idioms: op → number of its calls that replace several calls of the source.
         flops: additions and multiplications of matrix products, attention and convolutions
             in one call; None if sizes are open.
     """
@@ -65,6 +67,7 @@ class GraphReport:
     constants: int
     bytes: int
     float64: list[str]
+    idioms: dict[str, int]
     flops: int | None
 
     def __str__(self) -> str:
@@ -76,6 +79,9 @@ class GraphReport:
             f"  transposes: {self.transposes}{_and(self.parameter_transposes, 'of parameters')}"
             f"{_and(self.hidden_transposes, 'inside of calls')}",
         ]
+        if self.idioms:
+            counts = [f"{n} {name}" for name, n in self.idioms.items()]
+            lines.append(f"  recognized: {', '.join(counts)}")
         if self.float64:
             lines.append(f"  float64: {listed(self.float64)}")
         width = max((len(str(n)) for n in self.calls.values()), default=0)
@@ -116,6 +122,7 @@ def report(graph: Graph) -> GraphReport:
         constants=sizes[2][0],
         bytes=sum(size for _, size in sizes),
         float64=[where_of(node) for node in wide_calls(graph)],
+        idioms=dict(Counter(idiom_of(node) for node in graph.calls if idiom_of(node))),
         flops=_flops(graph.calls),
     )
 

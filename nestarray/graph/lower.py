@@ -2,7 +2,7 @@
 
 The graph runs once, call by call, on traced arrays, so frontend functions record the ops in their
 bodies. Values that depend on no input and no variable (positions, masks, fill values) are computed
-and become constants. The op that computes a call's value keeps its name, module and line, by which
+and become constants. Groups of ops that one op computes become this op (`passes/idioms`). The op that computes a call's value keeps its name, module and line, by which
 `verify` matches values. With open sizes, the graph runs at several sizes at once
 (`record/open_recorder.py`).
 """
@@ -17,7 +17,6 @@ import numpy as np
 
 from nestarray import ops, random
 from nestarray.config import use_backend
-from nestarray.dispatch import Op
 from nestarray.errors import ConversionError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
@@ -25,6 +24,7 @@ from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
@@ -42,7 +42,8 @@ def lower(graph: Graph) -> Graph:
     """The graph as calls of ops of `na`, which the passes work on.
 
     Functions of a frontend are replaced by the ops in their bodies; values that depend on no
-    input are computed and become constants. `verify` still compares with the
+    input are computed and become constants. Calls that compute a layer norm, softmax, gelu or
+    attention become one call, which `report` lists. `verify` still compares with the
     source. Open sizes (``dynamic=``) stay open: a function whose code depends on one, such as a
     variance that divides by max(n - 1, 0), remains a call of that function.
 
@@ -86,13 +87,14 @@ def lower(graph: Graph) -> Graph:
     output = map_nodes(lambda node: _stand_in(recorder, values[node]), graph.output)
     updates = {path: values[node]._node for path, node in graph.state_updates.items()}
     lowered = here.replace(**recorder.builder.program(output, updates))
-    return lowered.replace(
+    lowered = lowered.replace(
         backend=graph.backend,
         v=graph.v,
         s=graph.s,
         constants=lowered.to_backend(graph.backend, copy=None).constants,
         reference=derived_source(graph),
     )
+    return recognize_idioms(lowered)
 
 
 def _recorder_of(graph: Graph) -> Recorder:
@@ -158,9 +160,3 @@ def _stand_in(recorder: Recorder, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)([_stand_in(recorder, item) for item in value])
     return recorder.node_of(value, "lower: output")
-
-
-def is_op(node: Node, *names: str) -> bool:
-    """Whether a call is of an op of one of these names."""
-    record: Op | None = getattr(node.target, "op", None)
-    return record is not None and record.name in names

@@ -112,6 +112,7 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
         and num_groups > 0
         and x.shape[1] % num_groups == 0
         and _fits(x, weight)
+        and (weight is not None or bias is None)  # torch has no gradient of the bias alone
     )
 )
 def group_norm(

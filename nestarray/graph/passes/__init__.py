@@ -5,6 +5,7 @@ changes its argument. Calls keep the names of their values, so that `Graph.verif
 intermediate values with the source.
 
 =============================  ==========================================================
+`recognize_idioms`             replace groups of calls by one op; `lower` runs it
 `fold_constants`               compute values of constants once
 `merge_common_subexpressions`  merge equal calls
 `remove_dead_code`             drop calls and constants that no result uses
@@ -25,6 +26,7 @@ from nestarray.graph.passes.batch_norms import fold_batch_norms as fold_batch_no
 from nestarray.graph.passes.channels_last import channels_last as channels_last
 from nestarray.graph.passes.constants import fold_constants as fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code as remove_dead_code
+from nestarray.graph.passes.idioms import recognize_idioms as recognize_idioms
 from nestarray.graph.passes.parameters import fold_parameters as fold_parameters
 from nestarray.graph.passes.subexpressions import (
     merge_common_subexpressions as merge_common_subexpressions,

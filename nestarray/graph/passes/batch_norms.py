@@ -9,10 +9,16 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.graph.graph import Graph
-from nestarray.graph.lower import is_op
 from nestarray.graph.node import Node
 from nestarray.graph.passes.parameters import check_evaluation
-from nestarray.graph.passes.rewriting import Writer, arguments_of, count_uses, place_of, rewrite
+from nestarray.graph.passes.rewriting import (
+    Writer,
+    arguments_of,
+    count_uses,
+    is_op,
+    place_of,
+    rewrite,
+)
 
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")

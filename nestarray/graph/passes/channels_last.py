@@ -7,9 +7,8 @@ import math
 from typing import Any
 
 from nestarray.graph.graph import Graph
-from nestarray.graph.lower import is_op
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import Writer, arguments_of, rewrite
+from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, rewrite
 from nestarray.graph.passes.transposes import cancel_transposes
 
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")

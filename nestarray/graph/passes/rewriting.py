@@ -10,7 +10,7 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.container import Container
-from nestarray.dispatch import OPS
+from nestarray.dispatch import OPS, Op
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.derived import derived_source
 from nestarray.graph.graph import Graph
@@ -18,6 +18,17 @@ from nestarray.graph.node import Aval, Node, iter_nodes, substituted
 
 #: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
+
+
+def op_name(node: Node) -> str:
+    """The name of the op that a node calls; empty for other nodes."""
+    record: Op | None = getattr(node.target, "op", None)
+    return "" if record is None else record.name
+
+
+def is_op(node: Node, *names: str) -> bool:
+    """Whether a call is of an op of one of these names."""
+    return op_name(node) in names
 
 
 def arguments_of(node: Node) -> dict[str, Any]:

@@ -1,0 +1,205 @@
+"""Idioms: groups of calls that one op computes.
+
+A rule is a pair of functions (`Idiom`): a pattern over `na`, recorded like any program, and the
+calls that replace it. Programs and patterns are compared as terms (`terms.py`), so the order of
+operands, the layout, and the way in which a mean or a division is written do not matter. The
+values between the operands and the result may have no other use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from nestarray import ops
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, bodies, iter_nodes
+from nestarray.graph.passes.idioms import activations, attention, normalization
+from nestarray.graph.passes.idioms.attention import PRODUCTS
+from nestarray.graph.passes.idioms.idiom import Idiom, Match, tolerance_of, traced
+from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
+from nestarray.graph.passes.idioms.terms import NoTerm, Terms
+from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
+from nestarray.graph.passes.transposes import order_of
+
+#: The rules, in groups that are applied one after the other.
+RULES: tuple[tuple[Idiom, ...], ...] = (
+    (*normalization.RULES, *activations.RULES),
+    attention.RULES,
+)
+#: An idiom has at most so many calls.
+_MOST_CALLS = 80
+#: The longest way from the operands to the result.
+_MOST_STEPS = 16
+
+
+def recognize_idioms(graph: Graph) -> Graph:
+    """Replace calls that compute normalization, softmax, gelu or attention by calls of these ops.
+
+    `Graph.report` lists the replaced groups. The last call of a group keeps its name.
+    """
+    for rules in RULES:
+        graph = replaced(graph, rules)
+    return graph
+
+
+def replaced(graph: Graph, rules: tuple[Idiom, ...]) -> Graph:
+    """The graph after one group of rules."""
+    matches = _Search(graph, rules).matches()
+    if not matches:
+        return graph
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        for match in matches.get(node.name, ()):
+            match.writer, count = writer, len(writer.calls)
+            found = match.idiom.replacement(match)
+            if found is not None:
+                return found
+            del writer.calls[count:]
+        return None
+
+    return rewrite(graph, rule)
+
+
+class _Search:
+    """Finds the idioms of one graph."""
+
+    def __init__(self, graph: Graph, rules: tuple[Idiom, ...]) -> None:
+        self.graph, self.rules = graph, rules
+        self.order = {node: i for i, node in enumerate(graph.nodes)}
+        self.numbers: dict[str, float | None] = {}  # path of a constant → its number
+        self.made: dict[Any, Any] = {}  # (root, anchors) → terms
+        self.users: dict[Node, list[Node | None]] = {}
+        self.varying: set[Node] = {n for n in graph.nodes if n.source in ("x", "key")}
+        for node in graph.calls:
+            used = set(iter_nodes((node.args, node.kwargs)))
+            for before in used:
+                self.users.setdefault(before, []).append(node)
+            if node.is_random or not used.isdisjoint(self.varying) or any(bodies(node.args)):
+                self.varying.add(node)
+        for node in iter_nodes((graph.output, list(graph.state_updates.values()))):
+            self.users.setdefault(node, []).append(None)
+
+    def matches(self) -> dict[str, list[Match]]:
+        """Name of a call → the idioms that it ends, the largest first."""
+        found: dict[str, list[Match]] = {}
+        claimed: set[Node] = set()
+        for node in reversed(self.graph.calls):
+            name = op_name(node)
+            rules = [rule for rule in self.rules if name in rule.roots]
+            if not rules or node in claimed:
+                continue
+            region = self._region(node)
+            ops = {op_name(other) for other in region}
+            for rule in rules:
+                if rule.needs.isdisjoint(ops):
+                    continue
+                match = self._match(rule, node, region)
+                if match is not None:
+                    found.setdefault(node.name, []).append(match[0])
+                    claimed |= match[1]
+                    break
+        return found
+
+    def _region(self, root: Node) -> list[Node]:
+        """The calls behind a value, the nearest first; beyond products for attention only."""
+        is_product = op_name(root) in PRODUCTS
+        found, queue = {root: 0}, [root]
+        while queue and len(found) < _MOST_CALLS:
+            node = queue.pop(0)
+            if not op_name(node) or found[node] == _MOST_STEPS:
+                continue
+            if op_name(node) in PRODUCTS and not is_product:
+                continue
+            for used in iter_nodes((node.args, node.kwargs)):
+                if used not in found:
+                    found[used] = found[node] + 1
+                    queue.append(used)
+        return [*found]
+
+    def _anchors(self, rule: Idiom, root: Node, region: list[Node]) -> Iterator[dict[str, Node]]:
+        if rule.search is not None:
+            yield from rule.search(root)
+            return
+        for node in region[1:]:
+            if node.aval is not None and (
+                rule.is_read_once or len(self._readers(node, region)) > 1
+            ):
+                yield {rule.anchors[0]: node}
+
+    def _readers(self, node: Node, region: list[Node]) -> list[Node]:
+        return [user for user in self.users.get(node, ()) if user in region]  # type: ignore[misc]
+
+    def _match(self, rule: Idiom, root: Node, region: list[Node]) -> tuple[Match, set[Node]] | None:
+        pattern, letter = traced(rule)
+        for anchors in self._anchors(rule, root, region):
+            made = self._term(root, frozenset(anchors.values()), region)
+            if made is None:
+                continue
+            terms, program, axes, within = made
+            nodes = {term: pair for term, pair in terms.nodes.items() if pair[0] not in within}
+            matcher = Matcher(nodes, anchors, rule.numbers, tolerance_of(root))
+            for found in matcher.matches(pattern, program, Bindings({}, {})):
+                letters = letters_of(found, letter, rule.loose)
+                if letters is None:
+                    continue
+                inner = self._inner(root, within)
+                if self._is_private(rule, root, inner):
+                    return Match(rule, root, axes, found, letters, terms.sizes), inner
+        return None
+
+    def _term(self, root: Node, anchors: frozenset[Node], region: list[Node]) -> Any:
+        """The terms with these anchors, the root's, its axes, and the calls that read the anchors."""
+        key = root, anchors
+        if key not in self.made:
+            self.made[key] = self._new_term(root, anchors, region)
+        return self.made[key]
+
+    def _new_term(self, root: Node, anchors: frozenset[Node], region: list[Node]) -> Any:
+        within: set[Node] = set()
+        for node in sorted(region, key=self.order.__getitem__):
+            used = {*iter_nodes((node.args, node.kwargs))}
+            if node not in anchors and not used.isdisjoint(within | anchors):
+                within.add(node)
+        if root not in within:
+            return None
+        near = {*region}
+
+        def is_leaf(node: Node) -> bool:
+            return node not in within and (node in self.varying or node not in near)
+
+        terms = Terms([*anchors], is_leaf, self._number_of, order_of)
+        try:
+            return terms, *terms.of(root), within
+        except NoTerm:
+            return None
+
+    def _inner(self, root: Node, within: set[Node]) -> set[Node]:
+        """The calls between the anchors and a value."""
+        found, queue = {root}, [root]
+        while queue:
+            node = queue.pop()
+            for used in iter_nodes((node.args, node.kwargs)):
+                if used in within and used not in found:
+                    found.add(used)
+                    queue.append(used)
+        return found
+
+    def _is_private(self, rule: Idiom, root: Node, inner: set[Node]) -> bool:
+        """Whether no other call uses the calls of an idiom."""
+        return all(
+            user in inner
+            for node in inner
+            if node is not root and op_name(node) not in rule.shared
+            for user in self.users.get(node, ())
+        )
+
+    def _number_of(self, node: Node) -> float | None:
+        """The number that all elements of a floating constant are."""
+        if node.source != "constants" or node.aval is None or not node.aval.dtype.is_floating:
+            return None
+        if node.path not in self.numbers:
+            x = ops.to_backend(self.graph.constants[node.path], "numpy")
+            is_one = x.size and (x == x.flat[0]).all()
+            self.numbers[node.path] = float(x.flat[0]) if is_one else None
+        return self.numbers[node.path]

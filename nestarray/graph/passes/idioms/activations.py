@@ -1,0 +1,86 @@
+"""Softmax, its logarithm, gelu and silu."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import nestarray.ops as ops
+from nestarray.graph.node import Node
+from nestarray.graph.passes.idioms.idiom import Idiom, Match
+
+
+def _shifted(x: Any) -> Any:
+    return x - ops.stop_gradient(ops.max(x, axis=1, keepdims=True))
+
+
+def _softmax(x: Any) -> Any:
+    powers = ops.exp(_shifted(x))
+    return powers / ops.sum(powers, axis=1, keepdims=True)
+
+
+def _log_softmax(x: Any) -> Any:
+    shifted = _shifted(x)
+    return shifted - ops.log(ops.sum(ops.exp(shifted), axis=1, keepdims=True))
+
+
+def _along(op: str) -> Any:
+    """The replacement by an op along the axis that is reduced."""
+
+    def replacement(match: Match) -> Node | None:
+        x, places = match.node("x"), match.places("x", "c")
+        if len(places) != 1:
+            return None
+        assert x.aval is not None
+        axis = places[0]
+        axis = -1 if axis == len(x.aval.shape) - 1 else axis
+        return match.finish(match.call(op, x, shape=x.aval.shape, axis=axis), match.axes["x"])
+
+    return replacement
+
+
+def _gelu_tanh(x: Any) -> Any:
+    inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
+    return 0.5 * x * (1.0 + ops.tanh(inner))
+
+
+def _gelu_erf(x: Any) -> Any:
+    return 0.5 * x * (1.0 + ops.erf(x * math.sqrt(0.5)))
+
+
+def _gelu_erfc(x: Any) -> Any:
+    return 0.5 * x * ops.erfc(x * -math.sqrt(0.5))
+
+
+def _silu(x: Any) -> Any:
+    return x * ops.sigmoid(x)
+
+
+def _unary(op: str, **settings: Any) -> Any:
+    """The replacement by an op of elements."""
+
+    def replacement(match: Match) -> Node | None:
+        x = match.node("x")
+        assert x.aval is not None
+        return match.finish(match.call(op, x, shape=x.aval.shape, **settings), match.axes["x"])
+
+    return replacement
+
+
+_OF_ROWS, _OF_ELEMENTS = {"x": "n c"}, {"x": "n"}
+_PRODUCT = frozenset(["multiply", "divide"])
+
+RULES = (
+    Idiom("softmax", _softmax, _OF_ROWS, _PRODUCT, frozenset(["exp"]), _along("softmax")),
+    Idiom(
+        "log_softmax", _log_softmax, _OF_ROWS, frozenset(["subtract"]), frozenset(["log"]),
+        _along("log_softmax"),
+    ),
+    Idiom(
+        "gelu", _gelu_tanh, _OF_ELEMENTS, _PRODUCT, frozenset(["tanh"]),
+        _unary("gelu", approximate=True),
+    ),
+    Idiom("gelu", _gelu_erf, _OF_ELEMENTS, _PRODUCT, frozenset(["erf"]), _unary("gelu")),
+    Idiom("gelu", _gelu_erfc, _OF_ELEMENTS, _PRODUCT, frozenset(["erfc"]), _unary("gelu")),
+    Idiom("silu", _silu, _OF_ELEMENTS, _PRODUCT, frozenset(["sigmoid"]), _unary("silu")),
+)  # fmt: skip

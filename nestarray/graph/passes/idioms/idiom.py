@@ -1,0 +1,257 @@
+"""`Idiom`, a pair of a pattern and its replacement, and `Match`, one place where it applies."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.graph.builder import aval_of
+from nestarray.graph.node import Aval, Node
+from nestarray.graph.passes.idioms.matching import Bindings
+from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
+from nestarray.graph.passes.rewriting import Writer, op_name
+from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.record.recorder import Recorder, Traced
+
+#: Origin of the call that replaces an idiom; `Graph.report` counts them.
+ORIGIN = "idiom:"
+
+
+@dataclass(frozen=True, eq=False)
+class Idiom:
+    """A rule: calls that compute `pattern` become those of `replacement`.
+
+    Attributes:
+        name: in the report.
+        pattern: the function, of arrays.
+        axes: parameter → a letter for each axis, ``"n c"``; empty for a number. A letter is one
+            axis, several or none of the program, in any order.
+        anchors: the parameters that are arrays into which the pattern does not look.
+        roots: ops of the last call.
+        needs: ops of which one is among the calls.
+        replacement: writes the new calls; None if it does not apply.
+        shared: ops of inner values that other calls may use; they are computed twice.
+        loose: parameters that lack any of their axes.
+        name_of_mask: the argument of `where` that a mask selects.
+        is_read_once: whether the anchor may have one reader.
+        search: the values of the anchors, given the last call; by default each value in turn.
+    """
+
+    name: str
+    pattern: Callable[..., Any]
+    axes: Mapping[str, str]
+    roots: frozenset[str]
+    needs: frozenset[str]
+    replacement: Callable[[Match], Node | None]
+    anchors: tuple[str, ...] = ("x",)
+    shared: frozenset[str] = frozenset()
+    loose: frozenset[str] = frozenset()
+    name_of_mask: str = ""
+    is_read_once: bool = False
+    search: Callable[[Node], Iterator[dict[str, Node]]] | None = None
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The parameters that are numbers."""
+        return tuple([name for name, axes in self.axes.items() if not axes])
+
+    def example(self, sizes: Mapping[str, int]) -> dict[str, np.ndarray]:
+        """Zeros for each parameter."""
+        return {
+            name: np.zeros(tuple([sizes[letter] for letter in axes.split()]), _dtype(name))
+            for name, axes in self.axes.items()
+        }
+
+
+def idiom_of(node: Node) -> str:
+    """The op of a call that replaced an idiom; empty for other calls."""
+    return node.origin.removeprefix(ORIGIN) if node.origin.startswith(ORIGIN) else ""
+
+
+def _dtype(name: str) -> str:
+    return "bool" if name == "mask" else "float64"
+
+
+@cache
+def traced(idiom: Idiom) -> tuple[Scaled, dict[Atom, str]]:
+    """The term of the pattern, and the letter of each label."""
+    letters = "".join(idiom.axes.values()).replace(" ", "")
+    sizes = {letter: i + 2 for i, letter in enumerate(dict.fromkeys(letters))}
+    recorder = Recorder(idiom.name, "numpy")
+    arrays = idiom.example(sizes)
+    nodes = {name: recorder.builder.argument(name, aval_of(x)) for name, x in arrays.items()}
+    with np.errstate(all="ignore"):
+        given = [Traced(x, nodes[name], recorder) for name, x in arrays.items()]
+        root = idiom.pattern(*given)._node
+    terms = Terms([*nodes.values()], lambda node: False, lambda node: None, order_of)
+    scaled, _ = terms.of(root)
+    letter: dict[Atom, str] = {}
+
+    def read(term: Any) -> None:
+        if term.op == "leaf":
+            node, axes = term.settings
+            for atoms, own in zip(axes, idiom.axes[node.name].split(), strict=True):
+                letter.update(dict.fromkeys(atoms, own))
+        for first, second in term.args:
+            read(second if isinstance(first, float) else first)
+
+    read(scaled[1])
+    return scaled, letter
+
+
+class Match:
+    """An idiom in a program, and the writer of the calls that replace it.
+
+    Args:
+        root: the last call.
+        axes: the labels of its axes.
+        found: the match.
+        letters: label → letter.
+        sizes: label → size.
+    """
+
+    def __init__(
+        self,
+        idiom: Idiom,
+        root: Node,
+        axes: Axes,
+        found: Bindings,
+        letters: dict[Atom, str],
+        sizes: dict[Atom, Any],
+    ) -> None:
+        self.idiom, self.root, self.root_axes = idiom, root, axes
+        self.numbers, self.letters, self.sizes = found.numbers, letters, sizes
+        self.nodes = found.nodes
+        outer = {atom for axis in axes for atom in axis}
+        self.axes: dict[str, Axes] = {}
+        for name, _, own in found.occurrences:
+            known = self.axes.get(name)
+            if known is None or _inside(own, outer) > _inside(known, outer):
+                self.axes[name] = own
+        self.writer: Writer = None  # type: ignore[assignment]
+
+    # -- what is known ---------------------------------------------------------------------
+
+    def spelled(self, name: str) -> list[str]:
+        """The letters of each axis of a parameter; empty for size 1."""
+        return ["".join(dict.fromkeys(self.letters[a] for a in axis)) for axis in self.axes[name]]
+
+    def places(self, name: str, letter: str) -> tuple[int, ...]:
+        """The axes of a parameter with this letter."""
+        return tuple([i for i, text in enumerate(self.spelled(name)) if text == letter])
+
+    def atoms(self, name: str, letter: str = "") -> tuple[Atom, ...]:
+        """The labels of a parameter, of one letter, in the order of its axes."""
+        flat = [atom for axis in self.axes[name] for atom in axis]
+        return tuple([atom for atom in flat if not letter or self.letters[atom] == letter])
+
+    def size(self, atoms: Sequence[Atom]) -> Any:
+        """The number of elements along labels; None if it is open and a product."""
+        sizes = [self.sizes[atom] for atom in atoms]
+        if len(sizes) == 1:
+            return sizes[0]
+        return math.prod(sizes) if all(isinstance(n, int) for n in sizes) else None
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def node(self, name: str) -> Node:
+        """A parameter, in the new graph."""
+        old = self.nodes[name]
+        return self.writer.stands_for.get(old, old)
+
+    def call(
+        self, op: str, *args: Any, shape: Sequence[Any], dtype: Any = None, **settings: Any
+    ) -> Node:
+        """Write a call of an op."""
+        assert self.root.aval is not None
+        aval = Aval(tuple(shape), self.root.aval.dtype if dtype is None else dtype)
+        return self.writer.call(op, *args, like=self.root, aval=aval, **settings)
+
+    def arranged(self, name: str, target: Axes) -> Node | None:
+        """A parameter with axes of these labels; None if a size is open."""
+        return self.moved(self.node(name), self.axes[name], target)
+
+    def moved(self, node: Node, axes: Axes, target: Axes) -> Node | None:
+        """A value with its axes merged, separated and in another order; None if a size is open."""
+        assert node.aval is not None
+        if axes == target:
+            return node
+        dtype = node.aval.dtype
+        want = [group for group in target if group]
+        have = [group for group in axes if group]
+        if sorted(have) != sorted(want):  # between them, an axis for each label
+            want = [(atom,) for group in want for atom in group]
+            have = [(atom,) for group in have for atom in group]
+        if tuple(have) != axes and have != want:
+            node = self._reshaped(node, have, dtype)  # type: ignore[assignment]
+            if node is None:
+                return None
+            axes = tuple(have)
+        if have != want:
+            order = tuple([have.index(group) for group in want])
+            assert node.aval is not None
+            shape = [node.aval.shape[i] for i in order]
+            op, args = "permute_dims", (order,)
+            if len(order) > 1 and order == (*range(len(order) - 2), len(order) - 1, len(order) - 2):
+                op, args = "matrix_transpose", ()
+            node = self.call(op, node, *args, shape=shape, dtype=dtype)
+            axes = tuple(want)
+        return node if axes == target else self._reshaped(node, target, dtype)
+
+    def _reshaped(self, node: Node, target: Sequence[Sequence[Atom]], dtype: Any) -> Node | None:
+        shape = tuple([self.size(group) for group in target])
+        is_open = [i for i, n in enumerate(shape) if not isinstance(n, int)]
+        if len(is_open) > 1 or None in shape:
+            return None
+        numbers = tuple([-1 if i in is_open else n for i, n in enumerate(shape)])
+        return self.call("reshape", node, numbers, shape=shape, dtype=dtype)
+
+    def finish(self, node: Node, axes: Axes) -> Node | None:
+        """The last value with the axes of the idiom's value, under its name."""
+        assert self.root.aval is not None
+        node.origin = f"{ORIGIN}{op_name(node) or self.idiom.name}"
+        moved = self.moved(node, axes, self.root_axes)
+        if moved is None or moved.aval is None or moved.aval.shape != self.root.aval.shape:
+            return None
+        if moved.aval.dtype is not self.root.aval.dtype:
+            return None
+        moved.name = self.root.name
+        return moved
+
+    def item(self, node: Node, index: int, shape: Sequence[Any]) -> Node:
+        """One of several results."""
+        assert self.root.aval is not None
+        found = Node(
+            name=self.writer.name(f"{node.name}_{index}"),
+            kind="call",
+            target=operator.getitem,
+            target_name="getitem",
+            args=(node, index),
+            aval=Aval(tuple(shape), self.root.aval.dtype),
+            module=self.root.module,
+            line=self.root.line,
+        )
+        self.writer.calls.append(found)
+        return found
+
+
+def _inside(axes: Axes, outer: set[Atom]) -> int:
+    return sum(atom in outer for axis in axes for atom in axis)
+
+
+def tolerance_of(node: Node) -> float:
+    """The relative difference of numbers that are equal in the dtype of a value."""
+    if node.aval is None or not node.aval.dtype.is_floating:
+        return 1e-6
+    return (
+        max(1e-6, 2.0 * float(dtypes.finfo(node.aval.dtype).eps))
+        if node.aval.dtype.bits < 32
+        else 1e-6
+    )

@@ -1,0 +1,174 @@
+"""Match of a pattern's term with a program's, up to the order of sums and products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nestarray.graph.node import Node
+from nestarray.graph.passes.idioms.terms import ONE, Atom, Axes, Scaled, Term
+
+
+@dataclass(frozen=True)
+class Bindings:
+    """What the parameters of a pattern are in a program.
+
+    Attributes:
+        nodes: parameter → the value.
+        numbers: parameter → the number.
+        occurrences: (parameter, the pattern's axes, the program's axes) of each use.
+        reductions: pairs of the labels of a reduction.
+    """
+
+    nodes: dict[str, Node]
+    numbers: dict[str, float]
+    occurrences: tuple[tuple[str, Axes, Axes], ...] = ()
+    reductions: tuple[tuple[frozenset[Atom], frozenset[Atom]], ...] = ()
+
+
+class Matcher:
+    """Compares terms.
+
+    Args:
+        nodes: term → value of the program, for parameters that are calls.
+        anchors: parameter → the value that it has to be.
+        numbers: the parameters that are numbers.
+        tolerance: relative, of numbers.
+    """
+
+    def __init__(
+        self,
+        nodes: dict[Term, tuple[Node, Axes]],
+        anchors: dict[str, Node],
+        numbers: Sequence[str],
+        tolerance: float,
+    ) -> None:
+        self.nodes, self.anchors, self.numbers = nodes, anchors, numbers
+        self.tolerance = tolerance
+
+    def matches(self, pattern: Scaled, program: Scaled, found: Bindings) -> Iterator[Bindings]:
+        """The extensions of `found` by which a scaled term is the pattern."""
+        (c, term), (d, own) = pattern, program
+        name = self._parameter(term)
+        factors = [self._parameter(x) for x, _ in term.args] if term.op == "product" else []
+        number = next((i for i, x in enumerate(factors) if x in self.numbers), None)
+        if name in self.numbers:
+            if own == ONE:
+                value = d / c
+                before = found.numbers.get(name, value)
+                if math.isclose(before, value, rel_tol=self.tolerance):
+                    yield replace(found, numbers={**found.numbers, name: value})
+        elif number is not None:  # any factor
+            name, rest = factors[number], [x for i, x in enumerate(term.args) if i != number]
+            if name in found.numbers:
+                return
+            left = (
+                rest[0][0] if len(rest) == 1 and rest[0][1] == 1 else Term("product", tuple(rest))
+            )
+            found = replace(found, numbers={**found.numbers, name: d / c})
+            yield from self.terms(left, own, found)
+        elif c == d or math.isclose(c, d, rel_tol=self.tolerance):
+            yield from self.terms(term, own, found)
+
+    def terms(self, pattern: Term, program: Term, found: Bindings) -> Iterator[Bindings]:
+        """The extensions of `found` by which a term is the pattern."""
+        name = self._parameter(pattern)
+        if name:
+            yield from self._bound(name, pattern, program, found)
+        elif pattern.op != program.op or len(pattern.args) != len(program.args):
+            return
+        elif pattern.op in ("sum", "product", "maximum", "minimum"):
+            yield from self._unordered(pattern.args, program.args, found)
+        elif pattern.settings == program.settings:
+            if pattern.atoms or program.atoms:
+                pair = pattern.atoms, program.atoms
+                found = replace(found, reductions=(*found.reductions, pair))
+            yield from self._ordered(pattern.args, program.args, found)
+
+    def _parameter(self, term: Term) -> str:
+        return term.settings[0].name if term.op == "leaf" else ""  # type: ignore[index]
+
+    def _bound(
+        self, name: str, pattern: Term, program: Term, found: Bindings
+    ) -> Iterator[Bindings]:
+        if program.op == "leaf":
+            node, axes = program.settings  # type: ignore[misc]
+        elif program in self.nodes:
+            node, axes = self.nodes[program]
+        else:
+            return
+        want = self.anchors.get(name, found.nodes.get(name, node))
+        if node is not want or (name not in self.anchors and node in self.anchors.values()):
+            return
+        use = name, pattern.settings[1], axes  # type: ignore[index]
+        nodes = {**found.nodes, name: node}
+        yield replace(found, nodes=nodes, occurrences=(*found.occurrences, use))
+
+    def _pair(self, first: Any, second: Any, found: Bindings) -> Iterator[Bindings]:
+        if isinstance(first[0], Term):  # factors of a product
+            if first[1] == second[1]:
+                yield from self.terms(first[0], second[0], found)
+        else:
+            yield from self.matches(first, second, found)
+
+    def _ordered(self, first: Any, second: Any, found: Bindings) -> Iterator[Bindings]:
+        if not first:
+            yield found
+            return
+        for extended in self._pair(first[0], second[0], found):
+            yield from self._ordered(first[1:], second[1:], extended)
+
+    def _unordered(self, first: Any, second: Any, found: Bindings) -> Iterator[Bindings]:
+        if not first:
+            yield found
+            return
+        for i, other in enumerate(second):
+            for extended in self._pair(first[0], other, found):
+                rest = (*second[:i], *second[i + 1 :])
+                yield from self._unordered(first[1:], rest, extended)
+
+
+def letters_of(
+    found: Bindings, letter: dict[Atom, str], loose: frozenset[str] = frozenset()
+) -> dict[Atom, str] | None:
+    """The pattern's letter of each label of the program; None if the axes do not correspond.
+
+    A letter of the pattern may be several labels, or none. Labels correspond if they belong to the
+    same uses and the same reductions.
+
+    Args:
+        found: the match.
+        letter: label of the pattern → its letter.
+        loose: parameters that lack any of their axes.
+    """
+    strict = [use for use in found.occurrences if use[0] not in loose]
+    pairs = [(_atoms(a), _atoms(b)) for _, a, b in strict]
+    pairs += [(a, b) for a, b in found.reductions]
+    possible: dict[tuple[bool, ...], set[str]] = {}
+    for atom in frozenset(atom for a, _ in pairs for atom in a):
+        possible.setdefault(tuple([atom in a for a, _ in pairs]), set()).add(letter[atom])
+    letters: dict[Atom, set[str]] = {}
+    for atom in frozenset(atom for _, b in pairs for atom in b):
+        use = tuple([atom in b for _, b in pairs])
+        if use not in possible:
+            return None
+        letters[atom] = possible[use]
+    # an axis has the same letters in all uses of a value
+    first: dict[str, Axes] = {}
+    for name, _, axes in (*found.occurrences, *found.occurrences):
+        if any(atom not in letters for axis in axes for atom in axis):
+            return None
+        own = first.setdefault(name, axes)
+        if [*map(len, own)] != [*map(len, axes)]:
+            return None
+        for one, other in zip(sum(own, ()), sum(axes, ()), strict=True):
+            letters[one] = letters[other] = letters[one] & letters[other]
+    if any(len(names) != 1 for names in letters.values()):
+        return None
+    return {atom: next(iter(names)) for atom, names in letters.items()}
+
+
+def _atoms(axes: Axes) -> frozenset[Atom]:
+    return frozenset(atom for axis in axes for atom in axis)

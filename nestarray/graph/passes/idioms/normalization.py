@@ -1,0 +1,217 @@
+"""Layer, group, instance, batch and RMS normalization."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import nestarray.ops as ops
+from nestarray.graph.node import Node
+from nestarray.graph.passes.idioms.idiom import Idiom, Match
+from nestarray.graph.passes.idioms.terms import Axes
+
+_ROOTS = frozenset(["add", "multiply", "divide", "subtract"])
+_NEEDS = frozenset(["sqrt", "rsqrt", "pow"])
+#: Inner values that running statistics use.
+_MOMENTS = frozenset(
+    ["sum", "mean", "var", "divide", "square", "multiply", "subtract", "maximum", "reshape",
+     "expand_dims", "pow"]
+)  # fmt: skip
+_OVER = {"axis": (2, 3), "keepdims": True}
+
+
+def _fast(x: Any, mean: Any) -> Any:
+    """The mean of the squares, minus the square of the mean."""
+    return ops.mean(x * x, **_OVER) - mean * mean
+
+
+def _centered(x: Any, mean: Any) -> Any:
+    """The mean square of the differences."""
+    return ops.mean(ops.square(x - mean), **_OVER)
+
+
+def _normalized(
+    variance: Callable[..., Any], is_clipped: bool, has_weight: bool, has_bias: bool
+) -> Callable[..., Any]:
+    """(x − mean) / √(variance + eps) · weight + bias, with x of axes n g s c."""
+
+    def pattern(x: Any, eps: Any, *affine: Any) -> Any:
+        mean = ops.mean(x, **_OVER)
+        var = variance(x, mean)
+        if is_clipped:
+            var = ops.maximum(var, 0.0)
+        return _affine((x - mean) * ops.rsqrt(var + eps), has_weight, has_bias, affine)
+
+    return pattern
+
+
+def _affine(y: Any, has_weight: bool, has_bias: bool, affine: Any) -> Any:
+    given = [ops.reshape(a, (1, a.shape[0], 1, a.shape[1])) for a in affine]
+    y = y * given[0] if has_weight else y
+    return y + given[-1] if has_bias else y
+
+
+def _parameters(has_weight: bool, has_bias: bool) -> dict[str, str]:
+    return ({"weight": "g c"} if has_weight else {}) | ({"bias": "g c"} if has_bias else {})
+
+
+def _norm(match: Match) -> Node | None:
+    """A call of the normalization for the axes of x that are averaged."""
+    if match.numbers["eps"] < 0:
+        return None
+    letters = match.spelled("x")
+    found = {*"".join(letters)}
+    if found <= {"n", "c"}:
+        return _layer_norm(match, "layer_norm")
+    channels = [i for i, text in enumerate(letters) if "g" in text or "c" in text]
+    if len(channels) != 1 or letters[channels[0]] not in ("g", "gc"):
+        return None
+    (channel,) = channels
+    if "n" not in found and letters[channel] == "g":
+        return _batch_norm(match, channel)
+    if channel and letters[0] in ("n", "") and "n" not in "".join(letters[1:]):
+        return _group_norm(match, channel)
+    return None
+
+
+def _layer_norm(match: Match, op: str) -> Node | None:
+    axis = match.places("x", "c")
+    target = tuple([match.axes["x"][i] for i in axis])
+    vectors = _vectors(match, target)
+    if not axis or vectors is None:
+        return None
+    rank = len(match.axes["x"])
+    if op == "rms_norm":
+        vectors = vectors[:1]
+    is_last = axis == (rank - 1,)
+    settings = {} if is_last else {"axis": axis}
+    x = match.node("x")
+    assert x.aval is not None
+    y = match.call(op, x, *vectors, shape=x.aval.shape, **settings, eps=match.numbers["eps"])
+    return match.finish(y, match.axes["x"])
+
+
+def _vectors(match: Match, target: Axes) -> list[Node | None] | None:
+    """Weight and bias with these axes; None if they cannot be."""
+    found: list[Node | None] = []
+    for name in ("weight", "bias"):
+        if name not in match.nodes:
+            found.append(None)
+            continue
+        flat = sorted(atom for group in target for atom in group)
+        if sorted(match.atoms(name)) != flat:
+            return None
+        vector = match.arranged(name, target)
+        if vector is None:
+            return None
+        found.append(vector)
+    while found and found[-1] is None:
+        found.pop()
+    return found
+
+
+def _batch_norm(match: Match, channel: int) -> Node | None:
+    vectors = _vectors(match, (match.axes["x"][channel],))
+    if vectors is None:
+        return None
+    x = match.node("x")
+    assert x.aval is not None
+    shape = x.aval.shape
+    settings = {} if channel == 1 else {"axis": channel}
+    both = match.call(
+        "batch_norm_training", x, *vectors, shape=shape, **settings, eps=match.numbers["eps"]
+    )
+    both.aval = None
+    return match.finish(match.item(both, 0, shape), match.axes["x"])
+
+
+def _group_norm(match: Match, channel: int) -> Node | None:
+    vectors = _vectors(match, (match.axes["x"][channel],))
+    groups = match.size(match.atoms("x", "g"))
+    x = match.node("x")
+    assert x.aval is not None
+    if vectors is None or not isinstance(groups, int):
+        return None
+    settings = {"num_groups": groups} | ({} if channel == 1 else {"axis": channel})
+    y = match.call(
+        "group_norm", x, *vectors, shape=x.aval.shape, **settings, eps=match.numbers["eps"]
+    )
+    return match.finish(y, match.axes["x"])
+
+
+def _norms() -> list[Idiom]:
+    """A rule for each formula of the variance, with and without weight and bias."""
+    rules = []
+    for has_weight, has_bias in itertools.product((True, False), repeat=2):
+        for variance, is_clipped in itertools.product((_fast, _centered), (True, False)):
+            is_plain = not (has_weight or has_bias)  # then n and g, and s and c, are one
+            letters = "n n c c" if is_plain else "n g s c"
+            axes = {"x": letters, "eps": "", **_parameters(has_weight, has_bias)}
+            pattern = _normalized(variance, is_clipped, has_weight, has_bias)
+            name = "layer_norm" if is_plain else "batch_norm_training"
+            rules.append(Idiom(name, pattern, axes, _ROOTS, _NEEDS, _norm, shared=_MOMENTS))
+    return rules
+
+
+def _root_mean_square(has_weight: bool) -> Callable[..., Any]:
+    def pattern(x: Any, eps: Any, *affine: Any) -> Any:
+        y = x * ops.rsqrt(ops.mean(ops.square(x), axis=1, keepdims=True) + eps)
+        return y * affine[0] if has_weight else y
+
+    return pattern
+
+
+def _rms_norm(match: Match) -> Node | None:
+    return None if match.numbers["eps"] < 0 else _layer_norm(match, "rms_norm")
+
+
+def _rms_norms() -> list[Idiom]:
+    return [
+        Idiom("rms_norm", _root_mean_square(has_weight),
+              {"x": "n c", "eps": "", **({"weight": "c"} if has_weight else {})},
+              _ROOTS, _NEEDS, _rms_norm)
+        for has_weight in (True, False)
+    ]  # fmt: skip
+
+
+def _given_moments(has_weight: bool, has_bias: bool) -> Callable[..., Any]:
+    def pattern(x: Any, mean: Any, variance: Any, eps: Any, *affine: Any) -> Any:
+        y = (x - mean) * ops.rsqrt(variance + eps)
+        y = y * affine[0] if has_weight else y
+        return y + affine[-1] if has_bias else y
+
+    return pattern
+
+
+def _evaluated(match: Match) -> Node | None:
+    channels = [i for i, text in enumerate(match.spelled("x")) if text == "c"]
+    if len(channels) != 1 or match.numbers["eps"] < 0:
+        return None
+    target = (match.axes["x"][channels[0]],)
+    vectors = _vectors(match, target)
+    moments = [match.arranged(name, target) for name in ("mean", "variance")]
+    x = match.node("x")
+    assert x.aval is not None
+    if vectors is None or len(x.aval.shape) < 2 or any(moment is None for moment in moments):
+        return None
+    settings = {} if channels[0] == 1 else {"axis": channels[0]}
+    y = match.call(
+        "batch_norm", x, *moments, *vectors, shape=x.aval.shape, **settings,
+        eps=match.numbers["eps"],
+    )  # fmt: skip
+    return match.finish(y, match.axes["x"])
+
+
+def _batch_norms() -> list[Idiom]:
+    vectors = {"mean": "c", "variance": "c", "eps": ""}
+    return [
+        Idiom("batch_norm", _given_moments(has_weight, has_bias),
+              {"x": "n c", **vectors, **({"weight": "c"} if has_weight else {}),
+               **({"bias": "c"} if has_bias else {})},
+              _ROOTS, _NEEDS, _evaluated, is_read_once=True)
+        for has_weight, has_bias in itertools.product((True, False), repeat=2)
+    ]  # fmt: skip
+
+
+RULES = (*_norms(), *_rms_norms(), *_batch_norms())

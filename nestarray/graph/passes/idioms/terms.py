@@ -1,0 +1,462 @@
+"""Calls around an idiom as terms, which are equal for programs that differ in notation.
+
+A term has labels for axes: broadcasting, transposes and most reshapes leave no trace, and a product
+of matrices is a sum of products. Sums and products are flat; divisions and roots are powers.
+Real arithmetic decides which terms are equal, so a match may round differently.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from nestarray import dtypes
+from nestarray.graph.node import Node
+from nestarray.graph.passes.rewriting import arguments_of, op_name
+
+#: A label of an axis, or of a factor of its size.
+Atom = tuple[Hashable, ...]
+#: For each axis of an array its labels; none for size 1 and for broadcast axes.
+Axes = tuple[tuple[Atom, ...], ...]
+#: A factor and a term.
+Scaled = tuple[float, "Term"]
+
+
+@dataclass(eq=False)
+class Term:
+    """An expression.
+
+    Attributes:
+        op: ``"leaf"``, ``"one"``, ``"sum"``, ``"product"``, ``"reduce"``, or the name of an op.
+        args: of a sum and of ops, scaled terms; of a product, pairs (term, exponent).
+        settings: of a leaf, the value and its axes.
+        atoms: the labels of the axes of a reduction.
+    """
+
+    op: str
+    args: tuple[Any, ...] = ()
+    settings: Hashable = ()
+    atoms: frozenset[Atom] = frozenset()
+
+    @cached_property
+    def key(self) -> str:
+        """Text that is equal for equal terms."""
+        args = ",".join(
+            [f"{x[0]!r}*{x[1].key}" if isinstance(x[1], Term) else f"{x[0].key}^{x[1]!r}"
+             for x in self.args]
+        )  # fmt: skip
+        return f"{self.op}({args}){self.settings!r}{sorted(self.atoms)!r}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Term) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+ONE = Term("one")
+
+#: Ops of elements that a term keeps, besides those of arithmetic.
+_ELEMENTWISE = frozenset(
+    ["exp", "log", "tanh", "erf", "erfc", "sigmoid", "log1p", "expm1", "abs", "maximum", "minimum"]
+)
+#: Ops along one axis that keep the shape.
+_ALONG_AXIS = frozenset(["softmax", "log_softmax"])
+#: Ops that only rename axes.
+VIEWS = frozenset(
+    ["reshape", "expand_dims", "squeeze", "broadcast_to", "permute_dims", "swapaxes", "moveaxis",
+     "matrix_transpose", "flatten"]
+)  # fmt: skip
+#: Terms are for idioms, which are small.
+_MOST_CALLS = 60
+
+
+class _Split(Exception):
+    """An axis has to be read as the product of two."""
+
+
+class NoTerm(Exception):
+    """The calls are too many, or have no normal form."""
+
+
+class Terms:
+    """The terms of the values around some anchors.
+
+    Args:
+        anchors: values that terms do not look into.
+        is_leaf: whether terms look into none of the calls behind a value.
+        number_of: the number that a value is, or None.
+        order_of: the order of axes of a transposing call, or None.
+    """
+
+    def __init__(
+        self,
+        anchors: Sequence[Node],
+        is_leaf: Callable[[Node], bool],
+        number_of: Callable[[Node], float | None],
+        order_of: Callable[[Node], tuple[int, ...] | None],
+    ) -> None:
+        self.anchors, self.is_leaf = frozenset(anchors), is_leaf
+        self.number_of, self.order_of = number_of, order_of
+        self.sizes: dict[Atom, Any] = {}
+        self.splits: dict[Atom, tuple[Atom, Atom]] = {}
+        self.nodes: dict[Term, tuple[Node, Axes]] = {}
+        self.seen: dict[tuple[Node, Axes], Scaled] = {}
+
+    def of(self, root: Node) -> tuple[Scaled, Axes]:
+        """The term of a value, and the labels of its axes."""
+        for _ in range(8):
+            self.nodes, self.seen = {}, {}
+            try:
+                axes = tuple([self._labels(("root", i), n) for i, n in enumerate(_shape(root))])
+                return self._scaled(root, axes), axes
+            except _Split:
+                continue
+        raise NoTerm
+
+    # -- labels ----------------------------------------------------------------------------
+
+    def _labels(self, atom: Atom, size: Any) -> tuple[Atom, ...]:
+        """The label of an axis, or those of its parts."""
+        if size == 1:
+            return ()
+        self.sizes[atom] = size
+        if atom in self.splits:
+            return self.splits[atom]
+        return (atom,)
+
+    def _split(self, atom: Atom, size: int) -> None:
+        before = self.sizes[atom]
+        parts = [(f"{atom[0]}.{i}", *atom[1:]) for i in (0, 1)]
+        self.sizes[parts[0]], self.sizes[parts[1]] = size, before // size
+        new = (parts[0], parts[1])
+        for whole, found in self.splits.items():
+            if atom in found:
+                at = found.index(atom)
+                self.splits[whole] = (*found[:at], *new, *found[at + 1 :])  # type: ignore[assignment]
+                raise _Split
+        self.splits[atom] = new
+        raise _Split
+
+    def _reshaped(self, axes: Axes, shape: Sequence[Any]) -> Axes:
+        """The labels before a reshape from `shape`."""
+        atoms = [atom for axis in axes for atom in axis]
+        found: list[tuple[Atom, ...]] = []
+        for size in shape:
+            group: list[Atom] = []
+            while size != 1:
+                if not atoms:
+                    raise NoTerm
+                own = self.sizes[atoms[0]]
+                if own == size:
+                    group.append(atoms.pop(0))
+                    break
+                if isinstance(own, str) or isinstance(size, str) or not size:
+                    raise NoTerm
+                if size % own == 0:
+                    group.append(atoms.pop(0))
+                    size //= own
+                elif own % size == 0:
+                    self._split(atoms[0], size)
+                else:
+                    raise NoTerm
+            found.append(tuple(group))
+        if atoms:
+            raise NoTerm
+        return tuple(found)
+
+    def _viewed(self, node: Node, axes: Axes) -> Axes:
+        """The labels of the argument of a view."""
+        shape = _shape(node.args[0])
+        order = self.order_of(node)
+        if order is not None:
+            return tuple([axes[order.index(i)] for i in range(len(order))])
+        if op_name(node) == "broadcast_to":
+            return _aligned(axes, shape)
+        return self._reshaped(axes, shape)
+
+    # -- terms -----------------------------------------------------------------------------
+
+    def _scaled(self, x: Any, axes: Axes) -> Scaled:
+        """The term of an argument, whose axes have these labels."""
+        if not isinstance(x, Node):
+            if isinstance(x, (int, float)):
+                return float(x), ONE
+            raise NoTerm
+        number = self.number_of(x)
+        if number is not None:
+            return number, ONE
+        axes = _aligned(axes, _shape(x))
+        key = x, axes
+        if key not in self.seen:
+            if len(self.seen) > _MOST_CALLS:
+                raise NoTerm
+            self.seen[key] = self._made(x, axes)
+            term = self.seen[key][1]
+            if self.seen[key][0] == 1.0:
+                self.nodes.setdefault(term, key)
+        return self.seen[key]
+
+    def _made(self, x: Node, axes: Axes) -> Scaled:
+        name = op_name(x)
+        if x in self.anchors or x.kind == "input" or not name:
+            return _leaf(x, axes)
+        if name in VIEWS:
+            try:
+                return self._scaled(x.args[0], self._viewed(x, axes))
+            except NoTerm:
+                return _leaf(x, axes)
+        if self.is_leaf(x):
+            return _leaf(x, axes)
+        made = getattr(self, f"_{name}", None)
+        if made is not None:
+            return made(x, axes)
+        if name in _ELEMENTWISE and not x.kwargs:
+            return 1.0, Term(name, tuple([self._scaled(arg, axes) for arg in x.args]))
+        if name in _ALONG_AXIS:
+            axis = arguments_of(x)["axis"]
+            if isinstance(axis, int):
+                arg = self._scaled(x.args[0], axes)
+                return 1.0, Term(name, (arg,), atoms=frozenset(axes[axis]))
+        return _leaf(x, axes)
+
+    def _add(self, x: Node, axes: Axes) -> Scaled:
+        return total([self._scaled(arg, axes) for arg in x.args])
+
+    def _subtract(self, x: Node, axes: Axes) -> Scaled:
+        first, (c, term) = [self._scaled(arg, axes) for arg in x.args]
+        return total([first, (-c, term)])
+
+    def _negative(self, x: Node, axes: Axes) -> Scaled:
+        c, term = self._scaled(x.args[0], axes)
+        return -c, term
+
+    def _multiply(self, x: Node, axes: Axes) -> Scaled:
+        return self._product([(self._scaled(arg, axes), 1) for arg in x.args])
+
+    def _divide(self, x: Node, axes: Axes) -> Scaled:
+        first, second = [self._scaled(arg, axes) for arg in x.args]
+        return self._product([(first, 1), (second, -1)])
+
+    def _square(self, x: Node, axes: Axes) -> Scaled:
+        return self._product([(self._scaled(x.args[0], axes), 2)])
+
+    def _sqrt(self, x: Node, axes: Axes) -> Scaled:
+        return self._product([(self._scaled(x.args[0], axes), 0.5)])
+
+    def _rsqrt(self, x: Node, axes: Axes) -> Scaled:
+        return self._product([(self._scaled(x.args[0], axes), -0.5)])
+
+    def _reciprocal(self, x: Node, axes: Axes) -> Scaled:
+        return self._product([(self._scaled(x.args[0], axes), -1)])
+
+    def _pow(self, x: Node, axes: Axes) -> Scaled:
+        base, exponent = x.args
+        if isinstance(exponent, (int, float)):
+            return self._product([(self._scaled(base, axes), exponent)])
+        return _leaf(x, axes)
+
+    def _stop_gradient(self, x: Node, axes: Axes) -> Scaled:
+        c, term = self._scaled(x.args[0], axes)
+        if term.op == "maximum":  # of no derivative, which the identity would share
+            rest = [arg for arg in term.args if arg != (-math.inf, ONE)]
+            if len(rest) == 1 and c == 1.0:
+                c, term = rest[0]
+        return c, Term("stop_gradient", ((1.0, term),))
+
+    def _astype(self, x: Node, axes: Axes) -> Scaled:
+        assert x.aval is not None
+        arg = x.args[0]
+        if isinstance(arg, Node) and arg.aval is not None and arg.aval.dtype is x.aval.dtype:
+            return self._scaled(arg, axes)
+        return 1.0, Term("astype", (self._scaled(arg, axes),), x.aval.dtype.name)
+
+    def _where(self, x: Node, axes: Axes) -> Scaled:
+        condition, *rest = x.args
+        if not isinstance(condition, Node):
+            raise NoTerm
+        seen = self._scaled(condition, axes)
+        return 1.0, Term("where", (seen, *[self._scaled(arg, axes) for arg in rest]))
+
+    def _sum(self, x: Node, axes: Axes) -> Scaled:
+        return self._reduced("sum", x, axes)
+
+    def _mean(self, x: Node, axes: Axes) -> Scaled:
+        return self._reduced("mean", x, axes)
+
+    def _max(self, x: Node, axes: Axes) -> Scaled:
+        return self._reduced("max", x, axes)
+
+    def _logsumexp(self, x: Node, axes: Axes) -> Scaled:
+        return _leaf(x, axes) if "b" in x.kwargs else self._reduced("logsumexp", x, axes)
+
+    def _reduced(self, kind: str, x: Node, axes: Axes) -> Scaled:
+        arguments = arguments_of(x)
+        arg = arguments[next(iter(arguments))]
+        dtype, axis = arguments.get("dtype"), arguments["axis"]
+        if not isinstance(arg, Node) or arg.aval is None:
+            raise NoTerm
+        if dtype is not None and dtypes.as_dtype(dtype) is not arg.aval.dtype:
+            return _leaf(x, axes)
+        shape = arg.aval.shape
+        rank = len(shape)
+        over = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
+        over = [a % rank for a in over]
+        kept = iter(axes if not arguments["keepdims"] else self._without(axes, over))
+        inner = [
+            self._labels((kind, x.name, i), shape[i]) if i in over else next(kept)
+            for i in range(rank)
+        ]
+        atoms = frozenset(atom for i in over for atom in inner[i])
+        return self._reduce(kind, self._scaled(arg, tuple(inner)), atoms)
+
+    def _without(self, axes: Axes, over: Sequence[int]) -> Axes:
+        return tuple([axis for i, axis in enumerate(axes) if i not in over])
+
+    def _var(self, x: Node, axes: Axes) -> Scaled:
+        arguments = arguments_of(x)
+        arg = arguments[next(iter(arguments))]
+        if arguments["correction"] != 0 or not isinstance(arg, Node) or arg.aval is None:
+            return _leaf(x, axes)
+        rank, axis = len(arg.aval.shape), arguments["axis"]
+        over = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
+        over = [a % rank for a in over]
+        kept = iter(axes if not arguments["keepdims"] else self._without(axes, over))
+        outer: list[Any] = [() if i in over else next(kept) for i in range(rank)]
+        first, second = [
+            [self._labels((kind, x.name, i), arg.aval.shape[i]) if i in over else outer[i]
+             for i in range(rank)]
+            for kind in ("mean", "var")
+        ]  # fmt: skip
+        atoms = [frozenset(atom for i in over for atom in inner[i]) for inner in (first, second)]
+        c, mean = self._reduce("mean", self._scaled(arg, tuple(first)), atoms[0])
+        centered = total([self._scaled(arg, tuple(second)), (-c, mean)])
+        return self._reduce("mean", self._product([(centered, 2)]), atoms[1])
+
+    def _reduce(self, kind: str, arg: Scaled, atoms: frozenset[Atom]) -> Scaled:
+        if kind in ("sum", "mean"):
+            return arg[0], Term("reduce", ((1.0, arg[1]),), kind, atoms)
+        return 1.0, Term("reduce", (arg,), kind, atoms)
+
+    def _matmul(self, x: Node, axes: Axes) -> Scaled:
+        a, b = x.args
+        ranks = len(_shape(a)), len(_shape(b))
+        if min(ranks) < 2:
+            return _leaf(x, axes)
+        bound = self._labels(("sum", x.name), _shape(a)[-1])
+        *batch, rows, columns = axes
+        factors = [
+            self._scaled(a, (*batch, rows, bound)), self._scaled(b, (*batch, bound, columns))
+        ]  # fmt: skip
+        return self._contracted(factors, bound)
+
+    def _linear(self, x: Node, axes: Axes) -> Scaled:
+        arguments = arguments_of(x)
+        bound = self._labels(("sum", x.name), _shape(x.args[0])[-1])
+        *batch, columns = axes
+        factors = [
+            self._scaled(arguments["x"], (*batch, bound)),
+            self._scaled(arguments["weight"], (columns, bound)),
+        ]
+        found = self._contracted(factors, bound)
+        bias = arguments["bias"]
+        return found if bias is None else total([found, self._scaled(bias, (columns,))])
+
+    def _einsum(self, x: Node, axes: Axes) -> Scaled:
+        text, *arrays = x.args
+        inputs, arrow, result = text.replace(" ", "").partition("->")
+        if not arrow or "." in text:
+            return _leaf(x, axes)
+        labels = dict(zip(result, axes, strict=True))
+        bound: list[Atom] = []
+        for letters, array in zip(inputs.split(","), arrays, strict=True):
+            for letter, size in zip(letters, _shape(array), strict=True):
+                if letter not in labels:
+                    labels[letter] = self._labels(("sum", x.name, letter), size)
+                    bound += labels[letter]
+        pairs = zip(inputs.split(","), arrays, strict=True)
+        factors = [self._scaled(a, tuple([labels[i] for i in spec])) for spec, a in pairs]
+        return self._contracted(factors, tuple(bound))
+
+    def _contracted(self, factors: list[Scaled], bound: tuple[Atom, ...]) -> Scaled:
+        c, product = self._product([(factor, 1) for factor in factors])
+        return self._reduce("sum", (c, product), frozenset(bound))
+
+    def _product(self, factors: Sequence[tuple[Scaled, float]]) -> Scaled:
+        """Π factors, each with its exponent."""
+        c, bag = 1.0, list[tuple[Term, float]]()
+        for (factor, term), exponent in factors:
+            is_integer = exponent == int(exponent)
+            if not is_integer and factor <= 0 and term is not ONE:
+                term, factor = Term("scaled", ((factor, term),)), 1.0
+            if factor == 0 and exponent < 0:
+                raise NoTerm
+            c *= factor**exponent
+            if isinstance(c, complex):
+                raise NoTerm
+            if term.op == "product" and is_integer:
+                for inner, power in term.args:
+                    _collect(bag, inner, power * exponent)
+            elif term is not ONE:
+                _collect(bag, term, exponent)
+        for i, (term, exponent) in enumerate(bag):
+            if exponent == 1 and term.op == "reduce" and term.settings == "sum":
+                sizes = [self.sizes[atom] for atom in term.atoms]
+                count = math.prod(sizes) if all(isinstance(n, int) for n in sizes) else 0
+                if count > 1 and math.isclose(c * count, 1.0, rel_tol=1e-6):
+                    bag[i] = Term("reduce", term.args, "mean", term.atoms), 1
+                    c = 1.0
+                    break
+        if not bag:
+            return c, ONE
+        if len(bag) == 1 and bag[0][1] == 1:
+            return c, bag[0][0]
+        return c, Term("product", tuple(sorted(bag, key=lambda factor: factor[0].key)))
+
+
+def total(terms: Iterable[Scaled]) -> Scaled:
+    """Σ terms; the largest factor is taken out."""
+    found: dict[Term, float] = {}
+    for c, term in terms:
+        items = term.args if term.op == "sum" else ((1.0, term),)
+        for inner, part in items:
+            found[part] = found.get(part, 0.0) + c * inner
+    items = [(c, term) for term, c in found.items() if c]
+    largest = [c for c, term in items if term is not ONE]
+    if not items:
+        return 0.0, ONE
+    if len(items) == 1:
+        return items[0]
+    scale = max(largest, key=lambda c: (abs(c), c)) if largest else 1.0
+    parts = [(c / scale, term) for c, term in items]
+    return scale, Term("sum", tuple(sorted(parts, key=lambda part: part[1].key)))
+
+
+def _collect(bag: list[tuple[Term, float]], term: Term, exponent: float) -> None:
+    """Multiply by a power; powers of one sign are one."""
+    for i, (other, power) in enumerate(bag):
+        if other == term and power * exponent > 0:
+            bag[i] = other, power + exponent
+            return
+    bag.append((term, exponent))
+
+
+def _leaf(x: Node, axes: Axes) -> Scaled:
+    return 1.0, Term("leaf", settings=(x, axes))
+
+
+def _shape(x: Any) -> tuple[Any, ...]:
+    if not isinstance(x, Node) or x.aval is None:
+        raise NoTerm
+    return x.aval.shape
+
+
+def _aligned(axes: Axes, shape: Sequence[Any]) -> Axes:
+    """The labels of an operand that is broadcast; from the last axis."""
+    if len(shape) > len(axes):
+        raise NoTerm
+    last = axes[len(axes) - len(shape) :]
+    return tuple([() if size == 1 else axis for axis, size in zip(last, shape, strict=True)])
