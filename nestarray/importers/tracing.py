@@ -122,12 +122,19 @@ def select_importer(request: Request) -> Importer:
     own = importer.keywords(request.source)
     given = {name: value for name, value in request.kwargs.items() if name not in own}
     variables = {name: value for name, value in request.kwargs.items() if name in own}
-    request.kwargs = _keywords(request.source, request.args, given) | variables
+    request.kwargs = _keywords(request.source, request.args, given, own) | variables
     return importer
 
 
-def _keywords(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def _keywords(
+    source: Any, args: tuple[Any, ...], kwargs: dict[str, Any], own: frozenset[str]
+) -> dict[str, Any]:
     """The keyword arguments of the example by the source's names.
+
+    Args:
+        source: the model or function.
+        args, kwargs: the example, without the arguments in `own`.
+        own: the arguments that the importer gives.
 
     Raises:
         ArgumentError: `source` cannot be called with the example.
@@ -143,6 +150,8 @@ def _keywords(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dic
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
+        if _fits(signature, args, dict.fromkeys(own & signature.parameters.keys()) | kwargs):
+            return kwargs
         name = type(source).__name__ if is_module else getattr(source, "__name__", "source")
         signature = signature.replace(return_annotation=inspect.Signature.empty)
         settings = [
@@ -156,3 +165,11 @@ def _keywords(source: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dic
             f"after the source, as in a call{hint}"
         ) from None
     return kwargs
+
+
+def _fits(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True

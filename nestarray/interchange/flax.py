@@ -145,11 +145,16 @@ def _by_collection(state: Any) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for path, variable in sys.modules["flax.nnx"].to_flat_state(state):
         node = tree.setdefault(_collection(variable), {})
-        *front, last = path
+        *front, last = _keys(path)
         for key in front:
             node = node.setdefault(key, {})
         node[last] = _value(variable)
     return tree
+
+
+def _keys(path: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The keys of a path; a key of ``nnx.SpectralNorm`` is the path of a variable in its layer."""
+    return tuple([part for key in path for part in (key if isinstance(key, tuple) else (key,))])
 
 
 def _collection(variable: Any) -> str:
@@ -174,7 +179,7 @@ def _state(c: Container, like: Any) -> Any:
     pairs = []
     for path, variable in nnx.to_flat_state(like):
         value = tree[_collection(variable)]
-        for key in path:
+        for key in _keys(path):
             value = value[key]
         is_variable = isinstance(variable, nnx.Variable)
         pairs.append((path, variable.replace(value) if is_variable else value))

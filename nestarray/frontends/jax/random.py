@@ -7,8 +7,10 @@ a parameter, and ``dtype`` is not None.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
 
 import nestarray as na
 from nestarray import dtypes
@@ -64,23 +66,36 @@ def clone(key: Array) -> Array:
 
 
 def fold_in(key: Array, data: Array) -> Array:
-    """A key made of a key and a number."""
-    return na.random.fold_in(key, data)
+    """A key made of a key and a number; keys of an array and its numbers are broadcast."""
+    batch = np.broadcast_shapes(tuple(key.shape[:-1]), np.shape(data))
+    if not batch:
+        return na.random.fold_in(key, data)
+    keys = na.reshape(na.broadcast_to(key, (*batch, 2)), (-1, 2))
+    numbers = na.reshape(na.broadcast_to(na.asarray(data, like=key), batch), (-1,))
+    return na.reshape(na.vmap(na.random.fold_in)(keys, numbers), (*batch, 2))
 
 
 def split(key: Array, num: int | Shape = 2) -> Array:
-    """Keys made of a key, along new axes."""
-    return na.random.split(key, num)
+    """Keys made of a key, along new axes; of each key of an array."""
+    return _of_each(key, lambda key: na.random.split(key, num))
+
+
+def _of_each(key: Array, function: Callable[[Array], Array]) -> Array:
+    """The value for a key, or the values for an array of keys."""
+    batch = tuple(key.shape[:-1])
+    if not batch:
+        return function(key)
+    found = na.vmap(function)(na.reshape(key, (-1, 2)))
+    return na.reshape(found, (*batch, *found.shape[1:]))
 
 
 # -- samples: na has upstream's parameters -------------------------------------------------------
 
 
 def bits(key: Array, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Random bits, of uint32 by default."""
-    return na.random_bits(
-        key, shape=tuple(shape), dtype=dtypes.uint32 if dtype is None else as_dtype(dtype)
-    )
+    """Random bits, of uint32 by default; for each key of an array."""
+    wanted = dtypes.uint32 if dtype is None else as_dtype(dtype)
+    return _of_each(key, lambda key: na.random_bits(key, shape=tuple(shape), dtype=wanted))
 
 
 ball = na.random.ball

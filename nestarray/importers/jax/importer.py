@@ -20,7 +20,7 @@ from nestarray.graph.builder import GraphBuilder, Place, plain
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.coverage import Operation
-from nestarray.importers.jax import custom_derivatives, linear_solves
+from nestarray.importers.jax import custom_derivatives, linear_solves, random_keys
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
 from nestarray.importers.jax.models import (
     KEYWORDS,
@@ -55,7 +55,14 @@ _NO_RULES = 2
 #: Primitives that remain calls if all their inputs are constants.
 _CREATION = ("iota", "broadcast_in_dim", "dim_as_value")
 #: Primitives without effect on values.
-_IDENTITIES = ("copy", "copy_p", "optimization_barrier", "sharding_constraint", "device_put")
+_IDENTITIES = (
+    "copy",
+    "copy_p",
+    "optimization_barrier",
+    "sharding_constraint",
+    "device_put",
+    "random_clone",
+)
 
 
 class JaxImporter:
@@ -180,6 +187,7 @@ class _Translation:
             jaxpr: with its equations.
             rules: the number of rules for derivatives around it.
         """
+        platforms: dict[Any, int] = {}  # variable → the branch of this platform
         for eqn in jaxpr.eqns:
             name = eqn.primitive.name
             if name in _CALLS and _named(eqn) is None:
@@ -189,8 +197,17 @@ class _Translation:
                 for closed in found:
                     yield from self._all_equations(closed.jaxpr, rules + 1)
             elif name in _CONTROL_FLOW:
-                for inner in _jaxprs(eqn.params):
+                first = eqn.invars[0]
+                of_platform = None if _is_literal(first) else platforms.get(first)
+                params = (
+                    eqn.params
+                    if of_platform is None
+                    else {"branch": eqn.params["branches"][of_platform]}
+                )
+                for inner in _jaxprs(params):
                     yield from self._all_equations(inner, rules)
+            elif name == "platform_index":
+                platforms[eqn.outvars[0]] = int(Equation(eqn, []).evaluate({}))
             elif name not in _IDENTITIES and name not in _CALLS:
                 yield eqn, _why_unknown(eqn)
 
@@ -250,6 +267,10 @@ class _Translation:
         """A variable that the function names, or a constant of the graph."""
         if id(value) in self.closed_variables:
             return self.closed_variables[id(value)]
+        if not dtypes.is_key(value):  # a literal of JAX is not an array
+            import jax.numpy as jnp
+
+            value = jnp.asarray(value)
         name = f"c{len(self.builder.values['constants'])}"
         node = self.builder.variable("constants", name, key_words(value))
         return self._add(Given(value), node)
@@ -270,9 +291,7 @@ class _Translation:
         if isinstance(value, Node):
             return value
         if not isinstance(value, (Given, Equation, Part)):
-            import jax.numpy as jnp
-
-            value = self._constant(jnp.asarray(value))
+            value = self._constant(value)
         return self.nodes[value]
 
     def _translate(self, jaxpr: Any, env: dict[Any, Any]) -> None:
@@ -283,19 +302,27 @@ class _Translation:
 
         for eqn in jaxpr.eqns:
             name, inputs = eqn.primitive.name, [read(x) for x in eqn.invars]
+            branch = _constant_branch(eqn, inputs)
             if name in _IDENTITIES:
                 env.update(zip(eqn.outvars, inputs, strict=True))
+            elif branch is not None:
+                self._inline(branch, inputs[1:], eqn.outvars, env)
             elif name in _CALLS and _named(eqn) is None and not self._rules(eqn, self.rules):
-                inner = _called(eqn)
-                body = _open(inner)
-                inner_env = dict(zip(body.invars, inputs, strict=True))
-                for var, value in zip(body.constvars, getattr(inner, "consts", ()), strict=True):
-                    inner_env[var] = self._constant(value)
-                self._translate(body, inner_env)
-                for var, atom in zip(eqn.outvars, body.outvars, strict=True):
-                    env[var] = atom.val if _is_literal(atom) else inner_env[atom]
+                self._inline(_called(eqn), inputs, eqn.outvars, env)
             else:
                 env.update(zip(eqn.outvars, self._equation(eqn, inputs), strict=True))
+
+    def _inline(
+        self, called: Any, inputs: Sequence[Any], outvars: Sequence[Any], env: dict[Any, Any]
+    ) -> None:
+        """Add the equations of a jaxpr that an equation calls, and its results to `env`."""
+        body = _open(called)
+        inner = dict(zip(body.invars, inputs, strict=True))
+        for var, value in zip(body.constvars, getattr(called, "consts", ()), strict=True):
+            inner[var] = self._constant(value)
+        self._translate(body, inner)
+        for var, atom in zip(outvars, body.outvars, strict=True):
+            env[var] = atom.val if _is_literal(atom) else inner[atom]
 
     def _equation(self, eqn: Any, inputs: list[Any]) -> list[Any]:
         """The values of one equation."""
@@ -309,6 +336,8 @@ class _Translation:
             node = getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
         elif self._rules(eqn, self.rules):
             node = self._with_rules(eqn, inputs, place)
+        elif random_keys.is_moving(eqn):
+            node = self._on_words(eqn, inputs)
         else:
             node = self._call(eqn, inputs, place)
         if self.depth:  # verify runs a loop as a whole
@@ -359,6 +388,18 @@ class _Translation:
             place=place,
             origin=name,
         )
+
+    def _on_words(self, eqn: Any, inputs: list[Any]) -> Node:
+        """An equation on arrays of keys, on the arrays of their words."""
+        jaxpr = random_keys.on_words(eqn)
+        env: dict[Any, Any] = {}
+        self.depth += 1  # the source has one equation
+        self._inline(jaxpr, [key_words(x) for x in inputs], [eqn.outvars[0]], env)
+        self.depth -= 1
+        node = self._node(env[eqn.outvars[0]])
+        if node.kind == "call":
+            node.aval = None  # as of other keys
+        return node
 
     def _settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters as the graph holds them."""
@@ -519,6 +560,14 @@ def _open(jaxpr: Any) -> Any:
     return getattr(jaxpr, "jaxpr", jaxpr)
 
 
+def _constant_branch(eqn: Any, inputs: Sequence[Any]) -> Any:
+    """The jaxpr of a choice by a constant; None for other equations."""
+    if eqn.primitive.name != "cond" or isinstance(inputs[0], (Given, Equation, Part, Node)):
+        return None
+    branches = eqn.params["branches"]
+    return branches[min(max(int(inputs[0]), 0), len(branches) - 1)]
+
+
 def _jaxprs(params: Mapping[str, Any]) -> Iterator[Any]:
     for value in params.values():
         for item in value if isinstance(value, (list, tuple)) else [value]:
@@ -588,6 +637,8 @@ def _setting(value: Any) -> Any:
         return type(value)([_setting(item) for item in value])
     if isinstance(value, np.ndarray):
         return value.tolist()
+    if hasattr(value, "_fields"):
+        return type(value)(*map(_setting, value))
     return value
 
 

@@ -5,11 +5,12 @@ The libraries are not imported here: a model exists only if its library has been
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import sys
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,10 +28,20 @@ from nestarray.interchange.pytrees import from_pytree, to_pytree
 Run = Callable[[Container, Container, tuple[Any, ...], dict[str, Any]], tuple[Any, dict[str, Any]]]
 
 
-#: Kind of model → the arguments of `trace_graph` that are its variables.
+#: Arguments of models that select the training behaviour, and their values in training.
+_MODES = {
+    "train": True,
+    "training": True,
+    "is_training": True,
+    "deterministic": False,
+    "use_running_average": False,
+}
+#: Kind of model → the arguments of `trace_graph` that the signature of the source need not have.
 KEYWORDS = {
-    "linen": frozenset(["variables"]),
-    "haiku": frozenset(["params", "state", "rng"]),
+    "nnx": frozenset(_MODES),
+    "linen": frozenset([*_MODES, "variables", "rngs", "mutable"]),
+    "equinox": frozenset(),
+    "haiku": frozenset([*_MODES, "params", "state", "rng"]),
     "": frozenset(["v"]),
 }
 
@@ -85,12 +96,17 @@ def program_of(request: Request) -> Program:
 
 def _function(request: Request) -> Program:
     function, kwargs = request.source, dict(request.kwargs)
-    if request.train:
+    module = _untransformed(function)
+    if request.train and kind_of(module) != "equinox":
         raise training_of_function()
     name = getattr(function, "__name__", type(function).__name__)
     if isinstance(kwargs.get("v"), str) and "v" not in inspect.signature(function).parameters:
         return _function_of(function, name, kwargs.pop("v"), request.args, kwargs)
-    run: Run = lambda v, s, args, kwargs: (function(*args, **kwargs), {})  # noqa: E731
+
+    def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        with _training(module) if request.train else contextlib.nullcontext():
+            return function(*args, **kwargs), {}
+
     v, s = _closed_variables(function)
     return Program(name, run, function, request.args, kwargs, v, s, is_closed=True)
 
@@ -145,6 +161,26 @@ def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Containe
         if not dtypes.is_key(x)
     }
     return _parted(Container.from_flat_dict(found), lambda path, x: dtypes.dtype_of(x).is_inexact)
+
+
+@contextlib.contextmanager
+def _training(module: Any) -> Iterator[None]:
+    """An ``equinox.Module`` in training mode; a transformation of JAX holds the module itself."""
+    layers = [x for x in _submodules(module) if getattr(x, "inference", None) is True]
+    for layer in layers:
+        object.__setattr__(layer, "inference", False)
+    try:
+        yield
+    finally:
+        for layer in layers:
+            object.__setattr__(layer, "inference", True)
+
+
+def _submodules(module: Any) -> list[Any]:
+    """The modules in an ``equinox.Module``, and itself."""
+    is_inner = lambda x: x is not module and kind_of(x) == "equinox"  # noqa: E731
+    inner = filter(is_inner, sys.modules["jax"].tree.leaves(module, is_leaf=is_inner))
+    return [module, *(x for each in inner for x in _submodules(each))]
 
 
 def _untransformed(function: Any) -> Any:
@@ -208,16 +244,26 @@ def _is_state(x: Any) -> bool:
 def _without(function: Callable[..., Any], parameter: str) -> Callable[..., Any]:
     """A function with the signature of `function` without a parameter."""
     signature = inspect.signature(function)
-    others = [p for name, p in signature.parameters.items() if name != parameter]
+    return _signed([p for name, p in signature.parameters.items() if name != parameter])
+
+
+def _without_first(function: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """A function with the signature of `function` without the first parameters."""
+    return _signed(list(inspect.signature(function).parameters.values())[count:])
+
+
+def _signed(parameters: list[inspect.Parameter]) -> Callable[..., Any]:
+    """A function with a signature."""
 
     def signed(*args: Any, **kwargs: Any) -> Any: ...
 
-    signed.__signature__ = signature.replace(parameters=others)  # type: ignore[attr-defined]
+    signed.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return signed
 
 
 def _nnx(request: Request) -> Program:
     module = request.source
+    kwargs = _with_modes(module.__call__, request, request.kwargs)
     everything = from_flax(module)
     v, s = _parted(everything, lambda path, x: path.startswith("params/"))
 
@@ -231,12 +277,38 @@ def _nnx(request: Request) -> Program:
         return output, {path: key_words(new[path]) for path in changed}
 
     name = type(module).__name__
-    return Program(name, run, module.__call__, request.args, request.kwargs, v, s)
+    return Program(name, run, module.__call__, request.args, kwargs, v, s)
+
+
+def _with_modes(
+    function: Callable[..., Any], request: Request, kwargs: Mapping[str, Any], module: Any = None
+) -> dict[str, Any]:
+    """The keyword arguments, with those that `train` determines.
+
+    Args:
+        function: the function that is called.
+        request: with the positional arguments.
+        kwargs: the keyword arguments of the call.
+        module: whose attributes may have determined the mode before.
+    """
+    signature = inspect.signature(function)
+    given = signature.bind_partial(*request.args).arguments
+    modes = {
+        name: request.train is value
+        for name, value in _MODES.items()
+        if name in signature.parameters
+        and name not in given
+        and getattr(module, name, None) is None
+    }
+    return modes | dict(kwargs)
 
 
 def _linen(request: Request) -> Program:
     module, kwargs = request.source, dict(request.kwargs)
-    variables = kwargs.pop("variables", None)
+    variables, rngs = kwargs.pop("variables", None), kwargs.pop("rngs", None)
+    if variables is None and module.scope is not None:  # a bound module
+        rngs = rngs or {name: rng.as_jax_rng() for name, rng in module.scope.rngs.items()}
+        module, variables = module.unbind()
     if variables is None:
         raise ArgumentError(
             f"trace_graph: {type(module).__name__} needs its variables: pass "
@@ -244,17 +316,23 @@ def _linen(request: Request) -> Program:
         )
     everything = from_flax(variables)
     v, s = _parted(everything, lambda path, x: path.startswith("params/"))
-    if "train" in inspect.signature(module.__call__).parameters:
-        kwargs.setdefault("train", request.train)
-    mutable = [name for name in everything if name != "params"] if request.train else False
+    # a cache is written in evaluation
+    written = [
+        name for name in everything if name != "params" and (request.train or name == "cache")
+    ]
+    mutable = kwargs.pop("mutable", written)
+    kwargs = _with_modes(module.__call__, request, kwargs, module) | (
+        {"rngs": rngs} if rngs else {}
+    )
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        filled = to_flax(_joined(everything, v, s))
-        found = module.apply(filled, *args, mutable=mutable, **kwargs)
-        if not request.train:
+        filled = to_flax(_joined(everything, v, s), variables)
+        found = module.apply(filled, *args, mutable=mutable or False, **kwargs)
+        if not mutable:
             return found, {}
         output, new = found
-        return output, dict(from_flax(new).flat_items()) if new else {}
+        after = dict(from_flax(new).flat_items()) if new else {}
+        return output, {path: key_words(x) for path, x in after.items() if path in s}
 
     return Program(type(module).__name__, run, module.__call__, request.args, kwargs, v, s)
 
@@ -267,18 +345,25 @@ def _haiku(request: Request) -> Program:
         raise ArgumentError(
             f"trace_graph: a function of hk.transform needs its parameters: pass {needed}"
         )
-    params, rng = kwargs.pop("params"), kwargs.pop("rng", None)
-    state = kwargs.pop("state", {})
+    params, state = kwargs.pop("params"), kwargs.pop("state", {})
+    rng = kwargs.pop("rng", None)
     v, s = from_haiku(params), from_haiku(state)
+    leading = 1 + has_state
+    takes_rng = [*inspect.signature(transformed.apply).parameters][leading : leading + 1] == ["rng"]
+    signed = _without_first(transformed.apply, leading + takes_rng)
+    kwargs = _with_modes(signed, request, kwargs) | ({} if rng is None else {"rng": rng})
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        weights = to_haiku(v)
+        others = {key: x for key, x in kwargs.items() if key != "rng"}
+        first = [to_haiku(v), *([to_haiku(s)] if has_state else [])]
+        first += [kwargs.get("rng")] if takes_rng else []
+        found = transformed.apply(*first, *args, **others)
         if not has_state:
-            return transformed.apply(weights, rng, *args, **kwargs), {}
-        output, new = transformed.apply(weights, to_haiku(s), rng, *args, **kwargs)
+            return found, {}
+        output, new = found
         return output, dict(from_haiku(new).flat_items()) if request.train else {}
 
-    return Program("Transformed", run, lambda *args: None, request.args, kwargs, v, s)
+    return Program("Transformed", run, signed, request.args, kwargs, v, s)
 
 
 def _parted(
