@@ -1,8 +1,8 @@
 """JAX's public API on nestarray's ops: the same code on arrays of any framework.
 
-Names, parameters and semantics are upstream's, https://docs.jax.dev. So far `jax.numpy`, `jax.nn`,
-`jax.lax`, `jax.random`, `jax.ops` and parts of `jax.scipy`. The functions are also the rules by
-which jaxprs are imported (`vocabulary`).
+Names, parameters and semantics are upstream's, https://docs.jax.dev: `jax.numpy`, `jax.nn`,
+`jax.lax`, `jax.random`, `jax.image`, `jax.ops`, `jax.scipy`, and the transformations `jax.grad`,
+`jax.vmap`, `jax.jit`. The functions are also the rules by which jaxprs are imported (`vocabulary`).
 
 Differences from programs for JAX: arrays are native, and settings about shardings, layouts and
 precision are not parameters. Numbers without an array have 32 bits, as without
@@ -24,3 +24,7 @@ from nestarray.frontends.jax import numpy as numpy
 from nestarray.frontends.jax import ops as ops
 from nestarray.frontends.jax import random as random
 from nestarray.frontends.jax import scipy as scipy
+from nestarray.frontends.jax import tree as tree
+from nestarray.frontends.jax import tree_util as tree_util
+from nestarray.frontends.jax.arrays import *
+from nestarray.frontends.jax.transformations import *

@@ -21,7 +21,7 @@ namespace = "nestarray.frontends.jax"
 
 #: Parameters about placement and precision, which graphs do not have.
 PLACEMENT = frozenset(
-    ["accuracy", "indices_are_sorted", "out_dtype", "out_sharding", "precision", "sharding",
+    ["accuracy", "indices_are_sorted", "out_sharding", "precision", "sharding",
      "unique_indices", "weak_type", "update_jaxpr", "update_consts"]
 )  # fmt: skip
 
@@ -106,6 +106,7 @@ RULES = {
         Rule("xor", "jax.lax.bitwise_xor"),
         Rule("not", "jax.lax.bitwise_not"),
         Rule("round", "jax.lax.round", adapt=_rounding),
+        Rule("conj", "jax.lax.conj", adapt=_without("input_dtype")),
         Rule("gather", "jax.lax.gather", adapt=_mode),
         Rule("scatter", "jax.lax.scatter", adapt=_mode),
         Rule("scatter-add", "jax.lax.scatter_add", adapt=_mode),
@@ -142,11 +143,17 @@ RULES = {
         Rule("regularized_incomplete_beta", "jax.lax.betainc"),
         Rule("select_and_gather_add", "jax.lax.select_and_gather_add", adapt=_select),
         Rule("select_and_scatter_add", "jax.lax.select_and_scatter_add", adapt=_select),
-        Rule("eig", "jax.lax.eig", adapt=_without("enable_eigvec_derivs", "implementation")),
+        Rule("eig", "jax.lax.linalg.eig", adapt=_without("enable_eigvec_derivs", "implementation")),
         Rule("fft", "jax.lax.fft", adapt=_transform),
-        Rule("qr", "jax.lax.qr", adapt=_without("pivoting", "use_magma")),
+        Rule("qr", "jax.lax.linalg.qr", adapt=_without("use_magma")),
         Rule("svd", "jax.lax.svd", adapt=_without("algorithm")),
-        Rule("eigh", "jax.lax.eigh", adapt=_without("algorithm")),
+        Rule(
+            "eigh",
+            "jax.lax.linalg.eigh",
+            defaults={"symmetrize_input": False},
+            adapt=_without("algorithm", "implementation"),
+        ),
+        Rule("cholesky", "jax.lax.linalg.cholesky", defaults={"symmetrize_input": False}),
     )
 }
 
@@ -158,9 +165,10 @@ def find(op: str, /) -> Rule | None:
     """Return the rule of a primitive, by its name."""
     if op in RULES:
         return RULES[op]
-    name = f"jax.lax.{op}"
-    is_known = rules.public_function(jax, name, owner="nestarray") is not None
-    return Rule(op, name) if is_known else None
+    for name in (f"jax.lax.{op}", f"jax.lax.linalg.{op}"):
+        if rules.public_function(jax, name, owner="nestarray") is not None:
+            return Rule(op, name)
+    return None
 
 
 def find_named(name: str) -> Rule | None:

@@ -6,6 +6,7 @@ https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,12 +14,19 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import UnsupportedError
 from nestarray.frontends.jax.lax import windows
+from nestarray.frontends.jax.lax.settings import (
+    ConvGeneralDilatedDimensionNumbers,
+    DotDimensionNumbers,
+    PrecisionLike,
+)
 from nestarray.frontends.jax.lax.shaping import pad
 from nestarray.typing import Array
 
 __all__ = [
     "ConvDimensionNumbers", "batch_matmul", "conv", "conv_dimension_numbers",
-    "conv_general_dilated", "conv_transpose", "conv_with_general_padding", "dot", "dot_general",
+    "conv_general_dilated", "conv_general_dilated_local", "conv_general_dilated_patches",
+    "conv_general_permutations", "conv_general_shape_tuple", "conv_shape_tuple", "conv_transpose",
+    "conv_transpose_shape_tuple", "conv_with_general_padding", "dot", "dot_general",
     "padtype_to_pads",
 ]  # fmt: skip
 
@@ -28,7 +36,8 @@ Dimensions = Sequence[int]
 def dot_general(
     lhs: Array,
     rhs: Array,
-    dimension_numbers: tuple[tuple[Dimensions, Dimensions], tuple[Dimensions, Dimensions]],
+    dimension_numbers: DotDimensionNumbers,
+    precision: PrecisionLike = None,
     preferred_element_type: Any = None,
 ) -> Array:
     """Σ lhs · rhs over contracted axes; the result has batch axes, axes of lhs, axes of rhs."""
@@ -71,6 +80,7 @@ def conv_general_dilated(
     dimension_numbers: tuple[Any, Any, Any] | None = None,
     feature_group_count: int = 1,
     batch_group_count: int = 1,
+    precision: PrecisionLike = None,
     preferred_element_type: Any = None,
 ) -> Array:
     """A convolution of any layout.
@@ -84,6 +94,7 @@ def conv_general_dilated(
             axes, ``("NHWC", "HWIO", "NHWC")``.
         feature_group_count: groups of channels.
         batch_group_count: groups of images.
+        precision: not used.
         preferred_element_type: dtype of the result.
     """
     if preferred_element_type is not None:
@@ -204,6 +215,7 @@ def conv(
     rhs: Array,
     window_strides: Sequence[int],
     padding: str | Sequence[tuple[int, int]],
+    precision: PrecisionLike = None,
     preferred_element_type: Any = None,
 ) -> Array:
     """A convolution of images (batch, channels, …) and kernels (outputs, inputs, …)."""
@@ -218,6 +230,7 @@ def conv_with_general_padding(
     padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
+    precision: PrecisionLike = None,
     preferred_element_type: Any = None,
 ) -> Array:
     """`conv` with dilations."""
@@ -235,7 +248,9 @@ def conv_transpose(
     rhs_dilation: Sequence[int] | None = None,
     dimension_numbers: Any = None,
     transpose_kernel: bool = False,
+    precision: PrecisionLike = None,
     preferred_element_type: Any = None,
+    use_consistent_padding: bool = False,
 ) -> Array:
     """A convolution with fractional strides, by default channels last.
 
@@ -247,7 +262,10 @@ def conv_transpose(
         dimension_numbers: of `conv_general_dilated`.
         transpose_kernel: whether the kernels are flipped and their inputs and outputs exchanged,
             as in the gradient of a convolution.
+        precision: not used.
         preferred_element_type: dtype of the result.
+        use_consistent_padding: whether numbers in `padding` are of the convolution that this one
+            transposes.
     """
     count = len(na.shape(lhs)) - 2
     dilation = tuple(rhs_dilation or (1,) * count)
@@ -261,6 +279,9 @@ def conv_transpose(
     if isinstance(padding, str) and padding in ("SAME", "VALID"):
         pairs = zip(extents, strides, strict=True)
         padding = [_transposed_pads(k, s, padding) for k, s in pairs]
+    elif use_consistent_padding:
+        rows = zip(extents, padding, strict=True)
+        padding = [(k - 1 - low, k - 1 - high) for k, (low, high) in rows]
     if transpose_kernel:
         rhs = na.flip(rhs, axis=tuple(numbers.rhs_spec[2:]))
         outputs, inputs, *rest = numbers.rhs_spec
@@ -279,13 +300,21 @@ def _transposed_pads(size: int, stride: int, padding: str) -> tuple[int, int]:
     return before, total - before
 
 
-def dot(lhs: Array, rhs: Array, *, preferred_element_type: Any = None) -> Array:
-    """The product of vectors and matrices: over the last axis of `lhs` and the first of `rhs`."""
-    numbers = ((len(na.shape(lhs)) - 1,), (0,)), ((), ())
-    return dot_general(lhs, rhs, numbers, preferred_element_type)
+def dot(
+    lhs: Array,
+    rhs: Array,
+    *,
+    dimension_numbers: DotDimensionNumbers | None = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """`dot_general`, by default over the last axis of `lhs` and the first of `rhs`."""
+    if dimension_numbers is None:
+        dimension_numbers = ((len(na.shape(lhs)) - 1,), (0,)), ((), ())
+    return dot_general(lhs, rhs, dimension_numbers, None, preferred_element_type)
 
 
-def batch_matmul(lhs: Array, rhs: Array) -> Array:
+def batch_matmul(lhs: Array, rhs: Array, precision: PrecisionLike = None) -> Array:
     """The products of matrices, with equal batch axes."""
     rank = len(na.shape(lhs))
     batch = tuple(range(rank - 2))
@@ -302,3 +331,128 @@ def _with_channel_groups(lhs: Array, rhs: Array, groups: int, is_last: bool) -> 
     parts = na.reshape(lhs, (groups, batch // groups, channels, *sizes))
     parts = na.permute_dims(parts, (1, 0, 2, *range(3, 3 + len(sizes))))
     return na.reshape(parts, (batch // groups, groups * channels, *sizes)), rhs
+
+
+def conv_general_dilated_patches(
+    lhs: Array,
+    filter_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers | None = None,
+    precision: PrecisionLike = None,
+    preferred_element_type: Any = None,
+) -> Array:
+    """The elements in each place of a window, as channels: of one channel after the other."""
+    filter_shape = tuple(filter_shape)
+    rank = len(filter_shape) + 2
+    order = tuple(range(rank))
+    numbers = conv_dimension_numbers(order, order, dimension_numbers)
+    channels, size = na.shape(lhs)[numbers.lhs_spec[1]], math.prod(filter_shape)
+    kernel = na.reshape(
+        na.eye(size, dtype=dtypes.dtype_of(lhs), like=lhs), (size, 1, *filter_shape)
+    )
+    kernel = na.tile(kernel, (channels, *[1] * (rank - 1)))
+    places = dict(zip(numbers.rhs_spec, order, strict=True))
+    return conv_general_dilated(
+        lhs, na.permute_dims(kernel, tuple([places[i] for i in order])), window_strides, padding,
+        lhs_dilation, rhs_dilation, numbers, channels, preferred_element_type=preferred_element_type,
+    )  # fmt: skip
+
+
+def conv_general_dilated_local(
+    lhs: Array,
+    rhs: Array,
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    filter_shape: Sequence[int],
+    lhs_dilation: Sequence[int] | None = None,
+    rhs_dilation: Sequence[int] | None = None,
+    dimension_numbers: ConvGeneralDilatedDimensionNumbers | None = None,
+    precision: PrecisionLike = None,
+) -> Array:
+    """A convolution with another kernel at each place of the result.
+
+    Args:
+        lhs: the images.
+        rhs: the kernels; their spatial axes are those of the result, and their inputs are the
+            channels of `conv_general_dilated_patches`.
+        window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers: of
+            `conv_general_dilated`.
+        filter_shape: the spatial sizes of the kernels.
+        precision: not used.
+    """
+    patches = conv_general_dilated_patches(
+        lhs, filter_shape, window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers
+    )
+    order = tuple(range(len(na.shape(lhs))))
+    _, of_rhs, of_out = conv_dimension_numbers(order, order, dimension_numbers)
+    contracted = (of_out[1],), (of_rhs[1],)
+    batch = tuple(of_out[2:]), tuple(of_rhs[2:])
+    found = dot_general(patches, rhs, (contracted, batch))
+    made = [*of_out[2:], of_out[0], of_out[1]]  # spatial axes, images, outputs
+    return na.permute_dims(found, tuple([made.index(i) for i in order]))
+
+
+def conv_general_permutations(
+    dimension_numbers: tuple[str, str, str],
+) -> tuple[tuple[int, ...], ...]:
+    """The axes (batch, channels, …), (outputs, inputs, …), (batch, channels, …) of letters."""
+    order = tuple(range(len(dimension_numbers[0])))
+    return tuple(conv_dimension_numbers(order, order, dimension_numbers))
+
+
+def conv_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    strides: Sequence[int],
+    pads: str | Sequence[tuple[int, int]],
+    batch_group_count: int = 1,
+) -> tuple[int, ...]:
+    """The shape of a convolution of shapes (batch, channels, …) and (outputs, inputs, …)."""
+    if isinstance(pads, str):
+        pads = padtype_to_pads(lhs_shape[2:], rhs_shape[2:], strides, pads)
+    batch, *rest = _result_shape(lhs_shape, rhs_shape, strides, pads, None, None)
+    return (batch // batch_group_count, *rest)
+
+
+def conv_general_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dimension_numbers: tuple[str, str, str],
+) -> tuple[int, ...]:
+    """The shape of a convolution of any layout."""
+    lhs, rhs, out = conv_general_permutations(dimension_numbers)
+    shape = conv_shape_tuple(
+        [lhs_shape[i] for i in lhs], [rhs_shape[i] for i in rhs], window_strides, padding
+    )
+    return _in_order(shape, out)
+
+
+def conv_transpose_shape_tuple(
+    lhs_shape: Sequence[int],
+    rhs_shape: Sequence[int],
+    window_strides: Sequence[int],
+    padding: str | Sequence[tuple[int, int]],
+    dimension_numbers: tuple[str, str, str],
+) -> tuple[int, ...]:
+    """The shape of a transposed convolution of any layout."""
+    lhs, rhs, out = conv_general_permutations(dimension_numbers)
+    images, kernels = [lhs_shape[i] for i in lhs], [rhs_shape[i] for i in rhs]
+    if isinstance(padding, str):
+        pairs = zip(kernels[2:], window_strides, strict=True)
+        padding = [_transposed_pads(k, s, padding) for k, s in pairs]
+    sizes = [
+        (n - 1) * s - k + 2 + sum(pads)
+        for n, k, s, pads in zip(images[2:], kernels[2:], window_strides, padding, strict=True)
+    ]
+    return _in_order((images[0], kernels[0], *sizes), out)
+
+
+def _in_order(shape: Sequence[int], axes: Sequence[int]) -> tuple[int, ...]:
+    """The size i of `shape` at the place ``axes[i]``."""
+    places = dict(zip(axes, shape, strict=True))
+    return tuple([places[i] for i in range(len(shape))])

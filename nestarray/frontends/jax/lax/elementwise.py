@@ -9,8 +9,8 @@ import builtins
 from typing import Any
 
 import nestarray as na
-from nestarray import dtypes
-from nestarray.typing import Array
+from nestarray import dtypes, tree
+from nestarray.typing import Array, Nest
 
 __all__ = [
     "abs",
@@ -52,6 +52,7 @@ __all__ = [
     "ge",
     "gt",
     "igamma",
+    "igamma_grad_a",
     "igammac",
     "imag",
     "integer_pow",
@@ -72,6 +73,7 @@ __all__ = [
     "polygamma",
     "population_count",
     "pow",
+    "random_gamma_grad",
     "real",
     "reciprocal",
     "reduce_precision",
@@ -98,12 +100,78 @@ __all__ = [
 # -- one operand -----------------------------------------------------------------------------
 
 acos, acosh, asin, asinh, atan, atanh = na.acos, na.acosh, na.asin, na.asinh, na.atan, na.atanh
-cos, cosh, sin, sinh, tan, tanh = na.cos, na.cosh, na.sin, na.sinh, na.tan, na.tanh
-exp, exp2, expm1, log, log1p = na.exp, na.exp2, na.expm1, na.log, na.log1p
-sqrt, rsqrt, cbrt, square = na.sqrt, na.rsqrt, na.cbrt, na.square
+cosh, sinh, square = na.cosh, na.sinh, na.square
 erf, erfc, lgamma, digamma = na.erf, na.erfc, na.lgamma, na.digamma
 abs, ceil, floor, real, imag = na.abs, na.ceil, na.floor, na.real, na.imag
-stop_gradient = na.stop_gradient
+
+
+def stop_gradient(x: Nest) -> Nest:
+    """The arrays of `x`, with derivatives of zero."""
+    return na.stop_gradient(x) if hasattr(x, "dtype") else tree.map(_constant, x)
+
+
+def _constant(x: Any) -> Any:
+    return na.stop_gradient(x) if hasattr(x, "dtype") else x
+
+
+def cos(x: Array, accuracy: Any = None) -> Array:
+    """cos(x), in radians."""
+    return na.cos(x)
+
+
+def sin(x: Array, accuracy: Any = None) -> Array:
+    """sin(x), in radians."""
+    return na.sin(x)
+
+
+def tan(x: Array, accuracy: Any = None) -> Array:
+    """tan(x), in radians."""
+    return na.tan(x)
+
+
+def tanh(x: Array, accuracy: Any = None) -> Array:
+    """The hyperbolic tangent."""
+    return na.tanh(x)
+
+
+def exp(x: Array, accuracy: Any = None) -> Array:
+    """eˣ."""
+    return na.exp(x)
+
+
+def exp2(x: Array, accuracy: Any = None) -> Array:
+    """2ˣ."""
+    return na.exp2(x)
+
+
+def expm1(x: Array, accuracy: Any = None) -> Array:
+    """eˣ − 1."""
+    return na.expm1(x)
+
+
+def log(x: Array, accuracy: Any = None) -> Array:
+    """The natural logarithm."""
+    return na.log(x)
+
+
+def log1p(x: Array, accuracy: Any = None) -> Array:
+    """log(1 + x)."""
+    return na.log1p(x)
+
+
+def sqrt(x: Array, accuracy: Any = None) -> Array:
+    """√x."""
+    return na.sqrt(x)
+
+
+def rsqrt(x: Array, accuracy: Any = None) -> Array:
+    """1 / √x."""
+    return na.rsqrt(x)
+
+
+def cbrt(x: Array, accuracy: Any = None) -> Array:
+    """∛x."""
+    return na.cbrt(x)
 
 
 def neg(x: Array) -> Array:
@@ -116,7 +184,7 @@ def sign(x: Array) -> Array:
     return na.sign(x)
 
 
-def conj(x: Array, input_dtype: Any = None) -> Array:
+def conj(x: Array) -> Array:
     """The complex conjugate; of real numbers as complex numbers."""
     if dtypes.dtype_of(x).kind != "complex":
         x = na.complex(x, na.zeros_like(x))
@@ -138,7 +206,7 @@ def bessel_i1e(x: Array) -> Array:
     return na.i1e(x)
 
 
-def logistic(x: Array) -> Array:
+def logistic(x: Array, accuracy: Any = None) -> Array:
     """1 / (1 + exp(−x))."""
     return na.sigmoid(x)
 
@@ -229,8 +297,10 @@ def sub(x: Array, y: Array) -> Array:
     return na.subtract(x, y)
 
 
-def mul(x: Array, y: Array) -> Array:
-    """x · y."""
+def mul(x: Array, y: Array, *, out_dtype: Any = None) -> Array:
+    """x · y, in `out_dtype` if one is given."""
+    if out_dtype is not None:
+        x, y = na.astype(x, out_dtype), na.astype(y, out_dtype)
     return na.multiply(x, y)
 
 
@@ -289,6 +359,18 @@ def igamma(a: Array, x: Array) -> Array:
 def igammac(a: Array, x: Array) -> Array:
     """The regularized upper incomplete gamma function."""
     return na.gammaincc(a, x)
+
+
+def igamma_grad_a(a: Array, x: Array) -> Array:
+    """The derivative of `igamma` by a."""
+    value, pullback = na.vjp(lambda a: na.gammainc(a, x), a)
+    return pullback(na.ones_like(value))[0]
+
+
+def random_gamma_grad(a: Array, x: Array) -> Array:
+    """The derivative by a of a sample x of the gamma distribution: of x with igamma(a, x) fixed."""
+    log_density = na.subtract(na.subtract(na.xlogy(na.subtract(a, 1), x), x), na.lgamma(a))
+    return na.negative(na.divide(igamma_grad_a(a, x), na.exp(log_density)))
 
 
 def betainc(a: Array, b: Array, x: Array) -> Array:

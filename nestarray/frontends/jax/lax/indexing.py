@@ -7,17 +7,19 @@ are clamped ("clip"), give a fill value ("fill"), or are ignored by writes ("dro
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import ArgumentError
 from nestarray.typing import Array
 
 __all__ = [
     "GatherDimensionNumbers", "ScatterDimensionNumbers", "dynamic_index_in_dim", "dynamic_slice",
     "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice",
-    "dynamic_update_slice_in_dim", "gather", "index_in_dim", "index_take", "scatter", "scatter_add", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",
+    "dynamic_update_slice_in_dim", "gather", "index_in_dim", "index_take", "scatter", "scatter_add", "scatter_apply", "scatter_max", "scatter_min", "scatter_mul", "scatter_sub",
 ]  # fmt: skip
 
 
@@ -99,34 +101,61 @@ def _starts(operand: Array, start: Array, axis: int) -> list[Array]:
 
 
 def dynamic_slice_in_dim(
-    operand: Array, start_index: Array, slice_size: int, axis: int = 0
+    operand: Array,
+    start_index: Array,
+    slice_size: int,
+    axis: int = 0,
+    *,
+    allow_negative_indices: bool = True,
 ) -> Array:
     """`dynamic_slice` along one axis."""
     sizes = list(na.shape(operand))
     sizes[axis] = slice_size
-    return dynamic_slice(operand, _starts(operand, start_index, axis), sizes)
+    starts = _starts(operand, start_index, axis)
+    return dynamic_slice(operand, starts, sizes, allow_negative_indices=allow_negative_indices)
 
 
 def dynamic_index_in_dim(
-    operand: Array, index: Array, axis: int = 0, keepdims: bool = True
+    operand: Array,
+    index: Array,
+    axis: int = 0,
+    keepdims: bool = True,
+    *,
+    allow_negative_indices: bool = True,
 ) -> Array:
     """The elements at one position along an axis."""
-    found = dynamic_slice_in_dim(operand, index, 1, axis)
+    settings = {"allow_negative_indices": allow_negative_indices}
+    found = dynamic_slice_in_dim(operand, index, 1, axis, **settings)
     return found if keepdims else na.squeeze(found, axis=axis)
 
 
 def dynamic_update_slice_in_dim(
-    operand: Array, update: Array, start_index: Array, axis: int
+    operand: Array,
+    update: Array,
+    start_index: Array,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
 ) -> Array:
     """`dynamic_update_slice` along one axis."""
-    return dynamic_update_slice(operand, update, _starts(operand, start_index, axis))
+    starts = _starts(operand, start_index, axis)
+    settings = {"allow_negative_indices": allow_negative_indices}
+    return dynamic_update_slice(operand, update, starts, **settings)
 
 
-def dynamic_update_index_in_dim(operand: Array, update: Array, index: Array, axis: int) -> Array:
+def dynamic_update_index_in_dim(
+    operand: Array,
+    update: Array,
+    index: Array,
+    axis: int,
+    *,
+    allow_negative_indices: bool = True,
+) -> Array:
     """`operand` with the elements at one position along an axis replaced."""
     if len(na.shape(update)) != len(na.shape(operand)):
         update = na.expand_dims(update, axis)
-    return dynamic_update_slice_in_dim(operand, update, index, axis)
+    settings = {"allow_negative_indices": allow_negative_indices}
+    return dynamic_update_slice_in_dim(operand, update, index, axis, **settings)
 
 
 def index_in_dim(operand: Array, index: int, axis: int = 0, keepdims: bool = True) -> Array:
@@ -218,15 +247,37 @@ def _windows(
     return _Window(index, is_inside, offsets, rank)
 
 
+def _mode_of(mode: Any, *, is_read: bool) -> str:
+    """ "clip", "fill" or "drop", of upstream's name or enumeration.
+
+    By default, and as promises are not relied on, reads clamp and writes drop.
+    """
+    default = "fill" if is_read else "drop"
+    name = "promise_in_bounds" if mode is None else str(getattr(mode, "name", mode)).lower()
+    if name == "promise_in_bounds":
+        return "clip" if is_read else "drop"
+    if name in ("fill", "drop", "fill_or_drop"):
+        return default
+    if name != "clip":
+        raise ArgumentError(
+            f"mode: got {mode!r}, expected 'clip', 'fill', 'drop' or 'promise_in_bounds'"
+        )
+    return name
+
+
 def gather(
     operand: Array,
     start_indices: Array,
     dimension_numbers: GatherDimensionNumbers,
     slice_sizes: Sequence[int],
-    mode: str = "fill",
+    *,
+    unique_indices: bool = False,
+    indices_are_sorted: bool = False,
+    mode: Any = None,
     fill_value: Any = None,
 ) -> Array:
     """The slices of `operand` that begin at `start_indices`."""
+    mode = _mode_of(mode, is_read=True)
     offsets, collapsed, mapped, batching, _ = dimension_numbers
     sizes = na.shape(operand)
     is_row = [i in mapped or n == sizes[i] for i, n in enumerate(slice_sizes)]
@@ -280,7 +331,10 @@ def _scattering(computation: str) -> Callable[..., Array]:
         scatter_indices: Array,
         updates: Array,
         dimension_numbers: ScatterDimensionNumbers,
-        mode: str = "drop",
+        *,
+        indices_are_sorted: bool = False,
+        unique_indices: bool = False,
+        mode: Any = None,
     ) -> Array:
         """`operand` with slices replaced by updates, or combined with them."""
         return _scattered(computation, operand, scatter_indices, updates, dimension_numbers, mode)
@@ -300,10 +354,41 @@ def scatter_sub(
     scatter_indices: Array,
     updates: Array,
     dimension_numbers: ScatterDimensionNumbers,
-    mode: str = "drop",
+    *,
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
 ) -> Array:
     """`operand` with updates subtracted from slices."""
-    return scatter_add(operand, scatter_indices, na.negative(updates), dimension_numbers, mode)
+    return _scattered(
+        "add", operand, scatter_indices, na.negative(updates), dimension_numbers, mode
+    )
+
+
+def scatter_apply(
+    operand: Array,
+    scatter_indices: Array,
+    func: Callable[[Array], Array],
+    dimension_numbers: ScatterDimensionNumbers,
+    *,
+    update_shape: Sequence[int] = (),
+    indices_are_sorted: bool = False,
+    unique_indices: bool = False,
+    mode: Any = None,
+) -> Array:
+    """`operand` with `func` applied to slices of `update_shape`, once for each occurrence."""
+    ones = na.ones(tuple(update_shape), dtype=dtypes.int32, like=operand)
+    none = na.zeros_like(operand, dtype=dtypes.int32)
+    counts = _scattered("add", none, scatter_indices, ones, dimension_numbers, mode)
+
+    def step(i: Array, x: Array) -> Array:
+        return na.where(na.less(i, counts), func(x), x)
+
+    if unique_indices:
+        return step(0, operand)
+    return (
+        na.fori_loop(0, na.max(counts), step, operand) if math.prod(na.shape(operand)) else operand
+    )
 
 
 def _scattered(
@@ -312,8 +397,9 @@ def _scattered(
     indices: Array,
     updates: Array,
     numbers: ScatterDimensionNumbers,
-    mode: str,
+    mode: Any,
 ) -> Array:
+    mode = _mode_of(mode, is_read=False)
     window_dims, inserted, mapped, batching, indices_batching = numbers
     sizes, window = na.shape(operand), []
     axes = iter(window_dims)

@@ -5,48 +5,130 @@ Upstream: https://docs.jax.dev/en/latest/jax.lax.html#module-jax.lax.linalg
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import enum
 from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.jax.lax.polar import qdwh
+from nestarray.frontends.jax.lax.reflections import (
+    hessenberg,
+    householder_product,
+    ormqr,
+    tridiagonal,
+)
 from nestarray.typing import Array
 
 __all__ = [
-    "cholesky", "eig", "eigh", "fft", "lu", "lu_pivots_to_permutation", "qr", "svd",
-    "symmetric_product", "triangular_solve", "tridiagonal_solve",
+    "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig",
+    "eigh", "hessenberg", "householder_product", "lu", "lu_pivots_to_permutation", "ormqr", "qdwh",
+    "qr", "svd", "symmetric_product", "triangular_solve", "tridiagonal",
+    "tridiagonal_solve",
 ]  # fmt: skip
 
 
-def fft(x: Array, fft_type: str, fft_lengths: Sequence[int]) -> Array:
-    """The discrete Fourier transform of the last axes: FFT, IFFT, RFFT or IRFFT."""
-    kind = str(fft_type).lower()
-    axes = tuple(range(-len(fft_lengths), 0))
-    function = {"fft": na.fftn, "ifft": na.ifftn, "rfft": na.rfftn, "irfft": na.irfftn}[kind]
-    return function(x, s=tuple(fft_lengths), axes=axes)
+class EigImplementation(enum.Enum):
+    """The library of `eig`."""
+
+    CUSOLVER = "cusolver"
+    MAGMA = "magma"
+    LAPACK = "lapack"
+
+
+class EighImplementation(enum.Enum):
+    """The algorithm of `eigh`."""
+
+    QR = "qr"
+    JACOBI = "jacobi"
+    QDWH = "qdwh"
+
+
+class SvdAlgorithm(enum.Enum):
+    """The algorithm of `svd`."""
+
+    DEFAULT = "default"
+    QR = "QR"
+    JACOBI = "Jacobi"
+    POLAR = "polar"
+    DIVIDE_AND_CONQUER = "divide_and_conquer"
+
+
+def _adjoint(x: Array) -> Array:
+    return na.conj(na.matrix_transpose(x))
+
+
+def _symmetrized(x: Array) -> Array:
+    return na.divide(na.add(x, _adjoint(x)), 2)
+
+
+def _product(x: Array, y: Array) -> Array:
+    return na.matmul(x, y)
 
 
 def eigh(
     x: Array,
     *,
     lower: bool = True,
+    symmetrize_input: bool = True,
     sort_eigenvalues: bool = True,
     subset_by_index: tuple[int, int] | None = None,
+    implementation: Any = None,
 ) -> tuple[Array, Array]:
-    """(eigenvectors, ascending eigenvalues) of a Hermitian matrix, of which one triangle is read."""
-    half = na.tril(x) if lower else na.conj(na.matrix_transpose(na.triu(x)))
-    whole = half + na.conj(na.matrix_transpose(na.tril(half, k=-1)))
-    values, vectors = na.eigh(whole)
+    """(eigenvectors, ascending eigenvalues) of a Hermitian matrix.
+
+    One triangle is read, of (x + xᴴ) / 2 with `symmetrize_input`.
+    """
+    x = _symmetrized(x) if symmetrize_input else x
+    half = na.tril(x) if lower else _adjoint(na.triu(x))
+    values, vectors = na.eigh(half + _adjoint(na.tril(half, k=-1)))
     if subset_by_index is not None:
         part = slice(*subset_by_index)
         values, vectors = na.getitem(values, (..., part)), na.getitem(vectors, (..., part))
     return vectors, values
 
 
-def qr(x: Array, *, full_matrices: bool = True) -> tuple[Array, Array]:
-    """(Q, R) with x = Q R."""
-    q, r = na.qr(x, mode="complete" if full_matrices else "reduced")
-    return q, r
+def qr(
+    x: Array, *, pivoting: bool = False, full_matrices: bool = True, use_magma: bool | None = None
+) -> tuple[Array, ...]:
+    """(Q, R) with x = Q R; with `pivoting` (Q, R, p) with x[:, p] = Q R."""
+    mode = "complete" if full_matrices else "reduced"
+    if not pivoting:
+        q, r = na.qr(x, mode=mode)
+        return q, r
+    order = _pivots(x)
+    index = na.expand_dims(na.astype(order, dtypes.int64), -2)
+    q, r = na.qr(na.take_along_axis(x, na.broadcast_to(index, na.shape(x)), axis=-1), mode=mode)
+    return q, r, order
+
+
+def _pivots(x: Array) -> Array:
+    """The order of the columns in which each has the largest rest, as of LAPACK's geqp3."""
+    *batch, rows, columns = na.shape(x)
+    x = na.stop_gradient(x)
+    order = na.arange(columns, dtype=dtypes.int32, like=x)
+    order = na.broadcast_to(order, (*batch, columns))
+    for i in range(min(rows, columns)):
+        rest = na.sum(na.square(na.abs(x)), axis=-2)
+        is_left = na.greater_equal(na.arange(columns, like=order), i)
+        best = na.argmax(na.where(is_left, rest, -1.0), axis=-1, keepdims=True)
+        source = _exchanged(best, i, columns)
+        order = na.take_along_axis(order, source, axis=-1)
+        columns_of = na.broadcast_to(na.expand_dims(source, -2), na.shape(x))
+        x = na.take_along_axis(x, columns_of, axis=-1)
+        # remove the direction of column i from the others
+        column = na.getitem(x, (..., slice(i, i + 1)))
+        norm = na.vector_norm(column, axis=-2, keepdims=True)
+        unit = na.divide(column, na.where(na.equal(norm, 0), na.ones_like(norm), norm))
+        x = na.subtract(x, _product(unit, _product(_adjoint(unit), x)))
+    return order
+
+
+def _exchanged(best: Array, i: int, count: int) -> Array:
+    """0, 1, …, count − 1 with i and `best` exchanged, int64."""
+    places = na.arange(count, dtype=dtypes.int64, like=best)
+    best = na.astype(best, dtypes.int64)
+    found = na.where(na.equal(places, i), best, places)
+    return na.where(na.equal(places, best), na.full_like(found, i), found)
 
 
 def svd(
@@ -55,18 +137,48 @@ def svd(
     full_matrices: bool = True,
     compute_uv: bool = True,
     subset_by_index: tuple[int, int] | None = None,
-) -> tuple[Array, ...]:
-    """(singular values, U, Vᴴ), or the values alone."""
+    algorithm: Any = None,
+) -> Array | tuple[Array, Array, Array]:
+    """(U, singular values, Vᴴ), or the values alone."""
+    part = slice(*(subset_by_index or (None,)))
     if not compute_uv:
-        return (na.svdvals(x),)
+        return na.getitem(na.svdvals(x), (..., part))
     u, s, vh = na.svd(x, full_matrices=full_matrices)
-    return s, u, vh
+    if subset_by_index is None:
+        return u, s, vh
+    u, vh = na.getitem(u, (..., part)), na.getitem(vh, (..., part, slice(None)))
+    return u, na.getitem(s, (..., part)), vh
 
 
-def cholesky(x: Array) -> Array:
-    """The lower factor L of x = L Lᴴ; only the lower triangle of x is read."""
+def cholesky(x: Array, *, symmetrize_input: bool = True) -> Array:
+    """The lower factor L of x = L Lᴴ.
+
+    The lower triangle of x is read, of (x + xᴴ) / 2 with `symmetrize_input`.
+    """
+    x = _symmetrized(x) if symmetrize_input else x
     lower = na.tril(x)
-    return na.cholesky(lower + na.conj(na.matrix_transpose(na.tril(x, k=-1))))
+    return na.cholesky(lower + _adjoint(na.tril(x, k=-1)))
+
+
+def cholesky_update(r_matrix: Array, w_vector: Array) -> Array:
+    """The upper factor of RᵀR + w wᵀ of an upper R, by rotations of their rows."""
+    rows = []
+    for i in range(na.shape(r_matrix)[-1]):
+        row = na.getitem(r_matrix, i)
+        x, y = na.getitem(row, i), na.getitem(w_vector, i)
+        c, s = _rotation(x, y)
+        rows.append(na.add(na.multiply(c, row), na.multiply(s, w_vector)))
+        w_vector = na.subtract(na.multiply(c, w_vector), na.multiply(s, row))
+    return na.stack(rows)
+
+
+def _rotation(x: Array, y: Array) -> tuple[Array, Array]:
+    """(c, s) with c y = s x; c x + s y has the sign of the larger."""
+    larger = na.where(na.greater(na.abs(x), na.abs(y)), x, y)
+    length = na.multiply(na.hypot(x, y), na.where(na.less(larger, 0), -1.0, 1.0))
+    is_one = na.equal(y, 0)
+    length = na.where(is_one, na.ones_like(length), length)
+    return na.where(is_one, na.ones_like(x), na.divide(x, length)), na.divide(y, length)
 
 
 def triangular_solve(
@@ -92,7 +204,13 @@ def triangular_solve(
 
 
 def eig(
-    x: Array, *, compute_left_eigenvectors: bool = True, compute_right_eigenvectors: bool = True
+    x: Array,
+    *,
+    compute_left_eigenvectors: bool = True,
+    compute_right_eigenvectors: bool = True,
+    enable_eigvec_derivs: bool = False,
+    implementation: Any = None,
+    use_magma: bool | None = None,
 ) -> tuple[Array, ...]:
     """(eigenvalues, left eigenvectors, right eigenvectors), the latter if they are computed."""
     if not compute_left_eigenvectors and not compute_right_eigenvectors:

@@ -17,6 +17,7 @@ from nestarray.typing import Array, Nest
 __all__ = [
     "broadcast",
     "broadcast_in_dim",
+    "broadcast_like",
     "broadcast_shapes",
     "broadcast_to_rank",
     "broadcasted_iota",
@@ -33,18 +34,21 @@ __all__ = [
     "pad",
     "reshape",
     "rev",
+    "shape_as_value",
     "slice",
     "slice_in_dim",
     "split",
     "squeeze",
     "stack",
+    "stage",
     "tile",
     "transpose",
     "unstack",
+    "with_sharding_constraint",
 ]  # fmt: skip
 
 
-def full(shape: Sequence[int], fill_value: complex, dtype: Any = None) -> Array:
+def full(shape: Sequence[int], fill_value: Any, dtype: Any = None) -> Array:
     """An array of equal elements, on the default backend."""
     return na.full(tuple(shape), fill_value, dtype=dtype)
 
@@ -205,6 +209,11 @@ def broadcast_to_rank(x: Array, rank: int) -> Array:
     return na.reshape(x, (*[1] * (rank - len(shape)), *shape))
 
 
+def broadcast_like(arr: Array, like_arr: Array) -> Array:
+    """`arr` repeated to the shape of `like_arr`."""
+    return na.broadcast_to(arr, na.shape(like_arr))
+
+
 def collapse(operand: Array, start_dimension: int, stop_dimension: int | None = None) -> Array:
     """The axes from `start_dimension` to before `stop_dimension` as one axis."""
     shape = na.shape(operand)
@@ -223,7 +232,10 @@ def empty(shape: Sequence[int], dtype: Any) -> Array:
 
 
 def full_like(
-    x: Array, fill_value: Any, dtype: Any = None, shape: Sequence[int] | None = None
+    x: Array,
+    fill_value: Any,
+    dtype: Any = None,
+    shape: Sequence[int] | None = None,
 ) -> Array:
     """An array of equal elements, of the dtype and shape of `x` by default."""
     dtype = dtypes.dtype_of(x) if dtype is None else dtypes.as_dtype(dtype)
@@ -234,6 +246,21 @@ def full_like(
 def optimization_barrier(operand: Nest) -> Nest:
     """`operand`: no framework here moves operations across calls."""
     return operand
+
+
+def shape_as_value(shape: Sequence[int]) -> Array:
+    """The sizes as an array of int32, on the default backend."""
+    return na.asarray(list(shape), dtype=dtypes.int32)
+
+
+def stage(x: Array, /) -> Array:
+    """`x` as an array."""
+    return na.asarray(x)
+
+
+def with_sharding_constraint(x: Nest, shardings: Any) -> Nest:
+    """`x`: arrays here have no shardings."""
+    return x
 
 
 def slice_in_dim(

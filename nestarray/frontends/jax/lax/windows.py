@@ -20,7 +20,8 @@ from nestarray.frontends.jax.lax import elementwise, shaping
 from nestarray.typing import Array, Nest
 
 __all__ = [
-    "reduce", "reduce_window", "reduce_window_max", "reduce_window_min", "reduce_window_sum",
+    "reduce", "reduce_window", "reduce_window_max", "reduce_window_min",
+    "reduce_window_shape_tuple", "reduce_window_sum",
     "select_and_gather_add", "select_and_scatter_add",
 ]  # fmt: skip
 
@@ -70,8 +71,8 @@ def reduce_window(
     init_value: Nest,
     computation: Computation,
     window_dimensions: Sequence[int],
-    window_strides: Sequence[int],
-    padding: str | Sequence[tuple[int, int]],
+    window_strides: Sequence[int] | None = None,
+    padding: str | Sequence[tuple[int, int]] = "VALID",
     base_dilation: Sequence[int] | None = None,
     window_dilation: Sequence[int] | None = None,
 ) -> Nest:
@@ -81,6 +82,7 @@ def reduce_window(
     """
     leaves, structure = tree.flatten(operand)
     starts = tree.flatten(init_value)[0]
+    window_strides = window_strides or (1,) * len(window_dimensions)
     base = tuple(base_dilation or (1,) * len(window_dimensions))
     step = tuple(window_dilation or (1,) * len(window_dimensions))
     sizes = [(n - 1) * d + 1 if n else 0 for n, d in zip(na.shape(leaves[0]), base, strict=True)]
@@ -104,6 +106,26 @@ def reduce_window(
             new = [na.where(mask, y, x) for x, y in zip(found, new, strict=True)]
         found = new
     return tree.unflatten(structure, found)
+
+
+def reduce_window_shape_tuple(
+    operand_shape: Sequence[int],
+    window_dimensions: Sequence[int],
+    window_strides: Sequence[int],
+    padding: Sequence[tuple[int, int]],
+    base_dilation: Sequence[int] | None = None,
+    window_dilation: Sequence[int] | None = None,
+) -> tuple[int, ...]:
+    """The shape of a reduction of windows."""
+    ones = (1,) * len(window_dimensions)
+    found = []
+    for n, w, s, pads, d, e in zip(
+        operand_shape, window_dimensions, window_strides, padding, base_dilation or ones,
+        window_dilation or ones, strict=True,
+    ):  # fmt: skip
+        size = ((n - 1) * d + 1 if n else 0) + sum(pads)
+        found.append(builtins.max((size - (w - 1) * e - 1) // s + 1, 0))
+    return tuple(found)
 
 
 def pads_of(
