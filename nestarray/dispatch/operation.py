@@ -273,7 +273,11 @@ class Op:
         """
         if type(error).__name__ in _SIGNALS:
             return None
-        instead = self._as_declared(error, args, kwargs) or self._in_one_dtype(args, kwargs)
+        instead = (
+            self._by_index(args, kwargs)
+            or self._as_declared(error, args, kwargs)
+            or self._in_one_dtype(args, kwargs)
+        )
         if instead is not None:
             return instead
         of_bools = getattr(self.body, "of_bools", None)
@@ -295,6 +299,18 @@ class Op:
 
         parameters = self.signature.parameters
         diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
+        return None
+
+    def _by_index(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
+        """The call of an interpreter, for an index of its arrays into an array of a framework."""
+        bound = self.signature.bind(*args, **kwargs).arguments
+        index = bound.get("index")
+        index = index if isinstance(index, tuple) else (index,)
+        for interpreted, handler in INTERPRETERS:
+            if any(isinstance(bound.get(name), interpreted) for name in self.array_parameters):
+                return None  # the failed call was the interpreter's
+            if any(isinstance(i, interpreted) for i in index):
+                return partial(handler, self, args, kwargs)
         return None
 
     def _as_declared(

@@ -90,6 +90,8 @@ class _Arguments:
         if isinstance(want, Node):
             self.found[want] = self._checked(name, want, got)
         elif isinstance(want, Mapping):
+            if not isinstance(got, Mapping) and all(hasattr(got, str(key)) for key in want):
+                got = {key: getattr(got, str(key)) for key in want}  # a named tuple, a dataclass
             if not isinstance(got, Mapping) or set(got) != set(want):
                 keys = list(got) if isinstance(got, Mapping) else type(got).__name__
                 raise ArgumentError(

@@ -11,6 +11,7 @@ import torch
 
 import nestarray as na
 from nestarray import errors, nn
+from tests.arrays import on
 from tests.graph.networks import ConvNet
 
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
@@ -176,6 +177,15 @@ def test_what_cannot_be_recorded_says_what_to_do(fn, error, text):
 def test_errors_name_the_line_of_the_code():
     with pytest.raises(errors.ConversionError, match=r"trace_graph: test_record\.py:\d+: the code"):
         na.trace_graph(lambda x: bool(na.any(x > 0)), X)
+
+
+def test_index_of_a_traced_array_into_a_constant(backend):
+    table = on(backend, np.asarray([3.0, 1.0, 2.0], "float32"))
+    graph = na.trace_graph(
+        lambda i: na.getitem(table, (na.add(i, 1),)), on(backend, np.asarray([0, 1]))
+    )
+    assert [node.target_name for node in graph.calls] == ["na.add", "na.getitem"]
+    assert graph.verify().ok
 
 
 def test_writing_into_an_array_names_setitem():

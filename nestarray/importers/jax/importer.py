@@ -16,12 +16,13 @@ from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.binding import argument_names
-from nestarray.graph.builder import GraphBuilder, Place, plain
+from nestarray.graph.builder import GraphBuilder, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.coverage import Operation
 from nestarray.importers.jax import custom_derivatives, linear_solves, random_keys
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
+from nestarray.importers.jax.loops import while_of
 from nestarray.importers.jax.models import (
     KEYWORDS,
     Program,
@@ -34,6 +35,7 @@ from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic, text_of
 from nestarray.importers.jax.source import Equation, Given, JaxSource, Part, Size
 from nestarray.importers.protocol import Imported, Request
+from nestarray.interchange.pytrees import from_pytree
 from nestarray.transforms import call_with_jvp, call_with_vjp
 
 #: Primitive → the parameter with the jaxpr that it calls.
@@ -54,6 +56,8 @@ _CONTROL_FLOW = ("cond", "while", "scan", "reduce", "reduce_window")
 _NO_RULES = 2
 #: Primitives that remain calls if all their inputs are constants.
 _CREATION = ("iota", "broadcast_in_dim", "dim_as_value")
+#: Parameter of choices by platform, of which only one branch runs here.
+_PLATFORMS = "branches_platforms"
 #: Primitives without effect on values.
 _IDENTITIES = (
     "copy",
@@ -187,28 +191,18 @@ class _Translation:
             jaxpr: with its equations.
             rules: the number of rules for derivatives around it.
         """
-        platforms: dict[Any, int] = {}  # variable → the branch of this platform
         for eqn in jaxpr.eqns:
             name = eqn.primitive.name
-            if name in _CALLS and _named(eqn) is None:
+            if _is_inlined(eqn):
                 found = self._rules(eqn, rules)
                 inner = _open(_called(eqn))
                 yield from self._all_equations(inner, _NO_RULES if found else rules)
                 for closed in found:
                     yield from self._all_equations(closed.jaxpr, rules + 1)
             elif name in _CONTROL_FLOW:
-                first = eqn.invars[0]
-                of_platform = None if _is_literal(first) else platforms.get(first)
-                params = (
-                    eqn.params
-                    if of_platform is None
-                    else {"branch": eqn.params["branches"][of_platform]}
-                )
-                for inner in _jaxprs(params):
+                for inner in _jaxprs(eqn.params):
                     yield from self._all_equations(inner, rules)
-            elif name == "platform_index":
-                platforms[eqn.outvars[0]] = int(Equation(eqn, []).evaluate({}))
-            elif name not in _IDENTITIES and name not in _CALLS:
+            elif name not in _IDENTITIES and name not in _CALLS and name != "platform_index":
                 yield eqn, _why_unknown(eqn)
 
     def _rules(self, eqn: Any, rules: int) -> tuple[Any, ...]:
@@ -250,27 +244,26 @@ class _Translation:
             for axis, name in self.axes[i].items():
                 self.sized.setdefault(name, (env[var], axis))
             self.sizes.read(filled[i], self.axes[i], self.leaves[i].shape)
-        args_given, kwargs_given = jax.tree.unflatten(structure, self.leaves)
-        args, kwargs = plain(jax.tree.unflatten(structure, filled))
+        args_given, kwargs_given = _builtins(jax.tree.unflatten(structure, self.leaves))
+        args, kwargs = _builtins(jax.tree.unflatten(structure, filled))
         builder.sign(program.signed, args, kwargs)
         for var, value in zip(jaxpr.constvars, self.closed.consts, strict=True):
             env[var] = self._constant(value)
         self._translate(jaxpr, env)
         results = iter([self._node(x.val if _is_literal(x) else env[x]) for x in jaxpr.outvars])
         returned = [next(results) if backends.is_array(x) else x for x in output.leaves]
-        nest = plain(jax.tree.unflatten(output.structure, returned))
+        (nest,) = _builtins((jax.tree.unflatten(output.structure, returned),))
         updates = dict(zip(output.updated, results, strict=True))
         source = JaxSource("jax", self.equations, self.nodes, args_given, kwargs_given)
         return builder.finish(nest, updates, source, self.sizes.sizes(), v=program.v, s=program.s)
 
     def _constant(self, value: Any) -> Any:
         """A variable that the function names, or a constant of the graph."""
+        import jax.numpy as jnp
+
         if id(value) in self.closed_variables:
             return self.closed_variables[id(value)]
-        if not dtypes.is_key(value):  # a literal of JAX is not an array
-            import jax.numpy as jnp
-
-            value = jnp.asarray(value)
+        value = value if dtypes.is_key(value) else jnp.asarray(value)
         name = f"c{len(self.builder.values['constants'])}"
         node = self.builder.variable("constants", name, key_words(value))
         return self._add(Given(value), node)
@@ -307,7 +300,7 @@ class _Translation:
                 env.update(zip(eqn.outvars, inputs, strict=True))
             elif branch is not None:
                 self._inline(branch, inputs[1:], eqn.outvars, env)
-            elif name in _CALLS and _named(eqn) is None and not self._rules(eqn, self.rules):
+            elif _is_inlined(eqn) and not self._rules(eqn, self.rules):
                 self._inline(_called(eqn), inputs, eqn.outvars, env)
             else:
                 env.update(zip(eqn.outvars, self._equation(eqn, inputs), strict=True))
@@ -464,17 +457,16 @@ class _Translation:
         return self._take("switch", (self._node(index), branches), place)
 
     def _while(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
-        params = eqn.params
-        of_cond, of_body = params["cond_nconsts"], params["body_nconsts"]
-        carried = inputs[of_cond + of_body :]
-        functions = [
-            self._body("go_on", params["cond_jaxpr"], inputs[:of_cond],
-                       {"carry": params["cond_jaxpr"].jaxpr.invars[of_cond:]}),
-            self._body("body", params["body_jaxpr"], inputs[of_cond : of_cond + of_body],
-                       {"carry": params["body_jaxpr"].jaxpr.invars[of_body:]}),
-        ]  # fmt: skip
+        loop, functions = while_of(eqn), []
+        for name, closed, taken in (
+            ("go_on", loop.go_on, inputs[loop.go_on_constants]),
+            ("body", loop.body, inputs[loop.body_constants]),
+        ):
+            carry = closed.jaxpr.invars[len(taken) :]
+            functions.append(self._body(name, closed, taken, {"carry": carry}))
         functions[0].output = functions[0].output[0]
-        return self._take("while_loop", (*functions, tuple(map(self._node, carried))), place)
+        carried = tuple(map(self._node, inputs[loop.carry]))
+        return self._take("while_loop", (*functions, carried), place)
 
     def _scan(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         params = eqn.params
@@ -545,14 +537,37 @@ class _Translation:
         )
 
 
+def _builtins(pytree: Any) -> Any:
+    """A nest of dicts, lists and tuples: other nodes become dicts of their children."""
+    return from_pytree(pytree).to_dict()
+
+
 def _is_literal(atom: Any) -> bool:
     return hasattr(atom, "val")
 
 
+def _is_inlined(eqn: Any) -> bool:
+    """Whether the equations of a called jaxpr take the place of the call."""
+    return (eqn.primitive.name in _CALLS and _named(eqn) is None) or bool(
+        eqn.params.get(_PLATFORMS)
+    )
+
+
 def _called(eqn: Any) -> Any:
     """The jaxpr of the values of an equation that calls one."""
-    found = eqn.params[_CALLS[eqn.primitive.name]]
-    return linear_solves.solution(eqn) if eqn.primitive.name == "custom_linear_solve" else found
+    name, params = eqn.primitive.name, eqn.params
+    if name == "cond":
+        return params["branches"][_platform(params[_PLATFORMS])]
+    found = params[_CALLS[name]]
+    return linear_solves.solution(eqn) if name == "custom_linear_solve" else found
+
+
+def _platform(platforms: Sequence[Sequence[str] | None]) -> int:
+    """The index of the branch for the platform on which the source runs."""
+    import jax
+
+    here = [i for i, names in enumerate(platforms) if names and jax.default_backend() in names]
+    return here[0] if here else platforms.index(None)
 
 
 def _open(jaxpr: Any) -> Any:
@@ -633,6 +648,8 @@ def _setting(value: Any) -> Any:
         return dtypes.as_dtype(str(value))
     if isinstance(value, np.integer):
         return int(value)
+    if hasattr(value, "_fields"):
+        return type(value)(*map(_setting, value))
     if type(value) in (tuple, list):
         return type(value)([_setting(item) for item in value])
     if isinstance(value, np.ndarray):

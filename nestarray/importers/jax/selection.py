@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any
 
-from nestarray import backends
+from nestarray import backends, tree
 from nestarray.graph.record.recorder import Traced
 from nestarray.importers.selection import Search
 
@@ -14,7 +14,9 @@ _PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "optax"])
 
 
 def uses_jax(function: Any, example: Any) -> bool:
-    """Whether a function is of JAX, names functions or objects of it, or takes methods of arrays.
+    """Whether a function is of JAX, names functions or objects of it, or takes its arguments.
+
+    Its arguments are methods of JAX's arrays, and nodes of classes that are registered with JAX.
 
     Args:
         function: any callable.
@@ -23,6 +25,8 @@ def uses_jax(function: Any, example: Any) -> bool:
     """
     import jax
 
+    if any(x is not None and not jax.tree_util.all_leaves([x]) for x in tree.leaves(example)):
+        return True
     methods = {name for name in dir(jax.Array) if not name.startswith("_")}
     for other in (Traced, str, dict, list, tuple, int, float, slice):
         methods -= {*dir(other)}

@@ -5,8 +5,9 @@ Each takes an array of shape (4, 3), float64.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,6 +15,22 @@ from jax import lax
 
 PLACES = jnp.asarray([2, 0, -1])
 KEY = jax.random.PRNGKey(7)
+
+
+class Pair(NamedTuple):
+    """A pair of values."""
+
+    first: Any
+    second: Any
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=["w"], meta_fields=["n"])
+@dataclass
+class Weights:
+    """An array and a setting."""
+
+    w: Any
+    n: int
 
 
 def recurrence(x: Any) -> Any:
@@ -206,4 +223,13 @@ FUNCTIONS: dict[str, Any] = {
         jax.random.uniform(jax.random.key(5), (3,)),
     ),
     "nests": lambda x: {"a": x, "b": [x * 2, (x[0], None)]},
+    "pytrees": lambda x: Pair(jnp.sin(x), Weights(x[0], 3)),
+    "diagonal": lambda x: (jnp.diagonal(x), jnp.trace(x), jnp.corrcoef(x)),
+    "slogdet": lambda x: jnp.linalg.slogdet(x.T @ x + jnp.eye(3)),
+    "total_order": lambda x: (
+        jnp.searchsorted(jnp.sort(x[:, 0]), x), jnp.interp(x, jnp.arange(-2.0, 3), jnp.arange(5.0) ** 2),
+        lax.sort((jnp.round(x), x), num_keys=2), jnp.unique(jnp.round(x), size=4),
+    ),
+    "unsigned_division": lambda x: jnp.arange(5, dtype="uint32") // 2,
+    "least_squares": lambda x: (jnp.linalg.lstsq(x, x[:, 0])[0], jnp.linalg.pinv(x)),
 }  # fmt: skip

@@ -9,11 +9,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import torch
+from jax import lax
 
 import nestarray as na
 from nestarray import errors
+from tests.arrays import on
 from tests.importers.agreement import Expected, check, is_floating, leaves, weights
-from tests.importers.jax.rows import FUNCTIONS
+from tests.importers.jax.rows import FUNCTIONS, Pair, Weights
 
 
 def example() -> Any:
@@ -115,6 +118,51 @@ def test_program_with_custom_derivatives_is_readable() -> None:
         "    mul_1 = jax.lax.mul(5.0, clipped_1_0)\n"
         "    return mul_1\n"
     )
+
+
+def test_arguments_of_any_pytree() -> None:
+    x = jnp.ones((2, 3))
+    given = Pair(Weights(x, 2), {"z": x[0], "none": None})
+
+    def scaled(p: Any, scale: Any) -> Any:
+        return p.first.w * p.first.n * scale + p.second["z"]
+
+    graph = na.trace_graph(scaled, given, scale=2.0).to_backend("torch")
+    assert graph.verify().ok
+    tensor = torch.ones(2, 3)
+    wanted = torch.full((2, 3), 5.0)
+    named = Pair(Weights(tensor, 2), {"z": tensor[0], "none": None})
+    nest = {"first": {"w": tensor}, "second": {"z": tensor[0], "none": None}}
+    for p in (named, nest):
+        assert torch.equal(graph(p, scale=2.0), wanted)
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+def test_verify_finds_outputs_by_key(backend: str) -> None:
+    function = lambda x: {"z": jnp.sin(x), "a": x[0], "none": None}  # noqa: E731
+    graph = na.trace_graph(function, jnp.ones((4, 3))).to_backend(backend)
+    assert graph.verify().ok
+    assert {*graph(on(backend, np.ones((4, 3), "float32")))} == {"z", "a", "none"}
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+def test_while_loop_of_a_batch_runs_until_all_rows_end(backend: str) -> None:
+    def doubled(row: Any) -> Any:
+        return lax.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + 1.3, c[1] * 2), (row[0], row))
+
+    graph = na.trace_graph(jax.vmap(doubled), example())
+    assert graph.to_backend(backend).verify(gradients=False).ok
+
+
+def test_numpy_arrays_that_a_function_names_are_constants_of_jax() -> None:
+    table = np.arange(3.0, dtype="float32")
+    graph = na.trace_graph(lambda x: jnp.sin(x) + table, jnp.ones(3))
+    assert graph.constants.map(na.backend_of).leaves() == ("jax",)
+
+
+def test_a_choice_by_platform_becomes_the_branch_of_this_platform() -> None:
+    choose = lambda x: jax.lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos)  # noqa: E731
+    assert [n.target_name for n in na.trace_graph(choose, jnp.ones(3)).calls] == ["jax.lax.sin"]
 
 
 def test_refused() -> None:

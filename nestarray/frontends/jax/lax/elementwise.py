@@ -42,6 +42,7 @@ __all__ = [
     "digamma",
     "div",
     "eq",
+    "eq_to",
     "erf",
     "erf_inv",
     "erfc",
@@ -58,11 +59,13 @@ __all__ = [
     "integer_pow",
     "is_finite",
     "le",
+    "le_to",
     "lgamma",
     "log",
     "log1p",
     "logistic",
     "lt",
+    "lt_to",
     "max",
     "min",
     "mul",
@@ -306,10 +309,13 @@ def mul(x: Array, y: Array, *, out_dtype: Any = None) -> Array:
 
 def div(x: Array, y: Array) -> Array:
     """x / y; of integers rounded towards zero."""
-    if not _dtype(x, y).is_integer:
+    dtype = _dtype(x, y)
+    if not dtype.is_integer:
         return na.divide(x, y)
-    quotient = na.floor_divide(na.abs(x), na.abs(y))
-    return na.where(na.not_equal(na.less(x, 0), na.less(y, 0)), na.negative(quotient), quotient)
+    if dtype.kind == "uint":
+        return na.floor_divide(x, y)
+    quotient = na.floor_divide(builtins.abs(x), builtins.abs(y))  # one may be a number
+    return na.where(na.not_equal(x < 0, y < 0), na.negative(quotient), quotient)
 
 
 def rem(x: Array, y: Array) -> Array:
@@ -420,6 +426,31 @@ def ne(x: Array, y: Array) -> Array:
 def lt(x: Array, y: Array) -> Array:
     """x < y."""
     return na.less(x, y)
+
+
+def eq_to(x: Array, y: Array) -> Array:
+    """x = y in the total order −NaN < −∞ < … < −0 < 0 < … < ∞ < NaN."""
+    return na.equal(_rank(x), _rank(y))
+
+
+def le_to(x: Array, y: Array) -> Array:
+    """x ≤ y in the total order."""
+    return na.less_equal(_rank(x), _rank(y))
+
+
+def lt_to(x: Array, y: Array) -> Array:
+    """x < y in the total order."""
+    return na.less(_rank(x), _rank(y))
+
+
+def _rank(x: Array) -> Array:
+    """Integers in the total order of floating numbers; integers themselves."""
+    dtype = dtypes.dtype_of(x)
+    if not dtype.is_floating:
+        return x
+    signed = na.bitcast(x, dtypes.as_dtype(f"int{dtype.bits}"))
+    magnitude = 2 ** (dtype.bits - 1) - 1
+    return na.where(signed < 0, na.bitwise_xor(signed, magnitude), signed)
 
 
 def le(x: Array, y: Array) -> Array:
