@@ -23,5 +23,5 @@ def floor_divided(xp: Any, native: Function, x1: Any, x2: Any) -> Any:
 
 def with_sign_of_divisor(xp: Any, remainder: Any, x2: Any) -> Any:
     """A remainder whose zeros have the sign of x2, with the derivative of `remainder`."""
-    sign = xp.sign(x2)  # 0 or NaN only if the remainder is NaN
+    sign = xp.where(x2 == 0, xp.ones_like(x2), xp.sign(x2))
     return sign * (sign * remainder + 0.0)  # −0 + 0 is 0

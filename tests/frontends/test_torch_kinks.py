@@ -25,6 +25,7 @@ CLAMPED = [
     for column in zip(*[
         (0.5, 0.0, 1.0), (-1.0, 0.0, 1.0), (2.0, 0.0, 1.0), (0.0, 0.0, 1.0), (1.0, 0.0, 1.0),
         (1.0, 1.0, 1.0), (0.5, 1.0, 0.0), (1.0, 1.0, 0.0), (0.0, 1.0, 0.0),
+        (0.0, 1.0, 1.0), (2.0, 1.0, 1.0),
     ])
 ]  # fmt: skip
 
@@ -40,7 +41,9 @@ def test_clamp_by_tensors(name: str, backend: str) -> None:
     np.testing.assert_array_equal(host(function(frontend, *arrays)), value.detach().numpy())
     found = na.grad(lambda *xs: na.sum(function(frontend, *xs)), (0, 1, 2))(*arrays)
     for g, e in zip(found, slopes, strict=True):
-        np.testing.assert_array_equal(host(g), np.zeros(9) if e is None else e.numpy())
+        np.testing.assert_array_equal(
+            host(g), np.zeros(len(CLAMPED[0])) if e is None else e.numpy()
+        )
 
 
 REALS = (-np.inf, -2.5, -0.0, 0.0, 2.0, np.inf, np.nan)
@@ -71,3 +74,17 @@ def test_rank_of_a_module_on_every_backend(backend: str) -> None:
         graph = na.trace_graph(lambda x, f=function: f(x), x).to_backend(backend)
         assert int(host(graph(on(backend, x.numpy())))) == rank
         assert graph.verify().ok
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_cross_entropy_of_saturated_probabilities(backend: str) -> None:
+    p, y = np.asarray([0.0, 1.0, 0.0, 1.0, 0.5, 1e-13]), np.asarray([0.0, 1.0, 1.0, 0.0, 1.0, 0.5])
+    given = [torch.tensor(x, requires_grad=True) for x in (p, y)]
+    loss = torch.nn.functional.binary_cross_entropy(*given)
+    expected = torch.autograd.grad(loss, given)
+    function = frontend.nn.functional.binary_cross_entropy
+    arrays = [on(backend, x) for x in (p, y)]
+    np.testing.assert_allclose(host(function(*arrays)), loss.item(), rtol=1e-12)
+    for g, e in zip(na.grad(function, (0, 1))(*arrays), expected, strict=True):
+        np.testing.assert_allclose(host(g), e.numpy(), rtol=1e-12)

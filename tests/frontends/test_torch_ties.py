@@ -27,29 +27,31 @@ from tests.frontends.test_torch_gradients import (
     torch_gradients,
 )
 
-_ANY = "upstream selects any of equal elements"
-_SINGULAR = "the matrices are singular, and the difference of rounding decides"
+_ATEN = "https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native"
+_ANY = f"any of equal elements is selected: {_ATEN}/Sorting.cpp (quick_select_template), {_ATEN}/TopKImpl.h"
+_UNSTABLE = "stable=False: https://docs.pytorch.org/docs/stable/generated/torch.sort.html"
+_SINGULAR = (
+    "the drawn matrices are singular, where upstream defines no gradient and rounding decides: "
+    "https://docs.pytorch.org/docs/stable/linalg.html"
+)
+_MANUAL = "https://github.com/pytorch/pytorch/blob/main/torch/csrc/autograd/FunctionsManual.cpp"
 
 #: Records that are not compared, and why.
 WITHOUT = {
-    **dict.fromkeys(("kthvalue", "mode", "msort", "sort", "topk"), _ANY),
+    **dict.fromkeys(("kthvalue", "topk"), _ANY),
+    **dict.fromkeys(("msort", "sort"), _UNSTABLE),
     **dict.fromkeys(
         (
             "linalg.cholesky_ex", "linalg.cond", "linalg.eigvals", "linalg.lu_solve", "linalg.pinv",
-            "linalg.qr", "linalg.svdvals", "lu_solve", "norm-nuc", "triangular_solve",
+            "linalg.svdvals", "lu_solve", "norm-nuc", "triangular_solve",
         ),
         _SINGULAR,
     ),
-    "clamp": "upstream gives nothing to equal bounds, so that the sum is no derivative",
-    "digamma": "upstream is finite at some poles",
-    "nn.functional.binary_cross_entropy": "upstream divides by at least 1e-12 where log 0 is cut off",
-    "polar": "upstream's gradient is wrong for radii that are 0 or negative",
-    "remainder": "TensorFlow's value and derivative by x are NaN for the divisor 0",
-    "__rmod__": "as `remainder`",
-    "_segment_reduce-offsets": "upstream gives nothing to an initial value that equals the extremum",
+    "digamma": f"trigamma is finite at some poles: {_ATEN}/Math.h",
+    "polar": f"sgn(result) is 0 for the radius 0, and reversed for negative ones: {_MANUAL} (polar_backward)",
     **dict.fromkeys(
         ("index_reduce-amax", "index_reduce-amin", "scatter_reduce-amax", "scatter_reduce-amin"),
-        "upstream counts the replaced elements among the equal ones",
+        f"replaced elements count among the equal ones: {_MANUAL} (scatter_reduce_backward)",
     ),
 }  # fmt: skip
 

@@ -196,9 +196,7 @@ def test_derivatives_where_values_meet(backend: str) -> None:
     assert as_float64(na.grad(lambda x: na.sum(na.i0(x)))(x))[0] == 0
 
 
-@pytest.mark.parametrize("backend", ["numpy", "jax"])
 def test_each_bound_has_the_gradient_of_its_elements(backend: str) -> None:
-    """PyTorch and TensorFlow distribute the gradient of equal bounds differently."""
     x = on_backend(np.asarray([-1.0, 0.5, 3.0], "float32"), backend)
     bound = on_backend(np.asarray(1.0, "float32"), backend)
     slopes = na.grad(lambda low, high: na.sum(na.clip(x, low, high)), argnums=(0, 1))(bound, bound)

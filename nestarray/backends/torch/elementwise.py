@@ -156,4 +156,7 @@ def _plain_bounds(x: Any, min: Any = None, max: Any = None) -> bool:
 @supports(_plain_bounds)
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.clamp.html"""
-    return torch.clamp(x, min, max)
+    if isinstance(min, torch.Tensor) and (is_observed() or not is_constant(min)):
+        # torch.clamp gives the lower of equal bounds no derivative
+        x, min = torch.clamp(x, min), None
+    return x if min is max is None else torch.clamp(x, min, max)

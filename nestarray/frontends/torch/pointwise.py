@@ -162,6 +162,9 @@ def clamp(
     given = [bound for bound in (min, max) if bound is not None]
     dtype = result_type(input, *given)
     low, high = (fill_number("clamp", b, dtype) if is_number(b) else b for b in (min, max))
+    if dtype.is_floating and hasattr(low, "dtype") and hasattr(high, "dtype"):
+        # upstream gives the lower of equal bounds no derivative
+        low = na.where(na.equal(low, high), na.stop_gradient(low), low)
     return na.clip(cast(input, dtype), low, high)
 
 

@@ -371,6 +371,7 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
     if own.is_floating:
         is_mode = na.logical_or(is_mode, na.isnan(values))
     indices = amax(na.where(is_mode, places, na.full_like(rank, -1)), -1, keepdim=True)
+    values = na.take_along_axis(x, indices, axis=-1)  # for its derivative
     values, indices = na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis)
     return ordering.one_along(values, indices, axis, keepdim)
 

@@ -70,7 +70,9 @@ def segment_reduce(
         start = na.full_like(found, initial)
         combine = {
             "sum": na.add, "mean": na.add, "prod": na.multiply,
-            "max": na.maximum, "min": na.minimum,
+            # equal elements have the whole derivative
+            "max": lambda x, y: na.where(na.less(x, y), y, x),
+            "min": lambda x, y: na.where(na.greater(x, y), y, x),
         }  # fmt: skip
         found = combine[reduce](found, start)
     if reduce != "mean":

@@ -158,13 +158,29 @@ def gaussian_nll_loss(
 def binary_cross_entropy(
     input: Array, target: Array, weight: Array | None = None, *, reduction: str = "mean"
 ) -> Array:
-    """−(y ln p + (1 − y) ln(1 − p)), the logarithms at least −100."""
-    floor = -100.0
-    yes = na.clip(na.log(input), floor, None)
-    no = na.clip(na.log1p(na.negative(input)), floor, None)
-    loss = na.subtract(na.multiply(na.subtract(target, 1.0), no), na.multiply(target, yes))
+    """−(y ln p + (1 − y) ln(1 − p)), the logarithms at least −100.
+
+    The derivative by p is (p − y) / max(p (1 − p), 1e-12), finite at 0 and 1.
+    """
+    is_edge = na.less(na.multiply(input, na.subtract(1.0, input)), _LEAST_VARIANCE)
+    inside = _cross_entropy(na.where(is_edge, 0.5, input), target)
+    distance = na.subtract(input, na.stop_gradient(target))
+    slope = na.multiply(na.square(distance), 0.5 / _LEAST_VARIANCE)
+    edge = _cross_entropy(na.stop_gradient(na.where(is_edge, input, 0.5)), target)
+    edge = na.add(edge, na.subtract(slope, na.stop_gradient(slope)))
+    loss = na.where(is_edge, edge, inside)
     loss = loss if weight is None else na.multiply(loss, weight)
     return _reduced("binary_cross_entropy", loss, reduction)
+
+
+#: 1e-12 in float32: https://github.com/pytorch/pytorch/blob/main/aten/src/ATen/native/Loss.cpp
+_LEAST_VARIANCE = 9.999999960041972e-13
+
+
+def _cross_entropy(p: Array, target: Array) -> Array:
+    yes = na.clip(na.log(p), -100.0, None)
+    no = na.clip(na.log1p(na.negative(p)), -100.0, None)
+    return na.subtract(na.multiply(na.subtract(target, 1.0), no), na.multiply(target, yes))
 
 
 def binary_cross_entropy_with_logits(
