@@ -275,7 +275,7 @@ class AbstractEvaluation(Protocol):
 
 
 class HostCalls(Protocol):
-    """``transforms.py``: calls from compiled code to Python; NumPy and PyTorch call directly."""
+    """``transforms.py``: calls from compiled code to Python; NumPy calls directly."""
 
     def host_call(self, fn: Function, arrays: Sequence[Any], results: Sequence[Spec]) -> Arrays:
         """Call ``fn(*arrays)`` on the host, with results of the given shapes and dtypes."""

@@ -107,7 +107,7 @@ class _Arguments:
                 )
             for i, item in enumerate(want):
                 self._match(f"{name}[{i}]", item, got[i])
-        elif got is not want and got != want:
+        elif got is not want and (getattr(got, "ndim", 0) or got != want):
             raise ArgumentError(
                 f"{self.name}: argument {name!r}: got {got!r}, but the graph was traced with "
                 f"{want!r}, which is part of the program; trace again with the new value"

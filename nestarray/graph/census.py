@@ -51,6 +51,7 @@ class GraphReport:
         float64: the calls that compute in float64 or complex128, with their lines: those that
             ``to_backend(…, float64="float32")`` changes.
         idioms: op → number of its calls that replace several calls of the source.
+        dropped: calls of the source that the graph leaves out: they print, and return nothing.
         flops: additions and multiplications of matrix products, attention and convolutions
             in one call; None if sizes are open.
     """
@@ -68,6 +69,7 @@ class GraphReport:
     bytes: int
     float64: list[str]
     idioms: dict[str, int]
+    dropped: list[str]
     flops: int | None
 
     def __str__(self) -> str:
@@ -84,6 +86,8 @@ class GraphReport:
             lines.append(f"  recognized: {', '.join(counts)}")
         if self.float64:
             lines.append(f"  float64: {listed(self.float64)}")
+        if self.dropped:
+            lines.append(f"  dropped: {listed(self.dropped)}")
         width = max((len(str(n)) for n in self.calls.values()), default=0)
         lines += [f"  {n:{width}}  {name}" for name, n in self.calls.items()]
         return "\n".join(lines)
@@ -123,6 +127,7 @@ def report(graph: Graph) -> GraphReport:
         bytes=sum(size for _, size in sizes),
         float64=[where_of(node) for node in wide_calls(graph)],
         idioms=dict(Counter(idiom_of(node) for node in graph.calls if idiom_of(node))),
+        dropped=list(graph.dropped),
         flops=_flops(graph.calls),
     )
 

@@ -188,6 +188,7 @@ class _Encoder:
                 "names": self.value(graph.source_names.names),
                 "extra": self.value(graph.source_names.extra),
             },
+            "dropped": list(graph.dropped),
         }
 
     def node(self, node: Node) -> dict[str, Any]:
@@ -291,6 +292,7 @@ class _Decoder:
             "source_names": SourceNames(
                 _text(names["framework"]), self.value(names["names"]), self.value(names["extra"])
             ),
+            "dropped": tuple(map(_text, document.get("dropped", []))),
         }
 
     def node(self, found: dict[str, Any]) -> Node:

@@ -79,6 +79,8 @@ class Graph:
         reference: the source that `verify` compares with; None when it is gone.
         sizes: the names of open sizes.
         source_names: the names of variables in the source's own files.
+        dropped: the calls of the source without effect on its results, such as ``debug_print``,
+            with their places.
     """
 
     name: str
@@ -94,6 +96,7 @@ class Graph:
     reference: Any = None
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     source_names: SourceNames = dataclasses.field(default_factory=SourceNames)
+    dropped: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # the methods of other files, see `method`
         from nestarray.graph.census import report as report

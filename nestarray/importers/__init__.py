@@ -5,7 +5,8 @@
   Haiku and Equinox models.
 - `unsupported`: the libraries without an importer.
 - `coverage`: the operations of a source; `check`: the report before a conversion.
-- `islands`: operations that stay in the source's framework; `module`: a graph as a layer.
+- `islands`: operations that stay in the source's framework; `module`: a graph as a layer;
+  `patching`: attributes of a framework that are replaced during a trace.
 """
 
 from nestarray.importers import jax as jax  # registered when imported

@@ -29,7 +29,7 @@ from nestarray.importers.size_spec import SizeSpec
 from nestarray.importers.tracing import select_importer
 from nestarray.transforms.arguments import native_transforms
 
-_ORDER = ("missing", "island", "decomposed", "function")
+_ORDER = ("missing", "island", "dropped", "decomposed", "function")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,7 +19,8 @@ class Operation:
 
     Attributes:
         name: as the source's framework calls it, ``"aten.linear.default"``.
-        status: ``"function"``, ``"decomposed"``, ``"island"`` or ``"missing"``.
+        status: ``"function"``, ``"decomposed"``, ``"island"``, ``"missing"``, or ``"dropped"`` (no
+            effect on the results).
         becomes: the function; for a decomposed operation, the functions of its parts.
         places: (module path, source line) of each call.
         reason: why it is missing.

@@ -94,12 +94,13 @@ def island(
     Under `vmap` it is called once for each row. It must be a function of its arguments alone.
 
     Args:
-        name: ``"library::operation"``, or ``"library::operation.overload"``.
+        name: ``"library::operation"``, or ``"library::operation.overload"``; the name of a traced
+            call of JAX.
         *args, **kwargs: as the operation takes them, in nests of lists and tuples, with
             arrays in place of tensors.
         takes: the dtypes of the arrays among them, where the framework has narrower ones
             (64-bit integers on JAX without x64); by default they are not cast.
-        framework: the framework of the operation.
+        framework: the framework of the operation, ``"torch"`` or ``"jax"``.
 
     Returns:
         the result of the operation, as arrays of the same framework.

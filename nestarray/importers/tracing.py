@@ -55,8 +55,9 @@ def trace_graph(
             arguments. Equal names are equal sizes. For torch modules, a ``torch.export.Dim``
             with a range may replace a name, and True opens all sizes that the model does not need
             as constants. By default sizes are fixed to the example.
-        islands: run unsupported operations, such as ``torch.library.custom_op``, in torch on any
-            backend (`nestarray.graph.island`), with their gradients. `nestarray.check` lists them.
+        islands: run unsupported operations, such as ``torch.library.custom_op`` and Pallas
+            kernels, in the framework of the source on any backend (`nestarray.graph.island`), with
+            their gradients. `nestarray.check` lists them. ``jax.pure_callback`` always is one.
         float64: ``"float32"`` computes float64 in float32, for JAX without x64; see
             `Graph.to_backend`.
 

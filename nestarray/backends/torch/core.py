@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch._C import _functorch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from nestarray import dtypes
@@ -114,8 +115,8 @@ def is_abstract(x: Any) -> bool:
 
 
 def is_traced(x: Any) -> bool:
-    """Whether `x` represents an array in a function that is being traced."""
-    return isinstance(x, FakeTensor)
+    """Whether `x` represents an array in a function that is being traced or mapped."""
+    return isinstance(x, FakeTensor) or _functorch.is_batchedtensor(x)
 
 
 def for_dlpack(x: Any) -> Any:

@@ -30,6 +30,7 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 from nestarray import tree
 from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.donation import writing_over
+from nestarray.backends.torch.host_calls import host_call as host_call
 from nestarray.dynamo import identity
 from nestarray.errors import UnsupportedError
 

@@ -6,6 +6,7 @@ and choices are calls with bodies.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -16,11 +17,13 @@ from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.binding import argument_names
-from nestarray.graph.builder import GraphBuilder, Place
+from nestarray.graph.builder import NOWHERE, GraphBuilder, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.coverage import Operation
+from nestarray.importers.islands import island
 from nestarray.importers.jax import custom_derivatives, linear_solves, random_keys
+from nestarray.importers.jax.islands import may_be_island, name_of, why_missing
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
 from nestarray.importers.jax.loops import while_of
 from nestarray.importers.jax.models import (
@@ -31,9 +34,11 @@ from nestarray.importers.jax.models import (
     kind_of,
     program_of,
 )
+from nestarray.importers.jax.places import place_of
 from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic, text_of
 from nestarray.importers.jax.source import Equation, Given, JaxSource, Part, Size
+from nestarray.importers.jax.trace_errors import explained, refuse_leaked
 from nestarray.importers.protocol import Imported, Request
 from nestarray.interchange.pytrees import from_pytree
 from nestarray.transforms import call_with_jvp, call_with_vjp
@@ -49,6 +54,8 @@ _CALLS = {
     "remat_opt": "fwd_jaxpr",
     **dict.fromkeys(("custom_jvp_call", "custom_vjp_call"), "call_jaxpr"),
     "custom_linear_solve": "jaxprs",
+    "custom_vmap_call": "call",
+    "composite": "jaxpr",
 }
 _CONTROL_FLOW = ("cond", "while", "scan", "reduce", "reduce_window")
 #: The number of rules around an equation from which derivatives are those of the formulas. A rule
@@ -58,15 +65,13 @@ _NO_RULES = 2
 _CREATION = ("iota", "broadcast_in_dim", "dim_as_value")
 #: Parameter of choices by platform, of which only one branch runs here.
 _PLATFORMS = "branches_platforms"
-#: Primitives without effect on values.
+#: Primitives without effect on values: copies and placement.
 _IDENTITIES = (
-    "copy",
-    "copy_p",
-    "optimization_barrier",
-    "sharding_constraint",
-    "device_put",
-    "random_clone",
-)
+    "copy", "copy_p", "device_put", "layout_constraint", "name", "optimization_barrier", "pvary",
+    "random_clone", "reshard", "shard_alike", "sharding_constraint",
+)  # fmt: skip
+#: Primitives without results, which a graph leaves out.
+_DROPPED = ("debug_callback", "debug_print", "inspect_sharding")
 
 
 class JaxImporter:
@@ -114,7 +119,8 @@ class JaxImporter:
         arrays = [shaped[i] for i in inputs]
         variables = list(program.v.leaves()), list(program.s.leaves())
         try:
-            closed = jax.make_jaxpr(flat)(*variables, arrays)
+            with explained(program.name):
+                closed = jax.make_jaxpr(flat)(*variables, arrays)
         except (jax.errors.InconclusiveDimensionOperation, TypeError) as error:
             if not any(axes):
                 raise
@@ -165,6 +171,8 @@ class _Translation:
         self.nodes: dict[Any, Any] = {}  # Given, Equation or Part → node
         self.equations: list[Any] = []  # the same and other equations, in order
         self.depth = 0  # of the bodies that are being translated
+        self.outer = NOWHERE  # of the equations that are being translated
+        self.dropped: list[str] = []
         self.closed_variables: dict[int, Any] = {}  # id of an array → Given
         self.rules = 0  # around the equations that are being translated
         self.traced_rules: dict[Any, tuple[Any, ...]] = {}  # equation → jaxprs of its derivative
@@ -173,37 +181,49 @@ class _Translation:
 
     def operations(self) -> list[Operation]:
         """The operations of the jaxpr, each with its function or missing."""
-        groups: dict[tuple[str, str], list[Place]] = {}
-        for eqn, reason in self._all_equations(self.closed.jaxpr, 0):
-            groups.setdefault((eqn.primitive.name, reason), []).append(_place(eqn))
-        found = []
-        for (name, reason), places in groups.items():
-            rule = vocabulary.find(name)
-            becomes = rule.name if rule is not None and not reason else ""
-            status = "missing" if reason else "function"
-            found.append(Operation(name, status, becomes, tuple(places), reason))
-        return found
+        groups: dict[tuple[str, str, str, str], list[Place]] = {}
+        for eqn, place in self._all_equations(self.closed.jaxpr, 0, NOWHERE):
+            known = eqn.primitive.name, *self._replacement(eqn)
+            groups.setdefault(known, []).append(place)
+        return [
+            Operation(name, status, becomes, tuple(places), reason)
+            for (name, status, becomes, reason), places in groups.items()
+        ]
 
-    def _all_equations(self, jaxpr: Any, rules: int) -> Iterator[tuple[Any, str]]:
-        """(equation, why it is unknown) of a jaxpr and the jaxprs in it.
+    def _replacement(self, eqn: Any) -> tuple[str, str, str]:
+        """(status, function, why it is missing) of an equation."""
+        rule, reason = vocabulary.find(eqn.primitive.name), _why_no_arrays(eqn)
+        if eqn.primitive.name in _DROPPED:
+            return "dropped", "", ""
+        if reason:
+            return "missing", "", reason
+        if rule is not None:
+            return "function", rule.name, ""
+        if may_be_island(eqn, islands=self.request.islands):
+            return "island", "na.graph.island", ""
+        return "missing", "", why_missing(eqn)
+
+    def _all_equations(self, jaxpr: Any, rules: int, outer: Place) -> Iterator[tuple[Any, Place]]:
+        """(equation, its place) of a jaxpr and the jaxprs in it.
 
         Args:
             jaxpr: with its equations.
             rules: the number of rules for derivatives around it.
+            outer: the place of the equation around it.
         """
         for eqn in jaxpr.eqns:
-            name = eqn.primitive.name
+            name, place = eqn.primitive.name, place_of(eqn, outer)
             if _is_inlined(eqn):
                 found = self._rules(eqn, rules)
                 inner = _open(_called(eqn))
-                yield from self._all_equations(inner, _NO_RULES if found else rules)
+                yield from self._all_equations(inner, _NO_RULES if found else rules, place)
                 for closed in found:
-                    yield from self._all_equations(closed.jaxpr, rules + 1)
+                    yield from self._all_equations(closed.jaxpr, rules + 1, place)
             elif name in _CONTROL_FLOW:
                 for inner in _jaxprs(eqn.params):
-                    yield from self._all_equations(inner, rules)
+                    yield from self._all_equations(inner, rules, place)
             elif name not in _IDENTITIES and name not in _CALLS and name != "platform_index":
-                yield eqn, _why_unknown(eqn)
+                yield eqn, place
 
     def _rules(self, eqn: Any, rules: int) -> tuple[Any, ...]:
         """The jaxprs of an equation's own derivative; empty if the formula's is used."""
@@ -255,7 +275,8 @@ class _Translation:
         (nest,) = _builtins((jax.tree.unflatten(output.structure, returned),))
         updates = dict(zip(output.updated, results, strict=True))
         source = JaxSource("jax", self.equations, self.nodes, args_given, kwargs_given)
-        return builder.finish(nest, updates, source, self.sizes.sizes(), v=program.v, s=program.s)
+        fields = {"v": program.v, "s": program.s, "dropped": tuple(self.dropped)}
+        return builder.finish(nest, updates, source, self.sizes.sizes(), **fields)
 
     def _constant(self, value: Any) -> Any:
         """A variable that the function names, or a constant of the graph."""
@@ -263,6 +284,7 @@ class _Translation:
 
         if id(value) in self.closed_variables:
             return self.closed_variables[id(value)]
+        refuse_leaked(self.program.name, value)
         value = value if dtypes.is_key(value) else jnp.asarray(value)
         name = f"c{len(self.builder.values['constants'])}"
         node = self.builder.variable("constants", name, key_words(value))
@@ -298,10 +320,14 @@ class _Translation:
             branch = _constant_branch(eqn, inputs)
             if name in _IDENTITIES:
                 env.update(zip(eqn.outvars, inputs, strict=True))
+            elif name in _DROPPED:
+                self.dropped.append(f"{name} ({place_of(eqn, self.outer)})")
             elif branch is not None:
-                self._inline(branch, inputs[1:], eqn.outvars, env)
+                with self._inside(eqn):
+                    self._inline(branch, inputs[1:], eqn.outvars, env)
             elif _is_inlined(eqn) and not self._rules(eqn, self.rules):
-                self._inline(_called(eqn), inputs, eqn.outvars, env)
+                with self._inside(eqn):
+                    self._inline(_called(eqn), inputs, eqn.outvars, env)
             else:
                 env.update(zip(eqn.outvars, self._equation(eqn, inputs), strict=True))
 
@@ -317,6 +343,15 @@ class _Translation:
         for var, atom in zip(outvars, body.outvars, strict=True):
             env[var] = atom.val if _is_literal(atom) else inner[atom]
 
+    @contextlib.contextmanager
+    def _inside(self, eqn: Any) -> Iterator[None]:
+        """Translate the jaxprs of an equation."""
+        outer, self.outer = self.outer, place_of(eqn, self.outer)
+        try:
+            yield
+        finally:
+            self.outer = outer
+
     def _equation(self, eqn: Any, inputs: list[Any]) -> list[Any]:
         """The values of one equation."""
         known = (Given, Equation, Part, Node)
@@ -324,15 +359,18 @@ class _Translation:
         if is_constant and eqn.primitive.name not in _CREATION:
             found = Equation(eqn, inputs).evaluate({})
             return list(found) if eqn.primitive.multiple_results else [found]
-        place = _place(eqn)
-        if eqn.primitive.name in _CONTROL_FLOW:
-            node = getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
-        elif self._rules(eqn, self.rules):
-            node = self._with_rules(eqn, inputs, place)
-        elif random_keys.is_moving(eqn):
-            node = self._on_words(eqn, inputs)
-        else:
-            node = self._call(eqn, inputs, place)
+        place = place_of(eqn, self.outer)
+        with self._inside(eqn):
+            if eqn.primitive.name in _CONTROL_FLOW:
+                node = getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
+            elif self._rules(eqn, self.rules):
+                node = self._with_rules(eqn, inputs, place)
+            elif random_keys.is_moving(eqn):
+                node = self._on_words(eqn, inputs)
+            elif _named(eqn) or vocabulary.find(eqn.primitive.name):
+                node = self._call(eqn, inputs, place)
+            else:
+                node = self._island(eqn, inputs, place)
         if self.depth:  # verify runs a loop as a whole
             return self._results(eqn, node)
         equation = Equation(eqn, inputs, place, self.sized)
@@ -393,6 +431,16 @@ class _Translation:
         if node.kind == "call":
             node.aval = None  # as of other keys
         return node
+
+    def _island(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        """A call in JAX, on the host."""
+        name, nodes = name_of(eqn), tuple(map(self._node, inputs))
+        return self.builder.call(
+            name, island, "na.graph.island", (name, *nodes),
+            {"framework": "jax", "takes": tuple([dtypes.as_dtype(str(v.aval.dtype)) for v in eqn.invars])},
+            aval=None if eqn.primitive.multiple_results else _aval(eqn.outvars[0].aval),
+            place=place, origin=eqn.primitive.name,
+        )  # fmt: skip
 
     def _settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters as the graph holds them."""
@@ -611,20 +659,30 @@ def _named(eqn: Any) -> vocabulary.Rule | None:
     return rule if is_same else None
 
 
-def _why_unknown(eqn: Any) -> str:
+def _why_no_arrays(eqn: Any) -> str:
+    """Why the operands or results of an equation cannot be arrays; empty if they can."""
     try:
         for var in (*eqn.invars, *eqn.outvars):
             _aval(var.aval)
     except DtypeError as error:
         return str(error)
-    return "" if vocabulary.find(eqn.primitive.name) else "there is no function of that name"
+    return ""
 
 
 def _aval(aval: Any) -> Aval | None:
     """Shape and dtype; None for random keys, which are arrays uint32[2] in graphs."""
     if str(aval.dtype).startswith("key<"):
+        _check_generator(str(aval.dtype))
         return None
     return Aval(tuple(map(text_of, aval.shape)), dtypes.as_dtype(str(aval.dtype)))
+
+
+def _check_generator(key: str) -> None:
+    if key != "key<fry>":
+        raise DtypeError(
+            f"random key: got {key}, expected key<fry>, a key of threefry2x32: "
+            'jax.random.key(0, impl="threefry2x32")'
+        )
 
 
 def _operands(rule: vocabulary.Rule, name: str, arguments: list[Any]) -> dict[str, Any]:
@@ -657,11 +715,3 @@ def _setting(value: Any) -> Any:
     if hasattr(value, "_fields"):
         return type(value)(*map(_setting, value))
     return value
-
-
-def _place(eqn: Any) -> Place:
-    from jax._src import source_info_util
-
-    frame = source_info_util.user_frame(eqn.source_info.traceback)
-    line = "" if frame is None else f"{frame.file_name.rpartition('/')[2]}:{frame.start_line}"
-    return Place(str(eqn.source_info.name_stack), line)

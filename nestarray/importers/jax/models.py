@@ -17,6 +17,7 @@ from typing import Any
 from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
+from nestarray.importers.jax.places import named_modules
 from nestarray.importers.protocol import Request, training_of_function
 from nestarray.importers.selection import variables_of
 from nestarray.interchange.equinox import from_equinox, to_equinox
@@ -69,6 +70,10 @@ class Program:
     is_closed: bool = False
 
 
+#: Kind of module → its variables by path.
+_READERS = {"equinox": from_equinox, "nnx": from_flax}
+
+
 def kind_of(source: Any) -> str:
     """``"nnx"``, ``"linen"``, ``"equinox"``, ``"haiku"``, or empty for another source."""
     for cls in type(source).__mro__:
@@ -104,7 +109,9 @@ def _function(request: Request) -> Program:
         return _function_of(function, name, kwargs.pop("v"), request.args, kwargs)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        with _training(module) if request.train else contextlib.nullcontext():
+        training = _training(module) if request.train else contextlib.nullcontext()
+        parts = [part for each in _closed_modules(function).items() for part in _parts(*each)]
+        with training, named_modules(parts):
             return function(*args, **kwargs), {}
 
     v, s = _closed_variables(function)
@@ -150,14 +157,10 @@ def _function_of(
 
 def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Container]:
     """The variables of the modules that a function names, or that a transformation wraps."""
-    readers = {"equinox": from_equinox, "nnx": from_flax}
-    wrapped = _untransformed(function)
-    named = {"": wrapped} if kind_of(wrapped) in readers else variables_of(wrapped)
     found = {
-        f"{name}/{path}" if name else path: x
-        for name, value in named.items()
-        if kind_of(value) in readers
-        for path, x in readers[kind_of(value)](value).flat_items()
+        _joined_path(name, path): x
+        for name, module in _closed_modules(function).items()
+        for path, x in _READERS[kind_of(module)](module).flat_items()
         if not dtypes.is_key(x)
     }
     return _parted(Container.from_flat_dict(found), lambda path, x: dtypes.dtype_of(x).is_inexact)
@@ -166,7 +169,9 @@ def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Containe
 @contextlib.contextmanager
 def _training(module: Any) -> Iterator[None]:
     """An ``equinox.Module`` in training mode; a transformation of JAX holds the module itself."""
-    layers = [x for x in _submodules(module) if getattr(x, "inference", None) is True]
+    layers = [
+        x for x in [part for _, part in _parts("", module)] if getattr(x, "inference", None) is True
+    ]
     for layer in layers:
         object.__setattr__(layer, "inference", False)
     try:
@@ -176,11 +181,34 @@ def _training(module: Any) -> Iterator[None]:
             object.__setattr__(layer, "inference", True)
 
 
-def _submodules(module: Any) -> list[Any]:
-    """The modules in an ``equinox.Module``, and itself."""
-    is_inner = lambda x: x is not module and kind_of(x) == "equinox"  # noqa: E731
-    inner = filter(is_inner, sys.modules["jax"].tree.leaves(module, is_leaf=is_inner))
-    return [module, *(x for each in inner for x in _submodules(each))]
+def _closed_modules(function: Callable[..., Any]) -> dict[str, Any]:
+    """Name → module that a function names, or that a transformation wraps."""
+    wrapped = _untransformed(function)
+    named = {"": wrapped} if kind_of(wrapped) in _READERS else variables_of(wrapped)
+    return {name: value for name, value in named.items() if kind_of(value) in _READERS}
+
+
+def _parts(path: str, module: Any) -> Iterator[tuple[str, Any]]:
+    """(path, module) of a module and of those in it."""
+    import jax
+
+    if kind_of(module) == "nnx":
+        for keys, part in sys.modules["flax.nnx"].iter_modules(module):
+            yield _joined_path(path, *map(str, keys)), part
+        return
+    yield path, module
+    leaves, _ = jax.tree_util.tree_flatten_with_path(
+        module, is_leaf=lambda x: x is not module and kind_of(x) == "equinox"
+    )
+    for keys, part in leaves:
+        if kind_of(part) == "equinox":
+            yield from _parts(
+                _joined_path(path, jax.tree_util.keystr(keys, simple=True, separator="/")), part
+            )
+
+
+def _joined_path(*keys: str) -> str:
+    return "/".join(filter(None, keys))
 
 
 def _untransformed(function: Any) -> Any:
@@ -200,7 +228,8 @@ def _equinox(request: Request) -> Program:
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         filled = to_equinox(_joined(everything, v, s), module)
         filled = sys.modules["equinox"].nn.inference_mode(filled, value=not request.train)
-        return filled(*args, **kwargs), {}
+        with named_modules([*_parts("", filled)]):
+            return filled(*args, **kwargs), {}
 
     name = type(module).__name__
     return Program(name, run, module.__call__, request.args, request.kwargs, v, s)
@@ -271,7 +300,8 @@ def _nnx(request: Request) -> Program:
         given = _joined(everything, v, s)
         filled = to_flax(given, module)
         (filled.train if request.train else filled.eval)()
-        output = filled(*args, **kwargs)
+        with named_modules([*_parts("", filled)]):
+            output = filled(*args, **kwargs)
         new = from_flax(filled)
         changed = [path for path in s.paths() if new[path] is not given[path]]
         return output, {path: key_words(new[path]) for path in changed}

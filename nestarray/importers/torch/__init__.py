@@ -6,7 +6,7 @@
 - `gradient_modes`, `aliases`, `assignments`, `autograd_functions`, `tied_tensors`,
   `overwritten_parameters`: semantics that the exporter drops;
   `below_autograd`: modules that compute derivatives.
-- `patching`: temporary replacements of parts of torch, for the exporter: `sequences`, `ctc_loss`,
+- Replacements of parts of torch, for the exporter: `sequences`, `ctc_loss`,
   `data_dependent`, `normalizations`, `flex_attention`, `running_statistics`, `vmap_rules`,
   `embedding_bags`, `fake_quantization`, `jvp_concat`, `max_norm_embedding`, `distributions`.
 - `external_random`, `seeded_random`, `known_values`: random numbers, scalars and masks that become

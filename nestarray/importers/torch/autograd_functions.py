@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.patching import patched
 from nestarray.importers.torch.aliases import is_inexact
-from nestarray.importers.torch.patching import patched
 from nestarray.importers.torch.places import origin
 
 #: Packages whose functions the exporter reads itself, such as higher-order operations.

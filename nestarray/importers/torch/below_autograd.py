@@ -19,9 +19,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from nestarray.importers.patching import by_thread, patched
 from nestarray.importers.torch import embedding_bags
 from nestarray.importers.torch.aliases import is_inexact
-from nestarray.importers.torch.patching import by_thread, patched
 from nestarray.importers.torch.size_names import chooses_strides, guard_origin
 
 #: Messages of ``torch.export`` about values that it did not record.

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 from nestarray.importers.torch.vmap_rules import batch_first
 
 _NONE, _MEAN = 0, 1

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 
 _PACKAGE = str(Path(__file__).parents[2])
 _ADAPTER = str(Path(__file__).with_name("exporting.py"))  # its forward calls the module

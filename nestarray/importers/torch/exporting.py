@@ -15,6 +15,7 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.patching import is_tracing, patched, patched_annotations
 from nestarray.importers.torch import below_autograd
 from nestarray.importers.torch.aliases import detach_in_place, refuse_lost_writes
 from nestarray.importers.torch.assignments import call_with_writes
@@ -30,7 +31,6 @@ from nestarray.importers.torch.jvp_concat import patched_concat
 from nestarray.importers.torch.max_norm_embedding import patched_max_norm
 from nestarray.importers.torch.normalizations import patched_normalizations
 from nestarray.importers.torch.overwritten_parameters import keep_gradients, return_new_values
-from nestarray.importers.torch.patching import is_tracing, patched, patched_annotations
 from nestarray.importers.torch.running_statistics import patched_running_statistics
 from nestarray.importers.torch.seeded_random import patched_seeds
 from nestarray.importers.torch.sequences import patched_sequences

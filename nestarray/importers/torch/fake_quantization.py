@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 
 
 @contextlib.contextmanager

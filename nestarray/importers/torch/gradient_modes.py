@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.patching import patched
 from nestarray.importers.torch.aliases import has_gradient, is_inexact, is_region, line, writes
-from nestarray.importers.torch.patching import patched
 
 
 @contextlib.contextmanager

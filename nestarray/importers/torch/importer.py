@@ -19,6 +19,7 @@ from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.islands import island
+from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Imported, Request, training_of_function
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
 from nestarray.importers.torch.coverage import by_schema_name, covered, rule_of
@@ -32,7 +33,6 @@ from nestarray.importers.torch.known_values import (
     known_places,
     known_value,
 )
-from nestarray.importers.torch.patching import one_trace
 from nestarray.importers.torch.places import origin, own_name
 from nestarray.importers.torch.selection import is_module, uses_torch
 from nestarray.importers.torch.size_names import SizeNames

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 
 _NAMES = (
     *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"),

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 
 
 @contextlib.contextmanager

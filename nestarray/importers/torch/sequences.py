@@ -15,7 +15,7 @@ from functools import cache, partial
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 

@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.patching import is_tracing
 from nestarray.importers.selection import variables_of
-from nestarray.importers.torch.patching import is_tracing
 from nestarray.importers.torch.scripted import unscripted
 from nestarray.importers.torch.sequences import is_foreign
 

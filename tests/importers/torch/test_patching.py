@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import nestarray as na
-from nestarray.importers.torch.patching import patched
+from nestarray.importers.patching import patched
 
 
 class Base:

@@ -1,4 +1,4 @@
-"""Temporary replacements of attributes of torch's modules and classes.
+"""Temporary replacements of attributes of modules and classes.
 
 Attributes belong to the whole process. A replacement acts in the thread that traces; in other
 threads, which may train a model meanwhile, it calls the original. `one_trace` is the lock that

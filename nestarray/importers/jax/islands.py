@@ -1,0 +1,152 @@
+"""Equations of jaxprs as islands; see `nestarray.graph.island`.
+
+``jax.pure_callback`` always is one: its function runs on the host in JAX, too. Other primitives
+without a function are islands where the caller asks for them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from nestarray import backends, dtypes
+from nestarray.errors import MissingOpError, UnsupportedError
+from nestarray.importers import islands
+
+Arrays = tuple[Any, ...]
+
+#: Name → the function of an equation, for the life of the process.
+_FUNCTIONS: dict[str, Callable[..., Any]] = {}
+_NAMES: dict[Any, str] = {}
+
+#: Primitives with effects on the host, or bound to a machine → the reason against an island.
+_REFUSED = {
+    "io_callback": "a graph is a pure function, and this callback may write or read on the host; "
+    "use jax.pure_callback if its result depends on its arguments alone, else call it outside of "
+    "the traced function",
+    "check": "checkify's checks raise errors on the host; trace the function without them",
+    "shard_map": "it maps over the devices of a mesh; trace the function that it maps",
+}
+#: Primitives of compiled code → the remedy.
+_KERNELS = {
+    "pallas_call": "a Pallas kernel is code for one kind of accelerator; trace the same computation "
+    "written with jax.numpy or jax.lax",
+    "ffi_call": "it calls compiled code; trace the same computation written with jax.numpy or "
+    "jax.lax, or call the code by jax.pure_callback",
+}
+
+
+def why_missing(eqn: Any) -> str:
+    """The reason that an equation has no function, and the remedy."""
+    name = eqn.primitive.name
+    if name in _REFUSED:
+        return _REFUSED[name]
+    remedy = "islands=True would run it in JAX on the host"
+    if name in _KERNELS:
+        return f"{_KERNELS[name]}; {remedy}"
+    if eqn.effects:
+        return "it has effects outside of its results, which a graph does not have"
+    return f"there is no function of that name; {remedy}"
+
+
+def may_be_island(eqn: Any, *, islands: bool) -> bool:
+    """Whether an equation becomes an island.
+
+    Args:
+        eqn: an equation without a function.
+        islands: whether the caller asks for islands.
+    """
+    if eqn.primitive.name in _REFUSED or eqn.effects:
+        return False
+    return islands or eqn.primitive.name == "pure_callback"
+
+
+def name_of(eqn: Any) -> str:
+    """The name by which `nestarray.graph.island` finds an equation."""
+    function = getattr(eqn.params.get("callback"), "callback_func", None)
+    base = getattr(function, "__name__", eqn.primitive.name)
+    base = base if base.isidentifier() else eqn.primitive.name  # a lambda
+    avals = tuple([str(v.aval) for v in eqn.invars])
+    identity: Any = (eqn.primitive, avals, tuple(sorted(eqn.params.items())))
+    try:
+        hash(identity)
+    except TypeError:  # `_FUNCTIONS` keeps the equation alive
+        identity = id(eqn)
+    if identity not in _NAMES:
+        _NAMES[identity] = name = f"{base}_{len(_NAMES)}"
+        _FUNCTIONS[name] = lambda *arrays: eqn.primitive.bind(
+            *arrays, **eqn.primitive.get_bind_params(eqn.params)
+        )
+    return _NAMES[identity]
+
+
+class JaxOperation:
+    """A function of a flat list of arrays; see `islands.HostOperation`."""
+
+    def __init__(self, function: Callable[..., Arrays], name: str) -> None:
+        self._function, self.name = function, name
+
+    def value(self, *arrays: Any) -> Arrays:
+        """The results."""
+        return tuple(self._function(*arrays))
+
+    def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
+        """Shape and dtype of each result, by a run on shapes."""
+        import jax
+
+        if any(None in shape for shape, _ in arrays):
+            raise UnsupportedError(
+                f"island: {self.name} was traced for fixed sizes; compile the graph for these"
+            )
+        native = backends.core("jax").native_dtype
+        given = [jax.ShapeDtypeStruct(shape, native(dtype)) for shape, dtype in arrays]
+        found = jax.eval_shape(self._function, *given)
+        return [(tuple(y.shape), dtypes.dtype_of(y)) for y in found]
+
+    def pullback(self, count: int) -> JaxOperation:
+        """The pullback, by jax.vjp."""
+        return JaxOperation(lambda *values: self._gradients(count, *values), self.name)
+
+    def _gradients(self, count: int, *values: Any) -> Arrays:
+        import jax
+
+        given, cotangents = values[:count], values[count:]
+        places = [i for i, x in enumerate(given) if dtypes.dtype_of(x).is_inexact]
+
+        def function(*moving: Any) -> list[Any]:
+            filled = list(given)
+            for i, x in zip(places, moving, strict=True):
+                filled[i] = x
+            return [y for y in self._function(*filled) if dtypes.dtype_of(y).is_inexact]
+
+        try:
+            _, pull = jax.vjp(function, *[given[i] for i in places])
+        except (ValueError, NotImplementedError) as error:
+            raise UnsupportedError(
+                f"island: {self.name} has no derivative in JAX ({str(error).splitlines()[0]}); "
+                "give it one with jax.custom_jvp or jax.custom_vjp"
+            ) from error
+        # JAX's convention is Jᵀ, ours Jᴴ
+        return tuple([g.conj() for g in pull([ct.conj() for ct in cotangents])])
+
+
+class JaxHost:
+    """The equations that were traced."""
+
+    @staticmethod
+    def find(name: str) -> Callable[..., Any]:
+        """The function of an equation.
+
+        Raises:
+            MissingOpError: this process traced none of this name.
+        """
+        if name not in _FUNCTIONS:
+            raise MissingOpError(
+                f"island: this process traced no call {name!r} of JAX; trace the source again"
+            )
+        return _FUNCTIONS[name]
+
+    operation = JaxOperation
+
+
+islands.register("jax", JaxHost())

@@ -1,0 +1,100 @@
+"""Errors of a trace by JAX, with the line and the remedy."""
+
+from __future__ import annotations
+
+import contextlib
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from nestarray.errors import ConversionError
+
+_PACKAGE = str(Path(__file__).parents[2])
+
+#: JAX's error → the cause and the remedy; the first whose class fits is used.
+_REMEDIES = (
+    (
+        "TracerBoolConversionError",
+        "it chooses by the value of an array, which a trace does not know; write the choice with "
+        "jnp.where, jax.lax.cond or jax.lax.while_loop, or pass the value as a Python number, which "
+        "becomes part of the program",
+    ),
+    (
+        "TracerArrayConversionError",
+        "it makes a NumPy array of a traced one; use the function of jax.numpy, or call the host by "
+        "jax.pure_callback",
+    ),
+    (
+        "TracerIntegerConversionError",
+        "it uses an array as a Python integer; index with jnp.take or jax.lax.dynamic_slice, or pass "
+        "a Python number, which becomes part of the program",
+    ),
+    (
+        "NonConcreteBooleanIndexError",
+        "the size of x[mask] depends on values; use jnp.where(mask, x, 0), or give size= to "
+        "jnp.nonzero",
+    ),
+    (
+        "ConcretizationTypeError",
+        "it needs the value of an array, which a trace does not know; stay with arrays, or pass a "
+        "Python number, which becomes part of the program; functions whose output size depends on "
+        "values take size=",
+    ),
+    (
+        "UnexpectedTracerError",
+        "it uses an array of another trace (a leaked tracer), which a function has stored in an "
+        "object or a variable; return such arrays instead; `with jax.checking_leaks():` finds the "
+        "function that stores them",
+    ),
+)
+
+
+@contextlib.contextmanager
+def explained(name: str) -> Iterator[None]:
+    """Turn JAX's errors about traced values into `ConversionError`.
+
+    Args:
+        name: of the source.
+    """
+    import jax
+
+    try:
+        yield
+    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError) as error:
+        kinds = [cls.__name__ for cls in type(error).__mro__]
+        if "Shapes must be 1D sequences of concrete values" in str(error):
+            kinds.append("ConcretizationTypeError")
+        cause = next((text for kind, text in _REMEDIES if kind in kinds), "")
+        if not cause:
+            raise
+        line = _line_of(error)
+        place = f"{name} ({line})" if line else name
+        raise ConversionError(f"trace_graph: {place} cannot be traced: {cause}") from error
+
+
+def refuse_leaked(name: str, constant: Any) -> None:
+    """Raise ConversionError if a constant of a program is a traced array.
+
+    Args:
+        name: of the source.
+        constant: any value.
+    """
+    import jax
+
+    if isinstance(constant, jax.core.Tracer):
+        cause = dict(_REMEDIES)["UnexpectedTracerError"]
+        described = f"{constant.dtype}[{', '.join(map(str, constant.shape))}]"
+        raise ConversionError(
+            f"trace_graph: {name} cannot be traced: {cause} (the array is {described})"
+        )
+
+
+def _line_of(error: Exception) -> str:
+    """The innermost line outside of JAX and this package."""
+    import jax
+
+    others = (_PACKAGE, *jax.__path__)
+    found = traceback.extract_tb(error.__traceback__)
+    frames = [frame for frame in found if not frame.filename.startswith(others)]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
