@@ -29,6 +29,7 @@ class Search:
     Args:
         is_of_framework: whether an object or a callable is of the framework.
         methods: names of methods of its arrays.
+        packages: of the framework, which the code of a function may import.
 
     Attributes:
         methods: methods of arrays that are taken from values.
@@ -36,9 +37,12 @@ class Search:
     """
 
     def __init__(
-        self, is_of_framework: Callable[[Any], bool], methods: frozenset[str] = frozenset()
+        self,
+        is_of_framework: Callable[[Any], bool],
+        methods: frozenset[str] = frozenset(),
+        packages: frozenset[str] = frozenset(),
     ) -> None:
-        self._is_of_framework = is_of_framework
+        self._is_of_framework, self._packages = is_of_framework, packages
         self._methods, self._seen = methods, set[int]()
         self.methods: set[str] = set()
         self.names_container = False
@@ -94,6 +98,8 @@ class Search:
         return any(map(self.visit, defaults)) or self._visit_code(function.__code__, outside)
 
     def _visit_code(self, code: types.CodeType, outside: dict[str, Any]) -> bool:
+        if any(name in self._packages for name in _imported(code)):
+            return True
         names = set(code.co_varnames) | set(code.co_cellvars)
         outside = {name: value for name, value in outside.items() if name not in names}
         for value in self._values(code, outside):
@@ -125,6 +131,13 @@ class Search:
             value = outside[step.argval] if known else None
         if known:
             yield value
+
+
+def _imported(code: types.CodeType) -> Iterator[str]:
+    """The packages that the code imports."""
+    for step in dis.get_instructions(code):
+        if step.opname == "IMPORT_NAME":
+            yield str(step.argval).partition(".")[0]
 
 
 def _attribute(value: Any, name: str) -> Any:

@@ -47,7 +47,7 @@ def _pushforward(eqn: Any) -> Any:
 
     def push(primals: list[Any], tangents: list[Any]) -> list[Any]:
         moving = [primals[i] for i in places]
-        return jax.jvp(_of_inexact(eqn, primals), (moving,), (tangents,), has_aux=True)[1]
+        return jax.jvp(_of(eqn, primals, places), (moving,), (tangents,), has_aux=True)[1]
 
     closed = jax.make_jaxpr(push)(avals, [avals[i] for i in places])
     count = len(closed.jaxpr.outvars)
@@ -59,17 +59,19 @@ def _pushforward(eqn: Any) -> Any:
 def _pullback(eqn: Any) -> tuple[Any, Any]:
     """Arguments → results and residuals; residuals and cotangents → gradients.
 
-    Cotangents and gradients are those of inexact results and arguments.
+    Results have cotangents, and arguments gradients, if they are inexact. Constants of the
+    function have none in JAX, and zeros here.
     """
     import jax
 
     avals = [v.aval for v in eqn.invars]
-    places = inexact(avals)
+    constants = eqn.params.get("num_consts", 0)
+    places = [i for i in inexact(avals) if i >= constants]
     structure: list[Any] = []
 
     def forward(*primals: Any) -> Any:
         moving = [primals[i] for i in places]
-        found, pull, others = jax.vjp(_of_inexact(eqn, primals), moving, has_aux=True)
+        found, pull, others = jax.vjp(_of(eqn, primals, places), moving, has_aux=True)
         residuals, form = jax.tree.flatten(pull)
         structure[:] = [form]
         results = iter(found), iter(others)
@@ -77,7 +79,8 @@ def _pullback(eqn: Any) -> tuple[Any, Any]:
 
     def backward(residuals: list[Any], cotangents: list[Any]) -> list[Any]:
         (found,) = jax.tree.unflatten(structure[0], residuals)(list(map(_conj, cotangents)))
-        return list(map(_conj, found))
+        zeros = [jax.numpy.zeros_like(avals[i]) for i in inexact(avals[:constants])]
+        return [*zeros, *map(_conj, found)]
 
     count, moved = len(eqn.outvars), inexact([v.aval for v in eqn.outvars])
     closed, (results, residuals) = jax.make_jaxpr(forward, return_shape=True)(*avals)
@@ -138,12 +141,12 @@ def inexact(avals: list[Any]) -> list[int]:
     return [i for i, aval in enumerate(avals) if jnp.issubdtype(aval.dtype, jnp.inexact)]
 
 
-def _of_inexact(eqn: Any, primals: Any) -> Any:
-    """The equation as a function of its inexact operands: (inexact results, other results)."""
+def _of(eqn: Any, primals: Any, places: list[int]) -> Any:
+    """The equation as a function of the operands at places: (inexact results, other results)."""
 
     def function(moving: list[Any]) -> tuple[list[Any], list[Any]]:
         filled = list(primals)
-        for i, x in zip(inexact([v.aval for v in eqn.invars]), moving, strict=True):
+        for i, x in zip(places, moving, strict=True):
             filled[i] = x
         found = eqn.primitive.bind(*filled, **eqn.primitive.get_bind_params(eqn.params))
         moved = inexact([v.aval for v in eqn.outvars])

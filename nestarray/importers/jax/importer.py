@@ -231,7 +231,12 @@ class _Translation:
         if not is_custom or rules >= _NO_RULES:
             return ()
         if eqn not in self.traced_rules:
-            self.traced_rules[eqn] = custom_derivatives.rules_of(eqn)
+            try:
+                self.traced_rules[eqn] = custom_derivatives.rules_of(eqn)
+            except Exception:
+                if not rules:
+                    raise
+                self.traced_rules[eqn] = ()  # JAX cannot trace the rules of some rules
         return self.traced_rules[eqn]
 
     # -- the graph ---------------------------------------------------------------------------

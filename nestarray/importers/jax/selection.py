@@ -30,7 +30,7 @@ def uses_jax(function: Any, example: Any) -> bool:
     methods = {name for name in dir(jax.Array) if not name.startswith("_")}
     for other in (Traced, str, dict, list, tuple, int, float, slice):
         methods -= {*dir(other)}
-    return Search(_is_of_jax, frozenset(methods)).finds(function, example)
+    return Search(_is_of_jax, frozenset(methods), _PACKAGES).finds(function, example)
 
 
 def _is_of_jax(value: Any) -> bool:

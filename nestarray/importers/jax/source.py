@@ -6,10 +6,13 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import NOWHERE, Place
+from nestarray.graph.execution import Override, identity
+from nestarray.graph.graph import Graph
 from nestarray.graph.sizes import evaluate
 from nestarray.importers.jax.sizes import bound
-from nestarray.proof.source import EquationSource
+from nestarray.proof.source import EquationSource, Loss, Result
 
 
 @dataclasses.dataclass(eq=False)
@@ -71,6 +74,24 @@ class Part:
 
 class JaxSource(EquationSource):
     """A jaxpr and the arguments with which it was traced."""
+
+    def result(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Loss | None,
+        override: Override = identity,
+    ) -> Result:
+        """Run the program, and differentiate it where JAX does; see `Source.result`."""
+        try:
+            return super().result(graph, inputs, key, loss, override)
+        except (NotImplementedError, TypeError, ValueError) as error:
+            if loss is None:
+                raise
+            raise UnsupportedError(
+                f"JAX has no derivative: {str(error).splitlines()[0]}"
+            ) from error
 
     def operands(self, equation: Any) -> Iterable[Any]:
         """The values that an equation reads."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.experimental.ode import odeint
 
 PLACES = jnp.asarray([2, 0, -1])
 KEY = jax.random.PRNGKey(7)
@@ -230,6 +231,7 @@ FUNCTIONS: dict[str, Any] = {
         jnp.searchsorted(jnp.sort(x[:, 0]), x), jnp.interp(x, jnp.arange(-2.0, 3), jnp.arange(5.0) ** 2),
         lax.sort((jnp.round(x), x), num_keys=2), jnp.unique(jnp.round(x), size=4),
     ),
+    "ode": lambda x: odeint(lambda y, t: -y + jnp.sin(t), x, jnp.asarray([0.0, 0.5, 1.0])),
     "unsigned_division": lambda x: jnp.arange(5, dtype="uint32") // 2,
     "least_squares": lambda x: (jnp.linalg.lstsq(x, x[:, 0])[0], jnp.linalg.pinv(x)),
 }  # fmt: skip

@@ -154,6 +154,24 @@ def test_while_loop_of_a_batch_runs_until_all_rows_end(backend: str) -> None:
     assert graph.to_backend(backend).verify(gradients=False).ok
 
 
+def test_functions_without_a_derivative_in_jax_are_compared_by_value() -> None:
+    graph = na.trace_graph(lambda x: jnp.nextafter(x, 2.0), jnp.ones(3)).to_backend("numpy")
+    report = graph.verify()
+    assert report.ok
+    assert "JAX has no derivative: Differentiation rule for 'nextafter'" in str(report)
+
+
+def test_a_function_that_imports_jax_itself_is_one_of_jax() -> None:
+    def doubled(x: Any) -> Any:
+        from jax.flatten_util import ravel_pytree
+
+        flat, rebuild = ravel_pytree({"x": x})
+        return rebuild(flat * 2)
+
+    graph = na.trace_graph(doubled, jnp.ones((2, 3)))
+    assert graph.to_backend("torch").verify().ok
+
+
 def test_numpy_arrays_that_a_function_names_are_constants_of_jax() -> None:
     table = np.arange(3.0, dtype="float32")
     graph = na.trace_graph(lambda x: jnp.sin(x) + table, jnp.ones(3))
