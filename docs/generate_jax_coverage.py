@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 PATH = Path(__file__).with_name("jax_coverage.md")
 
 #: Namespaces without any function here, and why.
-WITHOUT = {"scipy.signal": "not written yet", "image": "not written yet"}
+WITHOUT = {"scipy.signal": "not written yet"}
 
 HEAD = """# JAX coverage
 
@@ -40,6 +40,7 @@ def names_of(space: str) -> list[str]:
 def missing() -> dict[str, dict[str, str]]:
     """Namespace → names that are left out, and why."""
     from tests.frontends import (
+        test_jax_image,
         test_jax_lax,
         test_jax_nn,
         test_jax_numpy,
@@ -47,7 +48,14 @@ def missing() -> dict[str, dict[str, str]]:
         test_jax_transformations,
     )
 
-    tested = test_jax_transformations, test_jax_numpy, test_jax_lax, test_jax_nn, test_jax_scipy
+    tested = (
+        test_jax_transformations,
+        test_jax_numpy,
+        test_jax_lax,
+        test_jax_nn,
+        test_jax_image,
+        test_jax_scipy,
+    )
     found = {space: reasons for test in tested for space, reasons in test.MISSING.items()}
     return found | {space: dict.fromkeys(names_of(space), why) for space, why in WITHOUT.items()}
 

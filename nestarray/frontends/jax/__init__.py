@@ -18,6 +18,7 @@ Example:
 
 from nestarray.dtypes import *
 from nestarray.frontends.jax import core as core
+from nestarray.frontends.jax import image as image
 from nestarray.frontends.jax import lax as lax
 from nestarray.frontends.jax import nn as nn
 from nestarray.frontends.jax import numpy as numpy
