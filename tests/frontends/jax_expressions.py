@@ -10,6 +10,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 import jax
+import jax.scipy.stats
 import numpy as np
 from jax.extend.core import Primitive
 
@@ -217,7 +218,7 @@ def public_names(root: str, space: str) -> dict[str, Any]:
             continue
         if not isinstance(value, ModuleType):
             found[name] = value
-        elif value.__name__.startswith(f"{root}.scipy.stats"):
+        elif space == "scipy.stats" and hasattr(jax.scipy.stats, name):
             functions = {n: f for n, f in vars(value).items() if callable(f) and n[0] != "_"}
             listed = getattr(value, "__all__", functions)
             found |= {f"{name}.{n}": functions[n] for n in listed}

@@ -6,5 +6,6 @@ Upstream: https://docs.jax.dev/en/latest/jax.scipy.html
 from nestarray.frontends.jax.scipy import fft as fft
 from nestarray.frontends.jax.scipy import linalg as linalg
 from nestarray.frontends.jax.scipy import ndimage as ndimage
+from nestarray.frontends.jax.scipy import signal as signal
 from nestarray.frontends.jax.scipy import special as special
 from nestarray.frontends.jax.scipy import stats as stats

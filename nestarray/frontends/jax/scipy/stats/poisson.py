@@ -11,7 +11,7 @@ import nestarray as na
 from nestarray.frontends.jax.promotion import promote_inexact
 from nestarray.typing import Array
 
-__all__ = ["cdf", "logpmf", "pmf"]
+__all__ = ["cdf", "entropy", "logpmf", "pmf"]
 
 
 def logpmf(k: Array, mu: Array, loc: Array = 0) -> Array:
@@ -36,3 +36,19 @@ def cdf(k: Array, mu: Array, loc: Array = 0) -> Array:
     whole = na.floor(na.where(is_outside, na.zeros_like(x), x))
     found = na.gammaincc(whole + 1.0, mu)
     return na.where(is_outside, na.zeros_like(found), found)
+
+
+def entropy(mu: Array, loc: Array = 0) -> Array:
+    """The entropy: the sum of its terms for μ below 100, else an expansion."""
+    mu, loc = promote_inexact(mu, loc)
+    count = na.reshape(
+        na.arange(250, dtype=na.dtype_of(mu), like=mu), (250, *[1] * len(na.shape(mu)))
+    )
+    terms = na.entr(pmf(count, na.minimum(mu, 100.0)))
+    last = na.ceil(na.where(na.less(mu, 10), mu + 20, mu + 10 * na.sqrt(mu) + 20))
+    total = na.sum(na.where(na.less(count, last), terms, 0.0), axis=0)
+    safe = na.maximum(mu, 1.0)
+    expansion = 0.5 * na.log(2 * math.pi * math.e * safe) - 1.0 / (12 * safe)
+    found = na.where(na.less(mu, 100), total, expansion)
+    found = na.where(na.equal(mu, 0), 0.0, found)
+    return na.broadcast_to(found, na.broadcast_shapes(na.shape(mu), na.shape(loc)))
