@@ -31,7 +31,8 @@ NUMBERS = (bool, int, float, complex)
 
 def is_unknown_size(value: Any) -> bool:
     """Whether it is a size that is unknown under tracing: an expression on JAX, else a scalar tensor."""
-    if hasattr(value, "__index__"):
+    # Dynamo knows the type of a symbolic size, but looks up no attributes
+    if isinstance(value, int) or hasattr(value, "__index__"):
         return False
     is_expression = hasattr(value, "__int__") and not hasattr(value, "__float__")
     return is_expression or getattr(getattr(value, "dtype", None), "is_integer", False)

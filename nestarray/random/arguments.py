@@ -137,6 +137,8 @@ def shape_of(name: str, shape: Shape | None, **parameters: Any) -> tuple[Any, ..
 
 def _own_shape(x: Any) -> tuple[Any, ...]:
     """The shape of a parameter; sizes unknown to a tracer are arrays (`ops.shape`)."""
+    if is_number(x):  # Dynamo looks up no attributes of symbolic numbers
+        return ()
     shape = tuple(getattr(x, "shape", ()))
     return ops.shape(x) if None in shape else shape
 

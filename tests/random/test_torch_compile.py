@@ -50,6 +50,31 @@ def test_the_numbers_of_plain_calls(name: str) -> None:
         assert_close(x, y)
 
 
+SAMPLERS: dict[str, Callable[[Any], Any]] = {
+    "uniform": lambda shape: na.random.uniform(KEY, shape),
+    "bits": lambda shape: na.random.bits(KEY, shape, dtype="uint64"),
+    "dropout_mask": lambda shape: na.random.dropout_mask(KEY, 0.3, shape),
+    "randint": lambda shape: na.random.randint(KEY, shape, 0, 10),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLERS)
+def test_symbolic_sizes(name: str) -> None:
+    torch._dynamo.reset()
+    sampler, programs = SAMPLERS[name], []
+
+    def counted(program: Any, inputs: Any) -> Any:
+        programs.append(program)
+        return program
+
+    compiled = torch.compile(
+        lambda x: sampler(x.shape), backend=counted, fullgraph=True, dynamic=True
+    )
+    for shape in ((3, 4), (5, 2), (7, 6)):
+        torch.testing.assert_close(compiled(torch.zeros(shape)), sampler(shape))
+    assert len(programs) == 1
+
+
 def test_one_operation() -> None:
     torch._dynamo.reset()
     programs: list[Any] = []
