@@ -332,7 +332,8 @@ def _gradients_of_call(
 def is_inexact_variable(node: Node, x: Any) -> bool:
     """Whether derivatives by the value of a node are compared: state has none."""
     is_state = node.source in ("s", "constants")
-    return not is_state and backends.is_array(x) and dtypes.dtype_of(x).is_inexact
+    is_number = backends.is_array(x) and not dtypes.is_key(x)
+    return not is_state and is_number and dtypes.dtype_of(x).is_inexact
 
 
 def _last_draws(graph: Graph) -> dict[Node | None, set[Node]]:
