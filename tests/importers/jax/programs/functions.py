@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import jax
@@ -28,7 +29,7 @@ def mlp(layers: Any, x: Any, activation: Any = jnp.tanh) -> Any:
 
 
 def layers(*sizes: int) -> list[Any]:
-    return [dense(n, m, i) for i, (n, m) in enumerate(zip(sizes, sizes[1:]))]
+    return [dense(n, m, i) for i, (n, m) in enumerate(pairwise(sizes))]
 
 
 # -- flows and differential equations ------------------------------------------------------------
