@@ -23,6 +23,11 @@ from nestarray import backends
 BATCH, WIDTH, STEPS, HEADS, RATE = 32, 64, 8, 4, 0.1
 FRAMEWORKS = ("torch", "jax", "tensorflow")
 KINDS = ("native", "na")
+_COMPILERS = {
+    "torch": "`torch.compile(dynamic=False)`",
+    "jax": "`jax.jit`",
+    "tensorflow": "`tf.function`",
+}
 
 #: x, weights, drop → y; `drop` draws a new mask in each call.
 Program = Callable[[Any, dict[str, Any], Callable[[Any], Any]], Any]
@@ -37,11 +42,12 @@ def _table(framework: str) -> Table:
     table = Table(
         f"Dropout on {framework}, compiled",
         ["value and gradients", "first call", "nestarray", "ratio", "later", "nestarray", "ratio"],
-        "One program of `na`, with the dropout of the framework and of `na`. The first call includes "
-        "compilation, with an empty cache. Load averages of the machine, before and after: ",
+        f"A training step of one program of `na`, compiled by {_COMPILERS[framework]}, with the dropout of "
+        "the framework and of `na`. First call: with compilation and an empty cache of compiled code. "
+        "Later: the lower quartile of the following calls. Load averages of the machine, before and after: ",
     )
     if framework == "torch" and not has_compiler():
-        return table
+        raise SystemExit("dropout: found no C++ compiler, which torch.compile needs; install g++")
     load = [os.getloadavg()[0]]
     for name, (native, ours, later, our_later) in _in_process(framework).items():
         table.add(
