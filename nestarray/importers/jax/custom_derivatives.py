@@ -27,8 +27,10 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
     Returns:
         of `jax.custom_jvp` and of solvers without a transposed one (the pushforward); of
         `jax.custom_vjp` and solvers (forward, backward); empty for a function without inexact
-        arguments or results, or without a derivative in JAX.
+        arguments or results, and for rules that name values of another trace.
     """
+    import jax
+
     if not inexact([v.aval for v in eqn.invars]) or not inexact([v.aval for v in eqn.outvars]):
         return ()
     is_pushed = eqn.primitive.name == "custom_jvp_call" or (
@@ -36,12 +38,9 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
     )
     if is_pushed:
         return (_pushforward(eqn),)
-    try:
-        return _pullback(eqn)
-    except Exception as error:
-        if type(error).__name__ != "CustomVJPException":  # of a private module
-            raise
-        return ()  # JAX has no derivative of a function that names values of another rule
+    rules = _pullback(eqn)
+    # in the rule of another function, a rule may name values of the trace that ended
+    return () if any(isinstance(x, jax.core.Tracer) for r in rules for x in r.consts) else rules
 
 
 def _pushforward(eqn: Any) -> Any:
