@@ -53,7 +53,9 @@ def missing() -> dict[str, dict[str, str]]:
         test_jax_image,
         test_jax_scipy,
     )
-    return {space: reasons for test in tested for space, reasons in test.MISSING.items()}
+    found = {space: reasons for test in tested for space, reasons in test.MISSING.items()}
+    without = test_jax_scipy.WITHOUT
+    return found | {space: dict.fromkeys(names_of(space), why) for space, why in without.items()}
 
 
 def page() -> str:

@@ -6,22 +6,25 @@ Upstream: https://docs.jax.dev/en/latest/jax.scipy.html#module-jax.scipy.linalg
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, UnsupportedError
+from nestarray.frontends.jax.lax import linalg as lax_linalg
 from nestarray.frontends.jax.numpy import linalg
 from nestarray.frontends.jax.promotion import as_dtype, as_index, inexact, promote, promote_inexact
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "companion",
-    "convolution_matrix", "det", "dft", "eigh", "expm", "fiedler", "hadamard", "hankel", "hilbert",
-    "inv", "leslie", "lu", "lu_factor", "lu_solve", "polar", "qr", "solve", "solve_triangular",
-    "sqrtm", "svd", "toeplitz",
+    "convolution_matrix", "det", "dft", "eigh", "eigh_tridiagonal", "expm", "expm_frechet",
+    "fiedler", "fiedler_companion", "hadamard", "hankel", "helmert", "hessenberg", "hilbert", "inv",
+    "invhilbert", "invpascal", "leslie", "lu", "lu_factor", "lu_solve", "pascal", "polar", "qr",
+    "qr_multiply", "solve", "solve_sylvester", "solve_triangular", "sqrtm", "svd", "toeplitz",
 ]  # fmt: skip
 
 # -- factors and systems -------------------------------------------------------------------------
@@ -236,6 +239,104 @@ def polar(
 # -- special matrices ----------------------------------------------------------------------------
 
 
+def hessenberg(
+    a: Array, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
+) -> Array | tuple[Array, Array]:
+    """H of a = Q H Qᴴ with zeros below its subdiagonal; with `calc_q` (H, Q)."""
+    a = inexact(a)
+    n = na.shape(a)[-1]
+    if n < 3:
+        eye = na.broadcast_to(na.eye(n, dtype=dtypes.dtype_of(a), like=a), na.shape(a))
+        return (a, eye) if calc_q else a
+    packed, taus = lax_linalg.hessenberg(a)
+    h = na.triu(packed, k=-1)
+    if not calc_q:
+        return h
+    part = na.getitem(packed, (..., slice(1, None), slice(None, -1)))
+    q = lax_linalg.householder_product(part, taus)
+    pads = [(0, 0)] * (len(na.shape(a)) - 2) + [(1, 0), (1, 0)]
+    first = na.zeros_like(a)
+    first = na.setitem(first, (..., 0, 0), 1)
+    return h, na.add(na.pad(q, pads), first)
+
+
+def qr_multiply(
+    a: Array,
+    c: Array,
+    mode: str = "right",
+    pivoting: bool = False,
+    conjugate: bool = False,
+    overwrite_a: bool = False,
+    overwrite_c: bool = False,
+) -> tuple[Array, ...]:
+    """(c Q, R), or with `mode` "left" (Q c, R), of a = Q R; with `pivoting` the order too."""
+    if mode not in ("left", "right"):
+        raise ArgumentError(f"qr_multiply: mode: got {mode!r}, expected 'left' or 'right'")
+    a, c = promote_inexact(a, c)
+    is_vector = len(na.shape(c)) == 1
+    c = na.expand_dims(c, -1 if mode == "left" else 0) if is_vector else c
+    found = lax_linalg.qr(a, full_matrices=False, pivoting=pivoting)
+    q = na.conj(found[0]) if conjugate and dtypes.dtype_of(a).kind == "complex" else found[0]
+    product = na.matmul(q, c) if mode == "left" else na.matmul(c, q)
+    product = na.squeeze(product, axis=-1 if mode == "left" else 0) if is_vector else product
+    return (product, *found[1:])
+
+
+def eigh_tridiagonal(
+    d: Array,
+    e: Array,
+    *,
+    eigvals_only: bool = False,
+    select: str = "a",
+    select_range: tuple[float, float] | None = None,
+    tol: float | None = None,
+    key: Array | None = None,
+) -> Array:
+    """The eigenvalues of a symmetric tridiagonal matrix with diagonals `d` and `e`, ascending.
+
+    Args:
+        d, e: `(n,)` and `(n - 1,)`.
+        eigvals_only: True, as upstream requires.
+        select: "a" for all, "i" for the eigenvalues of the numbers `select_range`, inclusive.
+        select_range: (first, last).
+        tol, key: not used.
+    """
+    if not eigvals_only:
+        raise UnsupportedError("eigh_tridiagonal: eigvals_only: got False, expected True")
+    if select not in ("a", "i"):
+        raise UnsupportedError(f"eigh_tridiagonal: select: got {select!r}, expected 'a' or 'i'")
+    d, e = promote_inexact(d, e)
+    if dtypes.dtype_of(d).kind == "complex":
+        d = na.real(d)
+    low = na.diagflat(e, k=-1) if na.shape(d)[0] > 1 else 0
+    values = na.eigvalsh(na.add(na.diagflat(na.astype(d, dtypes.dtype_of(e))), low))
+    if select == "a":
+        return values
+    if select_range is None:
+        raise ArgumentError("eigh_tridiagonal: select_range: got None, expected (first, last)")
+    return na.getitem(values, slice(int(select_range[0]), int(select_range[1]) + 1))
+
+
+def expm_frechet(
+    A: Array, E: Array, *, method: str | None = None, compute_expm: bool = True
+) -> Array | tuple[Array, Array]:
+    """(expm(A), its derivative in the direction E), or the derivative alone."""
+    A, E = promote_inexact(A, E)
+    value, tangent = na.jvp(lambda x: expm(x), [A], [E])
+    return (value, tangent) if compute_expm else tangent
+
+
+def solve_sylvester(
+    A: Array, B: Array, C: Array, *, method: str = "schur", tol: float = 1e-8
+) -> Array:
+    """X with A X + X B = C, as one linear system of all elements."""
+    A, B, C = promote_inexact(A, B, C)
+    m, n = na.shape(A)[-1], na.shape(B)[-1]
+    eyes = [na.eye(k, dtype=dtypes.dtype_of(A), like=A) for k in (m, n)]
+    system = na.add(na.kron(A, eyes[1]), na.kron(eyes[0], na.matrix_transpose(B)))
+    return na.reshape(na.solve(system, na.reshape(C, (m * n,))), (m, n))
+
+
 def block_diag(*arrs: Array) -> Array:
     """Matrices along a diagonal."""
     return na.block_diag([na.atleast_2d(x) for x in promote(*arrs)])
@@ -316,6 +417,79 @@ def _diagonals(x: Array) -> Array:
 def fiedler(a: Array) -> Array:
     """The absolute differences of all pairs of elements."""
     return na.abs(na.subtract(na.expand_dims(a, -1), na.expand_dims(a, -2)))
+
+
+def fiedler_companion(a: Array) -> Array:
+    """The pentadiagonal matrix whose characteristic polynomial has the coefficients `a`."""
+    a = inexact(a)
+    n = na.shape(a)[0] - 1
+    if n < 1:
+        return na.zeros((0,), dtype=dtypes.dtype_of(a), like=a)
+    scaled = na.negative(na.divide(na.getitem(a, slice(1, None)), na.getitem(a, 0)))
+    numbers = na.asarray([0.0, 1.0], dtype=dtypes.dtype_of(a), like=a)
+    places = np.zeros((n, n), "int64")  # into 0, 1, −a₁/a₀, −a₂/a₀, …
+    for i in range(n):
+        if i % 2 == 0:
+            places[i, i + 1 : i + 2] = i + 3
+            places[i, i + 2 : i + 3] = 1
+            places[i, max(i - 1, 0)] = i + 2
+        elif i > 1:
+            places[i, i - 2] = 1
+    if n > 1:
+        places[1, 0] = 1
+    index = na.asarray(places, like=a)
+    return na.take(na.concat([numbers, scaled]), index, axis=0)
+
+
+def _constant(values: Any) -> Array:
+    """Numbers as an array of the default backend, float32."""
+    return na.asarray(np.asarray(values, "float32"))
+
+
+def helmert(n: int, full: bool = False) -> Array:
+    """Orthogonal contrasts: rows that sum to 0; with `full` the constant row first."""
+    if n <= 0:
+        raise ArgumentError(f"helmert: n: got {n}, expected a positive number")
+    rows = np.tril(np.ones((n, n)), -1) - np.diag(np.arange(n))
+    rows[0] = 1
+    lengths = np.sqrt(np.arange(n) * (np.arange(n) + 1.0))
+    lengths[0] = np.sqrt(n)
+    return _constant((rows / lengths[:, None])[0 if full else 1 :])
+
+
+def _binomials(n: int) -> list[list[int]]:
+    return [[math.comb(i, j) for j in range(n)] for i in range(n)]
+
+
+def pascal(n: int, kind: str | None = None) -> Array:
+    """Pascal's matrix of binomial coefficients: "symmetric" (None), "lower" or "upper"."""
+    lower = np.asarray(_binomials(n), dtype=object)
+    return _constant(_of_kind("pascal", kind, lower, lambda: lower @ lower.T))
+
+
+def invpascal(n: int, kind: str | None = None) -> Array:
+    """The inverse of `pascal`."""
+    signs = (-1) ** np.add.outer(np.arange(n), np.arange(n))
+    lower = np.asarray(_binomials(n), dtype=object) * signs
+    return _constant(_of_kind("invpascal", kind, lower, lambda: lower.T @ lower))
+
+
+def _of_kind(function: str, kind: str | None, lower: Any, symmetric: Callable[[], Any]) -> Any:
+    if kind not in (None, "symmetric", "lower", "upper"):
+        raise ArgumentError(
+            f"{function}: kind: got {kind!r}, expected 'symmetric', 'lower' or 'upper'"
+        )
+    return lower if kind == "lower" else lower.T if kind == "upper" else symmetric()
+
+
+def invhilbert(n: int) -> Array:
+    """The inverse of `hilbert`, of integers."""
+    found = np.zeros((n, n), dtype=object)
+    for i in range(n):
+        for j in range(n):
+            ways = math.comb(n + i, n - j - 1) * math.comb(n + j, n - i - 1)
+            found[i, j] = (-1) ** (i + j) * (i + j + 1) * ways * math.comb(i + j, i) ** 2
+    return _constant(found)
 
 
 def hilbert(n: int) -> Array:

@@ -6,21 +6,36 @@ Upstream: https://docs.jax.dev/en/latest/jax.scipy.html#module-jax.scipy.special
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.frontends.jax import nn
 from nestarray.frontends.jax.promotion import inexact, promote_inexact
+from nestarray.frontends.jax.scipy.integrals import (
+    dawsn,
+    exp1,
+    expi,
+    expn,
+    fresnel,
+    owens_t,
+    sici,
+    spence,
+    wofz,
+)
 from nestarray.typing import Array
 
 __all__ = [
-    "beta", "betainc", "betaln", "boxcox", "boxcox1p", "comb", "digamma", "entr", "erf", "erfc",
-    "erfcx", "erfinv", "expit", "factorial", "gamma", "gammainc", "gammaincc", "gammaln",
+    "bernoulli", "bessel_jn", "beta", "betainc", "betaln", "boxcox", "boxcox1p", "comb", "dawsn",
+    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp1", "expi", "expit", "expn",
+    "factorial", "fresnel", "gamma", "gammainc", "gammaincc", "gammaln",
     "gammasgn", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "log_softmax", "loggamma", "logit",
-    "logsumexp", "multigammaln", "ndtr", "ndtri", "poch", "polygamma", "rel_entr", "softmax",
-    "xlog1py", "xlogy", "zeta",
+    "logsumexp", "multigammaln", "ndtr", "ndtri", "owens_t", "poch", "polygamma", "rel_entr", "sici",
+    "softmax", "spence", "sph_harm_y", "wofz", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
 
 digamma, erf, erfc, erfcx, erfinv = na.digamma, na.erf, na.erfc, na.erfcx, na.erfinv
@@ -215,3 +230,70 @@ def softmax(x: Array, /, *, axis: Any = None) -> Array:
 def log_softmax(x: Array, /, *, axis: Any = None) -> Array:
     """The logarithm of `softmax`."""
     return nn.log_softmax(x, axis)
+
+
+def bernoulli(n: int) -> Array:
+    """The Bernoulli numbers B₀ to Bₙ."""
+    if n < 0:
+        raise ArgumentError(f"bernoulli: n: got {n}, expected a number from 0")
+    found = [Fraction(1)]
+    for m in range(1, n + 1):
+        total = sum([math.comb(m + 1, k) * b for k, b in enumerate(found)], Fraction(0))
+        found.append(-total / (m + 1))
+    return na.asarray(np.asarray([float(b) for b in found], "float32"))
+
+
+def bessel_jn(z: Array, *, v: int, n_iter: int = 50) -> Array:
+    """The Bessel functions J₀ to J_v, along a new first axis, by recurrence from order `n_iter`."""
+    z = inexact(z)
+    if dtypes.dtype_of(z).kind == "complex":
+        raise ArgumentError(f"bessel_jn: z: got {dtypes.dtype_of(z)}, expected real numbers")
+    upper, current = na.zeros_like(z), na.full_like(z, 1e-16)
+    total, found = na.zeros_like(z), []
+    for k in range(n_iter, -1, -1):
+        upper, current = current, 2.0 * (k + 1.0) * current / z - upper
+        total = total + 2.0 * current if k % 2 == 0 else total
+        if k <= v:
+            found.append(current)
+    return na.stack(found[::-1]) / (total - current)
+
+
+def sph_harm_y(
+    n: Array,
+    m: Array,
+    theta: Array,
+    phi: Array,
+    diff_n: int | None = None,
+    n_max: int | None = None,
+) -> Array:
+    """The spherical harmonics of degrees n and orders m at polar θ and azimuthal φ, complex.
+
+    Args:
+        n, m, theta, phi: `(points,)`.
+        diff_n: None.
+        n_max: the largest degree; by default that in `n`.
+    """
+    if diff_n is not None:
+        raise UnsupportedError(f"sph_harm_y: diff_n: got {diff_n}, expected None")
+    n_max = int(na.max(n)) if n_max is None else n_max
+    theta, phi = inexact(theta), inexact(phi)
+    order = na.abs(m)
+    x, y = na.cos(theta), na.sin(theta)
+    size = na.zeros_like(x)
+    diagonal = na.full_like(x, math.sqrt(1 / (4 * math.pi)))  # of degree = order, normalized
+    for k in range(n_max + 1):
+        previous, current = na.zeros_like(x), diagonal
+        for degree in range(k, n_max + 1):
+            is_wanted = na.logical_and(na.equal(n, degree), na.equal(order, k))
+            size = na.where(is_wanted, current, size)
+            up = math.sqrt((2 * degree + 3) / ((degree + 1) ** 2 - k * k))
+            step = up * math.sqrt(2 * degree + 1) * x * current
+            if degree > k:
+                ratio = math.sqrt((degree * degree - k * k) / (2 * degree - 1))
+                step = step - up * ratio * previous
+            previous, current = current, step
+        diagonal = -math.sqrt((2 * k + 3) / (2 * k + 2)) * y * diagonal
+    is_negative = na.logical_and(na.less(m, 0), na.equal(na.remainder(order, 2), 1))
+    size = na.where(is_negative, -size, size)
+    angle = na.astype(m, dtypes.dtype_of(phi)) * phi
+    return na.complex(size * na.cos(angle), size * na.sin(angle))

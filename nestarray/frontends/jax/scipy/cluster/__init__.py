@@ -1,0 +1,3 @@
+"""Clusters."""
+
+from nestarray.frontends.jax.scipy.cluster import vq as vq
