@@ -65,7 +65,8 @@ def steps() -> Table:
         net.eval()
         (x,) = inputs.values()
         graph, own = _converted(twin, net.config, x)
-        leaves = [p.requires_grad_() for p in graph.v.leaves()]
+        trained = graph.v.select("params")  # the twin's running statistics are no parameters
+        leaves = [p.requires_grad_() for p in trained.leaves()]
         program = graph.optimize(passes.TRAINING)
         functions: dict[str, Callable[..., Any]] = {
             "torch": net,

@@ -21,6 +21,10 @@ def _are_vectors(*given: Any) -> bool:
     return all(x is None or x.ndim == 1 for x in given)
 
 
+def _has_axis(x: Any, axis: int) -> bool:
+    return x.ndim > 1 and -x.ndim <= axis < x.ndim
+
+
 def _given_moments(
     x: Any,
     mean: Any,
@@ -33,7 +37,7 @@ def _given_moments(
 ) -> bool:
     # torch has no derivative by running moments, rejects a negative eps, and does not check the
     # moments of zero channels
-    is_one = x.ndim > 1 and axis == 1 and x.shape[1] and _fits(x, mean) and eps >= 0
+    is_one = _has_axis(x, axis) and x.shape[axis] and _fits(x, mean) and eps >= 0
     is_one = is_one and _are_vectors(mean, variance, weight, bias)
     return is_one and is_constant(mean) and is_constant(variance)
 
@@ -50,14 +54,16 @@ def batch_norm(
     eps: float = 1e-5,
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
-    return F.batch_norm(x, mean, variance, weight, bias, False, 0.0, eps)
+    if axis == 1:
+        return F.batch_norm(x, mean, variance, weight, bias, False, 0.0, eps)
+    out = F.batch_norm(x.movedim(axis, 1), mean, variance, weight, bias, False, 0.0, eps)
+    return out.movedim(1, axis)
 
 
 @supports(
     lambda x, weight=None, bias=None, *, axis=1, eps=1e-5: (
-        x.ndim > 1
-        and axis == 1
-        and x.numel() > x.shape[1]
+        _has_axis(x, axis)
+        and x.numel() > x.shape[axis]
         and _fits(x, weight)
         and _are_vectors(weight, bias)
         and eps > 0
@@ -67,7 +73,8 @@ def batch_norm_training(
     x: Any, weight: Any = None, bias: Any = None, *, axis: int = 1, eps: float = 1e-5
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
-    out = F.batch_norm(x, None, None, weight, bias, True, 0.0, eps)
+    x = x.movedim(axis, 1)
+    out = F.batch_norm(x, None, None, weight, bias, True, 0.0, eps).movedim(1, axis)
     variance, mean = torch.var_mean(x, [0, *range(2, x.ndim)], correction=0)
     return out, mean, variance
 
