@@ -1,8 +1,7 @@
 """The rules of JAX's primitives, by which jaxprs become calls of this frontend.
 
 The primitive ``add`` is `jax.lax.add`: its name finds the function, and its parameters have the
-names of the function's. `RULES` lists the exceptions. A jitted function of upstream, such as
-``relu``, is one call (`NAMED`), with its own derivative.
+names of the function's. `RULES` lists the exceptions.
 """
 
 from __future__ import annotations
@@ -157,9 +156,6 @@ RULES = {
     )
 }
 
-#: Names of upstream's jitted functions → the printed name of the function here.
-NAMED = {name: f"jax.nn.{name}" for name in ("relu", "relu6", "silu")}
-
 
 def find(op: str, /) -> Rule | None:
     """Return the rule of a primitive, by its name."""
@@ -169,12 +165,6 @@ def find(op: str, /) -> Rule | None:
         if rules.public_function(jax, name, owner="nestarray") is not None:
             return Rule(op, name)
     return None
-
-
-def find_named(name: str) -> Rule | None:
-    """Return the rule of a jitted function of upstream, by its name."""
-    printed = NAMED.get(name)
-    return None if printed is None else Rule(f"jit {name}", printed)
 
 
 def function(printed_name: str, /) -> Callable[..., Any]:

@@ -34,6 +34,7 @@ from nestarray.importers.jax.models import (
     kind_of,
     program_of,
 )
+from nestarray.importers.jax.named_calls import NamedCall, kept_calls, named_call, python_number
 from nestarray.importers.jax.places import place_of
 from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic, text_of
@@ -119,7 +120,7 @@ class JaxImporter:
         arrays = [shaped[i] for i in inputs]
         variables = list(program.v.leaves()), list(program.s.leaves())
         try:
-            with explained(program.name):
+            with explained(program.name), kept_calls():
                 closed = jax.make_jaxpr(flat)(*variables, arrays)
         except (jax.errors.InconclusiveDimensionOperation, TypeError) as error:
             if not any(axes):
@@ -403,17 +404,20 @@ class _Translation:
 
     def _call(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         name = eqn.primitive.name
-        rule = _named(eqn) or vocabulary.find(name)
+        named = _named(eqn)
+        if named is not None:
+            return self._named_call(eqn, named, inputs, place)
+        rule = vocabulary.find(name)
         assert rule is not None
         arguments = [self._argument(name, x) for x in inputs]
-        params = {} if _named(eqn) is not None else self._settings(eqn.params)
+        params = self._settings(eqn.params)
         if name == "broadcast_in_dim" and not isinstance(arguments[0], Node):
             rule = vocabulary.Rule(name, "jax.lax.full")
             dtype = dtypes.as_dtype(eqn.outvars[0].aval.dtype)
             params = {"shape": params["shape"], "fill_value": arguments[0], "dtype": dtype}
             arguments = []
         call = rule.call({**_operands(rule, name, arguments), **params})
-        is_single = not eqn.primitive.multiple_results or _named(eqn) is not None
+        is_single = not eqn.primitive.multiple_results
         return self.builder.call(
             call.name.rpartition(".")[2],
             call.function,
@@ -445,6 +449,20 @@ class _Translation:
             {"framework": "jax", "takes": tuple([dtypes.as_dtype(str(v.aval.dtype)) for v in eqn.invars])},
             aval=None if eqn.primitive.multiple_results else _aval(eqn.outvars[0].aval),
             place=place, origin=eqn.primitive.name,
+        )  # fmt: skip
+
+    def _named_call(self, eqn: Any, named: NamedCall, inputs: list[Any], place: Place) -> Node:
+        """A call of a public function, by position, with settings by name."""
+        given = [
+            x if _is_value(x) else python_number(x, var.aval)
+            for x, var, is_given in zip(inputs, eqn.invars, named.is_given, strict=True)
+            if is_given
+        ]
+        args = [x if isinstance(x, (int, float, complex)) else self._node(x) for x in given]
+        rule = named.rule
+        return self.builder.call(
+            rule.name.rpartition(".")[2], rule.function, rule.name, args, named.settings,
+            aval=_aval(eqn.outvars[0].aval), place=place, origin=eqn.primitive.name,
         )  # fmt: skip
 
     def _settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -595,6 +613,10 @@ def _builtins(pytree: Any) -> Any:
     return from_pytree(pytree).to_dict()
 
 
+def _is_value(x: Any) -> bool:
+    return isinstance(x, (Given, Equation, Part, Node))
+
+
 def _is_literal(atom: Any) -> bool:
     return hasattr(atom, "val")
 
@@ -643,25 +665,9 @@ def _jaxprs(params: Mapping[str, Any]) -> Iterator[Any]:
                 yield _open(item)
 
 
-def _named(eqn: Any) -> vocabulary.Rule | None:
-    """The rule of upstream's function that an equation calls; None for other calls.
-
-    A function of the user may have the same name, so the bodies are compared.
-    """
-    import jax
-
-    name, inner = eqn.primitive.name, eqn
-    if name == "custom_jvp_call":
-        body = _open(eqn.params["call_jaxpr"])
-        inner = body.eqns[0] if len(body.eqns) == 1 else eqn
-    called = inner.params.get("name", "")
-    rule = vocabulary.find_named(called) if name in _CALLS else None
-    if rule is None or not hasattr(jax.nn, called):
-        return None
-    known = jax.make_jaxpr(getattr(jax.nn, called))(*[v.aval for v in eqn.invars]).eqns
-    body = str(_called(eqn))
-    is_same = len(known) == 1 and str(known[0].params.get(_CALLS[name])) == body
-    return rule if is_same else None
+def _named(eqn: Any) -> NamedCall | None:
+    """The call of a public function that an equation is; None for other equations."""
+    return named_call(eqn) if eqn.primitive.name in _CALLS else None
 
 
 def _why_no_arrays(eqn: Any) -> str:

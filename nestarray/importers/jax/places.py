@@ -18,6 +18,8 @@ from nestarray.importers.patching import one_trace, patched
 
 _IMPORTERS = str(Path(__file__).parents[1])
 _PACKAGE = str(Path(__file__).parents[2])
+#: Files of functions that are called between the source and JAX.
+_WRAPPERS = ("importers/patching.py", "jax/named_calls.py")
 #: The calls of this package around a line of its backends are fewer.
 _FRAMES = 20
 
@@ -43,6 +45,8 @@ def _line_of(source_info: Any) -> str:
     frames = source_info_util.summarize(source_info, num_frames=_FRAMES).splitlines()
     for frame in reversed(frames):
         found = re.match(r"(.*?):(\d+)(:\d+)? \(", frame)
+        if found is not None and found[1].endswith(_WRAPPERS):
+            continue
         if found is None or found[1].startswith(_IMPORTERS):
             return ""
         if not found[1].startswith(_PACKAGE):

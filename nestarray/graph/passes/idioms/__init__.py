@@ -14,7 +14,7 @@ from typing import Any
 from nestarray import ops
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies, iter_nodes
-from nestarray.graph.passes.idioms import activations, attention, normalization
+from nestarray.graph.passes.idioms import activations, attention, losses, normalization
 from nestarray.graph.passes.idioms.attention import PRODUCTS
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, tolerance_of, traced
 from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
@@ -25,7 +25,7 @@ from nestarray.graph.passes.transposes import order_of
 #: The rules, in groups that are applied one after the other.
 RULES: tuple[tuple[Idiom, ...], ...] = (
     (*normalization.RULES, *activations.RULES),
-    attention.RULES,
+    (*attention.RULES, *losses.RULES),
 )
 #: An idiom has at most so many calls.
 _MOST_CALLS = 80

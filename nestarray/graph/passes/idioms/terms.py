@@ -61,7 +61,20 @@ ONE = Term("one")
 
 #: Ops of elements that a term keeps, besides those of arithmetic.
 _ELEMENTWISE = frozenset(
-    ["exp", "log", "tanh", "erf", "erfc", "sigmoid", "log1p", "expm1", "abs", "maximum", "minimum"]
+    [
+        "exp",
+        "log",
+        "tanh",
+        "erf",
+        "erfc",
+        "sigmoid",
+        "log1p",
+        "expm1",
+        "abs",
+        "maximum",
+        "minimum",
+        "isfinite",
+    ]
 )
 #: Ops along one axis that keep the shape.
 _ALONG_AXIS = frozenset(["softmax", "log_softmax"])
