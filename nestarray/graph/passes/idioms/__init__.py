@@ -195,8 +195,10 @@ class _Search:
         )
 
     def _number_of(self, node: Node) -> float | None:
-        """The number that all elements of a floating constant are."""
-        if node.source != "constants" or node.aval is None or not node.aval.dtype.is_floating:
+        """The number that all elements of a floating constant, or of a mask, are."""
+        if node.source != "constants" or node.aval is None:
+            return None
+        if not (node.aval.dtype.is_floating or node.aval.dtype.kind == "bool"):
             return None
         if node.path not in self.numbers:
             x = ops.to_backend(self.graph.constants[node.path], "numpy")

@@ -64,14 +64,20 @@ def _norm(match: Match) -> Node | None:
     found = {*"".join(letters)}
     if found <= {"n", "c"}:
         return _layer_norm(match, "layer_norm")
+    axes = match.axes["x"]
+    if "g" in letters and letters[letters.index("g") + 1 :][:1] == ["c"]:  # groups are separate
+        at = letters.index("g")
+        letters = [*letters[:at], "gc", *letters[at + 2 :]]
+        axes = (*axes[:at], axes[at] + axes[at + 1], *axes[at + 2 :])
     channels = [i for i, text in enumerate(letters) if "g" in text or "c" in text]
     if len(channels) != 1 or letters[channels[0]] not in ("g", "gc"):
         return None
     (channel,) = channels
     if "n" not in found and letters[channel] == "g":
         return _batch_norm(match, channel)
-    if channel and letters[0] in ("n", "") and "n" not in "".join(letters[1:]):
-        return _group_norm(match, channel)
+    first = "".join(letters[1:] if channel else letters)
+    if "n" not in first and (not channel or letters[0] in ("n", "")):
+        return _group_norm(match, axes, channel)
     return None
 
 
@@ -126,18 +132,21 @@ def _batch_norm(match: Match, channel: int) -> Node | None:
     return match.finish(match.item(both, 0, shape), match.axes["x"])
 
 
-def _group_norm(match: Match, channel: int) -> Node | None:
-    vectors = _vectors(match, (match.axes["x"][channel],))
+def _group_norm(match: Match, axes: Axes, channel: int) -> Node | None:
+    vectors = _vectors(match, (axes[channel],))
     groups = match.size(match.atoms("x", "g"))
-    x = match.node("x")
-    assert x.aval is not None
     if vectors is None or not isinstance(groups, int):
+        return None
+    if not channel:  # without a batch
+        axes, channel = ((), *axes), 1
+    x = match.arranged("x", axes)
+    if x is None or x.aval is None:
         return None
     settings = {"num_groups": groups} | ({} if channel == 1 else {"axis": channel})
     y = match.call(
         "group_norm", x, *vectors, shape=x.aval.shape, **settings, eps=match.numbers["eps"]
     )
-    return match.finish(y, match.axes["x"])
+    return match.finish(y, axes)
 
 
 def _norms() -> list[Idiom]:

@@ -231,9 +231,10 @@ class Terms:
             return 1.0, Term(name, tuple([self._scaled(arg, axes) for arg in x.args]))
         if name in _ALONG_AXIS:
             axis = arguments_of(x)["axis"]
-            if isinstance(axis, int):
-                arg = self._scaled(x.args[0], axes)
-                return 1.0, Term(name, (arg,), atoms=frozenset(axes[axis]))
+            along = () if axis is None else (axis,) if isinstance(axis, int) else axis
+            if along:
+                atoms = frozenset(atom for i in along for atom in axes[i])
+                return 1.0, Term(name, (self._scaled(x.args[0], axes),), atoms=atoms)
         return _leaf(x, axes)
 
     def _add(self, x: Node, axes: Axes) -> Scaled:
@@ -292,7 +293,16 @@ class Terms:
         if not isinstance(condition, Node):
             raise NoTerm
         seen = self._scaled(condition, axes)
+        if seen[1] is ONE:
+            return self._scaled(rest[0] if seen[0] else rest[1], axes)
         return 1.0, Term("where", (seen, *[self._scaled(arg, axes) for arg in rest]))
+
+    def _full(self, x: Node, axes: Axes) -> Scaled:
+        value = arguments_of(x)["fill_value"]
+        return (float(value), ONE) if isinstance(value, (int, float)) else _leaf(x, axes)
+
+    def _full_like(self, x: Node, axes: Axes) -> Scaled:
+        return self._full(x, axes)
 
     def _sum(self, x: Node, axes: Axes) -> Scaled:
         return self._reduced("sum", x, axes)
@@ -319,8 +329,9 @@ class Terms:
         over = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
         over = [a % rank for a in over]
         kept = iter(axes if not arguments["keepdims"] else self._without(axes, over))
+        outer_key = _text(axes)
         inner = [
-            self._labels((kind, x.name, i), shape[i]) if i in over else next(kept)
+            self._labels(("over", arg.name, i, outer_key), shape[i]) if i in over else next(kept)
             for i in range(rank)
         ]
         atoms = frozenset(atom for i in over for atom in inner[i])
@@ -339,10 +350,11 @@ class Terms:
         over = [a % rank for a in over]
         kept = iter(axes if not arguments["keepdims"] else self._without(axes, over))
         outer: list[Any] = [() if i in over else next(kept) for i in range(rank)]
+        outer_key = _text(axes)
         first, second = [
-            [self._labels((kind, x.name, i), arg.aval.shape[i]) if i in over else outer[i]
+            [self._labels(("over", name, i, outer_key), arg.aval.shape[i]) if i in over else outer[i]
              for i in range(rank)]
-            for kind in ("mean", "var")
+            for name in (arg.name, x.name)
         ]  # fmt: skip
         atoms = [frozenset(atom for i in over for atom in inner[i]) for inner in (first, second)]
         c, mean = self._reduce("mean", self._scaled(arg, tuple(first)), atoms[0])
@@ -465,6 +477,11 @@ def _shape(x: Any) -> tuple[Any, ...]:
     if not isinstance(x, Node) or x.aval is None:
         raise NoTerm
     return x.aval.shape
+
+
+def _text(axes: Axes) -> str:
+    """Equal for equal labels, with axes of size 1 and without."""
+    return str([axis for axis in axes if axis])
 
 
 def _aligned(axes: Axes, shape: Sequence[Any]) -> Axes:

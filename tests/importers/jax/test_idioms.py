@@ -1,0 +1,134 @@
+"""Layers of Flax, Haiku and Equinox become single ops when a graph is lowered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import flax.linen as nn
+import haiku as hk
+import jax
+import jax.numpy as jnp
+import pytest
+from flax import nnx
+
+import nestarray as na
+
+KEY = jax.random.PRNGKey(0)
+X = jax.random.normal(KEY, (2, 4, 8))
+IMAGES = jax.random.normal(KEY, (2, 6, 6, 8))
+
+
+def linen(module: nn.Module, x: Any = X, **settings: Any) -> na.Graph:
+    return na.trace_graph(module, x, variables=module.init(KEY, x), **settings)
+
+
+def haiku(function: Callable[[Any], Any], x: Any = X) -> na.Graph:
+    transformed = hk.transform(function)
+    return na.trace_graph(transformed, x, params=transformed.init(KEY, x))
+
+
+class LinenBlock(nn.Module):
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        mask = nn.make_causal_mask(x[..., 0])
+        x = x + nn.MultiHeadDotProductAttention(2)(nn.LayerNorm()(x), mask=mask)
+        return x + nn.Dense(8)(nn.gelu(nn.Dense(16)(nn.RMSNorm()(x))))
+
+
+class NnxBlock(nnx.Module):
+    def __init__(self) -> None:
+        rngs = nnx.Rngs(1)
+        self.norm, self.rms = nnx.LayerNorm(8, rngs=rngs), nnx.RMSNorm(8, rngs=rngs)
+        self.attention = nnx.MultiHeadAttention(2, 8, decode=False, rngs=rngs)
+        self.up, self.down = nnx.Linear(8, 16, rngs=rngs), nnx.Linear(16, 8, rngs=rngs)
+
+    def __call__(self, x: Any) -> Any:
+        x = x + self.attention(self.norm(x), mask=nnx.make_causal_mask(x[..., 0]))
+        return x + self.down(nnx.gelu(self.up(self.rms(x))))
+
+
+def haiku_block(x: Any) -> Any:
+    norm = hk.LayerNorm(-1, create_scale=True, create_offset=True)
+    mask = jnp.tril(jnp.ones((1, 1, 4, 4)))
+    h = norm(x)
+    attention = hk.MultiHeadAttention(2, 4, w_init=hk.initializers.VarianceScaling(1.0))
+    x = x + attention(h, h, h, mask=mask)
+    return x + hk.Linear(8)(jax.nn.gelu(hk.Linear(16)(hk.RMSNorm(-1)(x))))
+
+
+class EquinoxBlock(eqx.Module):
+    norm: eqx.nn.LayerNorm
+    rms: eqx.nn.RMSNorm
+    attention: eqx.nn.MultiheadAttention
+    up: eqx.nn.Linear
+    down: eqx.nn.Linear
+
+    def __init__(self) -> None:
+        self.norm, self.rms = eqx.nn.LayerNorm(8), eqx.nn.RMSNorm(8)
+        self.attention = eqx.nn.MultiheadAttention(2, 8, key=KEY)
+        self.up, self.down = eqx.nn.Linear(8, 16, key=KEY), eqx.nn.Linear(16, 8, key=KEY)
+
+    def __call__(self, x: Any) -> Any:
+        h = jax.vmap(self.norm)(x)
+        x = x + self.attention(h, h, h, mask=jnp.tril(jnp.ones((4, 4), bool)))
+        return x + jax.vmap(self.down)(jax.nn.gelu(jax.vmap(self.up)(jax.vmap(self.rms)(x))))
+
+
+BLOCKS: dict[str, Callable[[], na.Graph]] = {
+    "linen": lambda: linen(LinenBlock()),
+    "nnx": lambda: na.trace_graph(NnxBlock(), X),
+    "haiku": lambda: haiku(haiku_block),
+    "equinox": lambda: na.trace_graph(EquinoxBlock(), X[0]),
+    "equinox batched": lambda: na.trace_graph(jax.vmap(EquinoxBlock()), X),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKS)
+def test_transformer_block(name: str) -> None:
+    graph = BLOCKS[name]().lower()
+    calls = graph.report().calls
+    for op in ("layer_norm", "rms_norm", "gelu", "scaled_dot_product_attention"):
+        assert calls.get(f"na.{op}") == 1, str(graph)
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
+    assert report.gradients
+
+
+#: (graph, op) of one layer.
+LAYERS: dict[str, tuple[Callable[[], na.Graph], str]] = {
+    "linen group norm": (lambda: linen(nn.GroupNorm(2), IMAGES), "group_norm"),
+    "linen instance norm": (lambda: linen(nn.InstanceNorm(), IMAGES), "group_norm"),
+    "linen batch norm": (
+        lambda: linen(nn.BatchNorm(use_running_average=True), IMAGES), "batch_norm",
+    ),
+    "nnx group norm": (
+        lambda: na.trace_graph(nnx.GroupNorm(8, 2, rngs=nnx.Rngs(0)), IMAGES), "group_norm",
+    ),
+    "nnx batch norm": (
+        lambda: na.trace_graph(nnx.BatchNorm(8, rngs=nnx.Rngs(0)), IMAGES), "batch_norm",
+    ),
+    "nnx batch norm, training": (
+        lambda: na.trace_graph(nnx.BatchNorm(8, rngs=nnx.Rngs(0)), IMAGES, train=True),
+        "batch_norm_training",
+    ),
+    "haiku group norm": (lambda: haiku(lambda x: hk.GroupNorm(2)(x), IMAGES), "group_norm"),
+    "equinox group norm": (
+        lambda: na.trace_graph(eqx.nn.GroupNorm(2, 8), IMAGES[0].transpose(2, 0, 1)), "group_norm",
+    ),
+    "slow variance": (lambda: linen(nn.LayerNorm(use_fast_variance=False)), "layer_norm"),
+    "no parameters": (
+        lambda: linen(nn.LayerNorm(use_bias=False, use_scale=False)), "layer_norm",
+    ),
+    "exact gelu": (lambda: na.trace_graph(lambda x: nn.gelu(x, approximate=False), X), "gelu"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_layer(name: str) -> None:
+    make, op = LAYERS[name]
+    graph = make().lower()
+    assert f"na.{op}" in graph.report().calls, str(graph)
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
