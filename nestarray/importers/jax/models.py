@@ -12,7 +12,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nestarray import backends, dtypes
 from nestarray.container import Container
@@ -68,10 +68,6 @@ class Program:
     v: Container = field(default_factory=Container)
     s: Container = field(default_factory=Container)
     is_closed: bool = False
-
-
-#: Kind of module → its variables by path.
-_READERS = {"equinox": from_equinox, "nnx": from_flax}
 
 
 def kind_of(source: Any) -> str:
@@ -138,11 +134,12 @@ def _function_of(
     given = {parameter: args[place] if is_positional else kwargs[parameter]}
     is_array = backends.is_array(given[parameter])
     variables = given if is_array else given[parameter]  # an array has the argument's name
-    everything = from_pytree(variables)
-    v, s = _parted(everything, lambda path, x: dtypes.dtype_of(x).is_inexact)
+    form = _FORMS.get(kind_of(variables), _FORMS[""])
+    everything = form.read(variables)
+    v, s = form.parted(everything)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        filled = to_pytree(_joined(everything, v, s), variables)
+        filled = form.write(_joined(everything, v, s), variables)
         filled = filled[parameter] if is_array else filled
         if is_positional:
             return function(*args[:place], filled, *args[place:], **kwargs), {}
@@ -157,13 +154,33 @@ def _function_of(
 
 def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Container]:
     """The variables of the modules that a function names, or that a transformation wraps."""
-    found = {
-        _joined_path(name, path): x
-        for name, module in _closed_modules(function).items()
-        for path, x in _READERS[kind_of(module)](module).flat_items()
-        if not dtypes.is_key(x)
-    }
-    return _parted(Container.from_flat_dict(found), lambda path, x: dtypes.dtype_of(x).is_inexact)
+    found: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+    for name, module in _closed_modules(function).items():
+        form = _FORMS[kind_of(module)]
+        everything = form.read(module).select(lambda path, x: not dtypes.is_key(x))
+        for part, c in zip(found, form.parted(everything), strict=True):
+            part |= {_joined_path(name, path): x for path, x in c.flat_items()}
+    return Container.from_flat_dict(found[0]), Container.from_flat_dict(found[1])
+
+
+def _has_variables(value: Any) -> bool:
+    """Whether a value is a module that holds its variables."""
+    kind = kind_of(value)
+    return kind in ("equinox", "nnx") or (kind == "linen" and value.scope is not None)
+
+
+class _Form(NamedTuple):
+    """Conversion of variables.
+
+    Attributes:
+        read: variables as a Container.
+        write: a Container, and variables of the same structure, as variables.
+        parted: the parameters and the other arrays of a Container.
+    """
+
+    read: Callable[[Any], Container]
+    write: Callable[[Container, Any], Any]
+    parted: Callable[[Container], tuple[Container, Container]]
 
 
 @contextlib.contextmanager
@@ -184,8 +201,8 @@ def _training(module: Any) -> Iterator[None]:
 def _closed_modules(function: Callable[..., Any]) -> dict[str, Any]:
     """Name → module that a function names, or that a transformation wraps."""
     wrapped = _untransformed(function)
-    named = {"": wrapped} if kind_of(wrapped) in _READERS else variables_of(wrapped)
-    return {name: value for name, value in named.items() if kind_of(value) in _READERS}
+    named = {"": wrapped} if _has_variables(wrapped) else variables_of(wrapped)
+    return {name: value for name, value in named.items() if _has_variables(value)}
 
 
 def _parts(path: str, module: Any) -> Iterator[tuple[str, Any]]:
@@ -223,7 +240,7 @@ def _untransformed(function: Any) -> Any:
 def _equinox(request: Request) -> Program:
     module = request.source
     everything = from_equinox(module)
-    v, s = _parted(everything, lambda path, x: dtypes.dtype_of(x).is_inexact)
+    v, s = _by_dtype(everything)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         filled = to_equinox(_joined(everything, v, s), module)
@@ -294,7 +311,7 @@ def _nnx(request: Request) -> Program:
     module = request.source
     kwargs = _with_modes(module.__call__, request, request.kwargs)
     everything = from_flax(module)
-    v, s = _parted(everything, lambda path, x: path.startswith("params/"))
+    v, s = _by_collection(everything)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         given = _joined(everything, v, s)
@@ -345,7 +362,7 @@ def _linen(request: Request) -> Program:
             "variables=module.init(key, x)"
         )
     everything = from_flax(variables)
-    v, s = _parted(everything, lambda path, x: path.startswith("params/"))
+    v, s = _by_collection(everything)
     # a cache is written in evaluation
     written = [
         name for name in everything if name != "params" and (request.train or name == "cache")
@@ -408,7 +425,33 @@ def _parted(
 def _joined(everything: Container, v: Container, s: Container) -> Container:
     """`everything` with new values."""
     new: Mapping[str, Any] = {**dict(v.flat_items()), **dict(s.flat_items())}
-    return everything.map(lambda path, x: key_like(x, new[path]), with_path=True)
+    return everything.map(lambda path, x: key_like(x, new.get(path, x)), with_path=True)
+
+
+def _by_dtype(everything: Container) -> tuple[Container, Container]:
+    """The inexact arrays, and the others."""
+    return _parted(everything, lambda path, x: dtypes.dtype_of(x).is_inexact)
+
+
+def _by_collection(everything: Container) -> tuple[Container, Container]:
+    """The collection "params", and the others."""
+    return _parted(everything, lambda path, x: path.startswith("params/"))
+
+
+def _by_collection_or_dtype(everything: Container) -> tuple[Container, Container]:
+    """The collections of Flax, if these are the keys; else by dtype."""
+    arrays = everything.select(lambda path, x: backends.is_array(x))
+    has_collections = arrays.spec.kind == "dict" and "params" in arrays and len(arrays) > 1
+    return (_by_collection if has_collections else _by_dtype)(arrays)
+
+
+#: Kind of module, or empty for a pytree → the form of its variables.
+_FORMS = {
+    "nnx": _Form(from_flax, to_flax, _by_collection),
+    "linen": _Form(lambda module: from_flax(module.variables), to_flax, _by_collection),
+    "equinox": _Form(from_equinox, to_equinox, _by_dtype),
+    "": _Form(from_pytree, to_pytree, _by_collection_or_dtype),
+}
 
 
 def key_words(x: Any) -> Any:
