@@ -12,7 +12,7 @@ PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 .PHONY: help env test test-full test-cpus conformance demo bench lint format docs models clean
 
 help:
-	@echo "make demo       train in PyTorch, move to JAX, TensorFlow and NumPy, fine-tune in JAX, move back"
+	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax, fine-tune in PyTorch, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
 	@echo "make test-full  all tests, with many more models and random examples"
 	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"
@@ -52,6 +52,7 @@ conformance: $(READY) $(SUITE)
 
 demo: $(READY)
 	$(BIN)/python -m examples.digits
+	$(BIN)/python -m examples.flax_in_torch
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks

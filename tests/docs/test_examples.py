@@ -9,7 +9,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 import nestarray as na
-from examples import gaussian_process, lora_in_jax
+from examples import flax_in_torch, gaussian_process, lora_in_jax
 
 
 def test_adapters_trained_in_jax_improve_the_model_in_torch(
@@ -49,3 +49,11 @@ def test_the_gaussian_process_is_that_of_scikit_learn(backend: str) -> None:
     new = np.linspace(-2.0, 2.0, 10, dtype="float32").reshape(5, 2)
     mean = gaussian_process.predict(p, own_x, own_y, na.to_backend(new, backend))
     np.testing.assert_allclose(na.to_backend(mean, "numpy"), oracle.predict(new), atol=2e-3)
+
+
+def test_a_flax_network_is_fine_tuned_in_torch(capsys: pytest.CaptureFixture[str]) -> None:
+    figures = flax_in_torch.run(epochs=2, tuning_epochs=3)
+    assert figures["agrees"]
+    assert figures["learned"] > 0.8
+    assert figures["after"] > figures["before"] + 0.15
+    assert "in PyTorch: Network on torch (eval): agrees" in capsys.readouterr().out
