@@ -28,7 +28,7 @@ from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
-from nestarray.transforms.recording import recording
+from nestarray.transforms.recording import recording, single_steps
 
 
 def is_lowered(graph: Graph) -> bool:
@@ -80,6 +80,7 @@ def lower(graph: Graph) -> Graph:
         stack.enter_context(use_backend(backend))
         stack.enter_context(np.errstate(all="ignore"))
         stack.enter_context(recording(ControlFlow(recorder)))
+        stack.enter_context(single_steps())
         if isinstance(recorder, OpenRecorder):
             stack.enter_context(creations_recorded())
         values = _run(here, recorder)

@@ -31,7 +31,7 @@ from nestarray.transforms.carries import (
     take_apart,
 )
 from nestarray.transforms.loop_arguments import check_count, length_of, scalar
-from nestarray.transforms.recording import current_recorder
+from nestarray.transforms.recording import current_recorder, takes_single_steps
 from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function
 from nestarray.typing import Array, Nest
 
@@ -161,6 +161,7 @@ def while_loop(
     body = _flat(backend, Body, body_fn, "while_loop", form, avals)
     test = _flat(backend, Test, cond_fn, "while_loop", form, avals)
     run = find(backend, "while_loop", given)
+    max_steps = 1 if takes_single_steps() else max_steps
     found = repeat_until_stable(lambda: run(test, body, body.carry.start(given, like), max_steps))
     return form.nest(found)
 

@@ -6,6 +6,8 @@ import pickle
 from collections import Counter
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -126,6 +128,19 @@ def test_a_lowered_graph_reads_as_ops(images: torch.Tensor) -> None:
     )
     assert graph.lower() is graph
     assert graph.calls[0].module == "embed"
+
+
+def test_a_loop_that_does_not_end_at_zero_is_lowered() -> None:
+    def doubled(x: Any) -> Any:
+        return na.while_loop(lambda c: na.sum(c) < 100, lambda c: c * 2, x)
+
+    x = np.ones(3)
+    lowered = na.trace_graph(doubled, x).to_backend("torch").to_backend("numpy").lower()
+    np.testing.assert_array_equal(lowered(x), x * 64)
+    jitted = na.trace_graph(
+        lambda x: jax.lax.while_loop(lambda c: c.sum() < 100, lambda c: c * 2, x), jnp.ones(3)
+    )
+    np.testing.assert_array_equal(jitted.to_backend("numpy").lower()(x.astype("float32")), x * 64)
 
 
 @pytest.mark.parametrize("backend", [SLOW_TO_COMPILE, "numpy"])
