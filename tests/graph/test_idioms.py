@@ -46,13 +46,15 @@ def drawn(rule: Idiom, sizes: Any, seed: int = 0) -> dict[str, Any]:
         if name == "mask":
             arrays[name] = rng.random(shape) < 0.6
             arrays[name][0, 1] = rule.name_of_mask == "dropped"  # a row without any position
+        elif name == "indices":
+            arrays[name] = np.asarray([2, -1, 0][: shape[0]])
         elif axes:
             arrays[name] = rng.standard_normal(shape) + (3.0 if name == "variance" else 0.5)
     return arrays
 
 
 class Pattern(Module):
-    """The pattern of a rule; operands beside x are variables."""
+    """The pattern of a rule; operands other than x are variables."""
 
     def __init__(self, rule: Idiom, arrays: dict[str, Any]) -> None:
         self.rule, self.held = rule, {}
@@ -81,7 +83,7 @@ def traced(rule: Idiom, arrays: dict[str, Any]) -> na.Graph:
 def run(graph: na.Graph, arrays: dict[str, Any]) -> list[torch.Tensor]:
     """The value in torch, and the gradients of its product with fixed numbers."""
     graph = graph.to_backend("torch")
-    given = [torch.tensor(x, requires_grad=x.dtype != bool) for x in arrays.values()]
+    given = [torch.tensor(x, requires_grad=x.dtype == float) for x in arrays.values()]
     given = given[:1] if graph.v.paths() else given
     v = graph.v.map(lambda x: x.requires_grad_())
     out = graph(*given, v=v)
@@ -108,6 +110,6 @@ def test_replacement_equals_pattern(rule: Idiom, sizes: Any, op: str) -> None:
 def test_constant_rows(rule: Idiom, sizes: Any, op: str) -> None:
     arrays = drawn(rule, sizes)
     first = next(iter(arrays))
-    arrays[first] = np.full_like(arrays[first], 2.0)
+    arrays[first] = np.full_like(arrays[first], 2)
     graph = traced(rule, arrays)
     assert_equal(graph, recognize_idioms(graph), arrays)

@@ -53,7 +53,13 @@ def take(
     nearest element, "wrap" the position modulo the length.
     """
     refuse_in_place("take", out)
-    a, indices = as_array(a), _index(indices, a)
+    a = as_array(a)
+    if type(indices) is int and axis is not None:
+        axis = normal_axis(axis, len(na.shape(a)))
+        size = na.shape(a)[axis]
+        if isinstance(size, int) and -size <= indices < size and mode != "clip":
+            return na.getitem(a, (*[builtins.slice(None)] * axis, indices))
+    indices = _index(indices, a)
     if axis is None:
         a, axis = na.reshape(a, (-1,)), 0
     size = na.shape(a)[axis]

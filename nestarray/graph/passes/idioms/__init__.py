@@ -14,9 +14,9 @@ from typing import Any
 from nestarray import ops
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies, iter_nodes
-from nestarray.graph.passes.idioms import activations, attention, losses, normalization
+from nestarray.graph.passes.idioms import activations, attention, losses, normalization, products
 from nestarray.graph.passes.idioms.attention import PRODUCTS
-from nestarray.graph.passes.idioms.idiom import Idiom, Match, tolerance_of, traced
+from nestarray.graph.passes.idioms.idiom import Idiom, Match, is_range_of, tolerance_of, traced
 from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
 from nestarray.graph.passes.idioms.terms import NoTerm, Terms
 from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
@@ -25,7 +25,7 @@ from nestarray.graph.passes.transposes import order_of
 #: The rules, in groups that are applied one after the other.
 RULES: tuple[tuple[Idiom, ...], ...] = (
     (*normalization.RULES, *activations.RULES),
-    (*attention.RULES, *losses.RULES),
+    (*attention.RULES, *losses.RULES, *products.RULES),
 )
 #: An idiom has at most so many calls.
 _MOST_CALLS = 80
@@ -168,7 +168,8 @@ class _Search:
         def is_leaf(node: Node) -> bool:
             return node not in within and (node in self.varying or node not in near)
 
-        terms = Terms([*anchors], is_leaf, self._number_of, order_of)
+        is_range = lambda node: is_range_of(node, self.graph.constants)  # noqa: E731
+        terms = Terms([*anchors], is_leaf, self._number_of, order_of, is_range)
         try:
             return terms, *terms.of(root), within
         except NoTerm:

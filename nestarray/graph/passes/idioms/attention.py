@@ -47,7 +47,7 @@ def _search(root: Node) -> Iterator[dict[str, Node]]:
     if len(arrays) != 2:
         return
     for weights, value in (arrays, arrays[::-1]):
-        weights = _unviewed(weights)
+        weights = unviewed(weights)
         if op_name(weights) != "softmax":
             continue
         for product in _products(weights.args[0], _MOST_STEPS):
@@ -57,7 +57,7 @@ def _search(root: Node) -> Iterator[dict[str, Node]]:
                     yield {"query": query, "key": key, "value": value}
 
 
-def _unviewed(x: Node) -> Node:
+def unviewed(x: Node) -> Node:
     while op_name(x) in VIEWS or op_name(x) == "astype":
         x = x.args[0]
     return x

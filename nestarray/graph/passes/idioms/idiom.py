@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import dtypes
+from nestarray import dtypes, ops
 from nestarray.graph.builder import aval_of
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.idioms.matching import Bindings
 from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
-from nestarray.graph.passes.rewriting import Writer, op_name
+from nestarray.graph.passes.rewriting import Writer, arguments_of, op_name
 from nestarray.graph.passes.transposes import order_of
 from nestarray.graph.record.recorder import Recorder, Traced
 
@@ -26,7 +26,7 @@ ORIGIN = "idiom:"
 
 @dataclass(frozen=True, eq=False)
 class Idiom:
-    """A rule: calls that compute `pattern` become those of `replacement`.
+    """A rule: calls that compute `pattern` become calls of `replacement`.
 
     Attributes:
         name: in the report.
@@ -75,8 +75,20 @@ def idiom_of(node: Node) -> str:
     return node.origin.removeprefix(ORIGIN) if node.origin.startswith(ORIGIN) else ""
 
 
+def is_range_of(node: Node, constants: Any) -> bool:
+    """Whether a value is 0, 1, 2, …: a constant, or a call of `arange`."""
+    if node.kind == "call" and op_name(node) == "arange":
+        given = arguments_of(node)
+        start, stop = given["start"], given["stop"]
+        return given["step"] == 1 and (stop is None or start == 0)
+    if node.source != "constants" or node.aval is None or not node.aval.dtype.is_integer:
+        return False
+    x = np.asarray(ops.to_backend(constants[node.path], "numpy")).squeeze()
+    return x.ndim == 1 and bool((x == np.arange(x.size)).all())
+
+
 def _dtype(name: str) -> str:
-    return "bool" if name == "mask" else "float64"
+    return {"mask": "bool", "indices": "int64"}.get(name, "float64")
 
 
 @cache
@@ -90,7 +102,9 @@ def traced(idiom: Idiom) -> tuple[Scaled, dict[Atom, str]]:
     with np.errstate(all="ignore"):
         given = [Traced(x, nodes[name], recorder) for name, x in arrays.items()]
         root = idiom.pattern(*given)._node
-    terms = Terms([*nodes.values()], lambda node: False, lambda node: None, order_of)
+    held = recorder.builder.values["constants"]
+    is_range = lambda node: is_range_of(node, held)  # noqa: E731
+    terms = Terms([*nodes.values()], lambda node: False, lambda node: None, order_of, is_range)
     scaled, _ = terms.of(root)
     letter: dict[Atom, str] = {}
 
@@ -137,7 +151,7 @@ class Match:
                 self.axes[name] = own
         self.writer: Writer = None  # type: ignore[assignment]
 
-    # -- what is known ---------------------------------------------------------------------
+    # -- reading ---------------------------------------------------------------------
 
     def spelled(self, name: str) -> list[str]:
         """The letters of each axis of a parameter; empty for size 1."""
@@ -213,10 +227,16 @@ class Match:
         numbers = tuple([-1 if i in is_open else n for i, n in enumerate(shape)])
         return self.call("reshape", node, numbers, shape=shape, dtype=dtype)
 
-    def finish(self, node: Node, axes: Axes) -> Node | None:
-        """The last value with the axes of the idiom's value, under its name."""
+    def finish(self, node: Node, axes: Axes, op: str = "") -> Node | None:
+        """The last value with the axes of the idiom's value, under its name.
+
+        Args:
+            node: the value of the new calls.
+            axes: its labels.
+            op: the name in the report; by default the op of `node`.
+        """
         assert self.root.aval is not None
-        node.origin = f"{ORIGIN}{op_name(node) or self.idiom.name}"
+        node.origin = f"{ORIGIN}{op or op_name(node) or self.idiom.name}"
         moved = self.moved(node, axes, self.root_axes)
         if moved is None or moved.aval is None or moved.aval.shape != self.root.aval.shape:
             return None

@@ -13,7 +13,7 @@ from nestarray.graph.passes.idioms.terms import ONE, Atom, Axes, Scaled, Term
 
 @dataclass(frozen=True)
 class Bindings:
-    """What the parameters of a pattern are in a program.
+    """The values of the parameters of a pattern in a program.
 
     Attributes:
         nodes: parameter → the value.

@@ -59,7 +59,7 @@ class Term:
 
 ONE = Term("one")
 
-#: Ops of elements that a term keeps, besides those of arithmetic.
+#: Ops of elements that a term keeps, besides arithmetic.
 _ELEMENTWISE = frozenset(
     [
         "exp",
@@ -103,6 +103,7 @@ class Terms:
         is_leaf: whether terms look into none of the calls behind a value.
         number_of: the number that a value is, or None.
         order_of: the order of axes of a transposing call, or None.
+        is_range: whether a value is 0, 1, 2, ….
     """
 
     def __init__(
@@ -111,9 +112,11 @@ class Terms:
         is_leaf: Callable[[Node], bool],
         number_of: Callable[[Node], float | None],
         order_of: Callable[[Node], tuple[int, ...] | None],
+        is_range: Callable[[Node], bool],
     ) -> None:
         self.anchors, self.is_leaf = frozenset(anchors), is_leaf
         self.number_of, self.order_of = number_of, order_of
+        self.is_range = is_range
         self.sizes: dict[Atom, Any] = {}
         self.splits: dict[Atom, tuple[Atom, Atom]] = {}
         self.nodes: dict[Term, tuple[Node, Axes]] = {}
@@ -133,7 +136,7 @@ class Terms:
     # -- labels ----------------------------------------------------------------------------
 
     def _labels(self, atom: Atom, size: Any) -> tuple[Atom, ...]:
-        """The label of an axis, or those of its parts."""
+        """The label of an axis, or the labels of its parts."""
         if size == 1:
             return ()
         self.sizes[atom] = size
@@ -286,7 +289,18 @@ class Terms:
         arg = x.args[0]
         if isinstance(arg, Node) and arg.aval is not None and arg.aval.dtype is x.aval.dtype:
             return self._scaled(arg, axes)
-        return 1.0, Term("astype", (self._scaled(arg, axes),), x.aval.dtype.name)
+        c, term = self._scaled(arg, axes)
+        if term.op == "one_hot":
+            return c, term
+        return 1.0, Term("astype", ((c, term),), x.aval.dtype.name)
+
+    def _equal(self, x: Node, axes: Axes) -> Scaled:
+        for other, steps in (x.args, x.args[::-1]):
+            _, term = self._scaled(steps, axes)
+            if term.op == "leaf" and self.is_range(term.settings[0]):  # type: ignore[index]
+                atoms = frozenset(a for axis in term.settings[1] for a in axis)  # type: ignore[index]
+                return 1.0, Term("one_hot", (self._scaled(other, axes),), atoms=atoms)
+        return _leaf(x, axes)
 
     def _where(self, x: Node, axes: Axes) -> Scaled:
         condition, *rest = x.args
