@@ -73,8 +73,20 @@ FIRST = [
     for space in SPACES
     for row in expressions.first_of_each_function([row for s, row in EXPRESSIONS if s == space])
 ]
-#: Expression → why its derivative is not compared.
-NOT_DIFFERENTIATED: dict[str, str] = {}
+#: Beginning of an expression → why its derivative is not compared.
+NOT_DIFFERENTIATED = {
+    **dict.fromkeys(
+        ["nextafter", "igamma_grad_a", "random_gamma_grad", "betainc", "polygamma", "zeta", "scatter_apply",
+         "reduce_window(x", "reduce_window(t, -9.0", "ragged_dot_general(m", "ragged_dot_general(t.swap", "while_loop",
+         "composite", "custom_root", "custom_linear_solve(lambda s: s * p, x, lambda f, b: (", "cholesky_update", "eig(",
+         "hessenberg", "householder_product", "ormqr", "qdwh", "svd(x)", "symmetric_product", "tridiagonal("],
+        "upstream has no derivative",
+    ),
+    "gather(x, k[:, None], GatherDimensionNumbers((1,), (0,), (0,)), (1, 3))": "positions out of range are undefined by default",
+    "reduce(x, 2.0, mul": "upstream's derivative leaves out the initial value",
+    "cholesky(a + z": "upstream's derivative by the triangle that is not read is not zero",
+    "eigh(m, lower": "upstream's derivative by the triangle that is not read is not zero",
+}  # fmt: skip
 MESH = "needs a mesh of devices"
 TOKENS = "orders effects of compiled programs"
 MISSING = {
@@ -118,7 +130,7 @@ def test_values_on_other_backends(space: str, expression: str, backend: str) -> 
 @pytest.mark.full
 @pytest.mark.parametrize(("space", "expression"), EXPRESSIONS)
 def test_gradients(space: str, expression: str, backend: str) -> None:
-    is_compared = expression not in NOT_DIFFERENTIATED
+    is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))
     if is_compared and expressions.is_differentiable(expression, SPACES[space][0]):
         expressions.assert_gradients(expression, *SPACES[space], backend)
 

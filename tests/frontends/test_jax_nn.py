@@ -26,15 +26,15 @@ one_hot(k, 4); one_hot(k, 3, axis=0, dtype='int32'); one_hot(i, 3, axis=1); gelu
 leaky_relu(x - x); elu(x - x); celu(x - x); selu(x - x); relu(x - x); relu6(x - x + 6); hard_tanh(x - x + 1); hard_sigmoid(x - x + 3); hard_silu(x - x - 3); sparse_plus(x - x + 1)
 dot_product_attention(d, d, d); dot_product_attention(d, g, g, scale=0.3); dot_product_attention(d, d, d, is_causal=True); dot_product_attention(d[0], d[1], d[0], return_residual=True)
 dot_product_attention(d, d, d, r, r > 0); dot_product_attention(d, d, d, local_window_size=1); dot_product_attention(d, d, d, local_window_size=(1, 0))
-dot_product_attention(d, d, d, query_seq_lengths=l, key_value_seq_lengths=l); dot_product_attention(d, d, d, mask=r > 9)"""  # fmt: skip
+dot_product_attention(d, d, d, query_seq_lengths=l, key_value_seq_lengths=l); dot_product_attention(d, d, d, mask=r > 9); dot_product_attention(d, d, d, implementation='xla'); scaled_dot_general(t, t, (((2,), (2,)), ((0,), (0,)))); scaled_dot_general(x, tall, (((1,), (0,)), ((), ())), 'float16')"""  # fmt: skip
 
 EXPRESSIONS = [
     *[row if "(" in row else f"{row}(x)" for row in ACTIVATIONS.split()],
     *[row.strip() for row in ROWS.replace("\n", ";").split(";")],
 ]
-QUANTIZED = "quantized products of NVIDIA GPUs"
+QUANTIZED = "dtypes of 4 and 8 bits"
 MISSING = {
-    "nn": dict.fromkeys(["get_scaled_dot_general_config", "scaled_dot_general", "scaled_matmul"], QUANTIZED),
+    "nn": dict.fromkeys(["get_scaled_dot_general_config"], QUANTIZED),
     "nn.initializers": {},
 }  # fmt: skip
 #: Parameters of upstream that the frontend leaves out.
@@ -90,7 +90,7 @@ def test_parameters_are_those_of_upstream(space: str) -> None:
 @pytest.mark.parametrize("space", MISSING)
 def test_every_function_has_an_expression(space: str) -> None:
     expressions.assert_every_function_is_used(
-        space, [*EXPRESSIONS, *[call for call, _ in INITIALIZERS]]
+        space, [*EXPRESSIONS, *[call for call, _ in INITIALIZERS], "scaled_matmul(x)"]
     )
 
 
@@ -108,3 +108,19 @@ def test_every_function_has_an_expression(space: str) -> None:
 def test_errors(call: Any, message: str) -> None:
     with pytest.raises(na.errors.ArgumentError, match=message):
         call(frontend.nn, np.asarray([0.0, 1.0, 2.0]))
+
+
+def test_products_of_scaled_factors(backend: str) -> None:
+    x = np.random.default_rng(0).standard_normal((2, 3, 8)).astype("float32")
+    scales = np.random.default_rng(1).uniform(1, 2, (2, 3, 2)).astype("float32")
+    want = np.einsum("bmk,bnk->bmn", x * scales.repeat(4, -1), x * scales[::-1].repeat(4, -1))
+    arrays = [on(backend, np.ascontiguousarray(a)) for a in (x, x, scales, scales[::-1])]
+    found = backends.core(backend).to_numpy(frontend.nn.scaled_matmul(*arrays))
+    np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-5)
+
+
+def test_quantized_products_are_refused() -> None:
+    with pytest.raises(na.errors.UnsupportedError, match="configs: got quantized dtypes"):
+        frontend.nn.scaled_dot_general(
+            np.ones(2), np.ones(2), (((0,), (0,)), ((), ())), configs=[1]
+        )

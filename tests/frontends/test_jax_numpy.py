@@ -321,7 +321,7 @@ MISSING = {
 }  # fmt: skip
 
 #: Parameters of upstream that the frontend leaves out.
-OMITTED = {"device", "out_sharding", "precision", "_dot_general", "wrap_negative_indices"}
+OMITTED = {"device", "out_sharding", "_dot_general", "wrap_negative_indices"}
 
 
 def _rows() -> list[str]:

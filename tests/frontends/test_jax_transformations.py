@@ -31,8 +31,8 @@ MISSING = {
         ),
         **dict.fromkeys(
             ["allow_f16_reductions", "array_garbage_collection_guard", "check_tracer_leaks", "checking_leaks",
-             "clear_caches", "config", "debug_infs", "debug_key_reuse", "debug_nans", "default_matmul_precision",
-             "default_prng_impl", "enable_checks", "enable_custom_prng", "enable_x64", "explain_cache_misses",
+             "clear_caches", "debug_infs", "debug_key_reuse", "debug_nans", "default_matmul_precision",
+             "default_prng_impl", "enable_checks", "enable_custom_prng", "explain_cache_misses",
              "jax2tf_associative_scan_reductions", "legacy_prng_key", "log_compiles", "make_user_context",
              "no_execution", "no_tracing", "numpy_dtype_promotion", "numpy_rank_promotion", "print_environment_info",
              "softmax_custom_jvp", "thread_guard", "threefry_partitionable", "transfer_guard",

@@ -4,9 +4,11 @@ Names, parameters and semantics are upstream's, https://docs.jax.dev: `jax.numpy
 `jax.lax`, `jax.random`, `jax.image`, `jax.ops`, `jax.scipy`, and the transformations `jax.grad`,
 `jax.vmap`, `jax.jit`. The functions are also the rules by which jaxprs are imported (`vocabulary`).
 
-Differences from programs for JAX: arrays are native, and settings about shardings, layouts and
-precision are not parameters. Numbers without an array have 32 bits, as without
-``jax_enable_x64``; arrays keep theirs.
+Differences from programs for JAX: arrays are native, and settings about shardings and layouts are
+not parameters. Numbers without an array have 32 bits, or 64 bits after
+``jax.config.update("jax_enable_x64", True)`` and under ``jax.enable_x64()``, which are settings of
+this frontend; arrays keep their dtypes, and samples of `jax.random` have 32 bits unless `dtype` is
+given.
 
 Example:
     >>> import numpy as np, nestarray.frontends.jax as jax
@@ -28,4 +30,5 @@ from nestarray.frontends.jax import scipy as scipy
 from nestarray.frontends.jax import tree as tree
 from nestarray.frontends.jax import tree_util as tree_util
 from nestarray.frontends.jax.arrays import *
+from nestarray.frontends.jax.configuration import *
 from nestarray.frontends.jax.transformations import *

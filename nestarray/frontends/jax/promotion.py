@@ -1,7 +1,8 @@
 """JAX's dtypes of results: Python numbers are weakly typed, and new numbers have 32 bits.
 
-Arrays keep 64-bit dtypes where their framework has them. Dtypes that no array determines are those
-without ``jax_enable_x64``: int32, float32, complex64.
+Arrays keep 64-bit dtypes where their framework has them. Dtypes that no array determines are int32,
+float32 and complex64, or those of 64 bits under `enable_x64`. JAX's own configuration, which arrays
+of other frameworks do not have, plays no role.
 
 Source: https://docs.jax.dev/en/latest/type_promotion.html
 """
@@ -9,46 +10,94 @@ Source: https://docs.jax.dev/en/latest/type_promotion.html
 from __future__ import annotations
 
 import builtins
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
+from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array, DTypeLike
 
-_OF_NUMBER = {
+_NARROW = {
     builtins.bool: dtypes.bool,
     int: dtypes.int32,
     float: dtypes.float32,
     complex: dtypes.complex64,
 }
+_WIDE = {
+    builtins.bool: dtypes.bool,
+    int: dtypes.int64,
+    float: dtypes.float64,
+    complex: dtypes.complex128,
+}
 _REAL = {dtypes.complex64: dtypes.float32, dtypes.complex128: dtypes.float64}
+
+_override: ContextVariable[builtins.bool | None] = ContextVariable(
+    "nestarray_jax_x64", default=None
+)
+_is_x64 = False
+
+
+def is_x64() -> builtins.bool:
+    """Whether new numbers have 64 bits."""
+    found = _override.get()
+    return _is_x64 if found is None else found
+
+
+def set_x64(is_wide: builtins.bool) -> None:
+    """Set whether new numbers have 64 bits, for the process."""
+    global _is_x64
+    _is_x64 = builtins.bool(is_wide)
+
+
+@contextlib.contextmanager
+def enable_x64(new_val: builtins.bool = True) -> Iterator[None]:
+    """Inside of a ``with`` block, new numbers have 64 bits: for this thread or task only."""
+    token = _override.set(builtins.bool(new_val))
+    try:
+        yield
+    finally:
+        _override.reset(token)
+
+
+def default_dtype(kind: type) -> DType:
+    """The dtype of new numbers of a Python type."""
+    return (_WIDE if is_x64() else _NARROW)[kind]
 
 
 def is_number(x: Any) -> builtins.bool:
     """Whether `x` is a Python number; NumPy's scalars are arrays."""
-    return type(x) in _OF_NUMBER
+    return type(x) in _NARROW
 
 
 def as_dtype(dtype: Any) -> DType:
     """A `DType`; Python's types and dtypes of no set width have 32 bits."""
-    return _OF_NUMBER.get(dtype) or dtypes.as_dtype(dtype)
+    return (
+        default_dtype(dtype)
+        if isinstance(dtype, type) and dtype in _NARROW
+        else dtypes.as_dtype(dtype)
+    )
 
 
 def dtype_of(x: Any) -> DType:
     """The dtype of an array, or the default dtype of a Python number."""
-    return _OF_NUMBER[type(x)] if is_number(x) else dtypes.dtype_of(x)
+    return default_dtype(type(x)) if is_number(x) else dtypes.dtype_of(x)
 
 
 def result_type(*operands: Any) -> DType:
     """The dtype of a result of arrays, dtypes and Python numbers."""
     strong = [as_dtype(x) if _is_dtype(x) else x for x in operands if not is_number(x)]
     if not strong:
-        return dtypes.result_type(*[_OF_NUMBER[type(x)] for x in operands])
-    found = dtypes.result_type(*strong, *[x for x in operands if is_number(x)])
-    if found is dtypes.int64 and dtypes.result_type(*strong) is dtypes.bool:
-        return dtypes.int32
+        return dtypes.result_type(*[default_dtype(type(x)) for x in operands])
+    numbers = [x for x in operands if is_number(x)]
+    found, of_arrays = dtypes.result_type(*strong, *numbers), dtypes.result_type(*strong)
+    if found.is_inexact and not of_arrays.is_inexact:
+        return default_dtype(complex if found.kind == "complex" else float)
+    if found is dtypes.int64 and of_arrays is dtypes.bool:
+        return default_dtype(int)
     return found
 
 
@@ -58,21 +107,23 @@ def _is_dtype(x: Any) -> builtins.bool:
 
 def as_array(x: Any) -> Array:
     """An array; of a Python number, with the default dtype."""
-    return na.asarray(x, dtype=_OF_NUMBER[type(x)]) if is_number(x) else x
+    return na.asarray(x, dtype=default_dtype(type(x))) if is_number(x) else x
 
 
 def operands(*values: Any) -> tuple[Any, ...]:
     """Operands of an op of nestarray, which then computes in JAX's dtype.
 
     The op promotes arrays, and Python numbers next to numeric arrays. Numbers among themselves or
-    next to bool arrays become arrays of their default dtypes.
+    next to bool arrays become arrays of their default dtypes; under `enable_x64` also next to
+    integers.
     """
     arrays = [x for x in values if not is_number(x)]
     if len(arrays) == len(values):
         return values
     if not arrays:
         return tuple(map(as_array, values))
-    if all(dtypes.dtype_of(x) is not dtypes.bool for x in arrays):
+    found = [dtypes.dtype_of(x) for x in arrays]
+    if dtypes.bool not in found and not (is_x64() and all(dtype.is_integer for dtype in found)):
         return values
     dtype, like = result_type(*values), arrays[0]
     return tuple([na.full((), x, dtype=dtype, like=like) if is_number(x) else x for x in values])
@@ -89,9 +140,14 @@ def promote_inexact(*values: Any) -> tuple[Array, ...]:
 
 
 def inexact_dtype(*values: Any) -> DType:
-    """The floating or complex dtype of a result; float32 for integers."""
+    """The floating or complex dtype of a result; float32 for most integers."""
     found = result_type(*values)
-    return found if found.is_inexact else dtypes.float32
+    return found if found.is_inexact else _inexact_of(found)
+
+
+def _inexact_of(dtype: DType) -> DType:
+    """The floating dtype for integers: as wide as the widest ones under `enable_x64`."""
+    return dtypes.float64 if is_x64() and dtype.bits == 64 else dtypes.float32
 
 
 def cast_all(dtype: DTypeLike, *values: Any) -> tuple[Array, ...]:
@@ -103,9 +159,10 @@ def cast_all(dtype: DTypeLike, *values: Any) -> tuple[Array, ...]:
 
 
 def inexact(x: Any) -> Array:
-    """`x`, integers as float32."""
+    """`x`, integers as floating numbers."""
     x = as_array(x)
-    return x if dtypes.dtype_of(x).is_inexact else na.astype(x, dtypes.float32)
+    dtype = dtypes.dtype_of(x)
+    return x if dtype.is_inexact else na.astype(x, _inexact_of(dtype))
 
 
 def real_dtype(dtype: DType) -> DType:
@@ -128,16 +185,16 @@ def cast(x: Any, dtype: DTypeLike | None) -> Array:
 
 def as_index(x: Array) -> Array:
     """Positions, in JAX's dtype for them."""
-    return na.astype(x, dtypes.int32)
+    return na.astype(x, default_dtype(int))
 
 
 def summed_dtype(x: Array) -> DType:
-    """The dtype of a sum or product: integers of at least 32 bits."""
-    dtype = dtypes.dtype_of(x)
+    """The dtype of a sum or product: integers of at least the default width."""
+    dtype, wide = dtypes.dtype_of(x), default_dtype(int)
     if dtype is dtypes.bool:
-        return dtypes.int32
-    if dtype.is_integer and dtype.bits < 32:
-        return dtypes.as_dtype(f"{dtype.kind}32")
+        return wide
+    if dtype.is_integer and dtype.bits < wide.bits:
+        return dtypes.as_dtype(f"{dtype.kind}{wide.bits}")
     return dtype
 
 

@@ -167,4 +167,4 @@ def permutation(key: Array, x: int | Array, axis: int = 0, independent: bool = F
 
 
 def _numbers(x: int | Array, like: Array) -> Array:
-    return na.arange(x, dtype=dtypes.int32, like=like) if isinstance(x, int) else x
+    return na.arange(x, dtype=as_dtype(int), like=like) if isinstance(x, int) else x

@@ -248,7 +248,7 @@ def standardize(
 
 def one_hot(x: Array, num_classes: int, *, dtype: DTypeLike | None = None, axis: int = -1) -> Array:
     """A 1 at each index, among zeros; only zeros for an index out of range."""
-    wanted = dtypes.float32 if dtype is None else as_dtype(dtype)
+    wanted = as_dtype(float if dtype is None else dtype)
     x = x if hasattr(x, "dtype") else na.asarray(x, dtype=dtypes.int32)
     rank = len(na.shape(x)) + 1
     sizes = [1] * rank

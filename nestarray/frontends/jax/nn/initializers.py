@@ -37,7 +37,7 @@ def _initializer(
     draw: Callable[[Array, tuple[int, ...], dtypes.DType], Array], default: DTypeLike | None
 ) -> Initializer:
     def init(key: Array, shape: Sequence[int], dtype: DTypeLike | None = default) -> Array:
-        return draw(key, tuple(shape), dtypes.float32 if dtype is None else as_dtype(dtype))
+        return draw(key, tuple(shape), as_dtype(float if dtype is None else dtype))
 
     return init
 

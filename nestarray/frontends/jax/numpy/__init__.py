@@ -1,7 +1,7 @@
 """NumPy's functions with JAX's dtypes and rules.
 
-Upstream: https://docs.jax.dev/en/latest/jax.numpy.html. Differences: ``device``, ``precision`` and
-``out_sharding`` are not parameters, and the binary functions have no methods such as ``reduce``.
+Upstream: https://docs.jax.dev/en/latest/jax.numpy.html. Differences: ``device`` and ``out_sharding``
+are not parameters, and the binary functions have no methods such as ``reduce``.
 """
 
 from nestarray.frontends.jax.numpy import fft as fft

@@ -1,6 +1,6 @@
 """Products of vectors, matrices and tensors.
 
-Upstream: https://docs.jax.dev/en/latest/jax.numpy.html. ``precision`` is not a parameter.
+Upstream: https://docs.jax.dev/en/latest/jax.numpy.html. ``precision`` is not used.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-def matmul(a: Array, b: Array, *, preferred_element_type: DTypeLike | None = None) -> Array:
+def matmul(
+    a: Array, b: Array, *, precision: Any = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """The matrix product over the last two axes."""
     return na.matmul(*_factors(a, b, preferred_element_type))
 
@@ -31,7 +33,9 @@ def _factors(a: Any, b: Any, dtype: DTypeLike | None) -> tuple[Array, ...]:
     return promote(a, b) if dtype is None else (cast(a, dtype), cast(b, dtype))
 
 
-def dot(a: Array, b: Array, *, preferred_element_type: DTypeLike | None = None) -> Array:
+def dot(
+    a: Array, b: Array, *, precision: Any = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """The contraction of the last axis of `a` with the last axis but one of `b`."""
     a, b = _factors(a, b, preferred_element_type)
     m, n = len(na.shape(a)), len(na.shape(b))
@@ -40,14 +44,18 @@ def dot(a: Array, b: Array, *, preferred_element_type: DTypeLike | None = None) 
     return na.tensordot(a, b, axes=((m - 1,), (max(n - 2, 0),)))
 
 
-def inner(a: Array, b: Array, *, preferred_element_type: DTypeLike | None = None) -> Array:
+def inner(
+    a: Array, b: Array, *, precision: Any = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """The contraction of the last axes."""
     a, b = _factors(a, b, preferred_element_type)
     m, n = len(na.shape(a)), len(na.shape(b))
     return na.tensordot(a, b, axes=((m - 1,), (n - 1,))) if m and n else na.multiply(a, b)
 
 
-def vdot(a: Array, b: Array, *, preferred_element_type: DTypeLike | None = None) -> Array:
+def vdot(
+    a: Array, b: Array, *, precision: Any = None, preferred_element_type: DTypeLike | None = None
+) -> Array:
     """Σ conj(a) b of all elements."""
     a, b = (na.reshape(x, (-1,)) for x in _factors(a, b, preferred_element_type))
     return na.matmul(na.conj(a), b)
@@ -59,6 +67,7 @@ def vecdot(
     /,
     *,
     axis: int = -1,
+    precision: Any = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """Σ conj(x1) x2 along an axis."""
@@ -101,6 +110,7 @@ def tensordot(
     b: Array,
     axes: Any = 2,
     *,
+    precision: Any = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The contraction of pairs of axes."""
@@ -148,6 +158,7 @@ def einsum(
     /,
     *operands: Any,
     optimize: Any = "auto",
+    precision: Any = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The Einstein sum."""

@@ -349,7 +349,7 @@ def triu_indices_from(arr: Array, k: int = 0) -> tuple[Array, Array]:
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """The indices of a diagonal."""
-    return (na.arange(n, dtype=dtypes.int32),) * ndim
+    return (na.arange(n, dtype=as_dtype(int)),) * ndim
 
 
 def diag_indices_from(arr: Array) -> tuple[Array, ...]:
@@ -363,4 +363,4 @@ def mask_indices(
     """The indices that a function such as `triu` keeps of an n × n matrix."""
     chosen = na.not_equal(mask_func(na.ones((n, n), dtype=dtypes.float32), k), 0)
     rows, columns = na.nonzero(chosen, size=size)
-    return cast(rows, dtypes.int32), cast(columns, dtypes.int32)
+    return cast(rows, int), cast(columns, int)

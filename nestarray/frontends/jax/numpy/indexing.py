@@ -257,7 +257,7 @@ def argwhere(a: Array, *, size: int | None = None, fill_value: Any = None) -> Ar
     """The positions that are not zero, one in each row."""
     if not na.shape(a):
         rows = na.shape(nonzero(a, size=size)[0])[0]
-        return na.zeros((rows, 0), dtype=dtypes.int32, like=a)
+        return na.zeros((rows, 0), dtype=as_dtype(int), like=a)
     return na.stack(list(nonzero(a, size=size, fill_value=fill_value)), axis=1)
 
 
@@ -270,7 +270,7 @@ def ravel_multi_index(
     dtype: DTypeLike | None = None,
 ) -> Array:
     """The positions in the flat array of positions along each axis."""
-    wanted = dtypes.int32 if dtype is None else as_dtype(dtype)
+    wanted = as_dtype(int if dtype is None else dtype)
     if mode == "raise":
         for x, size in zip(multi_index, dims, strict=True):
             if bool(na.any(na.logical_or(na.less(x, 0), na.greater_equal(x, size)))):

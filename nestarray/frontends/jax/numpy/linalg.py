@@ -1,6 +1,6 @@
 """Linear algebra.
 
-Upstream: https://docs.jax.dev/en/latest/jax.numpy.linalg.html. ``precision`` is not a parameter.
+Upstream: https://docs.jax.dev/en/latest/jax.numpy.linalg.html. ``precision`` is not used.
 """
 
 from __future__ import annotations
@@ -74,7 +74,14 @@ class SlogdetResult(NamedTuple):
 vecdot, matrix_transpose = contraction.vecdot, na.matrix_transpose
 
 
-def matmul(x1: Array, x2: Array, /, *, preferred_element_type: DTypeLike | None = None) -> Array:
+def matmul(
+    x1: Array,
+    x2: Array,
+    /,
+    *,
+    precision: Any = None,
+    preferred_element_type: DTypeLike | None = None,
+) -> Array:
     """The matrix product over the last two axes."""
     return contraction.matmul(x1, x2, preferred_element_type=preferred_element_type)
 
@@ -85,6 +92,7 @@ def tensordot(
     /,
     *,
     axes: Any = 2,
+    precision: Any = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The contraction of pairs of axes."""
@@ -101,7 +109,7 @@ def outer(x1: Array, x2: Array, /) -> Array:
     return contraction.outer(x1, x2)
 
 
-def multi_dot(arrays: Sequence[Array]) -> Array:
+def multi_dot(arrays: Sequence[Array], *, precision: Any = None) -> Array:
     """The product of several matrices, in the cheapest order."""
     return na.multi_dot(list(promote(*arrays)))
 

@@ -356,7 +356,12 @@ def interp(
 
 
 def convolve(
-    a: Array, v: Array, mode: str = "full", *, preferred_element_type: DTypeLike | None = None
+    a: Array,
+    v: Array,
+    mode: str = "full",
+    *,
+    precision: Any = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The convolution of two vectors."""
     a, v = _signals(a, v, preferred_element_type)
@@ -365,7 +370,12 @@ def convolve(
 
 
 def correlate(
-    a: Array, v: Array, mode: str = "valid", *, preferred_element_type: DTypeLike | None = None
+    a: Array,
+    v: Array,
+    mode: str = "valid",
+    *,
+    precision: Any = None,
+    preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """The cross-correlation of two vectors."""
     a, v = _signals(a, v, preferred_element_type)

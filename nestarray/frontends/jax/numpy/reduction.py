@@ -145,7 +145,7 @@ def cumprod(
 def _cumulative(function: Any, x: Any, axis: int | None, dtype: DTypeLike | None) -> Array:
     x, wanted = _summands(x, dtype, False)
     if wanted is dtypes.bool:
-        wanted = dtypes.int32
+        wanted = as_dtype(int)
     x = cast(x, wanted)
     x, axis = (na.reshape(x, (-1,)), 0) if axis is None else (x, axis)
     return function(x, axis=axis, dtype=wanted)
@@ -292,7 +292,7 @@ def argmin(
 
 def _counted(x: Any) -> Array:
     x = as_array(x)
-    return na.astype(x, dtypes.int32) if dtypes.dtype_of(x) is dtypes.bool else x
+    return na.astype(x, as_dtype(int)) if dtypes.dtype_of(x) is dtypes.bool else x
 
 
 # -- means ---------------------------------------------------------------------------------------

@@ -59,7 +59,7 @@ def argsort(
         found = na.flip(found, axis=axis) if descending else found
     else:
         found = na.argsort(a, axis=axis, stable=stable, descending=descending)
-    return na.astype(found, dtypes.int32 if dtype is None else as_dtype(dtype))
+    return na.astype(found, as_dtype(int if dtype is None else dtype))
 
 
 def _flat(a: Any, axis: int | None) -> tuple[Array, int]:
@@ -84,7 +84,7 @@ def lexsort(keys: Sequence[Array], axis: int = -1) -> Array:
     """The positions that sort by several keys, the last one first."""
     keys = list(na.unstack(keys)) if hasattr(keys, "shape") else list(keys)
     if not na.shape(keys[0]):
-        return na.zeros((), dtype=dtypes.int32, like=keys[0])
+        return na.zeros((), dtype=as_dtype(int), like=keys[0])
     return as_index(na.lexsort(keys, axis=axis))
 
 
@@ -111,7 +111,7 @@ def searchsorted(
     """Where elements belong in a sorted array."""
     a, v = promote(a, v)
     a = a if sorter is None else na.take(a, sorter, axis=0)
-    return as_index(na.searchsorted(a, v, side=side))
+    return na.astype(na.searchsorted(a, v, side=side), dtypes.int32)
 
 
 def digitize(
@@ -120,7 +120,7 @@ def digitize(
     """The bin of each element, between monotonic edges."""
     x, bins = promote(x, bins)
     if not na.shape(bins)[0]:
-        return na.zeros(na.shape(x), dtype=dtypes.int32, like=x)
+        return na.zeros(na.shape(x), dtype=as_dtype(int), like=x)
     side = "left" if right else "right"
     rising = na.searchsorted(bins, x, side=side)
     falling = na.subtract(

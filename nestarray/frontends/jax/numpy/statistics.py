@@ -18,6 +18,7 @@ from nestarray.frontends.jax.numpy.creation import linspace
 from nestarray.frontends.jax.numpy.reduction import mean, sum
 from nestarray.frontends.jax.promotion import (
     as_array,
+    as_dtype,
     as_index,
     cast,
     inexact,
@@ -296,7 +297,7 @@ def _bins(x: Array, edges: Array) -> Array:
 def _counts(places: Array, sizes: list[int], weights: Array | None, like: Array) -> Array:
     """The sum of weights for each place; places of −1 do not count."""
     is_inside = na.greater_equal(places, 0)
-    dtype = dtypes.int32 if weights is None else dtypes.dtype_of(weights)
+    dtype = as_dtype(int) if weights is None else dtypes.dtype_of(weights)
     ones = (
         na.ones(na.shape(places), dtype=dtype, like=like)
         if weights is None
