@@ -5,12 +5,15 @@ usage: python docs/generate_jax_coverage.py
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 PATH = Path(__file__).with_name("jax_coverage.md")
+RECORDS = Path(__file__).with_name("jax_harnesses.json")
+BACKENDS = ("numpy", "torch", "tensorflow")
 
 HEAD = """# JAX coverage
 
@@ -25,6 +28,41 @@ backends; `make test-full` runs all calls and derivatives on all backends.
 |---|---|---|
 {counts}
 """
+
+_KINDS = ("values", "gradients")
+
+HARNESSES = """
+## Primitives
+
+JAX's own records of its primitives (`jax._src.internal_test_util.test_harnesses`) through the
+importer: {total} records, of which JAX {version} runs {runs} on a CPU. `python -m
+tests.importers.jax.harnesses` compares outputs and gradients of a random projection with JAX's and
+writes docs/jax_harnesses.json. Gradients are compared for the records that JAX differentiates, of
+elementwise functions where the output is finite. Cells are the numbers of records with the same
+outputs / the same gradients; "differs" is a difference without a known cause.
+
+| group | JAX | NumPy | PyTorch | TensorFlow | gaps |
+|---|---|---|---|---|---|
+{rows}
+"""
+
+
+def harnesses(version: str) -> str:
+    """The table of JAX's records."""
+    groups = json.loads(RECORDS.read_text())
+    rows, total, runs = "", 0, 0
+    for group, found in groups.items():
+        total, count = total + found["records"], found["records"] - found["refused"]
+        runs += count
+        cells, gaps = [f"{count} / {found['gradients']}"], []
+        for backend in BACKENDS:
+            failed = [found["failed"].get(f"{kind} {backend}", {}) for kind in _KINDS]
+            numbers = zip((count, found["gradients"]), failed, strict=True)
+            cells.append(" / ".join(str(n - sum(each.values())) for n, each in numbers))
+            for kind, each in zip(_KINDS, failed, strict=True):
+                gaps += [f"{backend}, {n} {kind}: {reason}" for reason, n in each.items()]
+        rows += f"| `{group}` | {' | '.join(cells)} | {'; '.join(gaps)} |\n"
+    return HARNESSES.format(total=total, runs=runs, version=version, rows=rows.rstrip())
 
 
 def names_of(space: str) -> list[str]:
@@ -70,7 +108,8 @@ def page() -> str:
         counts += f"| [`{title}`](#{title.replace('.', '')}) | {len(names)} | {here} |\n"
         rows = "".join(f"| `{name}` | {reasons.get(name, '✓')} |\n" for name in names)
         sections += f"\n## {title}\n\n| name | status |\n|---|---|\n{rows}"
-    return HEAD.format(version=jax.__version__, counts=counts.rstrip()) + sections
+    head = HEAD.format(version=jax.__version__, counts=counts.rstrip())
+    return head + harnesses(jax.__version__) + sections
 
 
 def main() -> None:

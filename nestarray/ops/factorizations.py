@@ -327,7 +327,10 @@ def lu_factor(x: Array, /) -> LUFactorResult:
     columns = ops.arange(n, dtype=int64, like=x)
     pivots = []
     for k in range(min(m, n)):
-        size = ops.abs(ops.getitem(x, (..., slice(None), k)))
+        column = ops.getitem(x, (..., slice(None), k))
+        size = ops.abs(column)
+        if dtype_of(x).kind == "complex":  # as LAPACK does
+            size = ops.abs(ops.real(column)) + ops.abs(ops.imag(column))
         size = ops.where(ops.greater_equal(rows, k), size, -1.0)  # the rows above are final
         pivot = ops.astype(ops.argmax(size, axis=-1, keepdims=True), int64)
         pivots.append(pivot)

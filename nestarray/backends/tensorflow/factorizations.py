@@ -101,7 +101,7 @@ def eig(x: Any, /) -> EigResult:
 
 
 @_single
-@supports(lambda x: len(x.shape) < 2 or 0 not in x.shape[-2:])
+@supports(lambda x: not x.dtype.is_complex and (len(x.shape) < 2 or 0 not in x.shape[-2:]))
 def lu_factor(x: Any, /) -> LUFactorResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/lu"""
     check_matrices("lu_factor", "x", x)

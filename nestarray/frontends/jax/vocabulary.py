@@ -86,6 +86,12 @@ def _bits(arguments: Arguments) -> Arguments:
     return _without("bit_width")(arguments) | {"dtype": dtype}
 
 
+def _algorithm(arguments: Arguments) -> Arguments:
+    """The algorithm as text."""
+    name = arguments["algorithm"].name.removeprefix("RNG_").lower()
+    return arguments | {"algorithm": name}
+
+
 #: Settings of approximate maxima, which are exact here.
 _APPROXIMATION = ("recall_target", "reduction_input_size_override", "aggregate_to_topk")
 
@@ -138,6 +144,7 @@ RULES = {
         Rule("random_bits", "jax.random.bits", adapt=_bits),
         Rule("random_fold_in", "jax.random.fold_in"),
         Rule("random_split", "jax.random.split", {"shape": "num"}),
+        Rule("rng_bit_generator", "jax.lax.rng_bit_generator", adapt=_algorithm),
         Rule("approx_top_k", "jax.lax.approx_top_k", adapt=_without(*_APPROXIMATION)),
         Rule("regularized_incomplete_beta", "jax.lax.betainc"),
         Rule("select_and_gather_add", "jax.lax.select_and_gather_add", adapt=_select),

@@ -183,8 +183,8 @@ def neg(x: Array) -> Array:
 
 
 def sign(x: Array) -> Array:
-    """The sign; x / \\|x\\| of complex numbers."""
-    return na.sign(x)
+    """The sign; x / \\|x\\| of complex numbers, with the derivative 0."""
+    return na.sign(na.stop_gradient(x) if dtypes.dtype_of(x).kind == "complex" else x)
 
 
 def conj(x: Array) -> Array:
@@ -400,16 +400,19 @@ def zeta(x: Array, q: Array) -> Array:
 def mulhi(x: Array, y: Array) -> Array:
     """The upper half of the bits of the product of integers."""
     dtype = _dtype(x, y)
-    if dtype.bits < 64:
+    if dtype.bits < 32:
         wide = dtypes.as_dtype(f"{dtype.name.rstrip('0123456789')}{2 * dtype.bits}")
         product = na.multiply(na.astype(x, wide), na.astype(y, wide))
         return na.astype(na.bitwise_right_shift(product, dtype.bits), dtype)
-    low = (1 << 32) - 1
-    x0, x1 = na.bitwise_and(x, low), na.bitwise_right_shift(x, 32)
-    y0, y1 = na.bitwise_and(y, low), na.bitwise_right_shift(y, 32)
-    first = na.add(na.multiply(x1, y0), shift_right_logical(na.multiply(x0, y0), 32))
+    half = dtype.bits // 2  # JAX may have no wider integers
+    low = (1 << half) - 1
+    x0, x1 = na.bitwise_and(x, low), na.bitwise_right_shift(x, half)
+    y0, y1 = na.bitwise_and(y, low), na.bitwise_right_shift(y, half)
+    lowest = na.multiply(x0, y0)
+    carried = shift_right_logical(lowest, na.full_like(lowest, half))
+    first = na.add(na.multiply(x1, y0), carried)
     second = na.add(na.multiply(x0, y1), na.bitwise_and(first, low))
-    carried = na.add(na.bitwise_right_shift(first, 32), na.bitwise_right_shift(second, 32))
+    carried = na.add(na.bitwise_right_shift(first, half), na.bitwise_right_shift(second, half))
     return na.add(na.multiply(x1, y1), carried)
 
 

@@ -418,7 +418,21 @@ def _scattered(
             return na.where(na.all(found.is_inside), updates, operand)
         behind = na.full_like(index[0], sizes[0])
         index = [na.where(found.is_inside, index[0], behind), *index[1:]]
+    place = tuple(index) if sizes else ()
+    if dtypes.dtype_of(operand).kind == "complex" and computation in ("min", "max"):
+        result = _complex_extremes(operand, place, updates, computation)
+    else:
+        result = na.setitem(operand, place, updates, mode=computation)
     if not sizes:
-        return na.setitem(operand, (), updates, mode=computation)
-    result = na.setitem(operand, tuple(index), updates, mode=computation)
+        return result
     return na.getitem(result, builtins.slice(sizes[0])) if mode == "drop" else result
+
+
+def _complex_extremes(operand: Array, place: Any, updates: Array, computation: str) -> Array:
+    """The smaller or larger numbers by the real, then by the imaginary part."""
+    real = na.setitem(na.real(operand), place, na.real(updates), mode=computation)
+    last = math.inf if computation == "min" else -math.inf
+    before = na.where(na.equal(na.real(operand), real), na.imag(operand), last)
+    is_equal = na.equal(na.real(updates), na.getitem(real, place))
+    after = na.where(is_equal, na.imag(updates), last)
+    return na.complex(real, na.setitem(before, place, after, mode=computation))
