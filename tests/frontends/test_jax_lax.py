@@ -93,14 +93,13 @@ MISSING = {
     "lax": {
         **dict.fromkeys(["after_all", "create_token"], TOKENS),
         **dict.fromkeys(["precv", "psend", "ragged_all_to_all"], MESH),
-        "rng_bit_generator": "bits of the compiler's generator; `jax.random.bits` has reproducible ones",
         "rng_uniform": "numbers of the compiler's generator; `jax.random.uniform` has reproducible ones",
     },
     "lax.linalg": {"schur": "not written yet"},
 }
 #: Functions here that are primitives of jaxprs, without a function upstream.
 PRIMITIVES = {
-    "approx_top_k", "iota_2x32_shape", "random_gamma", "reduce_window_max", "reduce_window_min",
+    "approx_top_k", "eq_to", "iota_2x32_shape", "le_to", "lt_to", "random_gamma", "reduce_window_max", "reduce_window_min",
     "reduce_window_sum", "select_and_gather_add", "select_and_scatter_add", "svd",
 }  # fmt: skip
 #: Parameters of upstream that the frontend leaves out.
@@ -267,3 +266,22 @@ def test_eigenvectors(backend: str) -> None:
     np.testing.assert_allclose(matrix @ right, right * values, rtol=1e-4, atol=1e-5)
     np.testing.assert_allclose(left.conj().T @ matrix, values[:, None] * left.conj().T, rtol=1e-4, atol=1e-4)  # fmt: skip
     np.testing.assert_allclose(np.linalg.norm(left, axis=0), 1, rtol=1e-5)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("algorithm", jax.lax.RandomAlgorithm.__members__.values())
+def test_bits_of_the_compilers_generators(algorithm: Any, backend: str) -> None:
+    for words in ([1, 2, 3, 4], [2**32 - 1, 7, 2**32 - 6, 2**32 - 1]):
+        key = np.asarray(words, "uint32")
+        for shape, dtype in [
+            ((), "uint8"),
+            ((5, 7), "uint32"),
+            ((4, 3), "uint16"),
+            ((3,), "uint64"),
+        ]:
+            want = jax.lax.rng_bit_generator(key, shape, dtype, algorithm)
+            got = frontend.lax.rng_bit_generator(
+                na.to_backend(key, backend), shape, dtype, algorithm
+            )
+            for x, y in zip(want, got, strict=True):
+                np.testing.assert_array_equal(host(y), x)

@@ -35,8 +35,18 @@ erfc = _in_float32(tf.math.erfc)
 lgamma = _in_float32(tf.math.lgamma)
 
 
+@tf.custom_gradient
 def _digamma(x: Any) -> Any:
-    return tf.where(tf.equal(x, 0), -1.0 / x, tf.math.digamma(x))  # TensorFlow returns NaN at 0
+    value = tf.where(tf.equal(x, 0), -1.0 / x, tf.math.digamma(x))  # TensorFlow returns NaN at 0
+    return value, lambda g: g * _trigamma(x)
+
+
+def _trigamma(x: Any) -> Any:
+    """By reflection below 0, where ``tf.math.polygamma`` is wrong."""
+    is_negative = x < 0
+    above = tf.math.polygamma(tf.ones_like(x), tf.where(is_negative, 1 - x, x))
+    slope = math.pi / tf.sin(math.pi * tf.where(is_negative, x, tf.constant(0.5, x.dtype)))
+    return tf.where(is_negative, slope * slope - above, above)
 
 
 digamma = _in_float32(_digamma)

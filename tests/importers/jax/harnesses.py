@@ -58,7 +58,28 @@ class Gap:
     part: str = ""
 
 
-GAPS: list[Gap] = []
+_OUTSIDE = "the program promises indices inside and has others: JAX's gradient omits their elements"
+_DOMAIN = "where the function is NaN, JAX's derivative is NaN or a number, here 0"
+_NAN = "NaN with the sign bit is the smallest number in JAX, the largest here"
+
+GAPS = [
+    Gap("gather", "gradients", _OUTSIDE),
+    *[Gap("top_k", kind, _NAN, part="inf_nan") for kind in ("values", "gradients")],
+    Gap("random_gamma", "gradients", "NumPy has no derivative of gamma samples", ("numpy",)),
+    Gap("random_gamma", "gradients", "PyTorch's derivative is less accurate", ("torch",), "float64"),
+    Gap("scatter_add", "gradients", _OUTSIDE, part="modes_out_of_bounds"),
+    Gap("approx_top_k", "gradients", "equal numbers in another order", part="large_True"),
+    Gap("acosh", "gradients", "JAX's derivative has the wrong sign for Re x < 0", part="complex"),
+    Gap("igamma", "gradients", _DOMAIN, part="broadcasting"),
+    Gap("igammac", "gradients", _DOMAIN, part="broadcasting"),
+    Gap(
+        "digamma", "gradients", "JAX's derivative is inaccurate for x < 0",
+        ("torch", "tensorflow"), "float32",
+    ),
+    Gap("pow", "gradients", "where x < 0, by y: NaN in JAX, here 0", ("tensorflow",), "bfloat16"),
+    Gap("qr", "gradients", "not determined: the complete factor of a tall matrix",
+        part="fullmatrices_True"),
+]  # fmt: skip
 
 
 def reason_of(record: Any, kind: str, backend: str) -> str:

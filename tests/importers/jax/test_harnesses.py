@@ -23,7 +23,8 @@ def test_first_records(group: str) -> None:
             ref = reference(record)
         except RefusedByJaxError:
             continue
-        check_values(ref, "numpy")
+        if not reason_of(record, "values", "numpy"):
+            check_values(ref, "numpy")
         if ref.gradients is not None and not reason_of(record, "gradients", "numpy"):
             check_gradients(ref, "numpy")
 

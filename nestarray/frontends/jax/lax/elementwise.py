@@ -240,9 +240,7 @@ def round(x: Array, rounding_method: int = 0) -> Array:
 
 def integer_pow(x: Array, y: int) -> Array:
     """x^y."""
-    if y >= 0:
-        return na.pow(x, y)
-    return na.reciprocal(na.pow(x, -y))
+    return na.pow(x, y)
 
 
 def reduce_precision(operand: Array, exponent_bits: int, mantissa_bits: int) -> Array:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def random_gamma(key: Array, a: Array, log_space: bool = False) -> Array:
 
 
 def rng_bit_generator(
-    key: Array, shape: Sequence[int], dtype: DTypeLike = "uint32", algorithm: str = "default"
+    key: Array, shape: Sequence[int], dtype: DTypeLike = "uint32", algorithm: Any = "default"
 ) -> tuple[Array, Array]:
     """(new state, random bits) of the compiler's generators; the default one of a CPU is Philox.
 
@@ -34,10 +35,11 @@ def rng_bit_generator(
         key: state of the generator, uint32[4].
         shape: of the bits.
         dtype: uint8, uint16, uint32 or uint64.
-        algorithm: ``"three_fry"``, ``"philox"`` or ``"default"``.
+        algorithm: ``"three_fry"``, ``"philox"`` or ``"default"``; or upstream's value.
     """
     shape, wanted = tuple(shape), dtypes.as_dtype(dtype)
-    generate = _threefry_words if algorithm == "three_fry" else _philox_words
+    is_threefry = str(algorithm).lower().endswith("three_fry")
+    generate = _threefry_words if is_threefry else _philox_words
     words, count = generate(key, shape, wanted.bits == 64)
     if wanted.bits == 64:
         words = na.getitem(na.bitcast(words, dtypes.uint64), (..., 0))
@@ -63,10 +65,8 @@ def _threefry_words(key: Array, shape: tuple[int, ...], is_wide: bool) -> tuple[
     """(words, blocks): two words of each block follow each other along one even axis."""
     sizes = list(shape) or [1]
     axis = next((i for i, n in enumerate(sizes) if n % 2 == 0), sizes.index(max(sizes)))
-    if is_wide:
-        halves = sizes
-    else:
-        halves = [*sizes[:axis], -(-sizes[axis] // 2), *sizes[axis + 1 :]]
+    halves = list(sizes)
+    halves[axis] = sizes[axis] if is_wide else -(-sizes[axis] // 2)
     count = math.prod(halves)
     counters = _sum(_words(key)[2:], na.arange(count, dtype=dtypes.uint32, like=key))
     words = [na.reshape(x, halves) for x in na.threefry2x32(na.getitem(key, slice(2)), *counters)]
