@@ -111,7 +111,7 @@ RULES = {
         Rule("xor", "jax.lax.bitwise_xor"),
         Rule("not", "jax.lax.bitwise_not"),
         Rule("round", "jax.lax.round", adapt=_rounding),
-        Rule("conj", "jax.lax.conj", adapt=_without("input_dtype")),
+        Rule("conj", "jax.lax.conj", adapt=_without("input_dtype", "_input_dtype")),
         Rule("gather", "jax.lax.gather", adapt=_mode),
         Rule("scatter", "jax.lax.scatter", adapt=_mode),
         Rule("scatter-add", "jax.lax.scatter_add", adapt=_mode),

@@ -64,6 +64,12 @@ _NAN = "NaN with the sign bit is the smallest number in JAX, the largest here"
 
 GAPS = [
     Gap("gather", "gradients", _OUTSIDE),
+    Gap("eigh", "gradients", "JAX differentiates at (x + xᴴ) / 2; this x has one triangle"),
+    Gap("clamp", "gradients", "where min > max, JAX's gradient is 0", part="broadcasting_min"),
+    Gap(
+        "cholesky", "gradients", "rounding in single precision, 10⁻³ of the largest number",
+        ("torch", "tensorflow"), "200_200",
+    ),
     *[Gap("top_k", kind, _NAN, part="inf_nan") for kind in ("values", "gradients")],
     Gap("random_gamma", "gradients", "NumPy has no derivative of gamma samples", ("numpy",)),
     Gap("random_gamma", "gradients", "PyTorch's derivative is less accurate", ("torch",), "float64"),
