@@ -161,8 +161,8 @@ def pad(
         # a size of 1 before each interior: x 0 0 x 0 0, of which the last zeros are cut
         wide, narrow = [], []
         for size, (_, _, interior) in zip(sizes, padding_config, strict=True):
-            wide += [size, 1]
-            narrow += [(0, 0), (0, interior)]
+            wide += [size, 1] if interior else [size]  # TensorFlow pads up to 8 axes
+            narrow += [(0, 0), (0, interior)] if interior else [(0, 0)]
         operand = _padded(na.reshape(operand, tuple(wide)), padding_value, narrow)
         shape = [s * (1 + c[2]) for s, c in zip(sizes, padding_config, strict=True)]
         operand = na.reshape(operand, tuple(shape))
