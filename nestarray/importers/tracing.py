@@ -123,7 +123,9 @@ def select_importer(request: Request) -> Importer:
     own = importer.keywords(request.source)
     given = {name: value for name, value in request.kwargs.items() if name not in own}
     variables = {name: value for name, value in request.kwargs.items() if name in own}
-    request.kwargs = _keywords(request.source, request.args, given, own) | variables
+    if "method" not in variables:  # of another signature
+        given = _keywords(request.source, request.args, given, own)
+    request.kwargs = given | variables
     return importer
 
 

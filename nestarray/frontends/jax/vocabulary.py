@@ -141,6 +141,10 @@ RULES = {
         Rule("random_seed", "jax.random.key", adapt=_without("impl")),
         Rule("random_wrap", "jax.random.wrap_key_data", adapt=_without("impl")),
         Rule("random_unwrap", "jax.random.key_data"),
+        Rule("select_if_vmap", "jax.numpy.where"),  # of Equinox, as the next three
+        Rule("unvmap_any", "jax.numpy.any"),
+        Rule("unvmap_all", "jax.numpy.all"),
+        Rule("unvmap_max", "jax.numpy.max"),
         Rule("random_bits", "jax.random.bits", adapt=_bits),
         Rule("random_fold_in", "jax.random.fold_in"),
         Rule("random_split", "jax.random.split", {"shape": "num"}),

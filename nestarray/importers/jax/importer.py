@@ -63,13 +63,14 @@ _CONTROL_FLOW = ("cond", "while", "scan", "reduce", "reduce_window")
 #: often calls its own function; two make derivatives of first and second order exact.
 _NO_RULES = 2
 #: Primitives that remain calls if all their inputs are constants.
-_CREATION = ("iota", "broadcast_in_dim", "dim_as_value")
+_CREATION = ("iota", "broadcast_in_dim", "dim_as_value", "pure_callback")
 #: Parameter of choices by platform, of which only one branch runs here.
 _PLATFORMS = "branches_platforms"
 #: Primitives without effect on values: copies and placement.
 _IDENTITIES = (
     "copy", "copy_p", "device_put", "layout_constraint", "name", "optimization_barrier", "pvary",
-    "random_clone", "reshard", "shard_alike", "sharding_constraint",
+    "random_clone",
+    "nonbatchable", "reshard", "shard_alike", "sharding_constraint",
 )  # fmt: skip
 #: Primitives without results, which a graph leaves out.
 _DROPPED = ("debug_callback", "debug_print", "inspect_sharding")
@@ -277,7 +278,7 @@ class _Translation:
             env[var] = self._constant(value)
         self._translate(jaxpr, env)
         results = iter([self._node(x.val if _is_literal(x) else env[x]) for x in jaxpr.outvars])
-        returned = [next(results) if backends.is_array(x) else x for x in output.leaves]
+        returned = [next(results) if backends.is_array(x) else _printable(x) for x in output.leaves]
         (nest,) = _builtins((jax.tree.unflatten(output.structure, returned),))
         updates = dict(zip(output.updated, results, strict=True))
         source = JaxSource("jax", self.equations, self.nodes, args_given, kwargs_given)
@@ -606,6 +607,11 @@ class _Translation:
         return self.builder.call(
             name, function, printed, args, place=place, origin=eqn.primitive.name
         )
+
+
+def _printable(x: Any) -> Any:
+    """A setting in an output; None for the functions of an ``equinox.Module``."""
+    return None if callable(x) else x
 
 
 def _builtins(pytree: Any) -> Any:

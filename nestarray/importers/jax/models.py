@@ -40,7 +40,7 @@ _MODES = {
 #: Kind of model → the arguments of `trace_graph` that the signature of the source need not have.
 KEYWORDS = {
     "nnx": frozenset(_MODES),
-    "linen": frozenset([*_MODES, "variables", "rngs", "mutable"]),
+    "linen": frozenset([*_MODES, "variables", "rngs", "mutable", "method"]),
     "equinox": frozenset(),
     "haiku": frozenset([*_MODES, "params", "state", "rng"]),
     "": frozenset(["v"]),
@@ -368,20 +368,20 @@ def _linen(request: Request) -> Program:
         name for name in everything if name != "params" and (request.train or name == "cache")
     ]
     mutable = kwargs.pop("mutable", written)
-    kwargs = _with_modes(module.__call__, request, kwargs, module) | (
-        {"rngs": rngs} if rngs else {}
-    )
+    method = kwargs.pop("method", None) or "__call__"
+    called = getattr(module, method if isinstance(method, str) else method.__name__)
+    kwargs = _with_modes(called, request, kwargs, module) | ({"rngs": rngs} if rngs else {})
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         filled = to_flax(_joined(everything, v, s), variables)
-        found = module.apply(filled, *args, mutable=mutable or False, **kwargs)
+        found = module.apply(filled, *args, mutable=mutable or False, method=method, **kwargs)
         if not mutable:
             return found, {}
         output, new = found
         after = dict(from_flax(new).flat_items()) if new else {}
         return output, {path: key_words(x) for path, x in after.items() if path in s}
 
-    return Program(type(module).__name__, run, module.__call__, request.args, kwargs, v, s)
+    return Program(type(module).__name__, run, called, request.args, kwargs, v, s)
 
 
 def _haiku(request: Request) -> Program:
