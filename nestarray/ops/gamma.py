@@ -108,12 +108,13 @@ def _exp_plus(v: Array) -> Array:
 
 def _gamma_factor(a: Array, x: Array) -> Array:
     """xᵃ exp(−x) / Γ(a), for a > 0 and x > 0."""
-    large = ops.maximum(a, 10.0)
+    is_large = a >= 10.0  # not `maximum`, which halves the derivative at 10
+    large = ops.where(is_large, a, 10.0)
     exponent = large * _log_minus(x / large, (x - large) / large) - _stirling_rest(large)
     by_stirling = ops.exp(exponent) * ops.sqrt(large / (2.0 * math.pi))
-    small = ops.minimum(a, 10.0)
+    small = ops.where(is_large, 10.0, a)
     direct = ops.exp(small * ops.log(x) - x - ops.lgamma(small))
-    return ops.where(a >= 10.0, by_stirling, direct)
+    return ops.where(is_large, by_stirling, direct)
 
 
 def _lower_integral(a: Array, x: Array) -> Array:
@@ -197,8 +198,8 @@ def _incomplete_gamma(a: Array, x: Array, *, upper: bool) -> Array:
     shape, place = ops.where(inside, a, 1.0), ops.where(inside, x, 1.0)
     beyond = place > shape + 1.0
     factor = _gamma_factor(shape, place)
-    low = factor * _lower_integral(shape, ops.minimum(place, shape + 1.0))
-    high = factor * _upper_integral(shape, ops.maximum(place, shape + 1.0))
+    low = factor * _lower_integral(shape, ops.where(beyond, shape + 1.0, place))
+    high = factor * _upper_integral(shape, ops.where(beyond, place, shape + 1.0))
     if upper:
         near = ops.logical_and(shape < 0.5, ops.logical_not(beyond))
         small = _upper_of_small(ops.where(near, shape, 0.25), ops.where(near, place, 1.0))
@@ -273,7 +274,7 @@ def _beta_factor(a: Array, b: Array, x: Array) -> Array:
     """xᵃ yᵇ / B(a, b) with y = 1 − x, for a, b > 0 and 0 < x < 1."""
     y, log_x, log_y = 1.0 - x, ops.log(x), ops.log1p(-x)
     # Both large: logarithms of the ratios of x and y to a and b over their sum.
-    p, q = ops.maximum(a, 10.0), ops.maximum(b, 10.0)
+    p, q = (ops.where(z >= 10.0, z, 10.0) for z in (a, b))
     off = x * q - y * p
     exponent = p * _log_minus(x * (p + q) / p, off / p)
     exponent = exponent + q * _log_minus(y * (p + q) / q, -off / q)

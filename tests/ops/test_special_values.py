@@ -252,3 +252,22 @@ def test_softmax_of_infinities_by_onednn() -> None:
     )
     environment = {**os.environ, "TF_ENABLE_ONEDNN_OPTS": "1"}
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "point"),
+    [
+        ("gammainc", (3.53125, 4.53125)), ("gammaincc", (3.53125, 4.53125)),  # x = a + 1
+        ("gammainc", (10.0, 5.0)), ("gammaincc", (10.0, 14.0)),  # Stirling's series begins
+        ("betainc", (10.0, 3.0, 0.6)), ("betainc", (12.0, 10.0, 0.5)),
+    ],
+)  # fmt: skip
+def test_derivatives_by_parameters_where_formulas_meet(
+    backend: str, name: str, point: tuple[float, ...]
+) -> None:
+    a, *others = point
+    function, step = getattr(scipy.special, name), 1e-5
+    wanted = (function(a + step, *others) - function(a - step, *others)) / (2 * step)
+    arrays = [on(backend, np.asarray(x, "float32")) for x in point]
+    found = na.grad(lambda a: getattr(na, name)(a, *arrays[1:]))(arrays[0])
+    np.testing.assert_allclose(float(found), wanted, rtol=2e-4)

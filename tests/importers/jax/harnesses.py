@@ -60,7 +60,6 @@ class Gap:
 
 _OUTSIDE = "the program promises indices inside and has others: JAX's gradient omits their elements"
 _DOMAIN = "where the function is NaN, JAX's derivative is NaN or a number, here 0"
-_KINK = "the derivative by a is wrong here for a = 3.53125, x = a + 1; to be fixed"
 _NAN = "NaN with the sign bit is the smallest number in JAX, the largest here"
 
 GAPS = [
@@ -79,8 +78,6 @@ GAPS = [
     Gap("acosh", "gradients", "JAX's derivative has the wrong sign for Re x < 0", part="complex"),
     Gap("igamma", "gradients", _DOMAIN, part="broadcasting"),
     Gap("igammac", "gradients", _DOMAIN, part="broadcasting"),
-    Gap("igamma", "gradients", _KINK, part="bfloat16"),
-    Gap("igammac", "gradients", _KINK, part="bfloat16"),
     Gap(
         "digamma", "gradients", "JAX's derivative is inaccurate for x < 0",
         ("torch", "tensorflow"), "float32",
