@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
+from flax import linen
 from torch import nn
 
 import nestarray as na
@@ -255,6 +256,25 @@ def test_dead_calls_and_constants_go_and_parameters_stay(residual: na.Graph) -> 
     assert len(short.calls) == 4
     assert short.v.spec is lowered.v.spec
     assert len(lowered.calls) > 20
+
+
+@pytest.mark.parametrize("backend", ["torch", "numpy"])
+def test_batch_norms_of_flax_are_folded(backend: str) -> None:
+    class Net(linen.Module):
+        @linen.compact
+        def __call__(self, x: Any) -> Any:
+            for use_bias in (True, False):
+                x = linen.Conv(4, (3, 3), use_bias=use_bias)(x)
+                x = linen.BatchNorm(use_running_average=True)(x)
+            return x
+
+    x = jax.random.normal(jax.random.key(0), (2, 6, 6, 3))
+    variables = Net().init(jax.random.key(1), x)
+    stats = jax.tree.map(lambda s: s + 0.3, variables["batch_stats"])
+    graph = na.trace_graph(Net(), x, variables=variables | {"batch_stats": stats})
+    folded = graph.to_backend(backend).optimize()
+    assert [n.target_name for n in folded.calls] == ["na.conv", "na.conv"]
+    assert folded.verify().ok
 
 
 @pytest.mark.parametrize("backend", ["numpy", SLOW_TO_COMPILE, "torch", "tensorflow"])

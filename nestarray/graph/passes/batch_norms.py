@@ -22,6 +22,7 @@ from nestarray.graph.passes.rewriting import (
 
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+_LAST = "channels_last"
 
 
 def fold_batch_norms(graph: Graph) -> Graph:
@@ -41,12 +42,16 @@ def fold_batch_norms(graph: Graph) -> Graph:
         if not is_op(node, "batch_norm"):
             return None
         norm = arguments_of(node)
-        layer = norm["x"]
+        layer, added = _layer(norm["x"])
         channel = _channel_axis(layer, node, norm["axis"])
-        if channel is None or uses[place_of(layer)] != 1:
+        if channel is None or any(uses[place_of(x)] != 1 for x in (layer, norm["x"])):
             return None
         before = arguments_of(layer)
         weight, bias = before["weight"], before.get("bias")
+        if added is not None:
+            if bias is not None:
+                return None
+            bias = added
         read = [weight, bias, norm["mean"], norm["variance"], norm["weight"], norm["bias"]]
         if not all(x is None or x.source in ("v", "s", "constants") for x in read):
             return None
@@ -79,6 +84,27 @@ def fold_batch_norms(graph: Graph) -> Graph:
     return rewrite(graph, rule, drop_unused=True)
 
 
+def _layer(x: Any) -> tuple[Any, Node | None]:
+    """The layer that computes a value, and the bias that a call of `add` adds to its result."""
+    if not isinstance(x, Node) or not is_op(x, "add"):
+        return x, None
+    for layer, other in (x.args, x.args[::-1]):
+        is_last = is_op(layer, "conv") and arguments_of(layer)["data_format"] == _LAST
+        bias = _vector(other) if is_last else None
+        if bias is not None:
+            return layer, bias
+    return x, None
+
+
+def _vector(x: Any) -> Node | None:
+    """The variable of one axis that `x` is, if need be with axes of size 1 before it."""
+    found = arguments_of(x)["x"] if isinstance(x, Node) and is_op(x, "reshape") else x
+    if not isinstance(found, Node) or found.aval is None or len(found.aval.shape) != 1:
+        return None
+    is_last = x.aval is not None and x.aval.shape[-1:] == found.aval.shape
+    return found if is_last and found.kind == "input" else None
+
+
 def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
     """The axis of the layer's weight that is the normalized one; None if there is none."""
     if not isinstance(layer, Node) or norm.aval is None:
@@ -88,6 +114,11 @@ def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
         return 0 if axis % rank == 1 else None
     if is_op(layer, *_TRANSPOSED):
         return 1 if axis % rank == 1 and arguments_of(layer)["groups"] == 1 else None
+    if is_op(layer, "conv"):
+        settings = arguments_of(layer)
+        of_result = rank - 1 if settings["data_format"] == _LAST else 1
+        of_weight = rank - 1 if settings["weight_format"] == _LAST else 0
+        return of_weight if axis % rank == of_result else None
     if is_op(layer, "linear"):
         return 0 if axis % rank == rank - 1 else None
     return None
