@@ -55,7 +55,7 @@ class Search:
             example: its arguments; with Containers among them, methods that Containers have too
                 are theirs.
         """
-        found = self.visit(function)
+        found = self.visit(function) or self._imports(function)
         has_containers = self.names_container or _holds_container(example)
         return found or bool(self.methods - ({*dir(Container)} if has_containers else set()))
 
@@ -86,6 +86,11 @@ class Search:
             return False
         return self.visit(inspect.unwrap(inspect.getattr_static(type(value), "__call__")))
 
+    def _imports(self, function: Any) -> bool:
+        """Whether the function itself, not one that it calls, imports the framework."""
+        code = getattr(inspect.unwrap(function), "__code__", None)
+        return code is not None and not self._packages.isdisjoint(_imported(code))
+
     def _visit_function(self, function: types.FunctionType) -> bool:
         function = inspect.unwrap(function)
         outside = dict(vars(sys.modules["builtins"])) | function.__globals__
@@ -98,8 +103,6 @@ class Search:
         return any(map(self.visit, defaults)) or self._visit_code(function.__code__, outside)
 
     def _visit_code(self, code: types.CodeType, outside: dict[str, Any]) -> bool:
-        if any(name in self._packages for name in _imported(code)):
-            return True
         names = set(code.co_varnames) | set(code.co_cellvars)
         outside = {name: value for name, value in outside.items() if name not in names}
         for value in self._values(code, outside):

@@ -144,10 +144,14 @@ def test_parameters_are_those_of_upstream(space: str) -> None:
     expressions.assert_parameters(space, OMITTED)
 
 
+#: Calls of tests of their own: of blocks of factors, and of bits.
+APART = ["scaled_dot(x, y)", "rng_bit_generator(key, shape)"]
+
+
 @pytest.mark.parametrize("space", MISSING)
 def test_every_function_has_an_expression(space: str) -> None:
     rows = [row for s, row in EXPRESSIONS if s == space]
-    expressions.assert_every_function_is_used(space, [*rows, *COLLECTIVES, "scaled_dot(x, y)"])
+    expressions.assert_every_function_is_used(space, [*rows, *COLLECTIVES, *APART])
 
 
 #: Calls under a `vmap` with the axis ``"n"``, of x `(2, 3)` and m `(3, 3)` of each member.

@@ -64,8 +64,9 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
 def kron(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.kron.html"""
     if getattr(x1, "dtype", x1) is getattr(x2, "dtype", None):
+        x1, x2 = x1.contiguous(), x2.contiguous()  # torch takes views of some products only
         return torch.kron(x1, x2)
-    return torch.kron(*promoted((x1, x2)))
+    return torch.kron(*[x.contiguous() for x in promoted((x1, x2))])
 
 
 @supports(lambda *_, axis=None, **_settings: axis is None or isinstance(axis, int) or len(axis) > 0)

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends.base import supports
+from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.promotion import choosing
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_observed
@@ -77,6 +78,7 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     if x1.dtype not in FLOATING:
         return _searchsorted(x1, x2, side=side, sorter=sorter)
     if sorter is not None:
+        check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
         x1 = x1[sorter]
     if x1.is_cpu and not is_observed() and not (len(x1) and x1[-1].isnan()):
         return torch.searchsorted(x1, x2, side=side)

@@ -81,7 +81,8 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
 
 
 def _simple(key: Any) -> str:
-    return str(dataclasses.astuple(key)[0]) if dataclasses.is_dataclass(key) else str(key)
+    fields = dataclasses.fields(key) if dataclasses.is_dataclass(key) else ()
+    return str(getattr(key, fields[0].name)) if fields else str(key)
 
 
 # -- types of nodes --------------------------------------------------------------------------

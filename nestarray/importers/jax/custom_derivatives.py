@@ -29,7 +29,7 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
         `jax.custom_vjp` and solvers (forward, backward); empty for a function without inexact
         arguments or results, and for rules that name values of another trace.
     """
-    import jax
+    from jax.core import Tracer
 
     if not inexact([v.aval for v in eqn.invars]) or not inexact([v.aval for v in eqn.outvars]):
         return ()
@@ -40,7 +40,7 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
         return (_pushforward(eqn),)
     rules = _pullback(eqn)
     # in the rule of another function, a rule may name values of the trace that ended
-    return () if any(isinstance(x, jax.core.Tracer) for r in rules for x in r.consts) else rules
+    return () if any(isinstance(x, Tracer) for r in rules for x in r.consts) else rules
 
 
 def _pushforward(eqn: Any) -> Any:

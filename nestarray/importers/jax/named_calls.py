@@ -164,7 +164,8 @@ def python_number(value: Any, aval: Any) -> Any:
         return value
     if hasattr(value, "item"):
         return value.item()
-    return next(kind(value) for kind in (bool, int, float, complex) if isinstance(value, kind))
+    kinds: tuple[Any, ...] = (bool, int, float, complex)
+    return next(kind(value) for kind in kinds if isinstance(value, kind))
 
 
 def _settings(name: str, eqn: Any, parameters: list[str]) -> Iterator[dict[str, Any]]:

@@ -80,9 +80,9 @@ def refuse_leaked(name: str, constant: Any) -> None:
         name: of the source.
         constant: any value.
     """
-    import jax
+    from jax.core import Tracer
 
-    if isinstance(constant, jax.core.Tracer):
+    if isinstance(constant, Tracer):
         cause = dict(_REMEDIES)["UnexpectedTracerError"]
         described = f"{constant.dtype}[{', '.join(map(str, constant.shape))}]"
         raise ConversionError(

@@ -400,7 +400,8 @@ def conv_general_permutations(
 ) -> tuple[tuple[int, ...], ...]:
     """The axes (batch, channels, …), (outputs, inputs, …), (batch, channels, …) of letters."""
     order = tuple(range(len(dimension_numbers[0])))
-    return tuple(conv_dimension_numbers(order, order, dimension_numbers))
+    numbers = conv_dimension_numbers(order, order, dimension_numbers)
+    return tuple([tuple(axes) for axes in numbers])
 
 
 def conv_shape_tuple(

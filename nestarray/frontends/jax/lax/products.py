@@ -143,8 +143,8 @@ def scaled_dot(
         batch = tuple(range(rank - 2))
         dimension_numbers = ((rank - 1,), (rank - 2,)), (batch, batch)
     dtype = dtypes.bfloat16 if preferred_element_type is None else preferred_element_type
-    scaled = [_scaled(x, scale) for x, scale in ((lhs, lhs_scale), (rhs, rhs_scale))]
-    return na.astype(dot_general(*scaled, dimension_numbers), dtype)
+    lhs, rhs = _scaled(lhs, lhs_scale), _scaled(rhs, rhs_scale)
+    return na.astype(dot_general(lhs, rhs, dimension_numbers), dtype)
 
 
 def _scaled(x: Array, scale: Array | None) -> Array:

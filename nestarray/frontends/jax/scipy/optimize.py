@@ -97,12 +97,13 @@ def minimize(
         value, gradient = function(state.x + change)
         inverse = _updated(state.inverse, change, gradient - state.gradient, eye)
         failed = na.logical_not(na.less_equal(value, state.value))
-        kept = [
+        x, value, gradient, inverse = [
             na.where(failed, old, new)
             for old, new in ((state.x, state.x + change), (state.value, value),
                              (state.gradient, gradient), (state.inverse, inverse))
         ]  # fmt: skip
-        return _State(*kept, state.evaluations + count + 1, state.steps + 1, failed)
+        evaluations = state.evaluations + count + 1
+        return _State(x, value, gradient, inverse, evaluations, state.steps + 1, failed)
 
     end = na.while_loop(goes_on, step, start)
     converged = na.less_equal(na.max(na.abs(end.gradient)), limit)

@@ -265,7 +265,7 @@ def _spectra(
         signals = [na.broadcast_to(s, (*batch, size)) for s in signals]
     size = na.shape(signals[0])[-1]
     if nperseg is None:
-        nperseg = na.shape(window)[0] if hasattr(window, "shape") else 256
+        nperseg = int(window.shape[0]) if hasattr(window, "shape") else 256
     nperseg = min(int(nperseg), size)
     if nperseg < 1:
         raise ArgumentError(f"{function}: nperseg: got {nperseg}, expected at least 1")
@@ -455,9 +455,9 @@ def istft(
 ) -> tuple[Array, Array]:
     """(times, the signal) of transforms of `stft`."""
     spectra = na.moveaxis(Zxx, (freq_axis, time_axis), (-1, -2))  # (…, windows, frequencies)
-    *batch, count, frequencies = na.shape(spectra)
+    *batch, count, frequencies = spectra.shape
     default = 2 * (frequencies - 1) if input_onesided else frequencies
-    nperseg = default if nperseg is None else int(nperseg)
+    nperseg = int(default if nperseg is None else nperseg)
     if nfft is None:
         nfft = nperseg if input_onesided and nperseg == default + 1 else default
     noverlap = nperseg // 2 if noverlap is None else int(noverlap)

@@ -198,8 +198,8 @@ class Match:
         if axes == target:
             return node
         dtype = node.aval.dtype
-        want = [group for group in target if group]
-        have = [group for group in axes if group]
+        want: list[tuple[Any, ...]] = [group for group in target if group]
+        have: list[tuple[Any, ...]] = [group for group in axes if group]
         if sorted(have) != sorted(want):  # between them, an axis for each label
             want = [(atom,) for group in want for atom in group]
             have = [(atom,) for group in have for atom in group]

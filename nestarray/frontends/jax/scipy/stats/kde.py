@@ -31,7 +31,8 @@ class gaussian_kde:
 
     def __init__(self, dataset: Array, bw_method: Any = None, weights: Array | None = None) -> None:
         dataset = jnp.atleast_2d(dataset)
-        d, n = na.shape(dataset)
+        sizes: Any = dataset.shape
+        d, n = sizes
         if d * n < 2:
             raise ArgumentError("gaussian_kde: dataset: got one number, expected several")
         if weights is None:
