@@ -31,22 +31,21 @@ class gaussian_kde:
 
     def __init__(self, dataset: Array, bw_method: Any = None, weights: Array | None = None) -> None:
         dataset = jnp.atleast_2d(dataset)
-        sizes: Any = dataset.shape
-        d, n = sizes
+        d, n = na.shape(dataset)
         if d * n < 2:
             raise ArgumentError("gaussian_kde: dataset: got one number, expected several")
         if weights is None:
             (dataset,) = promote_inexact(dataset)
             weights = na.full((n,), 1.0 / n, dtype=na.dtype_of(dataset), like=dataset)
         else:
-            dataset, weights = promote_inexact(dataset, weights)
-            if tuple(na.shape(weights)) != (n,):
+            dataset, given = promote_inexact(dataset, weights)
+            if tuple(na.shape(given)) != (n,):
                 raise ArgumentError(
-                    f"gaussian_kde: weights: got the shape {tuple(na.shape(weights))}, expected ({n},)"
+                    f"gaussian_kde: weights: got the shape {tuple(na.shape(given))}, expected ({n},)"
                 )
-            weights = weights / na.sum(weights)
+            weights = na.divide(given, na.sum(given))
         self.dataset, self.weights = dataset, weights
-        self.neff = 1 / na.sum(weights * weights)
+        self.neff = 1 / na.vecdot(weights, weights)
         factor = self._factor("scott" if bw_method is None else bw_method)
         covariance = jnp.atleast_2d(jnp.cov(dataset, rowvar=True, bias=False, aweights=weights))
         self.covariance = covariance * factor**2
