@@ -76,7 +76,7 @@ def steps() -> Table:
         for compiled in [False, True] if has_compiler() else [False]:
             runs = {
                 label: _step(
-                    torch.compile(f) if compiled else f,
+                    torch.compile(f, dynamic=False) if compiled else f,  # models share code
                     x if label == "torch" else own,
                     list(net.parameters()) if label == "torch" else leaves,
                 )
