@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full test-cpus conformance demo bench lint format docs models clean
+.PHONY: help env test test-full test-cpus conformance demo notebooks bench lint format docs models clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax, fine-tune in PyTorch, move back"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-full  all tests, with many more models and random examples"
 	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"
 	@echo "make conformance  the public Array API test suite on every backend (fetches it; SUITE=$(SUITE))"
+	@echo "make notebooks  run the tutorials in notebooks/ and write their outputs into them"
 	@echo "make bench      time against the frameworks and other libraries"
 	@echo "make lint       formatting, lint, types"
 	@echo "make docs       write the generated pages under docs/ again, but models.md"
@@ -53,6 +54,9 @@ conformance: $(READY) $(SUITE)
 demo: $(READY)
 	$(BIN)/python -m examples.digits
 	$(BIN)/python -m examples.flax_in_torch
+
+notebooks: $(READY)
+	$(BIN)/python tools/notebooks.py
 
 bench: $(READY)
 	$(BIN)/python -m benchmarks
