@@ -92,12 +92,12 @@ def save(
             "name one file"
         )
     name = formats.name_of("Container.save", place, format)
-    if name == "torch":
-        raise ArgumentError(
-            f"Container.save: path: got {str(place)!r}: torch's files hold programs and are read "
-            "only; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)"
-        )
     module = formats.FORMATS[name]
+    if not hasattr(module, "write"):
+        raise ArgumentError(
+            f"Container.save: path: got {str(place)!r}, a file of {name}, which is read only; "
+            f"{module.READ_ONLY}"
+        )
     check_directory(place)
     plan = make_plan(
         c, metadata, module.naming, native=module.NATIVE_DTYPES, separator=module.separator
@@ -127,11 +127,14 @@ def load(
 
     Args:
         path: a file, the index of a sharded model (``model.safetensors.index.json``,
-            ``pytorch_model.bin.index.json``), or a directory that contains one model.
+            ``pytorch_model.bin.index.json``), or a directory that contains one model or one
+            checkpoint of Orbax.
         *patterns: as for `Container.select`; other leaves are not read. Predicates receive a
             `StoredArray` with shape and dtype.
         format: as for `Container.save`, or ``"torch"`` for files of ``torch.save``, of which
-            only weights are read; by default from the suffix.
+            only weights are read, ``"keras"`` (``.keras``, ``.weights.h5``), ``"msgpack"`` of
+            ``flax.serialization``, ``"orbax"``; by default from the suffix, and for Orbax from
+            the files of the directory.
         backend: the framework of the arrays; by default the current backend, initially NumPy.
         lazy: leave every array in the file, as a `StoredArray`, until it is read.
         memory_map: map the file instead of reading it: constant memory, and pages are read on

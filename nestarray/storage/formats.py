@@ -9,7 +9,18 @@ from typing import Any
 from nestarray.container import Container
 from nestarray.container.arguments import refuse
 from nestarray.errors import ArgumentError, StorageError, StructureError
-from nestarray.storage import hdf5, json, npz, safetensors, shards, torch, zarr
+from nestarray.storage import (
+    hdf5,
+    json,
+    keras,
+    msgpack,
+    npz,
+    orbax,
+    safetensors,
+    shards,
+    torch,
+    zarr,
+)
 from nestarray.storage.elements import BITS
 from nestarray.storage.source import Source, reading
 from nestarray.storage.stored import StoredArray
@@ -18,11 +29,14 @@ from nestarray.storage.structure import Reference, reason
 #: Format → its module.
 FORMATS: dict[str, Any] = {
     "safetensors": safetensors, "npz": npz, "hdf5": hdf5, "zarr": zarr, "json": json, "torch": torch,
+    "keras": keras, "msgpack": msgpack, "orbax": orbax,
 }  # fmt: skip
-#: Suffix → format.
+#: Suffix → format; the first that fits is used.
 SUFFIXES = {
+    ".weights.h5": "keras",
     ".safetensors": "safetensors", ".npz": "npz", ".h5": "hdf5", ".hdf5": "hdf5", ".zarr": "zarr",
     ".json": "json", ".pt": "torch", ".pth": "torch", ".bin": "torch",
+    ".ckpt": "torch", ".keras": "keras", ".msgpack": "msgpack",
 }  # fmt: skip
 
 
@@ -36,7 +50,10 @@ def checked_path(function: str, path: Any) -> Path:
 def open_source(function: str, path: Path, format: str | None, *, writable: bool = False) -> Source:
     """The open file, or sharded model, at `path`."""
     is_store = path.is_dir() and "zarr" in (format, SUFFIXES.get(path.suffix.lower()))
-    place = path if is_store else shards.find(path)
+    if path.is_dir() and not is_store and (format == "orbax" or orbax.is_checkpoint(path)):
+        place, format = orbax.find(path), "orbax"
+    else:
+        place = path if is_store else shards.find(path)
     module = shards if shards.is_index(place) else FORMATS[name_of(function, place, format)]
     with reading(place):
         return module.open(place, writable=writable)
@@ -50,7 +67,8 @@ def name_of(function: str, path: Path, format: str | None, default: str | None =
         raise ArgumentError(
             f"{function}: format: got {format!r}, expected one of {', '.join(FORMATS)}"
         )
-    found = SUFFIXES.get(path.suffix.lower(), default)
+    name = path.name.lower()
+    found = next((f for suffix, f in SUFFIXES.items() if name.endswith(suffix)), default)
     if found is None and path.is_dir():
         raise ArgumentError(
             f"{function}: path: got {str(path)!r}, a directory; name a file in it, such as "

@@ -41,13 +41,13 @@ def write(path: Path, plan: Plan) -> None:
 
 
 class Hdf5Source(Source):
-    """A file of groups and datasets."""
+    """A file of groups and datasets; `file` is an open file, if it is inside of another one."""
 
     separator = "/"
 
-    def __init__(self, path: Path, *, writable: bool) -> None:
+    def __init__(self, path: Path, *, writable: bool, file: Any = None) -> None:
         self._writable = writable
-        self._file = library().File(path, "r")
+        self._file = library().File(path if file is None else file, "r")
         try:
             self._datasets: dict[str, Any] = {}
             self._collect(path, self._file, "", set())
@@ -108,6 +108,8 @@ class Hdf5Source(Source):
                 "order, which cannot be mapped into memory; leave memory_map=False"
             )
         # by descriptor: another file may have replaced this one under its name
+        if self._file.driver == "fileobj":
+            return super().view(name)
         memory = map_file(self._file.id.get_vfd_handle(), writable=self._writable)
         count = math.prod(entry.shape)
         return np.frombuffer(memory, dataset.dtype, count=count, offset=offset).reshape(entry.shape)

@@ -23,6 +23,9 @@ from nestarray.storage.elements import dtype_name, to_elements
 from nestarray.storage.source import Entry, Source
 from nestarray.storage.structure import Reference, reason
 
+#: Why `Container.save` does not write this format.
+READ_ONLY = "torch's files hold programs; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)"
+
 
 class TorchSource(Source):
     """Any saved nest; tensors that share memory are one array."""

@@ -272,17 +272,23 @@ def test_messages_of_wrong_arguments(tmp_path: Path) -> None:
         (
             lambda: c.save(tmp_path / "c.txt"),
             f"Container.save: path: got '{tmp_path}/c.txt', whose suffix is of no format; expected one "
-            "of .safetensors, .npz, .h5, .hdf5, .zarr, .json, .pt, .pth, .bin, or say format=",
+            "of .weights.h5, .safetensors, .npz, .h5, .hdf5, .zarr, .json, .pt, .pth, .bin, .ckpt, "
+            ".keras, .msgpack, or say format=",
         ),
         (
             lambda: c.save(tmp_path / "c", format="pickle"),
             "Container.save: format: got 'pickle', expected one of safetensors, npz, hdf5, zarr, json, "
-            "torch",
+            "torch, keras, msgpack, orbax",
         ),
         (
             lambda: c.save(tmp_path / "c.pt"),
-            f"Container.save: path: got '{tmp_path}/c.pt': torch's files hold programs and are read "
-            "only; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)",
+            f"Container.save: path: got '{tmp_path}/c.pt', a file of torch, which is read only; torch's "
+            "files hold programs; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)",
+        ),
+        (
+            lambda: c.save(tmp_path / "c.weights.h5"),
+            f"Container.save: path: got '{tmp_path}/c.weights.h5', a file of keras, which is read only; "
+            "save as .safetensors, or write c.load_into_keras(model).save(path)",
         ),
         (
             lambda: c.save(tmp_path / "c.npz", metadata={"step": 3}),  # type: ignore[dict-item]
