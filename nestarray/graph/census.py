@@ -12,7 +12,7 @@ from nestarray.container import Container
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import where_of
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.node import Node, all_calls, bodies, iter_nodes
 from nestarray.graph.passes.idioms.idiom import idiom_of
 from nestarray.graph.passes.transposes import order_of
 from nestarray.graph.precision import wide_calls
@@ -40,7 +40,8 @@ class GraphReport:
         name: class name of the source.
         backend: on which the graph runs.
         train: whether the training behaviour was traced.
-        calls: printed name of the function → number of calls.
+        calls: printed name of the function → number of calls; a call in the body of a loop or a
+            choice is one.
         transposes: calls that transpose computed values.
         parameter_transposes: calls that transpose a parameter, which a graph that trains has
             where the backend's kernels want another layout than the source's parameters have.
@@ -53,7 +54,8 @@ class GraphReport:
         idioms: op → number of its calls that replace several calls of the source.
         dropped: calls of the source that the graph leaves out: they print, and return nothing.
         flops: additions and multiplications of matrix products, attention and convolutions
-            in one call; None if sizes are open.
+            in one call; None if sizes are open, or values decide how often a loop
+            runs. Of a choice, the longest branch.
     """
 
     name: str
@@ -106,13 +108,14 @@ def report(graph: Graph) -> GraphReport:
           1  na.linear
           1  na.relu
     """
-    names = Counter(node.target_name for node in graph.calls)
+    calls = [*all_calls(graph.calls)]
+    names = Counter(node.target_name for node in calls)
     sizes = [_elements(c) for c in (graph.v, graph.s, graph.constants)]
-    transposing = [node for node in graph.calls if _transposes(node)]
+    transposing = [node for node in calls if _transposes(node)]
     of_parameters = sum(_of_variable(node) for node in transposing)
     hidden = 0
     if graph.backend == "tensorflow":
-        hidden = sum(_hidden(_short(node)) for node in graph.calls)
+        hidden = sum(_hidden(_short(node)) for node in calls)
     return GraphReport(
         name=graph.name,
         backend=graph.backend,
@@ -126,7 +129,7 @@ def report(graph: Graph) -> GraphReport:
         constants=sizes[2][0],
         bytes=sum(size for _, size in sizes),
         float64=[where_of(node) for node in wide_calls(graph)],
-        idioms=dict(Counter(idiom_of(node) for node in graph.calls if idiom_of(node))),
+        idioms=dict(Counter(idiom_of(node) for node in calls if idiom_of(node))),
         dropped=list(graph.dropped),
         flops=_flops(graph.calls),
     )
@@ -166,6 +169,12 @@ def _flops(calls: list[Node]) -> int | None:
     total = 0
     for node in calls:
         name = _short(node)
+        inner = [_flops(body.nodes) for body in bodies(node.args)]
+        if inner:
+            count = _steps(node)
+            if count is None or None in inner:
+                return None
+            total += count * max(n for n in inner if n is not None)
         if name not in _PRODUCTS | _CHANNELS_FIRST | {"conv", "scaled_dot_product_attention"}:
             continue
         if "pool" in name:
@@ -187,6 +196,20 @@ def _flops(calls: list[Node]) -> int | None:
             channels = -1 if node.kwargs.get("weight_format") == "channels_last" else 0
             total += 2 * math.prod(out) * (math.prod(given[1]) // given[1][channels])
     return total
+
+
+def _steps(node: Node) -> int | None:
+    """How often a call runs its body; None if it is not known."""
+    name = _short(node)
+    if name in ("scan", "map"):
+        rows = [_shape(x) for x in node.args[-1]]
+        count = rows[0][0] if rows and rows[0] else node.kwargs.get("length")
+    elif name == "fori_loop":
+        lower, upper, *_ = node.args
+        count = upper - lower if isinstance(upper, int) and isinstance(lower, int) else None
+    else:
+        count = None if name == "while_loop" else 1
+    return count if isinstance(count, int) else None
 
 
 def _shape(x: Any) -> tuple[Any, ...] | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.frontends import registry
-from nestarray.graph.node import Body, Node, bodies, iter_nodes, substituted
+from nestarray.graph.node import Body, Node, bodies, iter_nodes, names_of, substituted
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
@@ -142,7 +142,7 @@ def compile_graph(graph: Graph) -> Callable[..., Any]:
 
 def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any]]:
     """The graph with a name for each variable, the lines that assign them, and what these call."""
-    taken = {node.name for node in graph.nodes}
+    taken = names_of(graph.nodes)
     places: dict[tuple[str, str], Node] = {}
     local: dict[Node, Node] = {}
     nest = (graph.output, list(graph.state_updates.values()))

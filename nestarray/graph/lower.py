@@ -2,8 +2,9 @@
 
 The graph runs once, call by call, on traced arrays, so frontend functions record the ops in their
 bodies. Values that depend on no input and no variable (positions, masks, fill values) are computed
-and become constants. Groups of ops that one op computes become this op (`passes/idioms`). The op that computes a call's value keeps its name, module and line, by which
-`verify` matches values. With open sizes, the graph runs at several sizes at once
+and become constants. Groups of ops that one op computes become this op (`passes/idioms`), also in
+the bodies of loops and choices. The op that computes a call's value keeps its name, module and
+line, by which `verify` matches values. With open sizes, the graph runs at several sizes at once
 (`record/open_recorder.py`).
 """
 
@@ -23,7 +24,7 @@ from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.node import Node, all_calls, map_nodes
 from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
@@ -32,8 +33,8 @@ from nestarray.transforms.recording import recording, single_steps
 
 
 def is_lowered(graph: Graph) -> bool:
-    """Whether all calls are of `na`."""
-    names = {node.target_name.partition(".")[0] for node in graph.calls}
+    """Whether all calls are of `na`, also in bodies."""
+    names = {node.target_name.partition(".")[0] for node in all_calls(graph.calls)}
     return not any(map(registry.is_registered, names))
 
 

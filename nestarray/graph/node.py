@@ -121,6 +121,26 @@ def bodies(value: Any) -> Iterator[Body]:
             yield from bodies(item)
 
 
+def all_calls(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The calls among nodes, each after those in its Bodies."""
+    for node in nodes:
+        if node.kind == "call":
+            for body in bodies(node.args):
+                yield from all_calls(body.nodes)
+            yield node
+
+
+def names_of(nodes: Iterable[Node]) -> set[str]:
+    """The names of nodes, and those in their Bodies."""
+    found: set[str] = set()
+    for node in nodes:
+        found.add(node.name)
+        for body in bodies(node.args):
+            found |= {body.name, *body.names, *names_of(iter_nodes(body.parameters))}
+            found |= names_of(body.nodes)
+    return found
+
+
 def map_leaves(fn: Callable[[Any], Any], value: Any) -> Any:
     """`value` with `fn` applied to what stands in its lists, tuples, slices and mappings."""
     if isinstance(value, (list, tuple)):

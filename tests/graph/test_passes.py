@@ -17,6 +17,7 @@ from torch import nn
 import nestarray as na
 from nestarray import errors
 from nestarray.graph import passes
+from nestarray.graph.node import all_calls
 from tests import models
 from tests.graph.networks import ConvNet, Nested
 
@@ -493,3 +494,25 @@ def test_flops_are_those_of_torch(images: torch.Tensor) -> None:
             net(*args, **kwargs)
         graph = na.trace_graph(net, *args, **kwargs)
         assert graph.report().flops == graph.optimize().report().flops == counter.get_total_flops()
+
+
+def test_passes_in_bodies() -> None:
+    """Constants are folded and equal calls merged in loops; a call becomes the one before it."""
+
+    def program(x: Any) -> Any:
+        y = na.exp(x)
+
+        def step(i: Any, carry: Any) -> Any:
+            half = na.multiply(na.asarray(np.ones(3)), 0.5)
+            return na.exp(x) + na.tanh(carry) + na.tanh(carry) * half
+
+        return y + na.fori_loop(0, 3, step, x)
+
+    x = np.asarray([0.1, 0.2, 0.3])
+    graph = na.trace_graph(program, x)
+    new = graph.optimize(passes.TRAINING)
+    names = Counter(node.target_name for node in all_calls(new.calls))
+    assert names["na.exp"] == 1
+    assert names["na.tanh"] == 1
+    assert names["na.multiply"] == 1
+    np.testing.assert_array_equal(new(x), graph(x))

@@ -25,7 +25,7 @@ def fold_constants(graph: Graph) -> Graph:
         value = known_value(writer, node, ("constants",))
         return None if value is None else writer.variable("constants", node.name, value)
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, in_bodies=True)
 
 
 def known_value(writer: Writer, node: Node, sources: tuple[str, ...]) -> Any:

@@ -11,4 +11,4 @@ def remove_dead_code(graph: Graph) -> Graph:
 
     Parameters and state stay, used or not: they are the source's.
     """
-    return rewrite(graph, lambda writer, node: None)
+    return rewrite(graph, lambda writer, node: None, in_bodies=True)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nestarray import dtypes
@@ -14,7 +15,16 @@ from nestarray.dispatch import OPS, Op
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.derived import derived_source
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, iter_nodes, substituted
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Node,
+    iter_nodes,
+    map_leaves,
+    names_of,
+    reached,
+    substituted,
+)
 
 #: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
@@ -44,7 +54,8 @@ class Writer:
 
     Attributes:
         graph: the graph that is read.
-        calls: those written so far.
+        calls: those written so far, of the innermost function.
+        scopes: numbers of the functions that are being written, the graph first.
         stands_for: node of the old graph → node, or number, of the new one.
         values: source (``"v"``, ``"s"``, ``"constants"``) → path → array, of the new graph.
     """
@@ -52,11 +63,13 @@ class Writer:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.calls: list[Node] = []
+        self.scopes: tuple[int, ...] = (0,)
+        self._next_scope = 1
         self.stands_for: dict[Node, Any] = {}
         self.values: dict[str, dict[str, Any]] = {
             name: dict(getattr(graph, name).flat_items()) for name in ("v", "s", "constants")
         }
-        self._taken = {node.name for node in graph.nodes}
+        self._taken = names_of(graph.nodes)
 
     def value_of(self, node: Node) -> Any:
         """The array of a variable or a constant."""
@@ -101,6 +114,15 @@ class Writer:
         )
         self.calls.append(node)
         return node
+
+    @contextlib.contextmanager
+    def scope(self) -> Iterator[list[Node]]:
+        """Collect the calls of a function apart from those around it."""
+        calls, scopes = self.calls, self.scopes
+        self.calls, self.scopes = [], (*scopes, self._next_scope)
+        self._next_scope += 1
+        yield self.calls
+        self.calls, self.scopes = calls, scopes
 
     def finish(self, *, drop_unused: bool = False) -> Graph:
         """The new graph, without calls, constants and keys that nothing uses.
@@ -187,18 +209,30 @@ def _container(before: Container, leaves: dict[str, Any]) -> Container:
     return after
 
 
-def rewrite(graph: Graph, rule: Rule, *, drop_unused: bool = False) -> Graph:
+def rewrite(
+    graph: Graph, rule: Rule, *, drop_unused: bool = False, in_bodies: bool = False
+) -> Graph:
     """The graph with each call replaced by what `rule` makes of it.
 
     Args:
         graph: the graph; it is not changed.
         rule: maps (writer, call) to the replacement of the call.
         drop_unused: leave out variables that were used and are not any more.
+        in_bodies: also replace the calls in the functions of loops, choices and custom derivatives.
     """
     writer = Writer(graph)
-    for old in graph.calls:
-        args = substituted(old.args, writer.stands_for)
-        kwargs = substituted(old.kwargs, writer.stands_for)
+    _rewrite(writer, graph.calls, rule, in_bodies)
+    return writer.finish(drop_unused=drop_unused)
+
+
+def _rewrite(writer: Writer, calls: Iterable[Node], rule: Rule, in_bodies: bool) -> None:
+    def of_leaf(leaf: Any) -> Any:
+        if isinstance(leaf, Body) and in_bodies:
+            return _rewritten(writer, leaf, rule)
+        return substituted(leaf, writer.stands_for)
+
+    for old in calls:
+        args, kwargs = map_leaves(of_leaf, (old.args, old.kwargs))
         same = args == old.args and kwargs == old.kwargs
         node = old if same else dataclasses.replace(old, args=args, kwargs=kwargs)
         value = rule(writer, node)
@@ -207,4 +241,14 @@ def rewrite(graph: Graph, rule: Rule, *, drop_unused: bool = False) -> Graph:
             value = node
         if value is not old:
             writer.stands_for[old] = value
-    return writer.finish(drop_unused=drop_unused)
+
+
+def _rewritten(writer: Writer, body: Body, rule: Rule) -> Body:
+    """A body with each call replaced, without those that it does not use; itself if it is equal."""
+    with writer.scope() as calls:
+        _rewrite(writer, body.nodes, rule, in_bodies=True)
+    output = substituted(body.output, writer.stands_for)
+    used = reached(calls, output)
+    nodes = [node for node in calls if node in used]
+    is_equal = nodes == body.nodes and output == body.output
+    return body if is_equal else dataclasses.replace(body, nodes=nodes, output=output)

@@ -13,18 +13,22 @@ from nestarray.graph.passes.rewriting import Writer, rewrite
 def merge_common_subexpressions(graph: Graph) -> Graph:
     """One call where several call the same function with the same arguments.
 
-    Draws of random numbers are kept apart, and so are loops and choices.
+    Draws of random numbers are kept apart, and so are loops and choices. A call in the body of a
+    loop or a choice becomes the equal one before it.
     """
-    first: dict[Hashable, Node] = {}
+    first: dict[tuple[int, Hashable], Node] = {}
 
     def rule(writer: Writer, node: Node) -> Node | None:
         if node.is_random or any(bodies(node.args)):
             return None
         key = (node.target_name, _key(node.args), _key(node.kwargs))
-        twin = first.setdefault(key, node)
-        return None if twin is node else twin
+        for scope in writer.scopes:
+            if (scope, key) in first:
+                return first[scope, key]
+        first[writer.scopes[-1], key] = node
+        return None
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, in_bodies=True)
 
 
 def _key(value: Any) -> Hashable:

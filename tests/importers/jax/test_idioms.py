@@ -96,6 +96,85 @@ def test_transformer_block(name: str) -> None:
     assert report.gradients
 
 
+class Rolled(nn.Module):
+    """Three blocks in one loop."""
+
+    @nn.compact
+    def __call__(self, x: Any) -> Any:
+        def step(block: LinenBlock, x: Any, _: None) -> tuple[Any, None]:
+            return block(x), None
+
+        axes = {"variable_axes": {"params": 0}, "split_rngs": {"params": True}, "length": 3}
+        return nn.scan(nn.remat(step), **axes)(LinenBlock(), x, None)[0]
+
+
+def test_rolled_blocks() -> None:
+    graph = linen(Rolled()).lower()
+    assert [node.target_name for node in graph.calls] == ["na.scan", "getitem", "getitem"]
+    ops = ("layer_norm", "rms_norm", "gelu", "scaled_dot_product_attention")
+    assert graph.report().idioms == dict.fromkeys(ops, 1)
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
+    assert report.gradients
+
+
+def _norm(x: Any) -> Any:
+    x = x - x.mean(-1, keepdims=True)
+    return x * jax.lax.rsqrt((x * x).mean(-1, keepdims=True) + 1e-5)
+
+
+def _softmax(x: Any) -> Any:
+    powers = jnp.exp(x - x.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+@jax.custom_vjp
+def _with_rule(x: Any) -> Any:
+    return _norm(x)
+
+
+_with_rule.defvjp(lambda x: (_norm(x), x), lambda x, g: (_norm(x) * g,))
+
+#: (function, the idioms of its bodies).
+BODIES: dict[str, tuple[Callable[[Any], Any], dict[str, int]]] = {
+    "scan": (
+        lambda x: jax.lax.scan(lambda c, row: (_norm(row) + c, _softmax(c)), X[0, 0], x[0])[1],
+        {"layer_norm": 1, "softmax": 1},
+    ),
+    "fori_loop": (
+        lambda x: jax.lax.fori_loop(0, 2, lambda i, x: _norm(x) + i * x, x), {"layer_norm": 1}
+    ),
+    "cond": (
+        lambda x: jax.lax.cond(x[0, 0, 0] > 0, _norm, _softmax, x),
+        {"layer_norm": 1, "softmax": 1},
+    ),
+    "custom_vjp": (_with_rule, {"layer_norm": 3}),
+    "nested": (
+        lambda x: jax.lax.map(lambda row: jax.lax.cond(row.sum() > 0, _norm, _softmax, row), x),
+        {"layer_norm": 1, "softmax": 1},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BODIES)
+def test_body(name: str) -> None:
+    function, idioms = BODIES[name]
+    graph = na.trace_graph(function, X).lower()
+    assert graph.report().idioms == idioms, str(graph)
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
+    assert report.input_gradients
+
+
+def test_values_from_outside_of_a_loop_are_not_computed_in_it() -> None:
+    def function(x: Any) -> Any:
+        mean = x.mean(-1, keepdims=True)
+        scale = jax.lax.rsqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5)
+        return jax.lax.fori_loop(0, 2, lambda i, y: y + (x - mean) * scale, x)
+
+    assert na.trace_graph(function, X).lower().report().idioms == {}
+
+
 #: (graph, op) of one layer.
 LAYERS: dict[str, tuple[Callable[[], na.Graph], str]] = {
     "linen group norm": (lambda: linen(nn.GroupNorm(2), IMAGES), "group_norm"),

@@ -8,12 +8,12 @@ values between the operands and the result may have no other use.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nestarray import ops
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, bodies, iter_nodes
+from nestarray.graph.node import Body, Node, bodies, iter_nodes
 from nestarray.graph.passes.idioms import activations, attention, losses, normalization, products
 from nestarray.graph.passes.idioms.attention import PRODUCTS
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, is_range_of, tolerance_of, traced
@@ -36,7 +36,8 @@ _MOST_STEPS = 16
 def recognize_idioms(graph: Graph) -> Graph:
     """Replace calls that compute normalization, softmax, gelu or attention by calls of these ops.
 
-    `Graph.report` lists the replaced groups. The last call of a group keeps its name.
+    Also in the bodies of loops, choices and functions with custom derivatives. `Graph.report`
+    lists the replaced groups. The last call of a group keeps its name.
     """
     for rules in RULES:
         graph = replaced(graph, rules)
@@ -45,46 +46,75 @@ def recognize_idioms(graph: Graph) -> Graph:
 
 def replaced(graph: Graph, rules: tuple[Idiom, ...]) -> Graph:
     """The graph after one group of rules."""
-    matches = _Search(graph, rules).matches()
+    results = [graph.output, list(graph.state_updates.values())]
+    varying = {n for n in graph.nodes if n.source in ("x", "key")}
+    inputs = [n for n in graph.nodes if n.kind == "input"]
+    matches = _Search(rules, Writer(graph), inputs, graph.calls, results, varying).matches()
     if not matches:
         return graph
 
     def rule(writer: Writer, node: Node) -> Node | None:
-        for match in matches.get(node.name, ()):
-            match.writer, count = writer, len(writer.calls)
-            found = match.idiom.replacement(match)
-            if found is not None:
-                return found
-            del writer.calls[count:]
-        return None
+        return matches[node.name].replaced(writer) if node.name in matches else None
 
-    return rewrite(graph, rule)
+    return rewrite(graph, rule, in_bodies=True)
 
 
 class _Search:
-    """Finds the idioms of one graph."""
+    """Finds the idioms of one function: a graph, or the body of a loop or a choice.
 
-    def __init__(self, graph: Graph, rules: tuple[Idiom, ...]) -> None:
-        self.graph, self.rules = graph, rules
-        self.order = {node: i for i, node in enumerate(graph.nodes)}
+    Args:
+        rules: the idioms.
+        writer: of calls that nobody reads, to try replacements.
+        known: the inputs, for a body also the nodes around it.
+        calls: of the function.
+        results: nest of its results.
+        varying: the nodes among `known` that an argument or a random number decides.
+    """
+
+    def __init__(
+        self,
+        rules: tuple[Idiom, ...],
+        writer: Writer,
+        known: Sequence[Node],
+        calls: Sequence[Node],
+        results: Any,
+        varying: set[Node],
+    ) -> None:
+        self.rules, self.writer, self.calls = rules, writer, calls
+        self.constants = writer.graph.constants
+        self.order = {node: i for i, node in enumerate([*known, *calls])}
+        self.own = {*calls}
         self.numbers: dict[str, float | None] = {}  # path of a constant → its number
         self.made: dict[Any, Any] = {}  # (root, anchors) → terms
         self.users: dict[Node, list[Node | None]] = {}
-        self.varying: set[Node] = {n for n in graph.nodes if n.source in ("x", "key")}
-        for node in graph.calls:
+        self.varying = {*varying}
+        for node in calls:
             used = set(iter_nodes((node.args, node.kwargs)))
             for before in used:
                 self.users.setdefault(before, []).append(node)
             if node.is_random or not used.isdisjoint(self.varying) or any(bodies(node.args)):
                 self.varying.add(node)
-        for node in iter_nodes((graph.output, list(graph.state_updates.values()))):
+        for node in iter_nodes(results):
             self.users.setdefault(node, []).append(None)
 
-    def matches(self) -> dict[str, list[Match]]:
-        """Name of a call → the idioms that it ends, the largest first."""
-        found: dict[str, list[Match]] = {}
+    def _of_body(self, call: Node, body: Body) -> _Search:
+        """The search in a function that a call takes."""
+        given = {*iter_nodes(body.parameters)}
+        varying = self.varying | given
+        if call.target_name in ("na.scan", "na.map"):
+            rows, arrays = body.parameters[-1], call.args[-1]
+            fixed = [row for row, x in zip(rows, arrays, strict=True) if x not in self.varying]
+            varying -= {*fixed}
+        known = [*self.order, *given]
+        return _Search(self.rules, self.writer, known, body.nodes, body.output, varying)
+
+    def matches(self) -> dict[str, Match]:
+        """Name of a call → the idiom that it ends."""
+        found: dict[str, Match] = {}
         claimed: set[Node] = set()
-        for node in reversed(self.graph.calls):
+        for node in reversed(self.calls):
+            for body in bodies(node.args):
+                found |= self._of_body(node, body).matches()
             name = op_name(node)
             rules = [rule for rule in self.rules if name in rule.roots]
             if not rules or node in claimed:
@@ -96,7 +126,7 @@ class _Search:
                     continue
                 match = self._match(rule, node, region)
                 if match is not None:
-                    found.setdefault(node.name, []).append(match[0])
+                    found[node.name] = match[0]
                     claimed |= match[1]
                     break
         return found
@@ -144,8 +174,9 @@ class _Search:
                 if letters is None:
                     continue
                 inner = self._inner(root, within)
-                if self._is_private(rule, root, inner):
-                    return Match(rule, root, axes, found, letters, terms.sizes), inner
+                match = Match(rule, root, axes, found, letters, terms.sizes)
+                if self._is_private(rule, root, inner) and self._is_possible(match):
+                    return match, inner
         return None
 
     def _term(self, root: Node, anchors: frozenset[Node], region: list[Node]) -> Any:
@@ -159,7 +190,8 @@ class _Search:
         within: set[Node] = set()
         for node in sorted(region, key=self.order.__getitem__):
             used = {*iter_nodes((node.args, node.kwargs))}
-            if node not in anchors and not used.isdisjoint(within | anchors):
+            is_inner = node in self.own and node not in anchors
+            if is_inner and not used.isdisjoint(within | anchors):
                 within.add(node)
         if root not in within:
             return None
@@ -168,7 +200,7 @@ class _Search:
         def is_leaf(node: Node) -> bool:
             return node not in within and (node in self.varying or node not in near)
 
-        is_range = lambda node: is_range_of(node, self.graph.constants)  # noqa: E731
+        is_range = lambda node: is_range_of(node, self.constants)  # noqa: E731
         terms = Terms([*anchors], is_leaf, self._number_of, order_of, is_range)
         try:
             return terms, *terms.of(root), within
@@ -195,6 +227,11 @@ class _Search:
             for user in self.users.get(node, ())
         )
 
+    def _is_possible(self, match: Match) -> bool:
+        """Whether there is a replacement: ops may lack the layout or the numbers."""
+        with self.writer.scope():
+            return match.replaced(self.writer) is not None
+
     def _number_of(self, node: Node) -> float | None:
         """The number that all elements of a floating constant, or of a mask, are."""
         if node.source != "constants" or node.aval is None:
@@ -202,7 +239,7 @@ class _Search:
         if not (node.aval.dtype.is_floating or node.aval.dtype.kind == "bool"):
             return None
         if node.path not in self.numbers:
-            x = ops.to_backend(self.graph.constants[node.path], "numpy")
+            x = ops.to_backend(self.constants[node.path], "numpy")
             is_one = x.size and (x == x.flat[0]).all()
             self.numbers[node.path] = float(x.flat[0]) if is_one else None
         return self.numbers[node.path]

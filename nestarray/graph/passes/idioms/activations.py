@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import nestarray.ops as ops
@@ -10,18 +11,33 @@ from nestarray.graph.node import Node
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
 
 
-def _shifted(x: Any) -> Any:
+def _constant_shift(x: Any) -> Any:
     return x - ops.stop_gradient(ops.max(x, axis=1, keepdims=True))
 
 
-def _softmax(x: Any) -> Any:
-    powers = ops.exp(_shifted(x))
-    return powers / ops.sum(powers, axis=1, keepdims=True)
+def _shift(x: Any) -> Any:
+    """The derivatives of the maximum cancel."""
+    return x - ops.max(x, axis=1, keepdims=True)
 
 
-def _log_softmax(x: Any) -> Any:
-    shifted = _shifted(x)
-    return shifted - ops.log(ops.sum(ops.exp(shifted), axis=1, keepdims=True))
+def _no_shift(x: Any) -> Any:
+    """Which overflows where softmax does not."""
+    return x
+
+
+def _softmax(shifted: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def pattern(x: Any) -> Any:
+        powers = ops.exp(shifted(x))
+        return powers / ops.sum(powers, axis=1, keepdims=True)
+
+    return pattern
+
+
+def _log_softmax(shifted: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def pattern(x: Any) -> Any:
+        return shifted(x) - ops.log(ops.sum(ops.exp(shifted(x)), axis=1, keepdims=True))
+
+    return pattern
 
 
 def _along(op: str) -> Any:
@@ -71,11 +87,16 @@ _OF_ROWS, _OF_ELEMENTS = {"x": "n c"}, {"x": "n"}
 _PRODUCT = frozenset(["multiply", "divide"])
 
 RULES = (
-    Idiom("softmax", _softmax, _OF_ROWS, _PRODUCT, frozenset(["exp"]), _along("softmax")),
-    Idiom(
-        "log_softmax", _log_softmax, _OF_ROWS, frozenset(["subtract"]), frozenset(["log"]),
-        _along("log_softmax"),
-    ),
+    *[
+        Idiom("softmax", _softmax(shifted), _OF_ROWS, _PRODUCT, frozenset(["exp"]),
+              _along("softmax"), is_read_once=shifted is _no_shift)
+        for shifted in (_constant_shift, _shift, _no_shift)
+    ],
+    *[
+        Idiom("log_softmax", _log_softmax(shifted), _OF_ROWS, frozenset(["subtract"]),
+              frozenset(["log"]), _along("log_softmax"))
+        for shifted in (_constant_shift, _shift, _no_shift)
+    ],
     Idiom(
         "gelu", _gelu_tanh, _OF_ELEMENTS, _PRODUCT, frozenset(["tanh"]),
         _unary("gelu", approximate=True),

@@ -149,7 +149,7 @@ class Match:
             known = self.axes.get(name)
             if known is None or _inside(own, outer) > _inside(known, outer):
                 self.axes[name] = own
-        self.writer: Writer = None  # type: ignore[assignment]
+        self.writer: Writer
 
     # -- reading ---------------------------------------------------------------------
 
@@ -174,6 +174,11 @@ class Match:
         return math.prod(sizes) if all(isinstance(n, int) for n in sizes) else None
 
     # -- writing ---------------------------------------------------------------------------
+
+    def replaced(self, writer: Writer) -> Node | None:
+        """The new value, whose calls are written; None if the replacement does not apply."""
+        self.writer = writer
+        return self.idiom.replacement(self)
 
     def node(self, name: str) -> Node:
         """A parameter, in the new graph."""
