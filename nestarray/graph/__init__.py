@@ -4,7 +4,7 @@
 - `binding`: arguments and variables of a call; `codegen`: the program text; `files`: saved graphs.
 - `sizes`, `value_sizes`: open sizes, and those that values decide; `census`: counts.
 - `execution`: a run call by call; `derived`: the source of a graph made from another graph.
-- `record`: Python code over `na`; `lower`, `passes`: frontend functions as ops, and rewritings.
+- `viewer`: diagrams; `record`: Python code over `na`; `lower`, `passes`: frontend functions as ops, and rewritings.
 
 Files that import `graph` add methods to `Graph`; they are imported on first use.
 """
@@ -40,6 +40,7 @@ _lazy_imports.attach_methods(
         "nestarray.graph.files": ("load", "save"),
         "nestarray.graph.lower": ("lower",),
         "nestarray.graph.passes": ("optimize",),
+        "nestarray.graph.viewer.page": ("show",),
         "nestarray.importers.torch.state_dicts": ("to_torch_state_dict",),
         "nestarray.proof.verify": ("verify",),
     },

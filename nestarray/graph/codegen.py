@@ -119,7 +119,7 @@ def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[st
         for inner in body.nodes:
             lines += _statement(graph, inner, deeper, comments)
         lines += [f"{deeper}return {_value(body.output)}", ""]
-    line = f"{indent}{node.name} = {_call(graph, node)}"
+    line = f"{indent}{node.name} = {call_text(graph, node)}"
     return [*lines, line + _comment(node) if comments else line]
 
 
@@ -200,7 +200,8 @@ def _comment(node: Node) -> str:
     return f"  # {' · '.join(parts)}" if parts else ""
 
 
-def _call(graph: Graph, node: Node) -> str:
+def call_text(graph: Graph, node: Node) -> str:
+    """The call of a node, as the program prints it."""
     if node.target is operator.getitem:
         return f"{_value(node.args[0])}[{_value(node.args[1])}]"
     if node.target in SYMBOLS:

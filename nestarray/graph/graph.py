@@ -104,6 +104,7 @@ class Graph:
         from nestarray.graph.files import save as save
         from nestarray.graph.lower import lower as lower
         from nestarray.graph.passes import optimize as optimize
+        from nestarray.graph.viewer.page import show as show
         from nestarray.importers.torch.state_dicts import to_torch_state_dict as to_torch_state_dict
         from nestarray.proof.verify import verify as verify
 

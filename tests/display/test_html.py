@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,9 +17,8 @@ import nestarray as na
 from nestarray.config import BACKENDS, use_backend
 from nestarray.display import table, tree_html
 from tests.abstract import on_abstract_arrays, on_unknown_shapes
+from tests.browser import FLAGS, PROGRAM, needs_browser
 from tests.trees import nests, roots
-
-BROWSER = shutil.which("chromium") or shutil.which("chromium-browser")
 
 
 class Reader(HTMLParser):
@@ -167,17 +165,10 @@ def test_a_page() -> None:
 
 # -- in a browser -------------------------------------------------------------------------------
 
-needs_browser = pytest.mark.skipif(BROWSER is None, reason="no chromium is installed")
-
-FLAGS = [
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-]  # fmt: skip
-
 
 def browse(page: Path, *flags: str) -> str:
     """What the browser prints for a page."""
-    command = [str(BROWSER), *FLAGS, f"--user-data-dir={page.parent / 'profile'}", *flags]
+    command = [str(PROGRAM), *FLAGS, f"--user-data-dir={page.parent / 'profile'}", *flags]
     run = subprocess.run(
         [*command, page.as_uri()], capture_output=True, timeout=120, check=True, cwd=page.parent
     )
