@@ -52,8 +52,7 @@ conformance: $(READY) $(SUITE)
 	$(BIN)/python docs/generate_conformance.py $(SUITE)
 
 demo: $(READY)
-	$(BIN)/python -m examples.digits
-	$(BIN)/python -m examples.flax_in_torch
+	$(BIN)/python -m nestarray demo
 
 notebooks: $(READY)
 	$(BIN)/python tools/notebooks.py

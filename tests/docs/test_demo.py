@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
-import pytest
-
-from examples import digits
+from nestarray.demo import digits
 
 
 def test_demo(tmp_path: Path) -> None:
@@ -21,13 +18,3 @@ def test_demo(tmp_path: Path) -> None:
     assert figures["after"] > figures["before"] + 0.15
     assert figures["after"] == figures["in_jax"]
     assert figures["picture"].stat().st_size > 10_000
-
-
-def test_message_of_a_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(SystemExit) as info:
-        digits.main()
-    assert str(info.value) == (
-        "The demo needs the package 'sklearn'. "
-        "Install everything it needs with: pip install 'nestarray[all,demo]'"
-    )

@@ -9,7 +9,8 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 import nestarray as na
-from examples import flax_in_torch, gaussian_process, lora_in_jax
+from examples import gaussian_process, lora_in_jax
+from nestarray.demo import flax_in_torch
 
 
 def test_adapters_trained_in_jax_improve_the_model_in_torch(

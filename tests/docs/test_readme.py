@@ -6,12 +6,14 @@ The pages' files and links lead somewhere.
 from __future__ import annotations
 
 import re
+import shlex
 from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
 import nestarray as na
+from nestarray import cli
 
 ROOT = Path(na.__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -40,15 +42,26 @@ def test_blocks_run(
     text = (ROOT / page).read_text()
     namespace: dict[str, object] = {"__name__": "page"}
     blocks = [(m[1], m[2], text[: m.start()].count("\n") + 1) for m in BLOCK.finditer(text)]
-    assert any(language == "python" for language, _, _ in blocks)
+    assert any(language in ("python", "sh") for language, _, _ in blocks)
     printed = ""
     for language, code, line in blocks:
         if language == "python":
             # blank lines in front, so that a traceback names the line of the page
             exec(compile("\n" * line + code, str(ROOT / page), "exec"), namespace)
             printed = capsys.readouterr().out
+        elif language == "sh" and code.startswith("nestarray "):
+            run_commands(code)
+            printed = capsys.readouterr().out
         elif language == "text":
             assert code == printed
+
+
+def run_commands(block: str) -> None:
+    """Run the commands of nestarray in a block; a comment names an exit code other than 0."""
+    for line in block.splitlines():
+        command, _, comment = line.partition("#")
+        expected = int(comment.removeprefix(" exit code ")) if "exit code" in comment else 0
+        assert cli.main(shlex.split(command)[1:]) == expected, line
 
 
 def test_files_that_the_architecture_names_are_there() -> None:

@@ -44,6 +44,9 @@ ORDER = [
     "graph",
     "proof",
     "importers",
+    "demo",  # programs as users write them
+    "cli",
+    "__main__",
 ]
 LEVEL = {name: level for level, name in enumerate(ORDER)}
 
@@ -54,7 +57,7 @@ UPWARDS = {
 }
 
 #: Parts that write ``import nestarray as na``, as users do.
-AS_USERS = {"frontends"}
+AS_USERS = {"frontends", "demo", "cli"}
 
 FILES = {str(p.relative_to(PACKAGE)): p for p in sorted(PACKAGE.rglob("*.py"))}
 del FILES["__init__.py"]

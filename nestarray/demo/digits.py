@@ -6,23 +6,20 @@ the same. Then the data change (another camera: shifted, dimmed, noisy) and the 
 JAX and optax fine-tune it through `na.execute_with_gradients`, and the new parameters go back into
 the PyTorch module, which is now accurate again.
 
-usage: python -m examples.digits    prints the steps and writes demo_output/demo.png
+usage: nestarray demo
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
-import os
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # otherwise TensorFlow prints that it is on
+import nestarray as na
 
 BATCH = 64
 BACKENDS = ("torch", "jax", "tensorflow", "numpy")
@@ -139,8 +136,6 @@ class Row:
 
 def compare_backends(graph: Any, images: Images, *, progress: Any) -> list[Row]:
     """Run the graph on every backend and compare it with the torch module."""
-    import nestarray as na
-
     rows = []
     for backend in progress(BACKENDS, "moving and comparing"):
         moved = graph.to_backend(backend)
@@ -165,8 +160,6 @@ def fine_tune_in_jax(
 ) -> tuple[Any, Any, list[float]]:
     """Train a graph traced with ``train=True`` by optax; returns (v, s, losses)."""
     import optax
-
-    import nestarray as na
 
     graph = graph.to_backend("jax")
     optimizer = optax.adam(2e-3)
@@ -198,8 +191,6 @@ def run(output: Path, *, epochs: int = 8, tuning_epochs: int = 25) -> dict[str, 
     import torch
     from rich.console import Console
     from rich.progress import track
-
-    import nestarray as na
 
     console = Console()
     start = time.perf_counter()
@@ -291,27 +282,3 @@ def draw(output: Path, torch_losses: list[float], jax_losses: list[float], rows:
     figure.savefig(path, dpi=120)
     plt.close(figure)
     return path
-
-
-def main() -> None:
-    """Run the demo; if a package is missing, exit with the command that installs it."""
-    try:
-        import jax  # noqa: F401
-        import matplotlib as mpl  # noqa: F401
-        import optax  # noqa: F401
-        import rich  # noqa: F401
-        import sklearn  # noqa: F401
-        import tensorflow  # noqa: F401
-        import torch  # noqa: F401
-    except ImportError as error:
-        raise SystemExit(
-            f"The demo needs the package {error.name!r}. "
-            "Install everything it needs with: pip install 'nestarray[all,demo]'"
-        ) from error
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the frameworks' own
-        run(Path("demo_output"))
-
-
-if __name__ == "__main__":
-    main()

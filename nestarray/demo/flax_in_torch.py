@@ -5,7 +5,7 @@ A convolutional network of Flax NNX with batch normalization learns scikit-learn
 camera) and the network fails; ``torch.optim.Adam`` fine-tunes it. The new parameters and
 statistics return to the Flax module, which is accurate again in JAX.
 
-usage: python -m examples.flax_in_torch
+usage: nestarray demo
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import torch
 from flax import nnx
 
 import nestarray as na
-from examples.digits import accuracy, batches, load_images, other_camera
+from nestarray.demo.digits import accuracy, batches, load_images, other_camera
 
 
 class Network(nnx.Module):
@@ -98,12 +98,3 @@ def run(*, epochs: int = 4, tuning_epochs: int = 10) -> dict[str, Any]:
     after = jax_accuracy(net, shifted)
     print(f"another camera, fine-tuned with torch.optim, back in Flax: {before:.1%} → {after:.1%}")
     return {"learned": learned, "agrees": report.ok, "before": before, "after": after}
-
-
-def main() -> None:
-    """Run the example."""
-    run()
-
-
-if __name__ == "__main__":
-    main()

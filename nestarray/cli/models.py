@@ -1,0 +1,57 @@
+"""``nestarray check`` and ``convert``: models."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from nestarray.cli.console import Console
+from nestarray.cli.files import check_output
+from nestarray.cli.sources import Example, code_of_user, example
+from nestarray.graph.files import save
+from nestarray.graph.graph import Graph
+from nestarray.graph.passes import optimize
+from nestarray.importers.check import check as check_model
+from nestarray.importers.tracing import trace_graph
+from nestarray.proof.verify import verify
+
+
+def _settings(given: argparse.Namespace, found: Example) -> dict[str, Any]:
+    return {"train": given.train, "dynamic": found.dynamic or None, "islands": given.islands}
+
+
+def check(given: argparse.Namespace, console: Console) -> int:
+    """Print the status of each operation; 1 if the model cannot be converted."""
+    found = example(given)
+    settings = _settings(given, found) | found.kwargs
+    report = code_of_user(
+        given.model, lambda: check_model(found.model, *found.args, target=given.to, **settings)
+    )
+    console.json(report.to_dict())
+    console.text(str(report))
+    return int(not report.ok)
+
+
+def convert(given: argparse.Namespace, console: Console) -> int:
+    """Convert a model, print the proof, and write the graph; 1, and no file, if the proof fails."""
+    path = Path(given.output)
+    check_output(path)
+    found = example(given)
+    settings = _settings(given, found) | found.kwargs
+    graph = code_of_user(given.model, lambda: trace_graph(found.model, *found.args, **settings))
+    moved: Graph = graph.to_backend(given.to)
+    if given.optimize:
+        moved = optimize(moved)
+    report = verify(moved)
+    if report.ok:
+        save(moved, path)
+    console.json(
+        {"file": str(path) if report.ok else None, "graph": repr(moved), "proof": report.to_dict()}
+    )
+    console.text(str(report))
+    console.text(
+        f"{path}: {moved!r}" if report.ok else "no file was written, because the proof failed",
+        "bold",
+    )
+    return int(not report.ok)

@@ -1,0 +1,110 @@
+"""The command as a whole: help, exit codes, doctor, the process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray.cli import doctor, main
+
+
+def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for command in ("doctor", "show", "diff", "convert-weights", "check", "convert", "demo"):
+        assert f"\n    {command}" in text
+        assert main([command, "--help"]) == 0
+        assert "--json" in capsys.readouterr().out
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"nestarray {na.__version__}\n"
+    assert main([]) == 2
+    assert main(["nothing"]) == 2
+    assert main(["show"]) == 2
+
+
+def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor"]) == 0
+    assert "no problems" in capsys.readouterr().out
+    assert main(["doctor", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["ok"]
+    assert [row["package"] for row in report["frameworks"]] == [
+        "numpy",
+        "jax",
+        "torch",
+        "tensorflow",
+    ]
+    assert all(row["status"] == "ok" and row["devices"] for row in report["frameworks"])
+    assert report["frameworks"][0]["needed"] == ">=2.2"
+
+
+def test_doctor_reports_problems(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions = {"torch": "2.11.1+cpu", "jax": "0.4.30", "rich": None}
+    real = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: versions.get(name, real(name)))
+    monkeypatch.setattr(na, "add", lambda x, y: x)
+    assert main(["doctor", "--json"]) == 1
+    report = json.loads(capsys.readouterr().out)
+    status = {row["package"]: row["status"] for row in report["frameworks"] + report["packages"]}
+    assert status["jax"] == "needs >=0.8"
+    assert status["torch"].startswith("ArithmeticError")
+    assert status["rich"] == "not installed"
+    assert any(note.startswith("torch 2.11.1+cpu: torch.compile") for note in report["notes"])
+    assert main(["doctor"]) == 1
+    assert "problems were found" in capsys.readouterr().out
+
+
+def test_the_command_works_without_rich(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    for name in ("rich", "rich.console"):
+        monkeypatch.setitem(sys.modules, name, None)
+    na.Container(w=np.ones(2)).save(tmp_path / "c.npz")
+    assert main(["show", str(tmp_path / "c.npz")]) == 0
+    assert "w  f64[2]  16 B" in capsys.readouterr().out
+
+
+def test_demo_names_missing_packages(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optax", None)
+    na.lazy_imports.optional.cache_clear() if hasattr(
+        na.lazy_imports.optional, "cache_clear"
+    ) else None
+    assert main(["demo"]) == 2
+    err = capsys.readouterr().err
+    assert "the demo needs the package 'optax'" in err
+    assert "pip install 'nestarray[all,demo]'" in err
+
+
+def test_interruption(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("nestarray.storage.formats.open_source", interrupt)
+    assert main(["show", "c.npz"]) == 130
+
+
+def test_the_process(tmp_path: Path) -> None:
+    na.Container(w=np.ones(2)).save(tmp_path / "c.npz")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-W", "error", "-m", "nestarray", *arguments]
+        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+
+    shown = run("show", "c.npz")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "w  f64[2]  16 B" in shown.stdout
+    failed = run("show", "no.npz")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr == "nestarray: error: 'no.npz': there is no such file\n"
