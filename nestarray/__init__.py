@@ -174,6 +174,7 @@ _lazy_imports.attach_methods(
         "nestarray.comparison.diff": ("diff", "patch"),
         "nestarray.comparison.merge": ("merge",),
         "nestarray.display.plots": ("plot",),
+        "nestarray.display.rich_tree": ("__rich__",),
         "nestarray.display.summary": ("describe", "summary"),
         "nestarray.display.tree_html": ("_repr_html_", "to_html"),
         "nestarray.interchange.naming.match": ("match",),

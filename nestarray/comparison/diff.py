@@ -14,7 +14,7 @@ from typing import Any
 
 from nestarray.backends import backend_of_type, is_array
 from nestarray.comparison.change import Change
-from nestarray.comparison.diff_report import as_html, as_text
+from nestarray.comparison.diff_report import as_sections, as_text
 from nestarray.comparison.equality import (
     are_near,
     check_has_values,
@@ -30,12 +30,13 @@ from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.leaf import describe
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
+from nestarray.display.sections import HasSections, Sections
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.errors.text import listed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Diff:
+class Diff(HasSections):
     """The differences between two trees; true if there are any. Created by `diff`.
 
     ``str(d)`` is a table that fits the terminal, ``a.patch(d)`` applies it,
@@ -124,8 +125,8 @@ class Diff:
     def __repr__(self) -> str:
         return f"Diff: {self}"
 
-    def _repr_html_(self) -> str:
-        return as_html(self.entries, self.old_spec.num_leaves, self.new_spec.num_leaves)
+    def _sections(self) -> Sections:
+        return as_sections(self.entries, self.old_spec.num_leaves, self.new_spec.num_leaves)
 
 
 def _partial(spec: Spec, leaves: dict[int, Any]) -> Container:

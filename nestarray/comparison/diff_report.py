@@ -1,4 +1,4 @@
-"""Text and HTML of a `Diff`: one line for each change, folded to fit the terminal.
+"""Text and sections of a `Diff`: one line for each change, folded to fit the terminal.
 
 Changes of numbered places with equal text, ``layers/0/w`` to ``layers/11/w``, become one line with
 the range of the number. If the report is still too long, lines are summarized by subtree, deepest
@@ -8,7 +8,6 @@ continues in the next one.
 
 from __future__ import annotations
 
-import html
 import math
 import re
 import shutil
@@ -20,6 +19,8 @@ from typing import Any
 from nestarray.comparison.change import Change
 from nestarray.comparison.equality import Statistics
 from nestarray.container.spec import Path, join_path
+from nestarray.display.sections import Sections
+from nestarray.display.table import Table
 from nestarray.display.text import cut
 from nestarray.errors.text import counted
 
@@ -67,21 +68,24 @@ def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
     return "\n".join(text)
 
 
-def as_html(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
-    """The report as a small HTML table."""
-    lines = sorted(_folded(entries, MAX_LINES), key=_rank) if entries else []
-    rows = []
-    for line in lines[:MAX_LINES]:
-        cells = (_SIGNS[line.status], line.name, line.detail, _note(line))
-        rows.append(
-            "<tr>"
-            + "".join(f"<td style='text-align:left'>{html.escape(cell)}</td>" for cell in cells)
-            + "</tr>"
-        )
-    if len(lines) > MAX_LINES:
-        rows.append(f"<tr><td colspan='4'>… {len(lines) - MAX_LINES} more</td></tr>")
-    heading = _heading(entries, old_leaves, new_leaves) if entries else "no differences"
-    return f"<table><caption>{html.escape(heading)}</caption>{''.join(rows)}</table>"
+def as_sections(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> Sections:
+    """The report for notebooks and rich."""
+    if not entries:
+        return Sections(as_text(entries, old_leaves, new_leaves))
+    lines = sorted(_folded(entries, MAX_LINES), key=_rank)
+    shown = lines[:MAX_LINES]
+    more = [f"… {len(lines) - MAX_LINES:,} more lines; all of them: list(diff)"]
+    table = Table(
+        {
+            "status": [line.status for line in shown],
+            "path": [line.name for line in shown],
+            "leaf": [line.detail for line in shown],
+            "difference": [_note(line) for line in shown],
+        },
+        notes=more if len(lines) > MAX_LINES else (),
+    )
+    heading = _heading(entries, old_leaves, new_leaves)
+    return Sections(heading, [(counted(len(entries), "difference"), table)], is_open=True)
 
 
 def _heading(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:

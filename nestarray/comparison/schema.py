@@ -19,6 +19,8 @@ from nestarray.comparison.path_patterns import Found, Pattern, escaped, escaped_
 from nestarray.container import Container
 from nestarray.container.leaf import array_text
 from nestarray.container.spec import join_path
+from nestarray.display.sections import HasSections, Sections
+from nestarray.display.table import Table
 from nestarray.dtypes import DType, as_dtype
 from nestarray.errors import ArgumentError, DtypeError, SchemaError, signatures
 from nestarray.errors.signatures import signature_errors
@@ -38,7 +40,7 @@ class Entry(NamedTuple):
     words: Words
 
 
-class Schema(Generic[Model]):
+class Schema(HasSections, Generic[Model]):
     """The paths, shapes and dtypes that a Container must have.
 
     An entry is a path and words: ``"encoder/*/weight": "out in float32"``.
@@ -213,6 +215,16 @@ class Schema(Generic[Model]):
 
     def __repr__(self) -> str:
         return "Schema(\n" + "".join(f"  {line}\n" for line in str(self).split("\n")) + ")"
+
+    def _sections(self) -> Sections:
+        table = Table(
+            {
+                "path": [entry.pattern.text for entry in self.entries],
+                "leaf": [entry.words.text for entry in self.entries],
+            }
+        )
+        count = counted(len(self.entries), "entry", "entries")
+        return Sections("Schema", [(count, table)], is_open=True)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Schema) and str(self) == str(other)

@@ -18,6 +18,7 @@ _STYLE = """
 .nestarray .leaf {display: flex; align-items: center; gap: 1em; white-space: nowrap}
 .nestarray .key {font-weight: 600; overflow-wrap: anywhere}
 .nestarray .note {opacity: .65}
+.nestarray .wrong {color: #d42b2b; font-weight: 600}
 .nestarray svg {height: 1.3em; width: 5em; fill: #4a90d9; flex: none}
 .nestarray table {border-collapse: collapse; font: inherit; white-space: nowrap}
 .nestarray th, .nestarray td {padding: .1em .8em .1em 0; text-align: left; border: 0;

@@ -1,7 +1,7 @@
 """`Table`: rows of values with aligned text.
 
 The repr fits the terminal and counts omitted rows; `to_string` prints all rows, a notebook shows
-an HTML table.
+an HTML table, ``rich.print`` the same lines in color.
 """
 
 from __future__ import annotations
@@ -89,7 +89,11 @@ class Table:
         return "\n".join([*table._lines(shown, list(table.columns)), *self.notes])
 
     def __repr__(self) -> str:
-        width, height = terminal_size()
+        blocks, notes = self._fitted(*terminal_size())
+        return "\n".join([line for block in blocks for line in block] + notes)
+
+    def _fitted(self, width: int, height: int) -> tuple[list[list[str]], list[str]]:
+        """Blocks of columns as lines that fit `width`, and the notes."""
         below = 1 + (2 if self.total else 0)  # the header; the rule and the total
         count, blocks = 0, [list(self.columns)]
         while len(blocks) > count:  # columns that do not fit form another block, with fewer rows
@@ -97,8 +101,9 @@ class Table:
             room = (height - len(self.notes)) // count - below
             table, rows = self.at_most(max(room, _LEAST_ROWS))
             blocks = table._blocks(rows, width)
-        lines = [line for block in blocks for line in table._lines(rows, block, width)]
-        return "\n".join(clipped(line, width) for line in (*lines, *self.notes))
+        texts = [table._lines(rows, block, width) for block in blocks]
+        lines = [[clipped(line, width) for line in block] for block in texts]
+        return lines, [clipped(note, width) for note in self.notes]
 
     def at_most(self, count: int) -> tuple[Table, Shown]:
         """The table to print in `count` rows, and the selection of its rows."""
@@ -136,7 +141,44 @@ class Table:
         return sizes
 
     def _repr_html_(self) -> str:
-        return framed(_html(self))
+        return framed(self.to_html())
+
+    def to_html(self) -> str:
+        """The HTML of the table alone, without the style."""
+        table, rows = self.at_most(TABLE_ROWS)
+        texts = table.texts(rows)
+        classes = [' class="number"' if table.is_number(name) else "" for name in texts]
+
+        wrong = ' class="wrong"'
+        is_flag = [all(isinstance(v, bool) for v in table.columns[name]) for name in texts]
+
+        def line(tag: str, values: tuple[str, ...]) -> str:
+            inner = (
+                f"<{tag}{wrong if flag and v == 'False' else c}>{escaped(v)}</{tag}>"
+                for c, flag, v in zip(classes, is_flag, values)
+            )
+            return f"<tr>{''.join(inner)}</tr>\n"
+
+        head, *body = zip(*texts.values())
+        foot = f"<tfoot>{line('td', body.pop())}</tfoot>" if table.total else ""
+        notes = "".join(f'<div class="note">{escaped(note)}</div>' for note in table.notes)
+        return (
+            f"<table><thead>{line('th', head)}</thead>\n"
+            f"<tbody>{''.join(line('td', row) for row in body)}</tbody>\n{foot}</table>{notes}"
+        )
+
+    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
+        """The lines of the repr for ``rich.print``, in the width that rich gives it."""
+        from rich.text import Text
+
+        blocks, notes = self._fitted(options.max_width, terminal_size()[1])
+        for head, *lines in blocks:
+            yield Text(head, style="bold cyan", no_wrap=True)
+            for line in lines:
+                text = Text(line, no_wrap=True)
+                text.highlight_regex(r"\bFalse\b", "bold red")
+                yield text
+        yield from (Text(note, style="dim", no_wrap=True) for note in notes)
 
     def texts(self, rows: Shown) -> dict[str, list[str]]:
         """The cells of some rows as text by column, with the header first and the total last."""
@@ -237,35 +279,3 @@ def bytes_text(count: int) -> str:
     while size >= 1023.95 and unit != "PiB":  # 1024.0 would round up to the next unit
         size, unit = size / 1024, next(units)
     return f"{size:.1f} {unit}"
-
-
-def sections_html(
-    head: str, sections: Sequence[tuple[str, Table]], notes: Sequence[str] = ()
-) -> str:
-    """A heading with notes, and collapsible sections with tables."""
-    lines = "".join(f'<div class="note">{escaped(note)}</div>\n' for note in notes)
-    tables = "".join(
-        f"<details><summary>{escaped(title)}</summary><div>\n{_html(table)}</div></details>\n"
-        for title, table in sections
-    )
-    return framed(
-        f"<details open><summary>{escaped(head)}</summary><div>\n{lines}{tables}</div></details>"
-    )
-
-
-def _html(table: Table) -> str:
-    table, rows = table.at_most(TABLE_ROWS)
-    texts = table.texts(rows)
-    classes = [' class="number"' if table.is_number(name) else "" for name in texts]
-
-    def line(tag: str, values: tuple[str, ...]) -> str:
-        inner = (f"<{tag}{c}>{escaped(v)}</{tag}>" for c, v in zip(classes, values))
-        return f"<tr>{''.join(inner)}</tr>\n"
-
-    head, *body = zip(*texts.values())
-    foot = f"<tfoot>{line('td', body.pop())}</tfoot>" if table.total else ""
-    notes = "".join(f'<div class="note">{escaped(note)}</div>' for note in table.notes)
-    return (
-        f"<table><thead>{line('th', head)}</thead>\n"
-        f"<tbody>{''.join(line('td', row) for row in body)}</tbody>\n{foot}</table>{notes}"
-    )

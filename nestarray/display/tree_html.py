@@ -1,7 +1,7 @@
-"""A Container as HTML: a collapsible tree with sizes and small histograms.
+"""A Container as HTML: a collapsible tree with sizes, norms and small histograms.
 
-The size of the output is limited: the rows of one outline, and histograms of the largest leaves
-among them, each from a sample.
+The size of the output and the time are limited: the rows of one outline, norms of leaves that are
+not large, and histograms of the largest leaves among the rows, each from a sample.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nestarray.container.leaf import describe, itemsize, size
 from nestarray.container.spec import LEAF
 from nestarray.display.html import escaped, framed
 from nestarray.display.outline import Gap, Row, key_text, outline, range_text
-from nestarray.display.statistics import histogram, sample_of
+from nestarray.display.statistics import histogram, sample_of, statistics
 from nestarray.display.table import bytes_text
 from nestarray.display.text import contents, heading, kind_suffix
 
@@ -23,19 +23,24 @@ ROWS, DEPTH, HISTOGRAMS = 400, 12, 40
 #: Nodes are open while the page has at most this many rows.
 _OPEN_ROWS = 30
 _SAMPLE, _BINS, _LONGEST = 2048, 24, 120
+#: The maximal number of elements of a leaf whose norm is computed, and of all of these.
+_NORM_ELEMENTS, _ALL_NORM_ELEMENTS = 1 << 18, 1 << 22
 
 
 @method
-def to_html(c: Container, /) -> str:
-    """An HTML page of the tree: keys, dtypes, shapes, bytes and histograms; nodes are collapsible.
+def to_html(c: Container, /, *, histograms: bool = True, norms: bool = True) -> str:
+    """An HTML page of the tree: keys, dtypes, shapes, bytes, norms; nodes are collapsible.
 
     It needs no script and no other file, and follows the light or dark theme of the browser.
     The largest floating leaves among the rows have histograms, from a sample of about 2,000
-    elements. The page of a large tree has about 400 rows; numbered blocks with equal contents
-    are one row.
+    elements. Leaves with at most 262,144 elements have their 2-norm over the finite elements, and
+    counts of NaN and infinities. The page of a large tree has about 400 rows; numbered blocks
+    with equal contents are one row.
 
     Args:
         c: a Container.
+        histograms: draw histograms.
+        norms: compute norms.
 
     Returns:
         a complete HTML document. Notebooks display the same tree for a Container.
@@ -49,7 +54,7 @@ def to_html(c: Container, /) -> str:
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><title>Container</title>'
         '<meta name="color-scheme" content="light dark"></head>\n<body>\n'
-        f"{tree_html(c)}\n</body></html>\n"
+        f"{tree_html(c, histograms, norms)}\n</body></html>\n"
     )
 
 
@@ -59,14 +64,15 @@ def _repr_html_(c: Container, /) -> str | None:
     return None if c.spec is LEAF else tree_html(c)
 
 
-def tree_html(c: Container) -> str:
+def tree_html(c: Container, histograms: bool = True, norms: bool = True) -> str:
     """The HTML of a Container."""
     leaves = c.leaves()
     root = outline(c.spec, leaves, ROWS, DEPTH)
     if c.spec.kind == "leaf":
-        head, body = "Container", [_leaf_html("", leaves[0], "", _histogram(leaves[0]))]
+        values = [_norm(leaves[0]) if norms else "", _histogram(leaves[0]) if histograms else ""]
+        head, body = "Container", [_leaf_html("", leaves[0], "", "".join(values))]
     else:
-        head, body = heading(c.spec, leaves), _Page(root, leaves)
+        head, body = heading(c.spec, leaves), _Page(root, leaves, histograms, norms)
     return framed(
         f"<details open><summary>{escaped(head)}{_bytes_note(leaves)}</summary><div>\n"
         f"{''.join(body)}</div></details>"
@@ -76,11 +82,17 @@ def tree_html(c: Container) -> str:
 class _Page:
     """The rows of an outline as HTML."""
 
-    def __init__(self, root: Row, leaves: tuple[Any, ...]) -> None:
+    def __init__(self, root: Row, leaves: tuple[Any, ...], histograms: bool, norms: bool) -> None:
         self.root, self.leaves = root, leaves
         rows = list(_leaf_rows(root))
         rows.sort(key=lambda row: size(leaves[row.start]), reverse=True)
-        self.with_histogram = {row.start for row in rows[:HISTOGRAMS]}
+        drawn = rows[:HISTOGRAMS] if histograms else []
+        self.with_histogram = {row.start for row in drawn}
+        self.with_norm, left = set(), _ALL_NORM_ELEMENTS
+        for row in reversed(rows) if norms else ():  # the small leaves first
+            left -= size(leaves[row.start])
+            if left >= 0 and row.count == 1:
+                self.with_norm.add(row.start)
 
     def __iter__(self) -> Iterator[str]:
         return self._children(self.root, room=_OPEN_ROWS)
@@ -93,8 +105,9 @@ class _Page:
                 yield f'<div class="note">… {child.count:,} more …</div>\n'
             elif child.is_leaf:
                 leaf = self.leaves[child.start]
-                histogram = _histogram(leaf) if child.start in self.with_histogram else ""
-                yield _leaf_html(range_text(child), leaf, _times(child), histogram)
+                values = _norm(leaf) if child.start in self.with_norm else ""
+                values += _histogram(leaf) if child.start in self.with_histogram else ""
+                yield _leaf_html(range_text(child), leaf, _times(child), values)
             else:
                 yield from self._node(child, room)
 
@@ -121,10 +134,10 @@ def _leaf_rows(row: Row) -> Iterator[Row]:
                 yield from _leaf_rows(child)
 
 
-def _leaf_html(key: str, leaf: Any, times: str, histogram: str) -> str:
+def _leaf_html(key: str, leaf: Any, times: str, values: str) -> str:
     text = escaped(f"{times}{describe(leaf)}")
     name = _key_html(key) if key else ""
-    return f'<div class="leaf">{name}<span>{text}</span>{_bytes_note((leaf,))}{histogram}</div>\n'
+    return f'<div class="leaf">{name}<span>{text}</span>{_bytes_note((leaf,))}{values}</div>\n'
 
 
 def _key_html(key: str) -> str:
@@ -139,6 +152,23 @@ def _times(row: Row) -> str:
 def _bytes_note(leaves: tuple[Any, ...]) -> str:
     count = sum(size(leaf) * itemsize(leaf) for leaf in leaves)
     return f' <span class="note">{bytes_text(count)}</span>' if count else ""
+
+
+def _norm(leaf: Any) -> str:
+    """The 2-norm of a floating or complex leaf, and its number of NaN and infinities."""
+    name = str(getattr(leaf, "dtype", ""))
+    if not 0 < size(leaf) <= _NORM_ELEMENTS or not ("float" in name or "complex" in name):
+        return ""
+    try:
+        found = statistics(leaf)
+    except Exception:  # a lost device must not prevent the display of the tree
+        return ""
+    if found is None:
+        return ""
+    parts = [] if found.norm is None else [f"norm {found.norm:.4g}"]
+    parts += [f"{n:,} {word}" for n, word in ((found.nan, "NaN"), (found.inf, "inf")) if n]
+    style = "wrong" if found.nan or found.inf else "note"
+    return f' <span class="{style}">{", ".join(parts)}</span>'
 
 
 def _histogram(leaf: Any) -> str:

@@ -40,6 +40,7 @@ _lazy_imports.attach_methods(
         "nestarray.graph.files": ("load", "save"),
         "nestarray.graph.lower": ("lower",),
         "nestarray.graph.passes": ("optimize",),
+        "nestarray.graph.viewer.outline": ("__rich__", "_repr_html_"),
         "nestarray.graph.viewer.page": ("show",),
         "nestarray.importers.torch.state_dicts": ("to_torch_state_dict",),
         "nestarray.proof.verify": ("verify",),

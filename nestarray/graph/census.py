@@ -9,6 +9,8 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.container import Container
+from nestarray.display.sections import HasSections, Sections
+from nestarray.display.table import Table
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import where_of
 from nestarray.graph.graph import Graph, method
@@ -33,7 +35,7 @@ _PRODUCTS = frozenset(["linear", "matmul", "mm", "bmm", "addmm", "baddbmm"])
 
 
 @dataclasses.dataclass(frozen=True)
-class GraphReport:
+class GraphReport(HasSections):
     """The counts that `Graph.report` gives.
 
     Attributes:
@@ -74,25 +76,37 @@ class GraphReport:
     dropped: list[str]
     flops: int | None
 
-    def __str__(self) -> str:
+    def _heading(self) -> str:
         mode = "train" if self.train else "eval"
         flops = "sizes are left open" if self.flops is None else f"{_readable(self.flops)}FLOPs"
-        lines = [
+        return (
             f"{self.name} on {self.backend} ({mode}): {counted(sum(self.calls.values()), 'call')}, "
-            f"{_readable(self.parameters)}parameters, {_readable(self.bytes)}B, {flops}",
-            f"  transposes: {self.transposes}{_and(self.parameter_transposes, 'of parameters')}"
-            f"{_and(self.hidden_transposes, 'inside of calls')}",
+            f"{_readable(self.parameters).strip()} parameters, {_readable(self.bytes)}B, {flops}"
+        )
+
+    def _notes(self) -> list[str]:
+        notes = [
+            f"transposes: {self.transposes}{_and(self.parameter_transposes, 'of parameters')}"
+            f"{_and(self.hidden_transposes, 'inside of calls')}"
         ]
         if self.idioms:
             counts = [f"{n} {name}" for name, n in self.idioms.items()]
-            lines.append(f"  recognized: {', '.join(counts)}")
+            notes.append(f"recognized: {', '.join(counts)}")
         if self.float64:
-            lines.append(f"  float64: {listed(self.float64)}")
+            notes.append(f"float64: {listed(self.float64)}")
         if self.dropped:
-            lines.append(f"  dropped: {listed(self.dropped)}")
+            notes.append(f"dropped: {listed(self.dropped)}")
+        return notes
+
+    def __str__(self) -> str:
         width = max((len(str(n)) for n in self.calls.values()), default=0)
-        lines += [f"  {n:{width}}  {name}" for name, n in self.calls.items()]
-        return "\n".join(lines)
+        lines = [*self._notes(), *(f"{n:{width}}  {name}" for name, n in self.calls.items())]
+        return "\n  ".join([self._heading(), *lines])
+
+    def _sections(self) -> Sections:
+        table = Table({"function": [*self.calls], "calls": [*self.calls.values()]})
+        title = f"functions: {len(self.calls)}"
+        return Sections(self._heading(), [(title, table)], self._notes())
 
 
 @method

@@ -17,7 +17,8 @@ from typing import Any
 from nestarray import backends, dtypes, ops, random
 from nestarray.config import check_backend_name, use_backend
 from nestarray.display.progress import progress
-from nestarray.display.table import Table, sections_html
+from nestarray.display.sections import HasSections, Sections
+from nestarray.display.table import Table
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import compute, where_of
@@ -54,7 +55,7 @@ class Problem:
 
 
 @dataclasses.dataclass(frozen=True)
-class CheckReport:
+class CheckReport(HasSections):
     """The report of `check`.
 
     Attributes:
@@ -132,11 +133,9 @@ class CheckReport:
             lines += [f"    {line}" for line in self._table().to_string().splitlines()]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """A small table that opens, for notebooks."""
-        notes = [*map(str, self.problems), *self.notes]
-        sections = [(self._counts(), self._table())] if self.operations else []
-        return sections_html(self._heading(), sections, notes)
+    def _sections(self) -> Sections:
+        tables = [(self._counts(), self._table())] if self.operations else []
+        return Sections(self._heading(), tables, [*map(str, self.problems), *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that was found as builtins, for JSON."""

@@ -8,7 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from nestarray.display.table import Table, sections_html
+from nestarray.display.sections import HasSections, Sections
+from nestarray.display.table import Table
 from nestarray.errors import ConversionError
 
 
@@ -123,7 +124,7 @@ class Sample:
 
 
 @dataclasses.dataclass(frozen=True)
-class Report:
+class Report(HasSections):
     """What `Graph.verify` found.
 
     Attributes:
@@ -251,16 +252,15 @@ class Report:
             lines += [f"  {_count('samples', self.samples)}", *(f"    {s}" for s in self.samples)]
         return "\n".join(lines)
 
-    def _repr_html_(self) -> str:
-        """A small table that opens, for notebooks."""
-        sections = [
+    def _sections(self) -> Sections:
+        tables = [
             (_count(title, rows), _table(rows))
             for title, rows in [*self._tables(), ("nodes", self.nodes)]
             if rows
         ]
         if self.samples:
-            sections.append((_count("samples", self.samples), _table_of_samples(self.samples)))
-        return sections_html(self._heading(), sections, self._notes())
+            tables.append((_count("samples", self.samples), _table_of_samples(self.samples)))
+        return Sections(self._heading(), tables, self._notes())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything that was found as builtins, for JSON."""

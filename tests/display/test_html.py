@@ -65,7 +65,8 @@ def test_a_tree(backend: str) -> None:
         c = na.Container(layer={"w": na.ones((2, 3)), "h": na.ones((4,), dtype="bfloat16")}, x=[1])
     assert words(c) == (
         f"Container(3 leaves, 10 elements, {backend}) 32 B "
-        "layer 2 leaves, 10 elements 32 B w f32[2, 3] 24 B from 1 to 1 h bf16[4] 8 B from 1 to 1 "
+        "layer 2 leaves, 10 elements 32 B w f32[2, 3] 24 B norm 2.449 from 1 to 1 "
+        "h bf16[4] 8 B norm 2 from 1 to 1 "
         "x [list] 1 leaf 0 1"
     )
     assert read(c).tags.count("svg") == 2
@@ -81,7 +82,7 @@ def test_small_ones() -> None:
 
 def test_alike_blocks_are_one() -> None:
     c = na.Container(layers=[{"w": np.ones(3)} for _ in range(12)])
-    assert "0 … 11 12 × 1 leaf, 3 elements (here 0) 24 B w f64[3] 24 B" in words(c)
+    assert "0 … 11 12 × 1 leaf, 3 elements (here 0) 24 B w f64[3] 24 B norm 1.732" in words(c)
 
 
 AWKWARD = st.text(alphabet="<>&\"'/\\=\n\0\x7f\ud800é深 abscript", max_size=12)
@@ -98,9 +99,11 @@ def test_histograms_are_of_the_largest_floating_leaves() -> None:
     c = na.Container({f"k{2 * i}": np.arange(i + 2.0) for i in range(tree_html.HISTOGRAMS + 10)})
     reader = read(c)
     assert reader.tags.count("svg") == tree_html.HISTOGRAMS
+    assert "norm" not in re.sub("<style>.*</style>", "", c.to_html(norms=False), flags=re.DOTALL)
+    assert "<svg" not in c.to_html(histograms=False)
     text = words(c)
-    assert f"k{2 * (tree_html.HISTOGRAMS + 9)} f64[51] 408 B from 0 to 50" in text
-    assert "k0 f64[2] 16 B k2" in text
+    assert f"k{2 * (tree_html.HISTOGRAMS + 9)} f64[51] 408 B norm 207.2 from 0 to 50" in text
+    assert "k0 f64[2] 16 B norm 1 k2" in text
     others = na.Container(a=np.ones(9, "int32"), b=np.ones(1), c="x", d=np.full(9, np.nan))
     assert read(others).tags.count("svg") == 0
 

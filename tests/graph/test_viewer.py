@@ -463,8 +463,8 @@ NASTY = (
 )
 
 
-@needs_browser
-def test_text_of_a_graph_is_never_executed(browser: Browser, tmp_path: Path) -> None:
+def nasty_graph() -> Graph:
+    """A graph with markup in all of its text."""
     c = na.Container({NASTY: np.ones(2)})
     aval = Aval((2,), dtypes.float64)
     weight = Node("w", "input", source="v", path=NASTY, aval=aval)
@@ -473,11 +473,15 @@ def test_text_of_a_graph_is_never_executed(browser: Browser, tmp_path: Path) -> 
         module=f"<b>{NASTY.replace('.', '')}</b>.<i>a</i>", line=NASTY, origin=NASTY)  # fmt: skip
     twin = Node("z", "call", target=na.relu, target_name="na.relu", args=(call,), aval=aval,
         module=call.module)  # fmt: skip
-    graph = Graph(
+    return Graph(
         name=NASTY, backend="numpy", train=False, nodes=[x, weight, call, twin], signature=((x,), {}),
         output=twin, state_updates={}, v=c, s=na.Container(), constants=na.Container(),
     )  # fmt: skip
-    shown(browser, graph, tmp_path)
+
+
+@needs_browser
+def test_text_of_a_graph_is_never_executed(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, nasty_graph(), tmp_path)
     assert browser.run("document.title") == NASTY
     browser.click_on("[data-name='y'] .main")
     assert NASTY in details(browser)
