@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full test-cpus conformance demo notebooks bench lint format docs models clean
+.PHONY: help env test test-full test-cpus conformance demo notebooks bench lint format docs models site clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax, fine-tune in PyTorch, move back"
@@ -22,6 +22,7 @@ help:
 	@echo "make lint       formatting, lint, types"
 	@echo "make docs       write the generated pages under docs/ again, but models.md"
 	@echo "make models     measure all model types again for docs/models.md (takes hours)"
+	@echo "make site       the documentation site, in build/site"
 	@echo "make env        only the environment in $(VENV)"
 	@echo "make clean      remove the environment and everything that is generated"
 
@@ -78,6 +79,9 @@ docs: $(READY)
 
 models: $(READY)
 	$(BIN)/python docs/generate_models.py
+
+site: $(READY)
+	$(BIN)/python docs/site/build.py
 
 clean:
 	rm -rf $(VENV) build dist demo_output .pytest_cache .ruff_cache .hypothesis *.egg-info

@@ -12,8 +12,29 @@ from typing import TypeAlias
 
 from nestarray import ops, random
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors.unknown_names import suggest_names
 from nestarray.typing import Array, DTypeLike, Shape
 
+__all__ = [
+    "Initializer",
+    "constant",
+    "fan_in_uniform",
+    "fans",
+    "glorot_normal",
+    "glorot_uniform",
+    "he_normal",
+    "he_uniform",
+    "lecun_normal",
+    "lecun_uniform",
+    "normal",
+    "ones",
+    "truncated_normal",
+    "uniform",
+    "variance_scaling",
+    "zeros",
+]
+
+#: A function of a key, a shape and a dtype.
 Initializer: TypeAlias = Callable[..., Array]
 
 #: The standard deviation of a standard normal number cut off at ±2.
@@ -262,3 +283,6 @@ def fan_in_uniform() -> Initializer:
         True
     """
     return variance_scaling(1.0 / 3.0, "fan_in", "uniform")
+
+
+suggest_names(__name__)

@@ -24,8 +24,12 @@ from typing import TypeAlias
 
 from nestarray import dtypes, ops
 from nestarray.errors import ArgumentError
+from nestarray.errors.unknown_names import suggest_names
 from nestarray.typing import Array
 
+__all__ = ["Schedule", "cosine", "linear", "one_cycle", "piecewise", "warmup"]
+
+#: A function of the number of steps that returns a learning rate.
 Schedule: TypeAlias = Callable[[Array | int], Array]
 
 
@@ -171,3 +175,6 @@ def _half_cosine(share: Array) -> Array:
 def _check_steps(name: str, steps: int) -> None:
     if not isinstance(steps, int) or isinstance(steps, bool) or steps < 1:
         raise ArgumentError(f"{name}: steps: got {steps!r}, expected a positive integer")
+
+
+suggest_names(__name__)

@@ -21,18 +21,34 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from nestarray.display.progress import progress
+from nestarray.errors.unknown_names import suggest_names
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.passes.batch_norms import fold_batch_norms as fold_batch_norms
-from nestarray.graph.passes.channels_last import channels_last as channels_last
-from nestarray.graph.passes.constants import fold_constants as fold_constants
-from nestarray.graph.passes.dead_code import remove_dead_code as remove_dead_code
-from nestarray.graph.passes.idioms import recognize_idioms as recognize_idioms
-from nestarray.graph.passes.parameters import fold_parameters as fold_parameters
+from nestarray.graph.passes.batch_norms import fold_batch_norms
+from nestarray.graph.passes.channels_last import channels_last
+from nestarray.graph.passes.constants import fold_constants
+from nestarray.graph.passes.dead_code import remove_dead_code
+from nestarray.graph.passes.idioms import recognize_idioms
+from nestarray.graph.passes.parameters import fold_parameters
 from nestarray.graph.passes.subexpressions import (
     merge_common_subexpressions as merge_common_subexpressions,
 )
-from nestarray.graph.passes.transposes import cancel_transposes as cancel_transposes
+from nestarray.graph.passes.transposes import cancel_transposes
 
+__all__ = [
+    "TRAINING",
+    "Pass",
+    "cancel_transposes",
+    "channels_last",
+    "default_passes",
+    "fold_batch_norms",
+    "fold_constants",
+    "fold_parameters",
+    "merge_common_subexpressions",
+    "recognize_idioms",
+    "remove_dead_code",
+]
+
+#: A function from a Graph to an equivalent Graph.
 Pass = Callable[[Graph], Graph]
 
 #: The passes for any graph: they keep parameters and gradients.
@@ -85,3 +101,6 @@ def optimize(graph: Graph, passes: Iterable[Pass] | None = None) -> Graph:
             step(getattr(each, "__name__", ""))
             graph = each(graph)
     return graph
+
+
+suggest_names(__name__)
