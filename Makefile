@@ -76,6 +76,7 @@ docs: $(READY)
 	$(BIN)/python docs/generate_kinks.py
 	$(BIN)/python docs/generate_torch_coverage.py
 	$(BIN)/python docs/generate_jax_coverage.py
+	$(BIN)/python docs/generate_directions.py
 
 models: $(READY)
 	$(BIN)/python docs/generate_models.py

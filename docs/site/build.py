@@ -9,21 +9,21 @@ are errors.
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 import reference
 import restructured_text
 from sphinx.cmd.build import build_main
 
 ROOT = Path(__file__).parents[2]
-#: Captions and pages of the table of contents; the reference and the notebooks are added.
-COVERAGE = ("ops", "kinks", "torch_coverage", "jax_coverage", "models", "conformance", "benchmarks")
+#: The first pages of a part of the contents; the others follow in alphabetical order.
+FIRST = ("ops", "kinks", "torch_coverage", "jax_coverage", "models", "conformance", "CHANGELOG")
+ABOUT = ("faq", "comparison")
 FUNCTIONS = """Functions
 =========
 
@@ -35,44 +35,70 @@ implementation, dtypes and gradients on each backend.
 
    *
 """
-PROJECT = ("CHANGELOG", "CONTRIBUTING", "ARCHITECTURE")
+#: A link to the folder of the notebooks.
+FOLDER = re.compile(r"\]\(((?:\.\./)*notebooks)/?\)")
 
 
 def stage(folder: Path) -> None:
     """Write the sources of the site into `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "docs/reference/functions").mkdir(parents=True)
-    for pattern in ("*.md", "docs/**/*.md", "docs/images/*", "notebooks/*.ipynb", "examples/*.py"):
+    for pattern in ("docs/images/*", "notebooks/*.ipynb", "examples/*.py"):
         for file in ROOT.glob(pattern):
             place = folder / file.relative_to(ROOT)
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(file, place)
+    for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guide/*.md")):
+        text = FOLDER.sub(r"](\1/index.md)", file.read_text())
+        (folder / file.relative_to(ROOT)).parent.mkdir(exist_ok=True)
+        (folder / file.relative_to(ROOT)).write_text(text)
     for page in reference.pages():
         text = restructured_text.page(page)
         (folder / "docs/reference" / f"{page.file}.rst").write_text(text)
+    (folder / "docs/reference/functions/index.rst").write_text(FUNCTIONS)
+    (folder / "notebooks/index.md").write_text(notebooks(folder / "notebooks"))
     (folder / "README.md").rename(folder / "index.md")
     with (folder / "index.md").open("a") as front:
         front.write(contents(folder))
 
 
+def notebooks(folder: Path) -> str:
+    """The list of the notebooks, with the first lines of each."""
+    rows = ["# Notebooks\n\nTutorials with outputs and figures. `make notebooks` runs them.\n"]
+    for file in sorted(folder.glob("*.ipynb")):
+        title, audience, *_ = "".join(json.loads(file.read_text())["cells"][0]["source"]).split(
+            "\n\n"
+        )
+        rows.append(f"- [{title.removeprefix('# ')}]({file.name}): {audience}")
+    return "\n".join(rows) + "\n"
+
+
 def contents(folder: Path) -> str:
     """The table of contents."""
     guide = re.findall(r"\((\w+)\.md\)", (ROOT / "docs/guide/README.md").read_text())
-    notebooks = sorted(p.stem for p in (folder / "notebooks").glob("*.ipynb"))
-    files = [page.file for page in reference.pages() if "/" not in page.file]
-    (folder / "docs/reference/functions/index.rst").write_text(FUNCTIONS)
-    return "".join(
-        toctree(caption, pages)
-        for caption, pages in {
-            "Guide": [f"docs/guide/{page}" for page in ("README", *guide)],
-            "Notebooks": [f"notebooks/{name}" for name in notebooks],
-            "Reference": [
-                f"docs/reference/{file}" for file in [*files[:2], "functions/index", *files[2:]]
-            ],
-            "Coverage and speed": [f"docs/{name}" for name in COVERAGE],
-            "Project": PROJECT,
-        }.items()
-    )
+    reference_pages = [page.file for page in reference.pages() if "/" not in page.file]
+    about = {file.stem for file in folder.glob("docs/*.md")} - {*ABOUT}
+    project = {file.stem for file in folder.glob("*.md")} - {"index"}
+    parts = {
+        "Start": [f"docs/{page}" for page in ABOUT],
+        "Guide": [f"docs/guide/{page}" for page in ("README", *guide)],
+        "Notebooks": [
+            f"notebooks/{name}"
+            for name in ("index", *sorted(p.stem for p in folder.glob("notebooks/*.ipynb")))
+        ],
+        "Reference": [
+            f"docs/reference/{file}"
+            for file in (*reference_pages[:2], "functions/index", *reference_pages[2:])
+        ],
+        "Coverage and speed": [f"docs/{page}" for page in sorted(about, key=rank)],
+        "Project": sorted(project, key=rank),
+    }
+    return "".join(toctree(caption, pages) for caption, pages in parts.items())
+
+
+def rank(page: str) -> tuple[int, str]:
+    """The place of a page in its part of the contents."""
+    return FIRST.index(page) if page in FIRST else len(FIRST), page
 
 
 def toctree(caption: str, pages: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 from pathlib import Path
 
@@ -29,3 +30,16 @@ def test_table_of_names_of_jax() -> None:
     page = runpy.run_path(str(DOCS / "generate_jax_coverage.py"))["page"]()
     is_fresh = page == (DOCS / "jax_coverage.md").read_text()
     assert is_fresh, "docs/jax_coverage.md is stale; run `make docs`"
+
+
+def test_table_of_directions() -> None:
+    directions = runpy.run_path(str(DOCS / "generate_directions.py"))
+    is_fresh = directions["page"]() == (DOCS.parent / "README.md").read_text()
+    assert is_fresh, "the table of directions in README is stale; run `make docs`"
+    rows = directions["ROWS"]
+    assert directions["importers"]() <= {row.framework for row in rows}
+    natives = {name for name in dir(na.Graph) if re.fullmatch(r"to_\w+_(module|model)", name)}
+    assert natives <= {row.native for row in rows}
+    constructors = {name for name in dir(na.Container) if name.startswith("from_")}
+    plain = {"from_flat_dict", "from_object", "from_torch_state_dict"}
+    assert constructors - plain == {row.read for row in rows if row.read}

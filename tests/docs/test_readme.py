@@ -1,4 +1,4 @@
-"""Every Python block of the README and of the guide runs, in order, in one namespace a page.
+"""Every Python block of README, questions and guide runs, in order, in one namespace a page.
 
 The pages' files and links lead somewhere.
 """
@@ -22,15 +22,13 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 GUIDE = sorted(
     p.relative_to(ROOT).as_posix() for p in (ROOT / "docs/guide").glob("*.md") if p.stem != "README"
 )
+PAGES = ["README.md", "docs/faq.md", *GUIDE]
 SLOW = {"docs/guide/debugging_a_conversion.md"}
 
 
 @pytest.mark.parametrize(
     "page",
-    [
-        pytest.param(page, marks=pytest.mark.full if page in SLOW else ())
-        for page in ["README.md", *GUIDE]
-    ],
+    [pytest.param(page, marks=pytest.mark.full if page in SLOW else ()) for page in PAGES],
 )
 def test_blocks_run(
     page: str,
@@ -64,6 +62,17 @@ def run_commands(block: str) -> None:
         assert cli.main(shlex.split(command)[1:]) == expected, line
 
 
+@pytest.mark.parametrize("page", ["docs/faq.md", "docs/comparison.md", *GUIDE])
+def test_page_begins_with_its_audience(page: str) -> None:
+    title, first, *_ = (ROOT / page).read_text().split("\n\n")
+    assert title.startswith("# ")
+    assert first.startswith("For ")
+
+
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
 def test_files_that_the_architecture_names_are_there() -> None:
     """Its paths are those of the repository, or below nestarray/ or a folder of it."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
@@ -79,7 +88,7 @@ def test_every_page_of_the_guide_is_in_its_index() -> None:
     assert sorted(f"docs/guide/{page}" for page in re.findall(r"\((\w+\.md)\)", index)) == GUIDE
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/guide/README.md", *GUIDE])
+@pytest.mark.parametrize("page", [*PAGES, "docs/comparison.md", "docs/guide/README.md"])
 def test_names_in_the_text_are_there(page: str) -> None:
     text = BLOCK.sub("", (ROOT / page).read_text())
     for code in re.findall(r"`([^`\n]+)`", text):
