@@ -35,6 +35,7 @@ implementation, dtypes and gradients on each backend.
 
    *
 """
+LINK = re.compile(r"\]\(([^):#\s]+)")
 #: A link to the folder of the notebooks.
 FOLDER = re.compile(r"\]\(((?:\.\./)*notebooks)/?\)")
 
@@ -43,15 +44,17 @@ def stage(folder: Path) -> None:
     """Write the sources of the site into `folder`."""
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "docs/reference/functions").mkdir(parents=True)
-    for pattern in ("docs/images/*", "notebooks/*.ipynb", "examples/*.py"):
+    for file in ROOT.glob("notebooks/*.ipynb"):
+        copy(file, folder)
+    for pattern in ("*.md", "docs/*.md", "docs/guide/*.md"):
         for file in ROOT.glob(pattern):
-            place = folder / file.relative_to(ROOT)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(file, place)
-    for file in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("docs/guide/*.md")):
-        text = FOLDER.sub(r"](\1/index.md)", file.read_text())
-        (folder / file.relative_to(ROOT)).parent.mkdir(exist_ok=True)
-        (folder / file.relative_to(ROOT)).write_text(text)
+            place = copy(file, folder)
+            text = place.read_text()
+            linked = {(file.parent / target).resolve() for target in LINK.findall(text)}
+            for other in linked:  # images, examples
+                if other.is_file() and other.suffix != ".md":
+                    copy(other, folder)
+            place.write_text(FOLDER.sub(r"](\1/index.md)", text))
     for page in reference.pages():
         text = restructured_text.page(page)
         (folder / "docs/reference" / f"{page.file}.rst").write_text(text)
@@ -60,6 +63,14 @@ def stage(folder: Path) -> None:
     (folder / "README.md").rename(folder / "index.md")
     with (folder / "index.md").open("a") as front:
         front.write(contents(folder))
+
+
+def copy(file: Path, folder: Path) -> Path:
+    """Copy a file of the repository to its place below `folder`."""
+    place = folder / file.relative_to(ROOT)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(file, place)
+    return place
 
 
 def notebooks(folder: Path) -> str:
