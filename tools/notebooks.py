@@ -18,13 +18,12 @@ import os
 import re
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
 
 NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 
-#: Seconds that a notebook may take on two cores.
+#: Seconds of one core that a notebook may take.
 LIMIT = 180
 
 #: Folders of a kernel and of the installation; outputs keep the names of the files.
@@ -85,7 +84,7 @@ def execute(path: Path) -> None:
     with tempfile.TemporaryDirectory() as folder:
         NotebookClient(
             notebook,
-            timeout=LIMIT,
+            timeout=None,
             kernel_name="python3",
             record_timing=False,
             coalesce_streams=True,
@@ -124,6 +123,7 @@ def _stable(output: Any) -> Any:
 def main(paths: list[str]) -> None:
     """Run the notebooks at `paths`, or all."""
     environment = {
+        "OMP_NUM_THREADS": "1",  # the number of threads changes sums
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "TF_ENABLE_ONEDNN_OPTS": "0",  # otherwise TensorFlow prints that it is on
         "PYTHONPATH": os.pathsep.join(
@@ -132,11 +132,14 @@ def main(paths: list[str]) -> None:
     }
     os.environ.update(environment)
     for path in map(Path, paths) if paths else sorted(NOTEBOOKS.glob("*.ipynb")):
-        start = time.monotonic()
+        start = os.times()
         execute(path)
-        seconds = time.monotonic() - start
-        print(f"{path.name}: {seconds:.0f} s", flush=True)
-        if seconds > LIMIT:
+        end = os.times()
+        seconds = end.elapsed - start.elapsed
+        # other programs do not count; a kernel that has ended is in the times of the children
+        computed = end.children_user - start.children_user
+        print(f"{path.name}: {seconds:.0f} s, {computed:.0f} s of one core", flush=True)
+        if computed > LIMIT:
             sys.exit(f"{path.name} took more than {LIMIT} s; make its parameters smaller")
 
 

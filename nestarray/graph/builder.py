@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import operator
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import Any, NamedTuple
 
 from nestarray import dtypes
@@ -32,6 +34,14 @@ class Place(NamedTuple):
 
 
 NOWHERE = Place()
+
+
+def line_name(filename: str, line: int | str) -> str:
+    """``"file.py:12"``, or ``"In[3]:12"`` for a line of a notebook's cell."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    cell = shell.compile.format_code_name(filename) if shell is not None else None
+    return f"{cell[1] if cell is not None else PurePath(filename).name}:{line}"
 
 
 class GraphBuilder:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
+import IPython
 import numpy as np
+import pytest
+from IPython.core.compilerop import CachingCompiler
 
 import nestarray as na
-from nestarray.graph.builder import GraphBuilder, Place, aval_of
+from nestarray.graph.builder import GraphBuilder, Place, aval_of, line_name
 
 X = np.ones(3, "float32")
 
@@ -55,3 +60,13 @@ def test_a_body_keeps_the_calls_that_it_uses() -> None:
     assert body.name == "step"
     assert not builder.nodes
     assert {a, b, i, *body.nodes} <= builder.ended
+
+
+def test_a_line_of_a_notebook_is_named_by_its_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = CachingCompiler()
+    cell = compiler.cache("x = 1", number=3)
+    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(compile=compiler))
+    assert line_name(cell, 12) == "In[3]:12"
+    assert line_name("/net/model.py", 12) == "model.py:12"
+    monkeypatch.setattr(IPython, "get_ipython", lambda: None)
+    assert line_name("/net/model.py", 12) == "model.py:12"

@@ -28,7 +28,7 @@ from nestarray.errors import (
     ImmutableError,
     UnsupportedError,
 )
-from nestarray.graph.builder import GraphBuilder, Place, aval_of
+from nestarray.graph.builder import GraphBuilder, Place, aval_of, line_name
 from nestarray.graph.node import (
     Aval,
     Body,
@@ -463,7 +463,7 @@ def line_of(frames: Iterable[FrameType]) -> str:
     for frame in frames:
         name = frame.f_code.co_filename
         if not name.startswith((_PACKAGE, "<")) and _package_of(frame) not in _FRAMEWORKS:
-            return f"{Path(name).name}:{frame.f_lineno}"
+            return line_name(name, frame.f_lineno)
     return ""
 
 

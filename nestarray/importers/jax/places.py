@@ -10,10 +10,10 @@ import contextlib
 import functools
 import re
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
-from nestarray.graph.builder import NOWHERE, Place
+from nestarray.graph.builder import NOWHERE, Place, line_name
 from nestarray.importers.patching import one_trace, patched
 
 _IMPORTERS = str(Path(__file__).parents[1])
@@ -50,7 +50,7 @@ def _line_of(source_info: Any) -> str:
         if found is None or found[1].startswith(_IMPORTERS):
             return ""
         if not found[1].startswith(_PACKAGE):
-            return f"{PurePath(found[1]).name}:{found[2]}"
+            return line_name(found[1], found[2])
     return ""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.graph.builder import line_name
 
 _PACKAGE = str(Path(__file__).parents[2])
 
@@ -97,4 +98,4 @@ def _line_of(error: Exception) -> str:
     others = (_PACKAGE, *jax.__path__)
     found = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in found if not frame.filename.startswith(others)]
-    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
+    return line_name(frames[-1].filename, frames[-1].lineno or 0) if frames else ""

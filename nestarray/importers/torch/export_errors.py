@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import re
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from nestarray.graph.builder import line_name
 from nestarray.importers.patching import patched
 
 _PACKAGE = str(Path(__file__).parents[2])
@@ -153,5 +153,5 @@ def _innermost(frames: traceback.StackSummary) -> str:
     found = next(iter([*reversed(users), *reversed(layers)]), None)
     if found is None:
         return ""
-    at = f"{os.path.basename(found.filename)}:{found.lineno}"
+    at = line_name(found.filename, found.lineno or 0)
     return f"{found.line} ({at})" if found.line else at

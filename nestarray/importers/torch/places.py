@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
-from nestarray.graph.builder import Place
+from nestarray.graph.builder import Place, line_name
 
 #: The name of the traced module inside the adapter.
 INNER = "source"
@@ -19,7 +18,7 @@ def origin(node: Any) -> Place:
     path = path if path.startswith(INNER) else ""  # else a hook of the exporter itself
     path = path.removeprefix(INNER).removeprefix(".")
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
-    line = f"{os.path.basename(frames[-1][0])}:{frames[-1][1]}" if frames else ""
+    line = line_name(*frames[-1]) if frames else ""
     return Place(path, line)
 
 
