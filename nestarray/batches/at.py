@@ -75,6 +75,9 @@ class At(Generic[Leaf]):
             return of_each
         return At(self._container, place)
 
+    def __repr__(self) -> str:
+        return "Container.at" if self._place is None else f"Container.at[{self._place!r}]"
+
     def get(self) -> Any:
         """The leaf or Container at a path, or the selection of a pattern."""
         chosen = self._chosen()
@@ -183,6 +186,9 @@ class _Inside(At[Leaf]):
     def __init__(self, outer: At[Leaf], place: Any) -> None:
         super().__init__(outer._container, place)
         self._outer = outer
+
+    def __repr__(self) -> str:
+        return f"{self._outer!r}[{self._place!r}]"
 
     def get(self) -> Any:
         """The part, of each leaf that an outer pattern matches."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence
+from copy import deepcopy
 from functools import lru_cache
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
@@ -166,6 +167,10 @@ class FusedContainer(_FusedParts, Container[Leaf]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return from_buffers, (self._layout, self._buffers)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> FusedContainer:
+        """A fused copy with copied buffers."""
+        return from_buffers(self._layout, tuple([deepcopy(b, memo) for b in self._buffers]))
 
     def __repr__(self) -> str:
         return f"Fused{super().__repr__()}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -63,23 +64,30 @@ def summary(c: Container, /, depth: int | None = None) -> Table:
             "all levels"
         )
     counter, spec = _Counter(c), c.spec
+    shortened = partial(_shortened, counter, spec, depth)
+    rows = _subtrees(spec, 0, depth, ())
+    return _table(counter, spec, rows, notes=counter.notes(), outline=shortened)
+
+
+def _table(
+    counter: _Counter, spec: Spec, rows: Iterable[tuple[str, Sequence[int]]], **more: Any
+) -> Table:
+    """The table with the name and the leaves of each row."""
     total = counter.count(range(spec.num_leaves))
+    names, parts = zip(*rows) if spec.keys else ((), ())
+    counts = [counter.count(part) for part in parts]
+    columns: dict[str, Sequence[Any]] = {"subtree": names}
+    for position, name in enumerate(("leaves", "parameters", "bytes", "dtype")):
+        columns[name] = [row[position] for row in counts]
+    last = dict(zip(columns, ("total", *total))) | {"share": None}
+    columns["share"] = [n / total[1] if total[1] else 0.0 for n in columns["parameters"]]
+    return Table(columns, total=last, **more)
 
-    def table(rows: Iterable[tuple[str, Sequence[int]]], **more: Any) -> Table:
-        names, parts = zip(*rows) if spec.keys else ((), ())
-        counts = [counter.count(part) for part in parts]
-        columns: dict[str, Sequence[Any]] = {"subtree": names}
-        for position, name in enumerate(("leaves", "parameters", "bytes", "dtype")):
-            columns[name] = [row[position] for row in counts]
-        last = dict(zip(columns, ("total", *total))) | {"share": None}
-        columns["share"] = [n / total[1] if total[1] else 0.0 for n in columns["parameters"]]
-        return Table(columns, total=last, **more)
 
-    def shortened(room: int) -> Table:
-        root = outline(spec, counter.texts, room, depth or _ANY_DEPTH)
-        return table(_outline_rows(root, "", [0]))
-
-    return table(_subtrees(spec, 0, depth, ()), notes=counter.notes(), outline=shortened)
+def _shortened(counter: _Counter, spec: Spec, depth: int | None, room: int) -> Table:
+    """The outline of a summary in `room` rows."""
+    root = outline(spec, counter.texts, room, depth or _ANY_DEPTH)
+    return _table(counter, spec, _outline_rows(root, "", [0]))
 
 
 def _subtrees(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import zip_longest
 from textwrap import wrap
 from typing import Any
@@ -64,6 +65,11 @@ class Table:
         row = namedtuple("Row", self.columns)  # type: ignore[misc]
         self.rows: tuple[Any, ...] = tuple(map(row, *self.columns.values()))
         self.total: Any = None if total is None else row(**total)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # the class of the rows has no importable name
+        settings = {"notes": self.notes, "sums": tuple(self._sums), "outline": self._outline}
+        total = None if self.total is None else self.total._asdict()
+        return partial(Table, total=total, **settings), (self.columns,)
 
     def __len__(self) -> int:
         return len(self.rows)

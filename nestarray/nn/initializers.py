@@ -1,13 +1,15 @@
 """Initial values of variables: ``initializer(key, shape, dtype)``.
 
 Weights have the layout of PyTorch: `(out, in, *window)`; so the fan-in is the product of
-all sizes but the first, the fan-out of all but the second.
+all sizes but the first, the fan-out of all but the second. Initializers, and the layers that hold
+them, can be pickled: their functions are not local.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from nestarray import ops, random
@@ -71,11 +73,11 @@ def constant(value: float) -> Initializer:
         >>> na.nn.initializers.constant(0.5)(na.random.key(0), (2,))
         array([0.5, 0.5], dtype=float32)
     """
+    return partial(_constant, value)
 
-    def initialize(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
-        return ops.full(tuple(shape), value, dtype=dtype, like=key)
 
-    return initialize
+def _constant(value: float, key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
+    return ops.full(tuple(shape), value, dtype=dtype, like=key)
 
 
 def uniform(bound: float = 0.01) -> Initializer:
@@ -87,11 +89,11 @@ def uniform(bound: float = 0.01) -> Initializer:
         >>> bool(abs(x).max() <= 0.1)
         True
     """
+    return partial(_uniform, bound)
 
-    def initialize(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
-        return random.uniform(key, tuple(shape), dtype, -bound, bound)
 
-    return initialize
+def _uniform(bound: float, key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
+    return random.uniform(key, tuple(shape), dtype, -bound, bound)
 
 
 def normal(std: float = 0.01) -> Initializer:
@@ -103,11 +105,11 @@ def normal(std: float = 0.01) -> Initializer:
         >>> bool(abs(x.std() - 2) < 0.1)
         True
     """
+    return partial(_normal, std)
 
-    def initialize(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
-        return ops.multiply(random.normal(key, tuple(shape), dtype), std)
 
-    return initialize
+def _normal(std: float, key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
+    return ops.multiply(random.normal(key, tuple(shape), dtype), std)
 
 
 def truncated_normal(std: float = 0.01, lower: float = -2.0, upper: float = 2.0) -> Initializer:
@@ -123,11 +125,13 @@ def truncated_normal(std: float = 0.01, lower: float = -2.0, upper: float = 2.0)
         >>> bool(abs(x).max() < 1.0)
         True
     """
+    return partial(_truncated_normal, std, lower, upper)
 
-    def initialize(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
-        return ops.multiply(random.truncated_normal(key, lower, upper, tuple(shape), dtype), std)
 
-    return initialize
+def _truncated_normal(
+    std: float, lower: float, upper: float, key: Array, shape: Shape, dtype: DTypeLike = "float32"
+) -> Array:
+    return ops.multiply(random.truncated_normal(key, lower, upper, tuple(shape), dtype), std)
 
 
 def variance_scaling(scale: float, mode: str, distribution: str) -> Initializer:
@@ -160,18 +164,25 @@ def variance_scaling(scale: float, mode: str, distribution: str) -> Initializer:
             f"variance_scaling: distribution: got {distribution!r}, expected 'uniform', 'normal' "
             "or 'truncated_normal'"
         )
+    return partial(_variance_scaling, scale, mode, distribution)
 
-    def initialize(key: Array, shape: Shape, dtype: DTypeLike = "float32") -> Array:
-        fan_in, fan_out = fans(shape)
-        fan = {"fan_in": fan_in, "fan_out": fan_out}.get(mode, (fan_in + fan_out) / 2)
-        std = math.sqrt(scale / max(1.0, fan))
-        if distribution == "uniform":
-            return uniform(math.sqrt(3) * std)(key, shape, dtype)
-        if distribution == "normal":
-            return normal(std)(key, shape, dtype)
-        return truncated_normal(std / _TRUNCATED_STD)(key, shape, dtype)
 
-    return initialize
+def _variance_scaling(
+    scale: float,
+    mode: str,
+    distribution: str,
+    key: Array,
+    shape: Shape,
+    dtype: DTypeLike = "float32",
+) -> Array:
+    fan_in, fan_out = fans(shape)
+    fan = {"fan_in": fan_in, "fan_out": fan_out}.get(mode, (fan_in + fan_out) / 2)
+    std = math.sqrt(scale / max(1.0, fan))
+    if distribution == "uniform":
+        return uniform(math.sqrt(3) * std)(key, shape, dtype)
+    if distribution == "normal":
+        return normal(std)(key, shape, dtype)
+    return truncated_normal(std / _TRUNCATED_STD)(key, shape, dtype)
 
 
 def fans(shape: Shape) -> tuple[int, int]:

@@ -2,7 +2,7 @@
 
 A schedule is a function of the number of steps done, an integer or an integer array of shape `()`;
 it returns a float32 array of shape `()` on the backend of the count, in compiled code too. Numbers
-equal those of ``optax``.
+equal those of ``optax``. Schedules can be pickled.
 
 Example:
     >>> from nestarray import nn
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TypeAlias
 
 from nestarray import dtypes, ops
@@ -43,7 +44,11 @@ def linear(start: float, end: float, steps: int) -> Schedule:
         [1.0, 0.75, 0.5, 0.25, 0.0, 0.0]
     """
     _check_steps("linear", steps)
-    return lambda count: end + (start - end) * (1.0 - _share(count, steps))
+    return partial(_linear, start, end, steps)
+
+
+def _linear(start: float, end: float, steps: int, count: Array | int) -> Array:
+    return end + (start - end) * (1.0 - _share(count, steps))
 
 
 def cosine(start: float, steps: int, *, end: float = 0.0) -> Schedule:
@@ -61,7 +66,11 @@ def cosine(start: float, steps: int, *, end: float = 0.0) -> Schedule:
         Loshchilov and Hutter, SGDR: stochastic gradient descent with warm restarts. ICLR 2017.
     """
     _check_steps("cosine", steps)
-    return lambda count: end + (start - end) * _half_cosine(_share(count, steps))
+    return partial(_cosine, start, end, steps)
+
+
+def _cosine(start: float, end: float, steps: int, count: Array | int) -> Array:
+    return end + (start - end) * _half_cosine(_share(count, steps))
 
 
 def warmup(schedule: Schedule, steps: int, *, start: float = 0.0) -> Schedule:
@@ -79,14 +88,14 @@ def warmup(schedule: Schedule, steps: int, *, start: float = 0.0) -> Schedule:
         [0.0, 0.5, 1.0, 1.0]
     """
     _check_steps("warmup", steps)
+    return partial(_warmup, schedule, start, steps)
 
-    def value(count: Array | int) -> Array:
-        done = _float(count)
-        first, after = schedule(ops.zeros_like(done)), schedule(ops.maximum(done - steps, 0.0))
-        rising = start + (first - start) * _share(done, steps)
-        return ops.where(ops.less(done, steps), rising, after)
 
-    return value
+def _warmup(schedule: Schedule, start: float, steps: int, count: Array | int) -> Array:
+    done = _float(count)
+    first, after = schedule(ops.zeros_like(done)), schedule(ops.maximum(done - steps, 0.0))
+    rising = start + (first - start) * _share(done, steps)
+    return ops.where(ops.less(done, steps), rising, after)
 
 
 def one_cycle(
@@ -119,15 +128,15 @@ def one_cycle(
     if not 0 <= warmup <= 1:
         raise ArgumentError(f"one_cycle: warmup: got {warmup!r}, expected a share from 0 to 1")
     rise, first = int(warmup * steps), peak / div_factor
-    last = first / final_div_factor
+    rising = partial(_cosine, first, peak, rise)
+    falling = partial(_cosine, peak, first / final_div_factor, steps - rise)
+    return partial(_joined, rising, falling, rise)
 
-    def value(count: Array | int) -> Array:
-        done = _float(count)
-        rising = peak + (first - peak) * _half_cosine(_share(done, rise))
-        falling = last + (peak - last) * _half_cosine(_share(done - rise, steps - rise))
-        return ops.where(ops.less(done, rise), rising, falling)
 
-    return value
+def _joined(before: Schedule, after: Schedule, steps: int, count: Array | int) -> Array:
+    """`before` for `steps` steps, then `after`, which counts from there."""
+    done = _float(count)
+    return ops.where(ops.less(done, steps), before(done), after(done - steps))
 
 
 def piecewise(start: float, scales: Mapping[int, float]) -> Schedule:
@@ -147,15 +156,15 @@ def piecewise(start: float, scales: Mapping[int, float]) -> Schedule:
         raise ArgumentError(
             f"piecewise: scales: got {type(scales).__name__}, expected a mapping: step → factor"
         )
+    return partial(_piecewise, start, dict(scales))
 
-    def value(count: Array | int) -> Array:
-        done = _float(count)
-        rate = ops.full_like(done, start)
-        for step, scale in scales.items():
-            rate = rate * ops.where(ops.less(done, step), 1.0, scale)
-        return rate
 
-    return value
+def _piecewise(start: float, scales: Mapping[int, float], count: Array | int) -> Array:
+    done = _float(count)
+    rate = ops.full_like(done, start)
+    for step, scale in scales.items():
+        rate = rate * ops.where(ops.less(done, step), 1.0, scale)
+    return rate
 
 
 def _float(count: Array | int) -> Array:

@@ -155,11 +155,12 @@ def verify(
         if found.note and not is_asked:  # only calls one by one may have the derivative
             proof = dataclasses.replace(proof, is_compiled=False)
             found = proof.compare(inputs, key, nodes, has_gradients)
-        step("compare with the module")
+        count = 2 + samples
+        step("compare with the module", 1 / count)
         export, export_note = proof.compare_export(args, kwargs, inputs, found.source)
         drawn = []
         for seed in range(1, samples + 1):
-            step(f"sample {seed} of {samples}")
+            step(f"sample {seed} of {samples}", (1 + seed) / count)
             drawn.append(proof.sample(inputs, key, seed, has_gradients and not found.note))
     return Report(
         graph.name,

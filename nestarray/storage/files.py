@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from nestarray import backends
@@ -83,8 +85,8 @@ def save(
     place = formats.checked_path("Container.save", path)
     if max_shard_bytes is not None:
         name = formats.name_of("Container.save", place, format, "safetensors")
-        with progress(f"save {place.name}"):
-            shards.save(c, place, name, metadata, max_shard_bytes)
+        with progress(f"save {place.name}") as step:
+            shards.save(c, place, name, metadata, max_shard_bytes, step)
         return
     if shards.is_index(place):
         raise ArgumentError(
@@ -102,9 +104,21 @@ def save(
     plan = make_plan(
         c, metadata, module.naming, native=module.NATIVE_DTYPES, separator=module.separator
     )
-    with progress(f"save {place.name}"), writing(place), replacing(place) as temporary:
+    total = sum(map(plan.size, plan.arrays)) or 1
+    with progress(f"save {place.name}") as step, writing(place), replacing(place) as temporary:
+        step("", lambda: _stored_bytes(temporary) / total)
         module.write(temporary, plan)
     shards.remove_stale(place)
+
+
+def _stored_bytes(path: Path) -> int:
+    """The size of a file or a directory that is being written; compressed formats store less."""
+    files = path.rglob("*") if path.is_dir() else (path,)
+    sizes = 0
+    for file in files:
+        with contextlib.suppress(OSError):  # not yet there, or moved
+            sizes += file.stat().st_size
+    return sizes
 
 
 @constructor
@@ -167,8 +181,7 @@ def load(
     if lazy:
         return c
     try:
-        with progress(f"load {place.name}"):
-            return stored.read(c)
+        return stored.read_arrays(c, f"load {place.name}")
     finally:
         source.close()
 

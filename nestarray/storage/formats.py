@@ -56,7 +56,9 @@ def open_source(function: str, path: Path, format: str | None, *, writable: bool
         place = path if is_store else shards.find(path)
     module = shards if shards.is_index(place) else FORMATS[name_of(function, place, format)]
     with reading(place):
-        return module.open(place, writable=writable)
+        source = module.open(place, writable=writable)
+    source.writable = writable
+    return source
 
 
 def name_of(function: str, path: Path, format: str | None, default: str | None = None) -> str:

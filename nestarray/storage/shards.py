@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.container import Container
+from nestarray.display.progress import SetStep
 from nestarray.errors import ArgumentError, MissingFileError, StorageError
 from nestarray.storage import safetensors, torch
 from nestarray.storage.atomic import check_directory, discard, put, replacing, workplace
@@ -192,7 +193,12 @@ def _referenced_files(index: Path) -> set[str]:
 
 
 def save(
-    c: Container, path: Path, format: str, metadata: Mapping[str, str] | None, max_bytes: int
+    c: Container,
+    path: Path,
+    format: str,
+    metadata: Mapping[str, str] | None,
+    max_bytes: int,
+    step: SetStep,
 ) -> None:
     """Write shards and index; see `nestarray.storage.files.save`."""
     if isinstance(max_bytes, bool) or not isinstance(max_bytes, int) or max_bytes < 1:
@@ -211,7 +217,7 @@ def save(
     groups = _split(plan, max_bytes)
     with writing(whole):
         if len(groups) > 1:
-            _write_shards(whole, plan, groups)
+            _write_shards(whole, plan, groups, step)
         else:
             with replacing(whole) as temporary:
                 safetensors.write(temporary, plan)
@@ -238,11 +244,12 @@ def _split(plan: Plan, max_bytes: int) -> list[list[str]]:
     return groups
 
 
-def _write_shards(whole: Path, plan: Plan, groups: list[list[str]]) -> None:
+def _write_shards(whole: Path, plan: Plan, groups: list[list[str]], step: SetStep) -> None:
     index = _index_of(whole)
     with workplace(index) as folder:
         made = [folder / f"{i}{SUFFIX}" for i in range(len(groups))]
-        for file, names in zip(made, groups, strict=True):
+        for number, (file, names) in enumerate(zip(made, groups, strict=True)):
+            step(f"{number + 1} of {len(made)}", number / len(made))
             part = Plan(
                 {n: plan.arrays[n] for n in names},
                 {n: plan.entries[n] for n in names},

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -40,6 +42,7 @@ class Source:
     """
 
     separator = "."
+    writable = False  #: whether the file is mapped with private, writable pages
 
     def __init__(
         self,
@@ -109,6 +112,11 @@ class Source:
 
     def close(self) -> None:
         """Close the file."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """By its path: where it is unpickled, the file is opened again."""
+        open_again = sys.modules[type(self).__module__].open
+        return partial(open_again, writable=self.writable), (self.path.absolute(),)
 
 
 def is_forward_slice(index: Any) -> bool:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, tree
+from nestarray.display.progress import progress
 from nestarray.errors import DtypeError
 from nestarray.storage.elements import from_elements, num_bytes
 from nestarray.storage.source import Source, reading
@@ -22,7 +23,7 @@ class StoredArray:
 
     It is not an array, so ops and reductions refuse it. `read` returns the array, ``x[…]`` a part
     of it, ``np.asarray(x)`` a NumPy array. It stays readable after the file is replaced or
-    removed, except for a Zarr directory.
+    removed, except for a Zarr directory. It is pickled as a reference to the file.
 
     Example:
         >>> import tempfile, numpy as np, nestarray as na
@@ -126,17 +127,27 @@ def read(nest: Any, /) -> Any:
         ...     na.storage.read(c.select("b")).b
         array([0.])
     """
+    return read_arrays(nest, "read arrays")
+
+
+def read_arrays(nest: Any, title: str) -> Any:
+    """As `read`; `title` names the call while it shows its progress."""
     leaves, structure = tree.flatten(nest)
     places: dict[tuple[Source, bool], dict[int, StoredArray]] = {}
     for leaf in leaves:
         if isinstance(leaf, StoredArray):
             places.setdefault((leaf._source, leaf._mapped), {})[id(leaf)] = leaf
     arrays: dict[int, Any] = {}
-    for (source, is_mapped), stored in places.items():
-        names = [leaf._name for leaf in stored.values()]
-        found = iter(map(source.view, names) if is_mapped else source.read_all(names))
-        for key, leaf in stored.items():
-            with reading(source.path, leaf._name):
-                elements = leaf._whole(next(found))
-            arrays[key] = leaf._array_of(elements)
+    total = sum(leaf.nbytes for stored in places.values() for leaf in stored.values()) or 1
+    count = 0
+    with progress(title) as step:
+        step("", lambda: count / total)
+        for (source, is_mapped), stored in places.items():
+            names = [leaf._name for leaf in stored.values()]
+            found = iter(map(source.view, names) if is_mapped else source.read_all(names))
+            for key, leaf in stored.items():
+                with reading(source.path, leaf._name):
+                    elements = leaf._whole(next(found))
+                arrays[key] = leaf._array_of(elements)
+                count += leaf.nbytes
     return tree.unflatten(structure, [arrays.get(id(leaf), leaf) for leaf in leaves])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import threading
 import time
 from pathlib import Path
@@ -26,6 +27,13 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.fixture
+def no_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    """rich is not installed."""
+    monkeypatch.setitem(sys.modules, "rich", None)
+
+
+@pytest.mark.usefixtures("no_rich")
 @pytest.mark.parametrize("is_terminal", [False, True])
 @pytest.mark.parametrize("is_long", [False, True])
 def test_long_calls_in_terminals_show_their_step(
@@ -45,6 +53,7 @@ def test_long_calls_in_terminals_show_their_step(
         assert shown.endswith("\r")
 
 
+@pytest.mark.usefixtures("no_rich")
 def test_one_line_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Terminal()
     monkeypatch.setattr("sys.stderr", stream)
@@ -62,6 +71,7 @@ def test_one_line_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
             time.sleep(0.01)
 
 
+@pytest.mark.usefixtures("no_rich")
 @pytest.mark.parametrize(
     ("operation", "title"),
     [
@@ -107,3 +117,46 @@ def test_compiled_calls_have_a_line_once(monkeypatch: pytest.MonkeyPatch) -> Non
     for _ in range(3):
         call(jnp.ones(3))
     assert titles == ["compile ReLU for jax"]
+
+
+@pytest.mark.parametrize("has_rich", [False, True])
+def test_a_known_share_is_a_bar(has_rich: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not has_rich:
+        monkeypatch.setitem(sys.modules, "rich", None)
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    monkeypatch.setattr(module, "DELAY", 0.01)
+    monkeypatch.setattr(module, "INTERVAL", 0.01)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "100")
+    done = 1
+    with progress("save [a]") as step:
+        step("1 of 4", lambda: done / 4)
+        while " 25%" not in stream.getvalue():
+            time.sleep(0.01)
+        done = 9  # more bytes than expected
+        while "100%" not in stream.getvalue():
+            time.sleep(0.01)
+    shown = stream.getvalue()
+    assert "save [a]: 1 of 4" in shown
+    assert ("#####" in shown) is not has_rich
+    assert ("━━━" in shown) is has_rich
+
+
+def test_storage_tells_its_share(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    shares: list[float] = []
+
+    @contextlib.contextmanager
+    def recorded(title: str) -> Any:
+        given: list[Any] = []
+        yield lambda text, share=None: given.append(share)
+        shares.append(given[-1]() if callable(given[-1]) else given[-1])
+
+    for name in ("files", "stored"):
+        monkeypatch.setattr(f"nestarray.storage.{name}.progress", recorded)
+    c = na.Container(a=jnp.ones(1000), b=jnp.zeros(1000))
+    c.save(tmp_path / "c.safetensors", max_shard_bytes=4000)
+    na.Container.load(tmp_path / "c.safetensors")
+    assert shares == [0.5, 1.0]  # as the last shard is written; when all is read
+    c.save(tmp_path / "c.npz")
+    assert len(shares) == 3

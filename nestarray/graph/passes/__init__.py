@@ -97,8 +97,9 @@ def optimize(graph: Graph, passes: Iterable[Pass] | None = None) -> Graph:
     with progress(f"optimize {graph.name}") as step:
         step("lower")
         graph = graph.lower()
-        for each in default_passes(graph) if passes is None else passes:
-            step(getattr(each, "__name__", ""))
+        chosen = tuple(default_passes(graph) if passes is None else passes)
+        for number, each in enumerate(chosen, 1):
+            step(getattr(each, "__name__", ""), number / (len(chosen) + 1))
             graph = each(graph)
     return graph
 
