@@ -38,8 +38,9 @@ def trace_graph(
             A function of JAX arrays whose code uses JAX is read as a jaxpr; so are an
             ``nnx.Module``, an ``equinox.Module``, a ``linen.Module`` (with ``variables=``) and a
             function of ``hk.transform`` (with ``params=``, and ``state=``), with the paths of
-            `Container.from_flax` and its siblings. ``v="params"`` names the argument of a JAX
-            function that holds its variables. An ``eqx.nn.State`` among the arguments is state.
+            `Container.from_flax` and its siblings; and an ``objax.Module``, with Objax's names.
+            ``v="params"`` names the argument of a JAX function that holds its variables. An
+            ``eqx.nn.State`` among the arguments is state.
             The source is not changed; the graph shares the memory of its variables.
         *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. An argument
             with the name of a setting is passed by position or with an underscore: ``train_=x``

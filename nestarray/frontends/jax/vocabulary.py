@@ -61,6 +61,14 @@ def _conv(arguments: Arguments) -> Arguments:
     return arguments | {"dimension_numbers": tuple(map(tuple, arguments["dimension_numbers"]))}
 
 
+def _ragged(arguments: Arguments) -> Arguments:
+    """The axes as tuples."""
+    numbers = arguments["ragged_dot_dimension_numbers"]
+    parts = numbers.lhs_ragged_dimensions, numbers.rhs_group_dimensions
+    axes = (numbers.dot_dimension_numbers, *map(tuple, parts))
+    return arguments | {"ragged_dot_dimension_numbers": axes}
+
+
 def _rounding(arguments: Arguments) -> Arguments:
     return arguments | {"rounding_method": int(arguments["rounding_method"])}
 
@@ -125,6 +133,7 @@ RULES = {
         Rule("dynamic_slice", "jax.lax.dynamic_slice", adapt=_from_zero),
         Rule("dynamic_update_slice", "jax.lax.dynamic_update_slice", adapt=_from_zero),
         Rule("conv_general_dilated", "jax.lax.conv_general_dilated", adapt=_conv),
+        Rule("ragged_dot_general", "jax.lax.ragged_dot_general", adapt=_ragged),
         Rule("reduce_window_sum", "jax.lax.reduce_window_sum"),
         Rule(
             "dim_as_value",

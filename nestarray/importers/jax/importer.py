@@ -77,7 +77,7 @@ _DROPPED = ("debug_callback", "debug_print", "inspect_sharding")
 
 
 class JaxImporter:
-    """Reads functions of JAX, and models of Flax, Haiku and Equinox."""
+    """Reads functions of JAX, and models of Flax, Haiku, Equinox and Objax."""
 
     framework = "jax"
 

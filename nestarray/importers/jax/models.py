@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
+from nestarray.importers.jax import objax
 from nestarray.importers.jax.places import named_modules
 from nestarray.importers.protocol import Request, training_of_function
 from nestarray.importers.selection import variables_of
@@ -43,6 +44,7 @@ KEYWORDS = {
     "linen": frozenset([*_MODES, "variables", "rngs", "mutable", "method"]),
     "equinox": frozenset(),
     "haiku": frozenset([*_MODES, "params", "state", "rng"]),
+    "objax": frozenset(_MODES),
     "": frozenset(["v"]),
 }
 
@@ -71,7 +73,7 @@ class Program:
 
 
 def kind_of(source: Any) -> str:
-    """``"nnx"``, ``"linen"``, ``"equinox"``, ``"haiku"``, or empty for another source."""
+    """``"nnx"``, ``"linen"``, ``"equinox"``, ``"haiku"``, ``"objax"``, or empty for others."""
     for cls in type(source).__mro__:
         where = cls.__module__, cls.__name__
         if where[0].startswith("flax.nnx") and where[1] == "Module":
@@ -82,6 +84,8 @@ def kind_of(source: Any) -> str:
             return "equinox"
         if where[0].startswith("haiku") and where[1] in ("Transformed", "TransformedWithState"):
             return "haiku"
+        if where[0].startswith("objax") and where[1] == "Module":
+            return "objax"
     return ""
 
 
@@ -91,7 +95,14 @@ def program_of(request: Request) -> Program:
     Raises:
         ArgumentError: variables are missing, or `train` is given for a function.
     """
-    made = {"nnx": _nnx, "linen": _linen, "equinox": _equinox, "haiku": _haiku, "": _function}
+    made = {
+        "nnx": _nnx,
+        "linen": _linen,
+        "equinox": _equinox,
+        "haiku": _haiku,
+        "objax": _objax,
+        "": _function,
+    }
     return _with_state(made[kind_of(request.source)](request))
 
 
@@ -106,9 +117,16 @@ def _function(request: Request) -> Program:
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         training = _training(module) if request.train else contextlib.nullcontext()
-        parts = [part for each in _closed_modules(function).items() for part in _parts(*each)]
-        with training, named_modules(parts):
-            return function(*args, **kwargs), {}
+        modules = _closed_modules(function).items()
+        parts = [part for each in modules for part in _parts(*each)]
+        written = {
+            _joined_path(name, path): x
+            for name, part in modules
+            if kind_of(part) == "objax"
+            for path, x in objax.variables_of(part).items()
+        }
+        with training, named_modules(parts), objax.assigned(written) as new:
+            return function(*args, **kwargs), new
 
     v, s = _closed_variables(function)
     return Program(name, run, function, request.args, kwargs, v, s, is_closed=True)
@@ -156,9 +174,13 @@ def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Containe
     """The variables of the modules that a function names, or that a transformation wraps."""
     found: tuple[dict[str, Any], dict[str, Any]] = {}, {}
     for name, module in _closed_modules(function).items():
-        form = _FORMS[kind_of(module)]
-        everything = form.read(module).select(lambda path, x: not dtypes.is_key(x))
-        for part, c in zip(found, form.parted(everything), strict=True):
+        if kind_of(module) == "objax":
+            parted = objax.parted(module)
+        else:
+            form = _FORMS[kind_of(module)]
+            everything = form.read(module).select(lambda path, x: not dtypes.is_key(x))
+            parted = form.parted(everything)
+        for part, c in zip(found, parted, strict=True):
             part |= {_joined_path(name, path): x for path, x in c.flat_items()}
     return Container.from_flat_dict(found[0]), Container.from_flat_dict(found[1])
 
@@ -166,7 +188,7 @@ def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Containe
 def _has_variables(value: Any) -> bool:
     """Whether a value is a module that holds its variables."""
     kind = kind_of(value)
-    return kind in ("equinox", "nnx") or (kind == "linen" and value.scope is not None)
+    return kind in ("equinox", "nnx", "objax") or (kind == "linen" and value.scope is not None)
 
 
 class _Form(NamedTuple):
@@ -214,6 +236,10 @@ def _parts(path: str, module: Any) -> Iterator[tuple[str, Any]]:
             yield _joined_path(path, *map(str, keys)), part
         return
     yield path, module
+    if kind_of(module) == "objax":
+        for key, part in objax.members(module):
+            yield from _parts(_joined_path(path, key), part)
+        return
     leaves, _ = jax.tree_util.tree_flatten_with_path(
         module, is_leaf=lambda x: x is not module and kind_of(x) == "equinox"
     )
@@ -340,12 +366,11 @@ def _with_modes(
     """
     signature = inspect.signature(function)
     given = signature.bind_partial(*request.args).arguments
+    names = {*signature.parameters, *objax.passed_on(request.source, signature)}
     modes = {
         name: request.train is value
         for name, value in _MODES.items()
-        if name in signature.parameters
-        and name not in given
-        and getattr(module, name, None) is None
+        if name in names and name not in given and getattr(module, name, None) is None
     }
     return modes | dict(kwargs)
 
@@ -411,6 +436,19 @@ def _haiku(request: Request) -> Program:
         return output, dict(from_haiku(new).flat_items()) if request.train else {}
 
     return Program("Transformed", run, signed, request.args, kwargs, v, s)
+
+
+def _objax(request: Request) -> Program:
+    module = request.source
+    kwargs = _with_modes(module, request, request.kwargs)
+    variables, (v, s) = objax.variables_of(module), objax.parted(module)
+
+    def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        given = {**v.to_dict(), **s.to_dict()}
+        with named_modules([*_parts("", module)]), objax.assigned(variables, given) as new:
+            return module(*args, **kwargs), new
+
+    return Program(type(module).__name__, run, module, request.args, kwargs, v, s)
 
 
 def _parted(

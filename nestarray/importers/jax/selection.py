@@ -10,7 +10,7 @@ from nestarray.graph.record.recorder import Traced
 from nestarray.importers.selection import Search
 
 #: The packages whose functions and objects make a program one of JAX.
-_PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "optax"])
+_PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "objax", "optax"])
 
 
 def uses_jax(function: Any, example: Any) -> bool:

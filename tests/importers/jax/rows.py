@@ -187,6 +187,7 @@ FUNCTIONS: dict[str, Any] = {
     "one_hot": lambda x: jax.nn.one_hot(jnp.argmax(x, 1), 3, dtype=x.dtype) @ x.T,
     "products": lambda x: (x @ x.T, jnp.dot(x[0], x[1]), jnp.outer(x[0], x[1]), jnp.vdot(x, x)),
     "einsum": lambda x: jnp.einsum("bi,bj,ij->b", x, x * 2, x[:3]),
+    "ragged_dot": lambda x: lax.ragged_dot(x, jnp.stack([x[:3], x[1:]]), jnp.asarray([1, 2])),
     "batched": lambda x: jnp.matmul(x.reshape(2, 2, 3), x.reshape(2, 3, 2)),
     "convolution": convolved,
     "grouped_convolution": grouped,
