@@ -37,6 +37,7 @@ def test_blocks_run(
     tmp_path: Path,
 ) -> None:
     monkeypatch.chdir(tmp_path)  # they save files
+    monkeypatch.setenv("CI", "true")  # and open no browser
     text = (ROOT / page).read_text()
     namespace: dict[str, object] = {"__name__": "page"}
     blocks = [(m[1], m[2], text[: m.start()].count("\n") + 1) for m in BLOCK.finditer(text)]

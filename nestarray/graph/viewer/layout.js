@@ -37,6 +37,7 @@ function layoutOf(group) {
   const wires = wiresOf(group, vertices, inside, layers);
   order(layers);
   place(layers);
+  spread(wires);
   const width = Math.max(largest(layers.flat(), v => v.x + v.w / 2), 0);
   const titleWidth = widthOf(clip(group.name, 40), "600 12px") + widthOf(subtitleOf(group), "10.5px") + 52;
   const w = Math.max(width + 2 * PAD, titleWidth);
@@ -136,6 +137,22 @@ function portX(edge, vertex, side) {
   if (!item?.isGroup || !item.isOpen) return 0;
   const x = layoutOf(item)[side].get(edge.source);
   return x === undefined ? 0 : x - vertex.w / 2;
+}
+
+// The ends of the wires into a box, side by side from left to right.
+function spread(wires) {
+  const ends = new Map();
+  for (const wire of wires) {
+    const end = wire.path.at(-1);
+    if (wire.tag || !end.item || (end.item.isGroup && end.item.isOpen)) continue;
+    if (!ends.has(end)) ends.set(end, []);
+    ends.get(end).push(wire);
+  }
+  for (const [end, found] of ends) {
+    const step = Math.min(16, (end.w - 20) / found.length);
+    found.sort((a, b) => a.path.at(-2).x + a.ends[0] - b.path.at(-2).x - b.ends[0]);
+    found.forEach((wire, i) => { wire.ends[1] = (i - (found.length - 1) / 2) * step; });
+  }
 }
 
 // Barycenters: each layer is sorted by the mean place of its neighbours, down and up.
