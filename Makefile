@@ -9,13 +9,14 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full test-cpus conformance demo notebooks bench lint format docs models site clean
+.PHONY: help env test test-full test-cpus wheel conformance demo notebooks bench lint format docs models site clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax, fine-tune in PyTorch, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
 	@echo "make test-full  all tests, with many more models and random examples"
 	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"
+	@echo "make wheel      build the wheel and the source archive in dist, and test them"
 	@echo "make conformance  the public Array API test suite on every backend (fetches it; SUITE=$(SUITE))"
 	@echo "make notebooks  run the tutorials in notebooks/ and write their outputs into them"
 	@echo "make bench      time against the frameworks and other libraries"
@@ -42,6 +43,10 @@ test-full: $(READY)
 
 test-cpus: $(READY)
 	TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python -m tests.cpus --numprocesses $(JOBS) --dist worksteal
+
+wheel: $(READY)
+	$(BIN)/python -m build --no-isolation --outdir dist
+	$(PYTEST) tests/meta/test_wheel.py -m full
 
 SUITE ?= build/array-api-tests
 

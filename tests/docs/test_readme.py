@@ -84,6 +84,10 @@ def test_files_that_the_architecture_names_are_there() -> None:
         assert found, f"ARCHITECTURE.md names {path}, which is not there"
 
 
+def test_the_citation_names_the_version() -> None:
+    assert f"\nversion: {na.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
 def test_every_page_of_the_guide_is_in_its_index() -> None:
     index = (ROOT / "docs/guide/README.md").read_text()
     assert sorted(f"docs/guide/{page}" for page in re.findall(r"\((\w+\.md)\)", index)) == GUIDE
