@@ -33,6 +33,7 @@ BENCHMARKS = {
     "models": "small converted models",
     "torch_in": "converted PyTorch models of full size",
     "jax_in": "Flax models converted to PyTorch",
+    "native_modules": "training steps of exported native modules",
 }
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 PACKAGES = ["numpy", "torch", "jax", "tensorflow-cpu", "optree", "dm-tree", "tensordict", "keras"]

@@ -36,6 +36,15 @@ _lazy_imports.attach(
 _lazy_imports.attach_methods(
     Graph,
     {
+        "nestarray.exporters.native": (
+            "to_equinox_module",
+            "to_flax_module",
+            "to_haiku_module",
+            "to_keras_model",
+            "to_linen_module",
+            "to_tf_module",
+            "to_torch_module",
+        ),
         "nestarray.graph.census": ("report",),
         "nestarray.graph.files": ("load", "save"),
         "nestarray.graph.lower": ("lower",),

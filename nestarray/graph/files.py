@@ -64,10 +64,19 @@ def save(graph: Graph, path: str | os.PathLike[str], *, format: str | None = Non
         ...     na.Graph.load(f"{folder}/linear.safetensors", backend="numpy")
         Graph(Linear, numpy, eval: 1 call, 2 parameters, 0 state arrays)
     """
-    text = json.dumps(_Encoder().document(graph), separators=(",", ":"))
+    text = program_text(graph)
     arrays = Container(v=graph.v, s=graph.s, constants=graph.constants)
     with _errors_of("Graph.save"):
         arrays.save(path, format=format, metadata={ENTRY: text})
+
+
+def program_text(graph: Graph) -> str:
+    """Everything of a graph but its arrays, as JSON.
+
+    Raises:
+        ConversionError: a call is of no function that a file can name (an island).
+    """
+    return json.dumps(_Encoder().document(graph), separators=(",", ":"))
 
 
 def load(
@@ -92,36 +101,54 @@ def load(
         raise StorageError(
             f"Graph.load: {str(path)!r} holds no graph; read its arrays with na.Container.load(path)"
         )
+    where = f"Graph.load: {str(path)!r}"
+    fields = _fields_of(text, where)
+    backend = backend or str(fields["backend"])
+    with _errors_of("Graph.load"):
+        arrays = Container.load(path, backend=backend, format=format)
+    return _graph(fields, arrays, backend, where)
+
+
+method(staticmethod(load))
+
+
+def graph_of(text: str, arrays: Mapping[str, Container], backend: str) -> Graph:
+    """The graph of a `program_text` and the Containers `v`, `s` and `constants`.
+
+    Raises:
+        StorageError: the text is damaged, of a later version, or reads an array that is missing.
+    """
+    return _graph(_fields_of(text, "graph_of"), arrays, backend, "graph_of")
+
+
+def _fields_of(text: str, where: str) -> dict[str, Any]:
+    """The fields of a `Graph`, but for its arrays."""
     try:
         document = parse_json(text)
         version = document["version"]
         fields = _Decoder().graph(document) if version in (1, VERSION) else None
     # whatever a damaged text makes of the code: wrong types, missing keys, deep nesting
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
-        raise StorageError(
-            f"Graph.load: {str(path)!r}: the program in it is damaged ({reason(error)})"
-        ) from error
+        raise StorageError(f"{where}: the program in it is damaged ({reason(error)})") from error
     if fields is None:
         raise StorageError(
-            f"Graph.load: {str(path)!r}: its program has the version {version!r}, this nestarray "
+            f"{where}: its program has the version {version!r}, this nestarray "
             f"reads {VERSION}; upgrade nestarray"
         )
-    with _errors_of("Graph.load"):
-        arrays = Container.load(path, backend=backend or fields["backend"], format=format)
-    fields["backend"] = backend or fields["backend"]
-    for name in ("v", "s", "constants"):
-        fields[name] = arrays[name] if name in arrays else Container()
-    graph = Graph(**fields)
+    return fields
+
+
+def _graph(fields: dict[str, Any], arrays: Any, backend: str, where: str) -> Graph:
+    own = {
+        name: arrays[name] if name in arrays else Container() for name in ("v", "s", "constants")
+    }
+    graph = Graph(**{**fields, **own, "backend": backend})
     for node in graph.nodes:
-        if node.source in ("v", "s", "constants") and node.path not in fields[node.source]:
+        if node.source in own and node.path not in own[node.source]:
             raise StorageError(
-                f"Graph.load: {str(path)!r}: the program reads {node.source}[{node.path!r}], which "
-                "is not in the file"
+                f"{where}: the program reads {node.source}[{node.path!r}], which is not in the file"
             )
     return graph
-
-
-method(staticmethod(load))
 
 
 @contextlib.contextmanager

@@ -99,6 +99,13 @@ class Graph:
     dropped: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # the methods of other files, see `method`
+        from nestarray.exporters.native import to_equinox_module as to_equinox_module
+        from nestarray.exporters.native import to_flax_module as to_flax_module
+        from nestarray.exporters.native import to_haiku_module as to_haiku_module
+        from nestarray.exporters.native import to_keras_model as to_keras_model
+        from nestarray.exporters.native import to_linen_module as to_linen_module
+        from nestarray.exporters.native import to_tf_module as to_tf_module
+        from nestarray.exporters.native import to_torch_module as to_torch_module
         from nestarray.graph.census import report as report
         from nestarray.graph.files import load as load
         from nestarray.graph.files import save as save

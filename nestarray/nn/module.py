@@ -17,7 +17,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nestarray import dtypes, random
 from nestarray.container import Container
@@ -111,6 +111,15 @@ class Module:
         >>> net(x).shape, net(x, v=net.v * 0).sum()
         ((5, 1), np.float32(0.0))
     """
+
+    if TYPE_CHECKING:  # attached on first use
+        from nestarray.exporters.native import to_equinox_module as to_equinox_module
+        from nestarray.exporters.native import to_flax_module as to_flax_module
+        from nestarray.exporters.native import to_haiku_module as to_haiku_module
+        from nestarray.exporters.native import to_keras_model as to_keras_model
+        from nestarray.exporters.native import to_linen_module as to_linen_module
+        from nestarray.exporters.native import to_tf_module as to_tf_module
+        from nestarray.exporters.native import to_torch_module as to_torch_module
 
     # -- for subclasses --------------------------------------------------------------------
 

@@ -44,6 +44,7 @@ ORDER = [
     "graph",
     "proof",
     "importers",
+    "exporters",
     "demo",  # programs as users write them
     "cli",
     "__main__",
@@ -53,6 +54,8 @@ LEVEL = {name: level for level, name in enumerate(ORDER)}
 #: (file, imported part) → the reason for an import that goes upwards.
 UPWARDS = {
     ("graph/__init__.py", "importers"): "public names of na.graph, imported on first access",
+    ("graph/__init__.py", "exporters"): "methods of Graph, imported on first access",
+    ("nn/__init__.py", "exporters"): "methods of nn.Module, imported on first access",
     ("graph/__init__.py", "proof"): "Graph.verify, imported on first access",
 }
 

@@ -1,0 +1,58 @@
+"""Programs as ``equinox.Module``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import equinox as eqx
+import jax
+
+from nestarray.container import Container
+from nestarray.exporters.program import Program
+from nestarray.importers.jax.models import key_words
+
+
+class EquinoxModule(eqx.Module):
+    """A converted model: parameters in `v`, nested as in the source, and a static program.
+
+    ``eqx.nn.inference_mode`` selects the mode. A module with state takes and returns an
+    ``eqx.nn.State``.
+    """
+
+    v: dict[str, Any]
+    state: eqx.nn.StateIndex | None
+    inference: bool
+    program: Program = eqx.field(static=True)
+
+    def __init__(self, program: Program) -> None:
+        self.v = Container.from_flat_dict(program.v).to_dict()
+        self.state = eqx.nn.StateIndex(program.s) if program.s else None
+        self.inference = True
+        self.program = program
+
+    def __call__(self, *args: Any, key: jax.Array | None = None, **kwargs: Any) -> Any:
+        """The output of the source; with state, (output, new state).
+
+        Args:
+            *args: as the source takes them; with state, the ``eqx.nn.State`` is the last.
+            key: for random operations in training mode.
+            **kwargs: as the source takes them.
+        """
+        values, state = dict(Container(self.v).flat_items()), None
+        if self.state is not None:
+            *args, state = args  # type: ignore[assignment]
+            values |= state.get(self.state)
+        train = not self.inference
+        words = key_words(key) if self.program.needs_key(train) else None
+        output, new = self.program.run(train, tuple(args), kwargs, values, words)
+        if state is None:
+            return output
+        held = {path: new.get(path, values[path]) for path in self.program.s}
+        return output, state.set(self.state, held)
+
+
+def build(program: Program) -> Any:
+    """The module of a program; with state, (module, its initial state)."""
+    if program.s:
+        return eqx.nn.make_with_state(EquinoxModule)(program)
+    return EquinoxModule(program)

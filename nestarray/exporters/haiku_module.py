@@ -1,0 +1,49 @@
+"""Programs as ``haiku.Module``.
+
+Module names of Haiku are identifiers, which paths such as ``0/weight`` are not. The variables are
+those of one module, under their paths: ``params["net"]["0/weight"]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import haiku as hk
+import jax
+
+from nestarray.exporters.program import Program
+from nestarray.importers.jax.models import key_words
+
+
+class HaikuModule(hk.Module):
+    """A converted model, whose initial parameters are the converted weights.
+
+    ``is_training=True`` selects the training mode: it sets the state and draws from
+    ``hk.next_rng_key``.
+    """
+
+    def __init__(self, program: Program, name: str | None = None) -> None:
+        super().__init__(name=name or program.name.lower())
+        self.program = program
+
+    def __call__(self, *args: Any, is_training: bool = False, **kwargs: Any) -> Any:
+        """The output of the source, called as the source is."""
+        program = self.program
+        values = {p: hk.get_parameter(p, x.shape, x.dtype, _to(x)) for p, x in program.v.items()}
+        values |= {p: hk.get_state(p, x.shape, x.dtype, _to(x)) for p, x in program.s.items()}
+        key = key_words(hk.next_rng_key()) if program.needs_key(is_training) else None
+        output, new = program.run(is_training, args, kwargs, values, key)
+        for path, value in new.items():
+            hk.set_state(path, value)
+        return output
+
+
+def _to(value: jax.Array) -> Callable[..., jax.Array]:
+    """The initializer that returns a value."""
+    return lambda shape, dtype: value
+
+
+def build(program: Program, name: str | None = None) -> HaikuModule:
+    """The module of a program, inside of ``hk.transform``."""
+    return HaikuModule(program, name)

@@ -1,0 +1,161 @@
+"""Programs as ``keras.Model``, on any backend of Keras.
+
+A saved model holds the text of its graphs, as `Graph.save` writes it, and the arrays as weights.
+Loading looks functions up by name; it runs no code of the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import keras
+import numpy as np
+
+from nestarray import dtypes, ops
+from nestarray.config import use_backend
+from nestarray.container import Container
+from nestarray.errors import ConversionError
+from nestarray.exporters.program import Program
+from nestarray.graph.files import graph_of, program_text
+
+
+class Part(keras.Layer):
+    """The weights of one submodule, and the parts in it."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.parts: dict[str, Part] = {}
+        self.built = True
+
+    def part(self, name: str) -> Part:
+        """The part of this name, made when first asked for."""
+        if name not in self.parts:
+            self.parts[name] = Part(name=name)
+        return self.parts[name]
+
+
+@keras.saving.register_keras_serializable("nestarray")
+class KerasModel(keras.Model):
+    """A converted model: a weight for each parameter and state, and a program.
+
+    The training behaviour assigns the state and draws from a ``keras.random.SeedGenerator``.
+    """
+
+    def __init__(self, program: Program, **kwargs: Any) -> None:
+        super().__init__(**{"name": program.name.lower(), **kwargs})
+        self.program = program
+        self.parts: dict[str, Part] = {}
+        self.weights_of: dict[str, Any] = {}
+        for path, value in (program.v | program.s).items():
+            *parts, name = path.split("/")
+            owner: Any = self
+            for part in parts:
+                owner = owner.part(part)
+            self.weights_of[path] = owner.add_weight(
+                shape=tuple(value.shape),
+                initializer="zeros",
+                dtype=dtypes.dtype_of(value).name,
+                trainable=path in program.v,
+                name=name,
+            )
+            self.weights_of[path].assign(value)
+        self.seeds = keras.random.SeedGenerator(0)
+        self.built = True
+
+    part = Part.part
+
+    def call(self, inputs: Any, *others: Any, training: bool | None = None, **kwargs: Any) -> Any:
+        """The output of the source, called as the source is, or with a list or a dict."""
+        args, kwargs = self._arguments((inputs, *others), kwargs)
+        values = {path: weight.value for path, weight in self.weights_of.items()}
+        train = bool(training)
+        key = None
+        if self.program.needs_key(train):
+            key = ops.astype(self.seeds.next(), dtypes.uint32)
+        output, new = self.program.run(train, args, kwargs, values, key)
+        for path, value in new.items():
+            self.weights_of[path].assign(value)
+        return output
+
+    def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        """A list or dict as the only argument becomes several, if the source takes several."""
+        given, *others = args
+        if others or not self.program.graphs:
+            return args, kwargs
+        wanted, _ = self.program.graph(False).signature
+        if isinstance(given, Mapping) and not (wanted and isinstance(wanted[0], Mapping)):
+            return (), {**given, **kwargs}
+        if isinstance(given, (list, tuple)) and len(wanted) == len(given) > 1:
+            return tuple(given), kwargs
+        return args, kwargs
+
+    def get_config(self) -> dict[str, Any]:
+        """The text of the graphs, and the shapes of their arrays."""
+        program = self.program
+        if not program.graphs:
+            raise ConversionError(
+                f"{program.name}: Keras saves graphs, not an nn.Module; trace it first: "
+                "na.trace_graph(module, x).to_keras_model()"
+            )
+        return {
+            "name": self.name,
+            "graphs": [program_text(graph) for graph in program.graphs.values()],
+            "constants": [_shapes(graph.constants) for graph in program.graphs.values()],
+            "v": _shapes(program.v),
+            "s": _shapes(program.s),
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> KerasModel:
+        """A model with zeros as weights, which Keras then loads."""
+        backend = keras.backend.backend()
+        v, s = _zeros(config["v"], backend), _zeros(config["s"], backend)
+        graphs = {}
+        for text, shapes in zip(config["graphs"], config["constants"], strict=True):
+            arrays = {"v": v, "s": s, "constants": _zeros(shapes, backend)}
+            graph = graph_of(
+                text, {x: Container.from_flat_dict(arrays[x]) for x in arrays}, backend
+            )
+            graphs[graph.train] = graph
+        name = next(iter(graphs.values())).name
+        return cls(
+            Program(name=name, backend=backend, v=v, s=s, graphs=graphs), name=config["name"]
+        )
+
+    def save_own_variables(self, store: Any) -> None:
+        """Store the model's own weights, and the constants of its graphs."""
+        super().save_own_variables(store)
+        for train, graph in self.program.graphs.items():
+            for path, x in graph.constants.flat_items():
+                store[f"constants_{int(train)}_{path}"] = np.asarray(ops.to_backend(x, "numpy"))
+
+    def load_own_variables(self, store: Any) -> None:
+        """Load what `save_own_variables` has stored."""
+        keys = [key for key in store.keys() if not key.startswith("constants_")]  # noqa: SIM118
+        own = {key: store[key] for key in keys}
+        super().load_own_variables(own)
+        for train, graph in self.program.graphs.items():
+            constants = {
+                path: ops.to_backend(
+                    np.asarray(store[f"constants_{int(train)}_{path}"]), graph.backend
+                )
+                for path in graph.constants.paths()
+            }
+            constants = Container.from_flat_dict(constants)
+            self.program.graphs[train] = graph.replace(constants=constants)
+
+
+def _shapes(values: Any) -> dict[str, Any]:
+    items = values.flat_items() if isinstance(values, Container) else values.items()
+    return {path: [list(x.shape), dtypes.dtype_of(x).name] for path, x in items}
+
+
+def _zeros(shapes: Mapping[str, Any], backend: str) -> dict[str, Any]:
+    with use_backend(backend):
+        return {path: ops.zeros(tuple(n), dtype=dtype) for path, (n, dtype) in shapes.items()}
+
+
+def build(program: Program) -> KerasModel:
+    """The model of a program."""
+    return KerasModel(program)

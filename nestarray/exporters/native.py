@@ -1,0 +1,237 @@
+"""Methods of Graph and `nn.Module` that return modules of other libraries."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from nestarray import lazy_imports, nn
+from nestarray.exporters.program import program_of
+from nestarray.graph.graph import Graph
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _method(function: F) -> F:
+    """Make a function a method of `Graph` and of `nn.Module`, by its own name."""
+    for cls in (Graph, nn.Module):
+        setattr(cls, function.__name__, function)
+    return function
+
+
+def _build(
+    form: str, library: str, model: Graph | nn.Module, backend: str, training: Any, **settings: Any
+) -> Any:
+    """The native module that the file of a form builds, such as ``torch_module.py``."""
+    extra = library.partition(".")[0]
+    lazy_imports.optional(library, f"to_{form} needs", extra=extra)
+    file = importlib.import_module(f"nestarray.exporters.{form}")
+    return file.build(program_of(model, backend, training), **settings)
+
+
+@_method
+def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
+    """The model as a ``torch.nn.Module`` with parameters and buffers of its own.
+
+    A model that came from PyTorch keeps its names, so ``load_state_dict`` takes its checkpoints;
+    other models have their paths, with dots. ``train()`` and ``eval()`` select the behaviour;
+    the module starts in evaluation mode. Buffers are updated in place, random operations draw
+    from PyTorch's generator. Mappings in the output are dicts.
+
+    Args:
+        training: the training behaviour of a Graph, traced with ``train=True``. Without it
+            both modes compute the graph. A module of `na.to_module` has both.
+
+    Returns:
+        a ``torch.nn.Module``.
+
+    Raises:
+        MissingFrameworkError: PyTorch is not installed.
+        ConversionError: the variables have shapes only.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, torch, nestarray as na
+        >>> params = {"w": jnp.ones((2, 3))}
+        >>> graph = na.trace_graph(lambda params, x: x @ params["w"], params, jnp.ones((4, 2)), v="params")
+        >>> net = graph.to_torch_module()
+        >>> net(torch.ones(4, 2)).shape, [name for name, _ in net.named_parameters()]
+        (torch.Size([4, 3]), ['w'])
+    """
+    return _build("torch_module", "torch", model, "torch", training)
+
+
+@_method
+def to_flax_module(
+    model: Graph | nn.Module, *, training: Graph | None = None, rngs: Any = None
+) -> Any:
+    """The model as a ``flax.nnx.Module``: ``nnx.Param``, ``nnx.BatchStat``, ``nnx.Rngs``.
+
+    Variables are nested as in the source. ``train()`` and ``eval()`` select the behaviour; the
+    module starts in evaluation mode. Random operations draw from ``rngs.dropout``.
+
+    Args:
+        training: see `to_torch_module`.
+        rngs: the random streams; ``nnx.Rngs(0)`` by default, for a model that draws.
+
+    Returns:
+        an ``nnx.Module``.
+
+    Raises:
+        MissingFrameworkError: Flax is not installed.
+        ConversionError: the variables have shapes only.
+
+    Example:
+        >>> import jax.numpy as jnp, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> net = graph.to_flax_module()
+        >>> net(jnp.ones((4, 2))).shape, net.weight.shape
+        ((4, 3), (3, 2))
+    """
+    return _build("flax_module", "flax.nnx", model, "jax", training, rngs=rngs)
+
+
+@_method
+def to_linen_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
+    """The model as a ``flax.linen.Module``, whose ``init`` returns the converted weights.
+
+    The state of sources other than Flax is the collection "batch_stats". ``apply(variables, x,
+    train=True, mutable=["batch_stats"], rngs={"dropout": key})`` computes the training
+    behaviour.
+
+    Args:
+        training: see `to_torch_module`.
+
+    Returns:
+        a ``flax.linen.Module``.
+
+    Raises:
+        MissingFrameworkError: Flax is not installed.
+        ConversionError: the variables have shapes only.
+
+    Example:
+        >>> import jax, jax.numpy as jnp, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> net, x = graph.to_linen_module(), jnp.ones((4, 2))
+        >>> variables = net.init(jax.random.key(0), x)
+        >>> net.apply(variables, x).shape, variables["params"]["weight"].shape
+        ((4, 3), (3, 2))
+    """
+    return _build("linen_module", "flax.linen", model, "jax", training)
+
+
+@_method
+def to_haiku_module(
+    model: Graph | nn.Module, *, training: Graph | None = None, name: str | None = None
+) -> Any:
+    """The model as a ``haiku.Module``; call it inside of ``hk.transform``.
+
+    ``init`` returns the converted weights, under the paths of the source. A call with
+    ``is_training=True`` computes the training behaviour: it sets the state, so use
+    ``hk.transform_with_state``, and draws from ``hk.next_rng_key``.
+
+    Args:
+        training: see `to_torch_module`.
+        name: of the Haiku module; the name of the source by default.
+
+    Returns:
+        an ``hk.Module``.
+
+    Raises:
+        MissingFrameworkError: Haiku is not installed.
+        ConversionError: the variables have shapes only.
+
+    Example:
+        >>> import haiku as hk, jax, jax.numpy as jnp, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> net = hk.transform(lambda x: graph.to_haiku_module()(x))
+        >>> params = net.init(None, jnp.ones((4, 2)))
+        >>> net.apply(params, None, jnp.ones((4, 2))).shape, sorted(params["linear"])
+        ((4, 3), ['bias', 'weight'])
+    """
+    return _build("haiku_module", "haiku", model, "jax", training, name=name)
+
+
+@_method
+def to_equinox_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
+    """The model as an ``equinox.Module``: a pytree of its parameters, and a static program.
+
+    ``module.v`` holds the parameters, nested as in the source. ``eqx.nn.inference_mode``
+    selects the behaviour; the module starts in inference mode. Random operations take
+    ``key=``.
+
+    Args:
+        training: see `to_torch_module`.
+
+    Returns:
+        an ``eqx.Module``. For a model with state ``(module, state)``, as of
+        ``eqx.nn.make_with_state``: ``output, state = module(x, state)``.
+
+    Raises:
+        MissingFrameworkError: Equinox is not installed.
+        ConversionError: the variables have shapes only.
+
+    Example:
+        >>> import jax.numpy as jnp, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> net = graph.to_equinox_module()
+        >>> net(jnp.ones((4, 2))).shape, net.v["weight"].shape
+        ((4, 3), (3, 2))
+    """
+    return _build("equinox_module", "equinox", model, "jax", training)
+
+
+@_method
+def to_tf_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
+    """The model as a ``tf.Module`` with variables of its own.
+
+    A call is a ``tf.function``; ``training=True`` selects the training behaviour, which
+    assigns the state and draws from TensorFlow's generator.
+
+    Args:
+        training: see `to_torch_module`.
+
+    Returns:
+        a ``tf.Module``.
+
+    Raises:
+        MissingFrameworkError: TensorFlow is not installed.
+        ConversionError: the variables have shapes only.
+
+    Example:
+        >>> import tensorflow as tf, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> net = graph.to_tf_module()
+        >>> net(tf.ones((4, 2))).shape, [v.name for v in net.trainable_variables]
+        (TensorShape([4, 3]), ['bias:0', 'weight:0'])
+    """
+    return _build("tf_module", "tensorflow", model, "tensorflow", training)
+
+
+@_method
+def to_keras_model(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
+    """The model as a ``keras.Model`` on Keras' active backend (TensorFlow, JAX or PyTorch).
+
+    ``compile``, ``fit``, ``save`` and ``load_model`` work; a file holds the program as text, and
+    loading needs ``import nestarray``. Random operations of the training behaviour draw from a
+    ``keras.random.SeedGenerator``. A model of several inputs takes them as a list or a dict.
+
+    Args:
+        training: see `to_torch_module`.
+
+    Returns:
+        a ``keras.Model``.
+
+    Raises:
+        MissingFrameworkError: Keras is not installed.
+        ConversionError: the variables have shapes only.
+
+    Example:
+        >>> import tensorflow as tf, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> net = graph.to_keras_model()
+        >>> net(tf.ones((4, 2))).shape, net.count_params()
+        (TensorShape([4, 3]), 9)
+    """
+    keras = lazy_imports.optional("keras", "to_keras_model needs", extra="keras")
+    return _build("keras_model", "keras", model, keras.backend.backend(), training)

@@ -1,0 +1,188 @@
+"""`Program`: a model as exporters take it.
+
+It is a Graph for each behaviour, or an `nn.Module`. A native module holds the arrays of `v` and `s`
+in its own way, and calls `run` with them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from nestarray import nn, ops, tree
+from nestarray.container import Container
+from nestarray.container.container import from_leaves
+from nestarray.errors import ArgumentError, ConversionError, MissingOpError
+from nestarray.graph.graph import Graph, SourceNames
+from nestarray.importers.module import GraphModule
+from nestarray.typing import Array
+
+
+@dataclasses.dataclass(eq=False, kw_only=True)
+class Program:
+    """A model on one backend.
+
+    Attributes:
+        name: class name of the source.
+        backend: of its arrays.
+        v, s: path → array, the parameters and the state.
+        graphs: training (True) or evaluation (False) → Graph; empty for an `nn.Module`.
+        module: the `nn.Module`, if `graphs` is empty.
+        failure: the reason, if the training behaviour cannot be traced.
+    """
+
+    name: str
+    backend: str
+    v: dict[str, Array]
+    s: dict[str, Array]
+    graphs: dict[bool, Graph] = dataclasses.field(default_factory=dict)
+    module: nn.Module | None = None
+    failure: Exception | None = None
+
+    @property
+    def source_names(self) -> SourceNames:
+        """The names of variables in the files of the source."""
+        return next((graph.source_names for graph in self.graphs.values()), SourceNames())
+
+    def graph(self, train: bool) -> Graph:
+        """The graph of a behaviour; a single graph serves both.
+
+        Raises:
+            ConversionError: the training behaviour cannot be traced.
+        """
+        if train and self.failure is not None:
+            raise ConversionError(
+                f"{self.name}: its training mode is not available, its evaluation mode is: "
+                f"{self.failure}"
+            ) from self.failure
+        return self.graphs.get(train) or next(iter(self.graphs.values()))
+
+    def needs_key(self, train: bool) -> bool:
+        """Whether `run` takes a key: the graph draws numbers; for an `nn.Module`, it trains."""
+        return self.graph(train).needs_key if self.graphs else train
+
+    @property
+    def draws(self) -> bool:
+        """Whether a behaviour draws random numbers, or may: an `nn.Module`."""
+        return not self.graphs or any(graph.needs_key for graph in self.graphs.values())
+
+    def run(
+        self,
+        train: bool,
+        args: tuple[Any, ...],
+        kwargs: Mapping[str, Any],
+        values: Mapping[str, Array],
+        key: Any = None,
+    ) -> tuple[Any, dict[str, Array]]:
+        """The output, and new values of state and of overwritten parameters by path.
+
+        Args:
+            train: the behaviour.
+            args, kwargs: as the source takes them.
+            values: path → array, with the paths of `v` and `s`.
+            key: a random key of nestarray, if `needs_key`.
+        """
+        if self.backend != "torch":  # other libraries take arrays of NumPy
+            args, kwargs = tree.map(self._moved, (args, dict(kwargs)))
+        if self.graphs:
+            graph = self.graph(train)
+            v, s = _filled(graph.v, values), _filled(graph.s, values)
+            result = graph(*args, v=v, s=s, key=key, **kwargs)
+            returns_state = graph.returns_state
+        else:
+            assert self.module is not None
+            v, s = _filled(self.module.v, values), _filled(self.module.s, values)
+            result = self.module(*args, v=v, s=s, train=train, key=key, **kwargs)
+            returns_state = train
+        if not returns_state:
+            return _native(result), {}
+        output, new = result
+        return _native(output), {p: x for p, x in new.flat_items() if x is not values[p]}
+
+    def _moved(self, x: Any) -> Any:
+        return ops.to_backend(x, self.backend) if isinstance(x, np.ndarray) else x
+
+    def map_constants(self, fn: Callable[[Array], Array]) -> Program:
+        """The program with a function applied to the constants of its graphs."""
+        graphs = {
+            train: graph.replace(constants=graph.constants.map(fn))
+            for train, graph in self.graphs.items()
+        }
+        return dataclasses.replace(self, graphs=graphs)
+
+
+def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = None) -> Program:
+    """The program of a Graph or an `nn.Module`, with its variables copied to a backend.
+
+    Args:
+        model: the model.
+        backend: on which the library of the exporter computes.
+        training: the training behaviour of a Graph.
+
+    Raises:
+        ArgumentError: `training` does not belong to `model`.
+        StructureError: `model` has no variables.
+        ConversionError: the variables have shapes only.
+    """
+    if isinstance(model, nn.Module) and not isinstance(model, GraphModule):
+        if training is not None:
+            raise ArgumentError(
+                f"{type(model).__name__}: training: got a graph, expected None: an nn.Module has "
+                "its own training behaviour"
+            )
+        moved = model.with_variables(model.v.to_backend(backend), model.s.to_backend(backend))
+        v, s = dict(moved.v.flat_items()), dict(moved.s.flat_items())
+        return Program(name=type(model).__name__, backend=backend, v=v, s=s, module=moved)
+    failure = None
+    if isinstance(model, GraphModule):
+        try:
+            training = model.training_graph
+        except (ConversionError, MissingOpError) as error:
+            failure = error
+        model = model.graph
+    elif training is not None:
+        _check_training(model, training)
+    if model.abstract:
+        raise ConversionError(
+            f"{model.name}: its variables have shapes only; set them first: graph.replace(v=v, s=s)"
+        )
+    graphs = {
+        graph.train: graph.to_backend(backend).replace(reference=None)
+        for graph in (model, training)
+        if graph is not None
+    }
+    v, s = dict(graphs[model.train].v.flat_items()), {}
+    for graph in reversed(graphs.values()):  # the values of `model` count
+        s |= dict(graph.s.flat_items())
+    return Program(name=model.name, backend=backend, v=v, s=s, graphs=graphs, failure=failure)
+
+
+def _check_training(model: Graph, training: Graph) -> None:
+    if model.train or not training.train:
+        raise ArgumentError(
+            f"{model.name}: training: got a graph with train={training.train} for a graph with "
+            f"train={model.train}, expected train=True for one with train=False"
+        )
+    different = set(model.v.paths()) ^ set(training.v.paths())
+    if different:
+        raise ArgumentError(
+            f"{model.name}: training: {min(different)!r} is a parameter of one graph only; trace "
+            "both from the same model"
+        )
+
+
+def _filled(like: Container, values: Mapping[str, Array]) -> Container:
+    return from_leaves(like.spec, tuple([values[path] for path in like.paths()]))
+
+
+def _native(output: Any) -> Any:
+    """A nest with dicts in place of Containers."""
+    if isinstance(output, Container):
+        return output.to_dict()
+    if isinstance(output, (list, tuple)):
+        items = [_native(item) for item in output]
+        return type(output)(*items) if hasattr(output, "_fields") else type(output)(items)
+    return output

@@ -1,0 +1,110 @@
+"""Programs as ``torch.nn.Module``.
+
+A source from PyTorch keeps its names, so its checkpoints load; others have their paths, with dots.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from nestarray.exporters.program import Program
+
+
+class TorchModule(torch.nn.Module):
+    """A converted model: parameters, buffers, ``train()`` and ``eval()`` as usual.
+
+    Random operations of the training mode draw from PyTorch's generator (``torch.manual_seed``).
+    """
+
+    def __init__(self, program: Program) -> None:
+        super().__init__()
+        self._program = program
+        self._places: dict[str, tuple[torch.nn.Module, str]] = {}  # path → module, attribute
+        known = program.source_names
+        names = known.names if known.framework == "torch" else {}
+        for name, (letter, path) in names.items():
+            if letter == "extra":
+                self._extend(name, known.extra[path])
+            else:
+                self._register(name, path, is_persistent=True)
+        for path in (*program.v, *program.s):
+            if path not in self._places:
+                name = path.replace(".", "_").replace("/", ".")
+                self._register(name, path, is_persistent=not names)
+        self.eval()
+
+    def _register(self, name: str, path: str, *, is_persistent: bool) -> None:
+        """Register a variable; a tied one is registered under all of its names."""
+        owner, attribute = self._owner(name)
+        program = self._program
+        if path in self._places:
+            first, own = self._places[path]
+            setattr(owner, attribute, getattr(first, own))
+            return
+        if path in program.v:
+            owner.register_parameter(attribute, torch.nn.Parameter(program.v[path]))
+        else:
+            owner.register_buffer(attribute, program.s[path], persistent=is_persistent)
+        self._places[path] = owner, attribute
+
+    def _owner(self, name: str) -> tuple[torch.nn.Module, str]:
+        """The submodule of a dotted name, and the last part of the name."""
+        owner: torch.nn.Module = self
+        *parts, last = name.split(".")
+        for part in parts:
+            if part not in owner._modules:
+                owner.add_module(part, torch.nn.Module())
+            owner = owner.get_submodule(part)
+        return owner, last
+
+    def _extend(self, name: str, value: Any) -> None:
+        """Give a submodule the extra state of the source."""
+        owner, _ = self._owner(name)
+        if owner is not self:
+            owner.__class__ = _WithExtraState
+            owner.extra = value
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """The output of the source, called as the source is."""
+        program = self._program
+        values = {path: getattr(owner, name) for path, (owner, name) in self._places.items()}
+        key = None
+        if program.needs_key(self.training):
+            device = next((x.device for x in values.values()), None)
+            key = torch.randint(0, 2**32, (2,), dtype=torch.int64, device=device)
+            key = key.to(torch.uint32)
+        output, new = program.run(self.training, args, kwargs, values, key)
+        with torch.no_grad():
+            for path, value in new.items():
+                values[path].copy_(value)
+        return output
+
+    def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Any:
+        """Move and cast the constants of the program with the parameters."""
+        super()._apply(fn, recurse)
+        self._program = self._program.map_constants(fn)
+        return self
+
+    def extra_repr(self) -> str:
+        """The name of the source."""
+        return self._program.name
+
+
+class _WithExtraState(torch.nn.Module):
+    """A submodule whose source stores more than tensors."""
+
+    extra: Any
+
+    def get_extra_state(self) -> Any:
+        return self.extra
+
+    def set_extra_state(self, state: Any) -> None:
+        self.extra = state
+
+
+def build(program: Program) -> TorchModule:
+    """The module of a program."""
+    return TorchModule(program)

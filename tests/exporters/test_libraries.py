@@ -1,0 +1,311 @@
+"""Each library trains, compiles, copies and saves its native modules with its own tools."""
+
+from __future__ import annotations
+
+import copy
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import haiku as hk
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+import optax
+import pytest
+import tensorflow as tf
+import torch
+from flax import linen, nnx
+from flax.training.train_state import TrainState
+
+import nestarray as na
+from nestarray import errors
+from nestarray.exporters import KerasModel
+from tests.exporters.rows import ROWS
+from tests.graph.networks import ConvNet, Tied
+
+
+@pytest.fixture(scope="module")
+def model() -> Any:
+    return ROWS["conv_net"]().model
+
+
+@pytest.fixture
+def images() -> np.ndarray:
+    return ROWS["conv_net"]().args[0]
+
+
+# -- PyTorch -----------------------------------------------------------------------------------
+
+
+def test_torch_checkpoints_of_the_source_load(model: Any, images: np.ndarray) -> None:
+    source = ConvNet().eval()
+    native = model.to_torch_module()
+    assert native.load_state_dict(source.state_dict()) == ([], [])
+    assert source.load_state_dict(native.state_dict()) == ([], [])
+    torch.testing.assert_close(native(torch.tensor(images)), source(torch.tensor(images)))
+
+
+def test_torch_keeps_tied_weights() -> None:
+    native = ROWS["tied"]().model.to_torch_module()
+    assert native.embed.weight is native.head.weight
+    assert len(list(native.parameters())) == 1
+    assert native.load_state_dict(Tied().state_dict()) == ([], [])
+
+
+def test_torch_optimizers_precision_copies_and_devices(model: Any, images: np.ndarray) -> None:
+    native, x = model.to_torch_module().train(), torch.tensor(images)
+    optimizer = torch.optim.Adam(native.parameters(), 1e-2)
+    losses = []
+    for _ in range(8):
+        optimizer.zero_grad()
+        torch.manual_seed(0)
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = native(x).float().square().mean()
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach()))
+    assert losses[-1] < losses[0]
+    native.eval()
+    twin = copy.deepcopy(native)
+    torch.testing.assert_close(twin(x), native(x))
+    assert twin.get_parameter("fc.weight") is not native.get_parameter("fc.weight")
+    assert native.to("meta").get_parameter("fc.weight").is_meta
+
+
+def test_torch_seeds_determine_dropout(model: Any, images: np.ndarray) -> None:
+    native, x = model.to_torch_module().train(), torch.tensor(images)
+    outputs = []
+    for seed in (0, 0, 1):
+        torch.manual_seed(seed)
+        outputs.append(native(x))
+    torch.testing.assert_close(outputs[0], outputs[1])
+    assert not torch.equal(outputs[0], outputs[2])
+
+
+def test_torch_export_and_compile_read_the_module(model: Any, images: np.ndarray) -> None:
+    native, x = model.to_torch_module(), torch.tensor(images)
+    program = torch.export.export(native, (x,))
+    torch.testing.assert_close(program.module()(x), native(x))
+    compiled = torch.compile(native, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), native(x))
+
+
+def test_dynamic_sizes_stay_dynamic() -> None:
+    x = torch.randn(4, 3)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU())
+    graph = na.trace_graph(net, x, dynamic={"input": {0: "batch"}})
+    assert graph.to_torch_module()(torch.randn(7, 3)).shape == (7, 2)
+    assert graph.to_flax_module()(jnp.ones((7, 3))).shape == (7, 2)
+    assert graph.to_tf_module()(tf.ones((7, 3))).shape == (7, 2)
+
+
+# -- Flax --------------------------------------------------------------------------------------
+
+
+def test_nnx_optimizer_jit_split_and_merge(model: Any, images: np.ndarray) -> None:
+    native = model.to_flax_module(rngs=nnx.Rngs(0))
+    native.train()
+    optimizer = nnx.Optimizer(native, optax.adam(1e-2), wrt=nnx.Param)
+
+    @nnx.jit
+    def step(native: Any, optimizer: Any, x: jax.Array) -> jax.Array:
+        loss, grads = nnx.value_and_grad(lambda net: jnp.mean(net(x) ** 2))(native)
+        optimizer.update(native, grads)
+        return loss
+
+    losses = [float(step(native, optimizer, images)) for _ in range(12)]
+    assert losses[-1] < losses[0]
+    assert int(native.norm.num_batches_tracked.get_value()) == 12
+    graph, state = nnx.split(native)
+    merged = nnx.merge(graph, state)
+    merged.eval()
+    native.eval()
+    np.testing.assert_array_equal(merged(images), native(images))
+
+
+def test_orbax_restores_the_state_of_an_nnx_module(
+    model: Any, images: np.ndarray, tmp_path: Path
+) -> None:
+    import orbax.checkpoint as ocp
+
+    native = model.to_flax_module()
+    graph, state = nnx.split(native)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Orbax's own
+        with ocp.StandardCheckpointer() as checkpointer:
+            checkpointer.save(tmp_path / "state", nnx.to_pure_dict(state))
+        with ocp.StandardCheckpointer() as checkpointer:
+            restored = checkpointer.restore(tmp_path / "state", nnx.to_pure_dict(state))
+    nnx.replace_by_pure_dict(state, restored)
+    np.testing.assert_array_equal(nnx.merge(graph, state)(images), native(images))
+
+
+def test_linen_train_state_and_tabulate(model: Any, images: np.ndarray) -> None:
+    native = model.to_linen_module()
+    assert isinstance(native, linen.Module)
+    variables = native.init(jax.random.key(0), images)
+    state = TrainState.create(
+        apply_fn=native.apply, params=variables["params"], tx=optax.adam(1e-2)
+    )
+    statistics, losses = variables["batch_stats"], []
+    for _ in range(8):
+
+        def loss(params: Any, statistics: Any = statistics) -> Any:
+            output, new = native.apply(
+                {"params": params, "batch_stats": statistics}, images, train=True,
+                mutable=["batch_stats"], rngs={"dropout": jax.random.key(1)},
+            )  # fmt: skip
+            return jnp.mean(output**2), new["batch_stats"]
+
+        (value, statistics), grads = jax.value_and_grad(loss, has_aux=True)(state.params)
+        state = state.apply_gradients(grads=grads)
+        losses.append(float(value))
+    assert losses[-1] < losses[0]
+    assert "params" in native.tabulate(jax.random.key(0), images)
+
+
+# -- Haiku, Equinox ----------------------------------------------------------------------------
+
+
+def test_haiku_trains_with_jax_grad_alone() -> None:
+    x, y = jnp.asarray(ROWS["linen_graph"]().args[0]), jnp.ones((5, 2))
+    net = na.to_module(torch.nn.Linear(3, 2), torch.ones(5, 3)).to_backend("jax")
+    loss = hk.without_apply_rng(hk.transform(lambda: jnp.mean((net.to_haiku_module()(x) - y) ** 2)))
+    params = loss.init(None)
+    first = loss.apply(params)
+    for _ in range(20):
+        params = jax.tree.map(lambda p, g: p - 0.05 * g, params, jax.grad(loss.apply)(params))
+    assert loss.apply(params) < first / 2
+
+
+def test_equinox_edits_and_serialises_leaves(tmp_path: Path) -> None:
+    row = ROWS["linen_graph"]()
+    native, x = row.model.to_equinox_module(), jnp.asarray(row.args[0])
+    edited = eqx.tree_at(lambda net: net.v["params"]["Dense_0"]["bias"], native, jnp.ones(2))
+    np.testing.assert_allclose(edited(x), native(x) + 1, rtol=1e-5)
+    eqx.tree_serialise_leaves(tmp_path / "net.eqx", edited)
+    restored = eqx.tree_deserialise_leaves(tmp_path / "net.eqx", native)
+    np.testing.assert_array_equal(restored(x), edited(x))
+    grads = eqx.filter_jit(eqx.filter_grad(lambda net: jnp.sum(net(x) ** 2)))(native)
+    assert jax.tree.structure(grads.v) == jax.tree.structure(native.v)
+
+
+# -- TensorFlow, Keras -------------------------------------------------------------------------
+
+
+def test_a_saved_model_of_a_tf_module(model: Any, images: np.ndarray, tmp_path: Path) -> None:
+    native = model.to_tf_module()
+    want = native(tf.constant(images))
+    tf.saved_model.save(native, str(tmp_path / "net"))
+    loaded = tf.saved_model.load(str(tmp_path / "net"))
+    np.testing.assert_array_equal(loaded(tf.constant(images)), want)
+
+
+FIT = """
+import sys
+import numpy as np, keras, nestarray as na
+from nestarray.exporters import KerasModel
+
+path, x, y = sys.argv[1], *[np.load(p) for p in sys.argv[2:4]]
+net = keras.models.load_model(path)
+net.compile(keras.optimizers.Adam(0.02), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+history = net.fit(x, y, epochs=20, batch_size=4, verbose=0, callbacks=[keras.callbacks.CSVLogger(path + ".csv")])
+assert history.history["loss"][-1] < history.history["loss"][0]
+net.save(path)
+np.save(sys.argv[4], net.predict(x, verbose=0))
+"""
+
+
+@pytest.mark.parametrize(
+    "backend",
+    [
+        pytest.param("jax", marks=pytest.mark.full),
+        pytest.param("torch", marks=pytest.mark.full),
+        "tensorflow",
+    ],
+)
+def test_keras_fits_and_loads_in_a_new_process(
+    model: Any, images: np.ndarray, tmp_path: Path, backend: str
+) -> None:
+    native = model.to_keras_model()
+    native.save(tmp_path / "net.keras")
+    np.save(tmp_path / "x.npy", images)
+    np.save(tmp_path / "y.npy", np.arange(4))
+    paths = [str(tmp_path / name) for name in ("net.keras", "x.npy", "y.npy", "out.npy")]
+    environment = {**os.environ, "KERAS_BACKEND": backend}
+    subprocess.run([sys.executable, "-c", FIT, *paths], check=True, env=environment)
+    fitted = keras.models.load_model(paths[0])
+    assert isinstance(fitted, KerasModel)
+    want = np.load(paths[3])
+    np.testing.assert_allclose(fitted.predict(images, verbose=0), want, rtol=1e-4, atol=1e-5)
+    assert not np.allclose(native.predict(images, verbose=0), want)
+
+
+def test_keras_summary_and_arguments(model: Any) -> None:
+    lines: list[str] = []
+    native = model.to_keras_model()
+    native.summary(print_fn=lines.append)
+    assert "conv (Part)" in "".join(lines)
+
+    def add(a: Any, b: Any) -> Any:
+        return a + 2 * b
+
+    ones = np.ones((2, 3), "float32")
+    native = na.trace_graph(add, ones, ones).to_keras_model()
+    inputs = tf.ones((2, 3)), tf.zeros((2, 3))
+    for output in (native(list(inputs)), native({"a": inputs[0], "b": inputs[1]}), native(*inputs)):
+        np.testing.assert_array_equal(output, np.ones((2, 3)))
+
+
+# -- errors ------------------------------------------------------------------------------------
+
+
+def test_an_evaluation_graph_serves_both_modes(images: np.ndarray) -> None:
+    graph = ROWS["conv_net"]().model.graph
+    native, x = graph.to_torch_module(), torch.tensor(images)
+    torch.testing.assert_close(native.train()(x), native.eval()(x))
+    both = graph.to_torch_module(training=ROWS["conv_net"]().model.training_graph)
+    assert not torch.equal(both.train()(x), both.eval()(x))
+
+
+def test_errors_of_the_arguments(model: Any) -> None:
+    own = ROWS["own_module"]().model
+    with pytest.raises(errors.ArgumentError, match=r"an nn\.Module has its own training behaviour"):
+        own.to_torch_module(training=model.training_graph)
+    with pytest.raises(errors.ArgumentError, match="expected train=True for one with train=False"):
+        model.graph.to_torch_module(training=model.graph)
+    with pytest.raises(errors.ArgumentError, match="is a parameter of one graph only"):
+        ROWS["tied"]().model.graph.to_torch_module(training=model.training_graph)
+    with torch.device("meta"):
+        abstract = torch.nn.Linear(2, 2)
+    with pytest.raises(errors.ConversionError, match="its variables have shapes only"):
+        na.trace_graph(abstract, torch.ones(1, 2, device="meta")).to_torch_module()
+    with pytest.raises(errors.StructureError, match="has no variables yet"):
+        na.nn.Linear(2, 3).to_torch_module()
+    with pytest.raises(errors.ConversionError, match=r"Keras saves graphs, not an nn\.Module"):
+        own.to_keras_model().get_config()
+
+
+def test_a_training_mode_that_cannot_be_traced() -> None:
+    class Odd(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            if self.training:
+                return x if x.sum() > 0 else -x  # torch.export cannot read this
+            return x
+
+    native = na.to_module(Odd().eval(), torch.ones(2)).to_torch_module()
+    assert native(torch.ones(2)).sum() == 2
+    with pytest.raises(errors.ConversionError, match="Odd: its training mode is not available"):
+        native.train()(torch.ones(2))
+
+
+def test_a_missing_library_names_its_extra(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "haiku", None)
+    with pytest.raises(errors.MissingFrameworkError, match=r"pip install 'nestarray\[haiku\]'"):
+        model.to_haiku_module()

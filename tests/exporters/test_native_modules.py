@@ -1,0 +1,75 @@
+"""Native modules compute, differentiate and train as the models they are made of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray.exporters.program import program_of
+from tests.arrays import host
+from tests.exporters.forms import FORMS, expected_gradients
+from tests.exporters.rows import ROWS
+
+
+def _moved(values: Any, backend: str) -> Any:
+    """Arguments on a backend, as tuples and dicts."""
+    args, kwargs = na.tree.map(
+        lambda x: na.to_backend(x, backend) if isinstance(x, np.ndarray) else x,
+        (list(values.args), values.kwargs),
+    )
+    return tuple(args), dict(kwargs)
+
+
+def _arrays(output: Any) -> list[np.ndarray]:
+    """The leaves; a function of TensorFlow returns numbers as arrays."""
+    return [host(x) if hasattr(x, "dtype") else np.asarray(x) for x in jax.tree.leaves(output)]
+
+
+def _close(got: Any, want: Any) -> None:
+    np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("row", ROWS)
+def test_native_modules_agree_with_the_model(row: str, form: str) -> None:
+    values = ROWS[row]()
+    native = FORMS[form](values.model)
+    args, kwargs = _moved(values, native.backend)
+    program = program_of(values.model, native.backend)
+    held = program.v | program.s
+    want, _ = program.run(False, args, kwargs, held)
+    output = native.evaluate(args, kwargs)
+    assert jax.tree.structure(output) == jax.tree.structure(want)
+    for a, b in zip(_arrays(output), _arrays(want), strict=True):
+        _close(a, b)
+
+    grads = native.gradients(args, kwargs)
+    wanted = expected_gradients(values.model, native.backend, args, kwargs)
+    assert {*grads} == {*wanted}
+    for path, x in wanted.items():
+        _close(grads[path], x)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("row", ["conv_net", "nnx_net", "own_module"])
+def test_the_training_mode_writes_statistics_and_draws(row: str, form: str) -> None:
+    values = ROWS[row]()
+    native = FORMS[form](values.model)
+    args, kwargs = _moved(values, native.backend)
+    program = program_of(values.model, native.backend)
+    key = na.random.key(0, backend=native.backend) if program.needs_key(True) else None
+    _, new = program.run(True, args, kwargs, program.v | program.s, key)
+    assert new
+    before = native.evaluate(args, kwargs)
+    output, state = native.train(args, kwargs)
+    for path, x in new.items():
+        _close(state[path], host(x))
+    assert output.shape == before.shape
+    if program.needs_key(True):
+        other, _ = native.train(args, kwargs)
+        is_keyed = form in ("linen", "haiku", "equinox")  # which take the same key here
+        assert np.array_equal(host(output), host(other)) == is_keyed
