@@ -47,7 +47,7 @@ ROWS = (
     Row("Equinox", "jax", "from_equinox", "to_equinox", "to_equinox_module", "from_jax_to_pytorch"),
     Row("JAX functions, optax", "jax", "from_pytree", "to_pytree", "", "from_jax_to_pytorch"),
     Row("Keras", "tensorflow", "from_keras", "load_into_keras", "to_keras_model", "matching"),
-    Row("`tf.Module`", "tensorflow", native="to_tf_module", guide="converted_models"),
+    Row("`tf.Module`", "tensorflow", native="to_tf_module", guide="native_modules"),
     Row("functions over `na`, `na.nn`", "nestarray", guide="networks"),
 )
 

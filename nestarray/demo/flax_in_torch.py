@@ -2,8 +2,9 @@
 
 A convolutional network of Flax NNX with batch normalization learns scikit-learn's digits by optax.
 `na.trace_graph` moves it to PyTorch, with proof that it computes the same. The data change (another
-camera) and the network fails; ``torch.optim.Adam`` fine-tunes it. The new parameters and
-statistics return to the Flax module, which is accurate again in JAX.
+camera) and the network fails. `to_torch_module` makes a ``torch.nn.Module`` of it, which
+``torch.optim.Adam`` fine-tunes. The new parameters and statistics return to the Flax module, which
+is accurate again in JAX.
 
 usage: nestarray demo
 """
@@ -55,16 +56,16 @@ def train_in_jax(net: Network, images: Any, *, epochs: int) -> None:
     net.eval()
 
 
-def fine_tune_in_torch(graph: Any, images: Any, *, epochs: int) -> tuple[Any, Any]:
-    """Train a graph traced with ``train=True`` by ``torch.optim``; returns (v, s)."""
-    v, s = graph.v.map(lambda w: w.clone().requires_grad_()), graph.s
-    optimizer = torch.optim.Adam(v.leaves(), 2e-3)
+def fine_tune_in_torch(net: torch.nn.Module, images: Any, *, epochs: int) -> None:
+    """Train a module of PyTorch by ``torch.optim``."""
+    optimizer = torch.optim.Adam(net.parameters(), 2e-3)
+    net.train()
     for x, y in batches(images, epochs, seed=2):
         optimizer.zero_grad()
-        logits, s = graph(torch.from_numpy(np.array(channels_last(x))), v=v, s=s)
+        logits = net(torch.from_numpy(np.array(channels_last(x))))
         torch.nn.functional.cross_entropy(logits, torch.from_numpy(y)).backward()
         optimizer.step()
-    return v.map(torch.Tensor.detach), s
+    net.eval()
 
 
 def jax_accuracy(net: Network, images: Any) -> float:
@@ -91,10 +92,11 @@ def run(*, epochs: int = 4, tuning_epochs: int = 10) -> dict[str, Any]:
 
     shifted = other_camera(images)
     before = jax_accuracy(net, shifted)
-    graph = na.trace_graph(net, x, train=True).to_backend("torch")
-    v, s = fine_tune_in_torch(graph, shifted, epochs=tuning_epochs)
+    native = na.to_module(net, x).to_torch_module()
+    fine_tune_in_torch(native, shifted, epochs=tuning_epochs)
 
-    nnx.update(net, na.to_flax(v.combine(s), like=nnx.state(net)))
+    variables = na.Container.from_torch_state_dict(native.state_dict())
+    nnx.update(net, na.to_flax(variables, like=nnx.state(net)))
     after = jax_accuracy(net, shifted)
     print(f"another camera, fine-tuned with torch.optim, back in Flax: {before:.1%} → {after:.1%}")
     return {"learned": learned, "agrees": report.ok, "before": before, "after": after}

@@ -53,7 +53,9 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
     Example:
         >>> import jax, jax.numpy as jnp, torch, nestarray as na
         >>> params = {"w": jnp.ones((2, 3))}
-        >>> graph = na.trace_graph(lambda params, x: x @ params["w"], params, jnp.ones((4, 2)), v="params")
+        >>> def apply(params, x):
+        ...     return jnp.dot(x, params["w"])
+        >>> graph = na.trace_graph(apply, params, jnp.ones((4, 2)), v="params")
         >>> net = graph.to_torch_module()
         >>> net(torch.ones(4, 2)).shape, [name for name, _ in net.named_parameters()]
         (torch.Size([4, 3]), ['w'])
