@@ -51,14 +51,12 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
         ConversionError: the variables have shapes only.
 
     Example:
-        >>> import jax, jax.numpy as jnp, torch, nestarray as na
-        >>> params = {"w": jnp.ones((2, 3))}
-        >>> def apply(params, x):
-        ...     return jnp.dot(x, params["w"])
-        >>> graph = na.trace_graph(apply, params, jnp.ones((4, 2)), v="params")
-        >>> net = graph.to_torch_module()
-        >>> net(torch.ones(4, 2)).shape, [name for name, _ in net.named_parameters()]
-        (torch.Size([4, 3]), ['w'])
+        >>> import jax.numpy as jnp, torch, nestarray as na
+        >>> from flax import nnx
+        >>> source = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+        >>> net = na.to_module(source, jnp.ones((4, 2))).to_torch_module()
+        >>> net(torch.ones(4, 2)).shape, sorted(net.state_dict())
+        (torch.Size([4, 3]), ['params.bias', 'params.kernel'])
     """
     return _build("torch_module", "torch", model, "torch", training)
 
