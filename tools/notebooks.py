@@ -15,7 +15,6 @@ from __future__ import annotations
 import ast
 import hashlib
 import os
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -25,9 +24,6 @@ NOTEBOOKS = Path(__file__).parent.parent / "notebooks"
 
 #: Seconds of one core that a notebook may take.
 LIMIT = 180
-
-#: Folders of a kernel and of the installation; outputs keep the names of the files.
-_FOLDERS = re.compile(r"(?:/[^\s/'\"<>]+)+/(?=ipykernel_\d+/)|ipykernel_\d+/")
 
 
 def read(path: Path) -> Any:
@@ -93,7 +89,7 @@ def execute(path: Path) -> None:
         ).execute()
     for cell in notebook.cells:
         if cell.cell_type == "code":
-            cell.outputs = [kept for output in cell.outputs if (kept := _stable(output))]
+            cell.outputs = [kept for o in cell.outputs if (kept := without_progress(o))]
     notebook.metadata["kernelspec"] = {
         "display_name": "Python 3",
         "language": "python",
@@ -107,17 +103,14 @@ def execute(path: Path) -> None:
     partial.replace(path)
 
 
-def _stable(output: Any) -> Any:
-    """An output without what differs between runs; None for progress lines."""
-    if output.output_type == "stream":
-        # a carriage return starts its line again
-        lines = [line.rsplit("\r", 1)[-1] for line in output.text.split("\n")]
-        output.text = _FOLDERS.sub("", "\n".join(lines))
-        return output if output.text.strip() else None
-    for kind, text in output.get("data", {}).items():
-        if kind.startswith("text/"):
-            output.data[kind] = _FOLDERS.sub("", text)
-    return output
+def without_progress(output: Any) -> Any:
+    """An output without progress lines, which depend on the time; None if nothing else is in it."""
+    if output.output_type != "stream":
+        return output
+    # a carriage return starts its line again
+    lines = [line.rsplit("\r", 1)[-1] for line in output.text.split("\n")]
+    output.text = "\n".join(lines)
+    return output if output.text.strip() else None
 
 
 def main(paths: list[str]) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from matplotlib import pyplot as plt
+from nbformat import v4
 
 import nestarray as na
 from tools import notebooks
@@ -81,3 +82,13 @@ def test_short_values_belong_to_the_cell_of_parameters() -> None:
     notebook.metadata["nestarray"]["short"] = {"stepz": 1}
     with pytest.raises(ValueError, match=r"does not assign \['stepz'\]"):
         notebooks.sources(notebook, short=True)
+
+
+def test_progress_lines_are_no_output() -> None:
+    line = "\rverify: gradients, 2 s\rverify: gradients, 3 s\r                      \r"
+    progress = v4.new_output("stream", name="stderr", text=line)
+    assert notebooks.without_progress(progress) is None
+    mixed = v4.new_output("stream", name="stdout", text=f"{line}agrees\n  twice\n")
+    assert notebooks.without_progress(mixed).text == "agrees\n  twice\n"
+    table = v4.new_output("display_data", data={"text/plain": "a\rb"})
+    assert notebooks.without_progress(table).data == {"text/plain": "a\rb"}
