@@ -138,6 +138,19 @@ def test_a_box_has_what_the_node_has(graph: Graph) -> None:
     ]
 
 
+def test_paths_of_jax() -> None:
+    def apply(x: jax.Array) -> jax.Array:
+        with jax.named_scope("Net/Dense_0"):
+            x = jnp.sin(jnp.cos(x))
+            with jax.named_scope("...ij,...jk"):
+                return jnp.exp(jnp.tan(x))
+
+    found = diagram(na.trace_graph(apply, jnp.ones((2, 2))))
+    assert [(group.name, group.path) for group in found.groups[1:]] == [
+        ("Net.Dense_0", "Net/Dense_0"), ("...ij,...jk", "Net/Dense_0/...ij,...jk"),
+    ]  # fmt: skip
+
+
 def test_new_state_and_random_calls() -> None:
     net = torch.nn.Sequential(torch.nn.BatchNorm1d(4), torch.nn.Dropout()).train()
     boxes = diagram(na.trace_graph(net, torch.ones(3, 4), train=True)).boxes
@@ -168,6 +181,25 @@ def test_loops_and_branches_are_groups() -> None:
     numbers = {box.name: i for i, box in enumerate(found.boxes)}
     assert numbers["w"] in found.boxes[numbers["dot_general"]].inputs
     assert numbers["w"] not in found.boxes[found.groups[1].box].inputs
+
+
+def many_arguments() -> Graph:
+    def apply(x: jax.Array, params: list[jax.Array]) -> jax.Array:
+        with jax.named_scope("Net"):
+            for w in params:
+                x = jnp.tanh(x @ w)
+            return x
+
+    return na.trace_graph(apply, jnp.ones((2, 2)), [jnp.ones((2, 2))] * 9)
+
+
+def test_many_arguments_are_one_group() -> None:
+    found = diagram(many_arguments())
+    assert tree(found) == [
+        ("arguments", ["input"] * 10),
+        ("Net", ["jax.lax.dot_general", "jax.lax.tanh"] * 9),
+        "output",
+    ]
 
 
 def test_errors_of_a_report(graph: Graph, wrong: Graph) -> None:
@@ -405,6 +437,19 @@ def test_loops_in_the_page(browser: Browser, tmp_path: Path) -> None:
     browser.click_on(".group.call text", dx=0.1)
     assert "jax.lax.scan(step, (full,), (x,))" in details(browser)
     assert names(browser, "#groups .group") == set()
+
+
+@needs_browser
+def test_many_arguments_in_the_page(browser: Browser, tmp_path: Path) -> None:
+    shown(browser, many_arguments(), tmp_path)
+    labels = browser.run("[...document.querySelectorAll('#labels text')].map(e => e.textContent)")
+    assert labels.count("10 arrays") == 1  # one edge for all of them
+    assert browser.run("document.querySelector('.tag').textContent") == "↤ 2 arrays"
+    assert browser.run("scene.wires.filter(w => w.tag).length") == 9
+    browser.click_on(".tag", dx=0.2)
+    assert "jax.lax.dot_general" in details(browser)
+    browser.click_on("#expand")
+    assert "arguments" in names(browser, "#groups .group")
 
 
 @needs_browser

@@ -18,6 +18,8 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_leaves
 
 _VARIABLES = ("v", "s", "constants")
+#: More arguments than this are a group.
+_MANY_ARGUMENTS = 8
 
 
 @dataclasses.dataclass
@@ -74,7 +76,7 @@ class Group:
         name: as shown: the last parts of the path, or the name of the body.
         path: of the module.
         parent: number of the group around it; -1 for the model.
-        kind: ``"module"``, ``"body"`` or ``"call"``.
+        kind: ``"module"``, ``"body"``, ``"call"`` or ``"arguments"``.
         box: for a call, the number of its box, which is not drawn itself.
     """
 
@@ -152,9 +154,8 @@ class _Drawing:
         self.around = [1]  # for each group, the bits of itself and the groups around it
         self.reached: list[int] = []  # for each box, the bits of the groups that it depends on
         self.updates = {node: path for path, node in graph.state_updates.items()}
-        for node in graph.nodes:
-            if node.kind == "input" and node.source not in _VARIABLES:
-                self._add(node, Box(node.name, "input", 0, type=_type(node.aval)))
+        inputs = [node for node in graph.nodes if node.kind == "input"]
+        self._arguments([node for node in inputs if node.source not in _VARIABLES], 0)
         self._calls(graph.calls, 0, ())
         self._result("output", 0, (graph.output,))
         self._simplify()
@@ -162,10 +163,10 @@ class _Drawing:
     def _calls(self, nodes: Iterable[Node], outer: int, outer_path: tuple[str, ...]) -> None:
         """Add calls to the group `outer`, which is in the module `outer_path`."""
         for node in nodes:
-            path = tuple(node.module.split(".")) if node.module else ()
+            path = _keys(node.module)
             inner = path[len(outer_path) :] if path[: len(outer_path)] == outer_path else path
             used = self._used((node.args, node.kwargs))
-            group = self._group(outer, inner, used)
+            group = self._group(outer, inner, "/" if "/" in node.module else ".", used)
             direct = self._used(map_leaves(_without_bodies, (node.args, node.kwargs)))
             box = Box(
                 name=node.name,
@@ -193,12 +194,16 @@ class _Drawing:
         self.groups[around].box = self.numbers[node]
         for body in functions:
             inner = self._new_group(around, body.name, node.module, "body")
-            for parameter in iter_nodes(body.parameters):
-                self._add(
-                    parameter, Box(parameter.name, "input", inner, type=_type(parameter.aval))
-                )
+            self._arguments([*iter_nodes(body.parameters)], inner)
             self._calls(body.nodes, inner, path)
             self._result("return", inner, (body.output,))
+
+    def _arguments(self, nodes: Sequence[Node], group: int) -> None:
+        """Add arguments; many of them, such as parameters of a JAX function, are one group."""
+        if len(nodes) > _MANY_ARGUMENTS:
+            group = self._new_group(group, "arguments", "", "arguments")
+        for node in nodes:
+            self._add(node, Box(node.name, "input", group, type=_type(node.aval)))
 
     def _result(self, op: str, group: int, output: Any) -> None:
         used = self._used(output)
@@ -238,13 +243,15 @@ class _Drawing:
         self.boxes.append(box)
         self.reached.append(reached)
 
-    def _group(self, outer: int, names: tuple[str, ...], used: Sequence[int]) -> int:
+    def _group(
+        self, outer: int, names: tuple[str, ...], separator: str, used: Sequence[int]
+    ) -> int:
         """The group for a call inside of modules `names`, a new one where a module runs again."""
-        for position, name in enumerate(names):
+        for name in names:
             found = self.latest.get((outer, name))
             if found is None or self._runs_again(found, used):
                 parent = self.groups[outer].path
-                path = name if position == 0 and not parent else f"{parent}.{name}".lstrip(".")
+                path = f"{parent}{separator}{name}" if parent else name
                 found = self._new_group(outer, name, path, "module")
                 self.latest[outer, name] = found
             outer = found
@@ -302,6 +309,16 @@ class _Drawing:
             item.parent = new[item.parent]
         for box in self.boxes:
             box.group = new[box.group]
+
+
+def _keys(module: str) -> tuple[str, ...]:
+    """The keys of a module path: ``h.0.attn`` of PyTorch, ``M/Dense_0`` of Linen.
+
+    Scopes in JAX may have any name, such as ``...ij,...jk``.
+    """
+    if "/" in module:
+        return tuple(filter(None, module.split("/")))
+    return tuple(module.split(".")) if all(module.split(".")) else (module,) if module else ()
 
 
 def _without_bodies(leaf: Any) -> Any:

@@ -66,6 +66,8 @@ function rank(group, vertices, edges) {
     outgoing.get(edge.from).push(edge.to);
     incoming.add(edge.to);
   }
+  if (!edges.length && group.items.length > 6)  // nothing to order: rows
+    group.items.forEach((item, i) => ranks.set(item, Math.floor(i / 6)));
   for (const edge of group.entries.values()) incoming.add(edge.to);
   for (const item of group.items)
     for (const next of outgoing.get(item) || []) ranks.set(next, Math.max(ranks.get(next), ranks.get(item) + 1));
@@ -76,9 +78,10 @@ function rank(group, vertices, edges) {
 }
 
 // One wire for each value and end. It bends at a joint in each layer that it passes; the wires of
-// one value share joints. Wires over many layers become tags, which name the source.
+// one value share joints. Wires over many layers become tags, which name the source, and so do
+// those of many arguments.
 function wiresOf(group, vertices, inside, layers) {
-  const wires = [], joints = new Map(), labelled = new Set(), fans = new Map();
+  const wires = [], joints = new Map(), labelled = new Set(), fans = new Map(), tags = new Map();
   const last = layers.length - 1;
   const portOf = (source, layer) => {
     const key = `port ${source.number} ${layer}`;
@@ -98,14 +101,20 @@ function wiresOf(group, vertices, inside, layers) {
     }
     return joints.get(key);
   };
-  const all = [...group.entries.values(), ...inside, ...group.exits.values()];
+  const exits = group.kind === "arguments" ? [] : group.exits.values();
+  const all = [...group.entries.values(), ...joined(inside), ...exits];
   for (const edge of all) fans.set(edge.source, (fans.get(edge.source) || 0) + 1);
   for (const edge of all) {
     const end = edge.to ? vertices.get(edge.to) : portOf(edge.source, last);
     const reach = end.rank - (edge.from ? vertices.get(edge.from).rank : -1);
-    const isTag = edge.to && (reach > FAR || (reach > 6 && fans.get(edge.source) > 5));
-    if (isTag) {
-      wires.push({edge, tag: true, path: [end], ends: [portX(edge, end, "entries")]});
+    const isArgument = isOfMany(edge.source) && (!edge.from || reach > 3);
+    if (edge.to && (isArgument || reach > FAR || (reach > 6 && fans.get(edge.source) > 5))) {
+      if (edge.to.isOpen && isArgument) continue;  // the tags are inside
+      if (!tags.has(end)) {
+        tags.set(end, {edge, tags: [], path: [end], ends: [portX(edge, end, "entries")]});
+        wires.push(tags.get(end));
+      }
+      tags.get(end).tags.push(edge.source);
       continue;
     }
     const start = edge.from ? vertices.get(edge.from) : portOf(edge.source, 0);
@@ -113,10 +122,10 @@ function wiresOf(group, vertices, inside, layers) {
     for (let layer = start.rank + 2; layer < end.rank + 1; layer++) path.push(jointOf(edge.source, start.rank, layer));
     path.push(end);
     const wire = {edge, path, ends: [portX(edge, start, "exits"), portX(edge, end, "entries")]};
-    const isShown = edge.from && edge.source.call && !(edge.from.isOpen && layoutOf(edge.from).exits.has(edge.source));
+    const isShown = edge.from && (edge.source.call || edge.count > 1) && !(edge.from.isOpen && layoutOf(edge.from).exits.has(edge.source));
     if (isShown && !labelled.has(edge.source)) {
       labelled.add(edge.source);
-      wire.label = shapeOf(edge.source);
+      wire.label = edge.count > 1 ? `${edge.count} arrays` : shapeOf(edge.source);
       start.space = Math.max(start.space, widthOf(wire.label, "10px") + 6);
     }
     wires.push(wire);
@@ -129,6 +138,22 @@ function wiresOf(group, vertices, inside, layers) {
     }
   }
   return wires;
+}
+
+const isOfMany = box => box.around.kind === "arguments";
+
+// Edges with one edge for all values from a closed group to another item.
+function joined(edges) {
+  const found = new Map();
+  for (const edge of edges) {
+    const isClosed = edge.from.isGroup && !edge.from.isOpen && edge.from.box < 0;
+    const end = edge.to.isOpen && !isOfMany(edge.source) ? edge.source.number : "";
+    const key = isClosed || isOfMany(edge.source) ? `${edge.from.number} ${edge.to.isGroup} ${edge.to.number} ${end}` : edge;
+    const before = found.get(key);
+    if (!before) found.set(key, {...edge, count: 1});
+    else found.set(key, {...before, count: before.count + 1, readers: new Set([...before.readers, ...edge.readers])});
+  }
+  return [...found.values()];
 }
 
 // Where a wire meets an open group: at the place where it goes on inside, from the middle.
@@ -144,7 +169,7 @@ function spread(wires) {
   const ends = new Map();
   for (const wire of wires) {
     const end = wire.path.at(-1);
-    if (wire.tag || !end.item || (end.item.isGroup && end.item.isOpen)) continue;
+    if (wire.tags || !end.item || (end.item.isGroup && end.item.isOpen)) continue;
     if (!ends.has(end)) ends.set(end, []);
     ends.get(end).push(wire);
   }
@@ -243,9 +268,10 @@ function routed(wire, x, y, height) {
   const {path, ends, edge} = wire;
   const start = path[0], end = path.at(-1);
   const place = {edge, label: wire.label, ends: !!edge.to && !(edge.to.isGroup && edge.to.isOpen && edge.to.layout.entries.has(edge.source))};
-  if (wire.tag) {
-    const px = x + end.x + ends[0], py = y + end.y;
-    return {...place, tag: `↤ ${clip(edge.source.name, 24)}`, x: px, y: py, d: `M${px} ${py - 14}V${py}`, left: px - 70, right: px + 70, top: py - 30, bottom: py};
+  if (wire.tags) {
+    const px = x + end.x + ends[0], py = y + end.y, [first, ...more] = wire.tags;
+    const text = more.length ? `${wire.tags.length} arrays` : clip(first.name, 24);
+    return {...place, tag: `↤ ${text}`, sources: wire.tags, x: px, y: py, d: `M${px} ${py - 14}V${py}`, left: px - 70, right: px + 70, top: py - 30, bottom: py};
   }
   let px = x + start.x + ends[0], py = start.item ? y + start.y + start.h : y;
   const isBack = start.item && end.item && end.top < start.bottom;

@@ -104,9 +104,10 @@ function subtitleOf(item) {
   if (!item.isGroup && !item.call) return clip(item.type || "", 30);
   if (!item.isGroup) {
     const size = parametersIn(item.variables);
-    const parts = [clip(item.label || "", 30), size && `${readable(size)} parameters`, item.is_random && "random"];
+    const parts = [clip(item.label || "", 30), size && `${readable(size)} parameters`, item.is_random && "random", item.writes && "new state"];
     return parts.filter(Boolean).join(" · ");
   }
+  if (item.kind === "arguments") return plural(item.items.length, "array");
   return plural(item.calls, "call") + (item.parameters ? ` · ${readable(item.parameters)} parameters` : "");
 }
 

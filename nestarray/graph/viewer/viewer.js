@@ -189,7 +189,8 @@ function openAtFirst(most = 28) {  // level by level, while few boxes are shown
     for (const group of level) {
       const inner = group.items.filter(item => item.isGroup).sort((a, b) => a.items.length - b.items.length);
       for (const child of inner) {
-        if (count + child.items.length - 1 > most) continue;
+        const isMany = count + child.items.length - 1 > most && count > 6;
+        if (isMany || child.kind === "arguments") continue;
         count += child.items.length - 1;
         child.isOpen = true;
         next.push(child);
@@ -278,7 +279,7 @@ function* groupDetails(group) {
   const call = group.box >= 0 && boxes[group.box];
   yield closeButton();
   yield make("h2", call ? call.op : group.path || group.name);
-  yield badge({module: "module", body: "body", call: "control flow"}[group.kind], "accent");
+  yield badge(group.kind === "call" ? "control flow" : group.kind, "accent");
   yield* errorBadges(group.worst);
   yield make("p", subtitleOf(group), "quiet");
   if (group !== root) {
@@ -302,15 +303,27 @@ function* groupDetails(group) {
   yield* section("Parameters and constants", variables.length && variableTable(variables));
 }
 
+// Move a selected box out of the part of the window that the details cover.
+function reveal(item) {
+  const place = scene.place.get(item), {width, height} = windowSize();
+  const right = (place.x + place.w) * view.k + view.x, bottom = (place.y + Math.min(place.h, 60)) * view.k + view.y;
+  view.x -= Math.max(0, Math.min(right - width + 16, place.x * view.k + view.x - 16));
+  view.y -= Math.max(0, bottom - height + 16);
+  redraw(false);
+}
+function windowSize() {
+  const {left, width, height, bottom} = svg.getBoundingClientRect(), sheet = byId("details").getBoundingClientRect();
+  const isSheet = !byId("details").hidden && sheet.left < left + width / 2;  // on a phone
+  return {width, height: isSheet ? height - (bottom - sheet.top) : height};
+}
+
 // Select an item, open the groups around it, and move it to the middle.
 function goTo(item) {
   for (const group of ancestors(item)) if (!group.isOpen) { group.isOpen = true; forget(group); }
   compose();
   drawLegend();
   select(item);
-  const place = scene.place.get(item), {width, height: whole, bottom} = svg.getBoundingClientRect();
-  const sheet = byId("details").getBoundingClientRect();  // on a phone it covers the lower part
-  const height = sheet.left < width / 2 ? whole - (bottom - sheet.top) : whole;
+  const place = scene.place.get(item), {width, height} = windowSize();
   view.k = Math.max(view.k, .7);
   if (item.isGroup) view.k = Math.max(.2, Math.min(view.k, width / (place.w + 60), height / (place.h + 60)));
   view.x = width / 2 - (place.x + place.w / 2) * view.k;
@@ -444,13 +457,14 @@ function itemAt(event) {
 svg.addEventListener("click", event => {
   if (moved > 3) return;
   const tag = scene.wires.find(w => w.tag && isOn(w, event));
-  if (tag) return goTo(tag.edge.source.item);
+  if (tag) return tag.sources.length > 1 ? select(tag.edge.to) : goTo(tag.edge.source.item);
   const place = itemAt(event);
   if (!place) return select(null);
   const bounds = svg.getBoundingClientRect();
   const isHead = scene.place.get(place.item) === place && (event.clientY - bounds.y - view.y) / view.k < place.y + HEAD;
   if (place.item.isGroup && (!place.item.isOpen || isHead)) setOpen(place.item, !place.item.isOpen);
   select(place.item);
+  reveal(place.item);
 });
 function isOn(w, event) {
   const bounds = svg.getBoundingClientRect();
