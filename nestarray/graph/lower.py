@@ -25,6 +25,8 @@ from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, all_calls, map_nodes
+from nestarray.graph.passes.concatenations import read_parts
+from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
@@ -96,7 +98,7 @@ def lower(graph: Graph) -> Graph:
         constants=lowered.to_backend(graph.backend, copy=None).constants,
         reference=derived_source(graph),
     )
-    return recognize_idioms(lowered)
+    return recognize_idioms(fold_constants(read_parts(lowered)))
 
 
 def _recorder_of(graph: Graph) -> Recorder:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ import torch
 import nestarray as na
 from nestarray.graph.passes.idioms import RULES, recognize_idioms
 from nestarray.graph.passes.idioms.idiom import Idiom
+from nestarray.graph.passes.idioms.losses import _filled_difference
 from nestarray.nn import Module
 from nestarray.nn.module import Variable
 
@@ -45,7 +48,10 @@ def drawn(rule: Idiom, sizes: Any, seed: int = 0) -> dict[str, Any]:
         shape = tuple(sizes[letter] for letter in axes.split())
         if name == "mask":
             arrays[name] = rng.random(shape) < 0.6
-            arrays[name][0, 1] = rule.name_of_mask == "dropped"  # a row without any position
+            if rule.name != "cross_entropy":
+                arrays[name][0, 1] = rule.name_of_mask == "dropped"  # a row without any position
+            elif rule.pattern is _filled_difference:
+                arrays[name][:] = True  # where it is False the derivatives differ
         elif name == "indices":
             arrays[name] = np.asarray([2, -1, 0][: shape[0]])
         elif axes:
@@ -64,13 +70,16 @@ class Pattern(Module):
 
     def variables(self) -> dict[str, Variable]:
         return {
-            name: Variable(x.shape, lambda key, shape, dtype, x=x: x, dtype="float64")
+            name: Variable(x.shape, lambda key, shape, dtype, x=x: x, dtype=x.dtype.name)
             for name, x in self.held.items()
         }
 
     def forward(self, *arrays: Any) -> Any:
         values = {**NUMBERS, **dict(zip(self.given, arrays, strict=True))}
         values |= {name: getattr(self, name) for name in self.held}
+        if self.rule.name == "cross_entropy" and "indices" in values:
+            values["indices"] = na.clip(values["indices"], 0, SIZES["c"] - 1)
+            values["fill"] = math.nan if self.rule.pattern is _filled_difference else 2.0
         return self.rule.pattern(*[values[name] for name in self.rule.axes])
 
 
@@ -85,7 +94,7 @@ def run(graph: na.Graph, arrays: dict[str, Any]) -> list[torch.Tensor]:
     graph = graph.to_backend("torch")
     given = [torch.tensor(x, requires_grad=x.dtype == float) for x in arrays.values()]
     given = given[:1] if graph.v.paths() else given
-    v = graph.v.map(lambda x: x.requires_grad_())
+    v = graph.v.map(lambda x: x.requires_grad_() if x.is_floating_point() else x)
     out = graph(*given, v=v)
     weights = torch.cos(torch.arange(out.numel(), dtype=out.dtype)).reshape(out.shape)
     leaves = [x for x in (*given, *v.leaves()) if x.requires_grad]
@@ -113,3 +122,46 @@ def test_constant_rows(rule: Idiom, sizes: Any, op: str) -> None:
     arrays[first] = np.full_like(arrays[first], 2)
     graph = traced(rule, arrays)
     assert_equal(graph, recognize_idioms(graph), arrays)
+
+
+def attended(q: Any, k: Any, v: Any, *, scores: str, result: str, bias: Any = None) -> Any:
+    """Attention of half precision, with scores and result in other dtypes."""
+    product = na.einsum("btd,bsd->bts", na.astype(q, scores), na.astype(k, scores)) * 0.3
+    product = product if bias is None else product + bias
+    weights = na.astype(na.softmax(product, axis=-1), result)
+    return na.einsum("bts,bse->bte", weights, na.astype(v, result))
+
+
+@pytest.mark.parametrize("result", ["float16", "float32"])
+@pytest.mark.parametrize("scores", ["float16", "float32"])
+def test_half_precision_is_as_exact(scores: str, result: str) -> None:
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal((2, 30, 8)).astype("float16") for _ in range(3)]
+    program = partial(attended, scores=scores, result=result)
+    graph = na.trace_graph(program, *arrays)
+    new = recognize_idioms(graph)
+    assert new.report().idioms == {"scaled_dot_product_attention": 1}
+    exact = attended(*arrays, scores="float64", result="float64")
+    errors = [np.abs(each(*arrays) - exact).max() for each in (graph, new)]
+    assert errors[1] <= 2 * errors[0]  # rounding varies with the order of sums
+    tensors = [torch.tensor(x) for x in arrays]
+    moved = new.to_backend("torch")(*tensors).double().numpy()
+    assert np.abs(moved - exact).max() <= 2 * errors[0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "bias"), [("float64", None), ("float32", np.ones((2, 3, 3), "float32"))]
+)
+def test_precision_that_the_op_would_lose(scores: str, bias: Any) -> None:
+    arrays = [np.ones((2, 3, 4), "float16")] * 3
+    program = partial(attended, scores=scores, result="float16", bias=bias)
+    assert recognize_idioms(na.trace_graph(program, *arrays)).report().idioms == {}
+
+
+def test_indices_from_the_end_are_not_classes_of_a_loss() -> None:
+    def program(x: Any, y: Any) -> Any:
+        picked = na.take_along_axis(na.log_softmax(x), na.expand_dims(y, 1), axis=1)
+        return na.negative(picked)
+
+    graph = na.trace_graph(program, np.ones((3, 4)), np.asarray([0, -1, 2]))
+    assert recognize_idioms(graph).report().idioms == {}

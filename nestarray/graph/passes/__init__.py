@@ -6,7 +6,7 @@ intermediate values with the source.
 
 =============================  ==========================================================
 `recognize_idioms`             replace groups of calls by one op; `lower` runs it
-`fold_constants`               compute values of constants once
+`fold_constants`               compute values of constants once; `lower` runs it
 `merge_common_subexpressions`  merge equal calls
 `remove_dead_code`             drop calls and constants that no result uses
 `cancel_transposes`            move transposes down until they cancel

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Any
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies
-from nestarray.graph.passes.rewriting import Writer, rewrite
+from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
 
 
-def merge_common_subexpressions(graph: Graph) -> Graph:
+def merge_common_subexpressions(graph: Graph, of: Collection[str] | None = None) -> Graph:
     """One call where several call the same function with the same arguments.
 
     Draws of random numbers are kept apart, and so are loops and choices. A call in the body of a
     loop or a choice becomes the equal one before it.
+
+    Args:
+        graph: the graph; it is not changed.
+        of: the ops; None: all functions.
     """
     first: dict[tuple[int, Hashable], Node] = {}
 
     def rule(writer: Writer, node: Node) -> Node | None:
-        if node.is_random or any(bodies(node.args)):
+        if (of is not None and op_name(node) not in of) or node.is_random or any(bodies(node.args)):
             return None
         key = (node.target_name, _key(node.args), _key(node.kwargs))
         for scope in writer.scopes:

@@ -10,6 +10,7 @@ import flax.linen as nn
 import haiku as hk
 import jax
 import jax.numpy as jnp
+import optax
 import pytest
 from flax import nnx
 
@@ -211,3 +212,90 @@ def test_layer(name: str) -> None:
     assert f"na.{op}" in graph.report().calls, str(graph)
     report = graph.to_backend("torch").verify()
     assert report.ok, str(report)
+
+
+HEADS = jax.random.normal(KEY, (2, 4, 4, 8))
+FEW_HEADS = HEADS[:, :, :2]
+MASK = jnp.tril(jnp.ones((1, 1, 4, 4), bool))
+BIAS = jax.random.normal(KEY, (2, 1, 4, 4))
+LENGTHS = jnp.asarray([2, 3])
+attend = jax.nn.dot_product_attention
+#: (function, its arrays after query, key and value, whether heads of keys are shared).
+ATTENTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], bool]] = {
+    "plain": (lambda q, k, v: attend(q, k, v), (), False),
+    "causal": (lambda q, k, v: attend(q, k, v, is_causal=True), (), False),
+    "causal, shared": (lambda q, k, v: attend(q, k, v, is_causal=True), (), True),
+    "window, shared": (
+        lambda q, k, v: attend(q, k, v, is_causal=True, local_window_size=(1, 0)), (), True
+    ),
+    "bias, mask": (lambda q, k, v, b, m: attend(q, k, v, b, m), (BIAS, MASK), False),
+    "bias, mask, shared": (lambda q, k, v, b, m: attend(q, k, v, b, m), (BIAS, MASK), True),
+    "lengths, shared": (
+        lambda q, k, v, n: attend(q, k, v, key_value_seq_lengths=n), (LENGTHS,), True
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_attention(name: str, dtype: str) -> None:
+    function, others, is_shared = ATTENTIONS[name]
+    keys = FEW_HEADS if is_shared else HEADS
+    arrays = [
+        x.astype(dtype) if x.dtype == jnp.float32 else x for x in (HEADS, keys, keys, *others)
+    ]
+    graph = na.trace_graph(function, *arrays).lower()
+    assert graph.report().idioms == {"scaled_dot_product_attention": 1}, str(graph)
+    (call,) = [n for n in graph.calls if n.target_name == "na.scaled_dot_product_attention"]
+    assert call.kwargs.get("is_causal", False) == name.startswith("causal")
+    assert call.kwargs.get("enable_gqa", False) == (is_shared and "lengths" not in name)
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
+
+
+def test_softmax_in_float32() -> None:
+    """Flax casts scores and values, and the result back; the norms do so around x."""
+    module = nn.Sequential(
+        [nn.LayerNorm(dtype=jnp.bfloat16),
+         nn.MultiHeadDotProductAttention(2, dtype=jnp.bfloat16, force_fp32_for_softmax=True)]
+    )  # fmt: skip
+    graph = linen(module, X.astype(jnp.bfloat16)).lower()
+    assert graph.report().idioms == {"layer_norm": 1, "scaled_dot_product_attention": 1}
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
+
+
+LOGITS = jax.random.normal(KEY, (2, 5, 7))
+LABELS = jnp.asarray([[0, 6, -1, 3, 2], [1, 1, 5, 4, 0]])
+of_classes = optax.softmax_cross_entropy_with_integer_labels
+log_softmax = jax.nn.log_softmax
+LOSSES: dict[str, Callable[[Any, Any], Any]] = {
+    "optax": lambda x, y: of_classes(x, y).mean(),
+    "optax, axis": lambda x, y: of_classes(x.swapaxes(1, 2), y, axis=1),
+    "optax, one-hot": lambda x, y: optax.softmax_cross_entropy(x, jax.nn.one_hot(y, 7)),
+    "take_along_axis": lambda x, y: -jnp.take_along_axis(log_softmax(x), y[..., None], -1),
+    "mean first": lambda x, y: -jnp.take_along_axis(log_softmax(x), y[..., None], -1).mean(),
+    "index": lambda x, y: -log_softmax(x)[jnp.arange(2)[:, None], jnp.arange(5), y],
+    "index of logits": lambda x, y: (
+        jax.nn.logsumexp(x, -1) - x[jnp.arange(2)[:, None], jnp.arange(5), y]
+    ).sum(),
+    "vmap": lambda x, y: jax.vmap(lambda row, label: -log_softmax(row)[label])(x[0], y[0]),
+    "one-hot, mean first": lambda x, y: -(jax.nn.one_hot(y, 7) * log_softmax(x)).sum(-1).mean(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_loss(name: str) -> None:
+    graph = na.trace_graph(LOSSES[name], LOGITS, LABELS).lower()
+    assert graph.report().idioms == {"cross_entropy": 1}, str(graph)
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
+    assert report.input_gradients
+
+
+def test_labels_out_of_range() -> None:
+    labels = LABELS.at[0, 0].set(7).at[1, 0].set(-100)
+    graph = na.trace_graph(of_classes, LOGITS, labels).lower().to_backend("torch")
+    found = na.to_backend(graph(*[na.to_backend(x, "torch") for x in (LOGITS, labels)]), "jax")
+    assert jnp.isnan(found).tolist() == jnp.isnan(of_classes(LOGITS, labels)).tolist()
+    assert jnp.isnan(found).sum() == 2

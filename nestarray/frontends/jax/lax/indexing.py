@@ -235,10 +235,10 @@ def _windows(
             place = na.clip(start, 0, builtins.max(last, 0))
         elif axis in batching:
             of_indices = batch_axes[indices_batching[batching.index(axis)]]
-            steps = _steps(size, operand)
+            steps = _steps(size, indices)
             place = na.reshape(steps, _along(of_indices, rank, size))
-        if axis in kept:
-            steps = _steps(window[axis], operand)
+        if axis in kept and not (isinstance(window[axis], int) and window[axis] == 1):
+            steps = _steps(window[axis], indices)
             along = _along(offsets[kept.index(axis)], rank, window[axis])
             place = na.add(place, na.reshape(steps, along))
         if isinstance(place, int):

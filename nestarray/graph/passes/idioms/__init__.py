@@ -16,10 +16,11 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Body, Node, bodies, iter_nodes
 from nestarray.graph.passes.idioms import activations, attention, losses, normalization, products
 from nestarray.graph.passes.idioms.attention import PRODUCTS
-from nestarray.graph.passes.idioms.idiom import Idiom, Match, is_range_of, tolerance_of, traced
+from nestarray.graph.passes.idioms.idiom import Idiom, Match, range_axis_of, tolerance_of, traced
 from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
 from nestarray.graph.passes.idioms.terms import NoTerm, Terms
 from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
+from nestarray.graph.passes.subexpressions import merge_common_subexpressions
 from nestarray.graph.passes.transposes import order_of
 
 #: The rules, in groups that are applied one after the other.
@@ -39,6 +40,7 @@ def recognize_idioms(graph: Graph) -> Graph:
     Also in the bodies of loops, choices and functions with custom derivatives. `Graph.report`
     lists the replaced groups. The last call of a group keeps its name.
     """
+    graph = merge_common_subexpressions(graph, ["astype"])  # Flax casts an array where it uses it
     for rules in RULES:
         graph = replaced(graph, rules)
     return graph
@@ -163,7 +165,7 @@ class _Search:
     def _match(self, rule: Idiom, root: Node, region: list[Node]) -> tuple[Match, set[Node]] | None:
         pattern, letter = traced(rule)
         for anchors in self._anchors(rule, root, region):
-            made = self._term(root, frozenset(anchors.values()), region)
+            made = self._term(root, frozenset(anchors.values()), region, rule.ignores_casts)
             if made is None:
                 continue
             terms, program, axes, within = made
@@ -174,19 +176,24 @@ class _Search:
                 if letters is None:
                     continue
                 inner = self._inner(root, within)
-                match = Match(rule, root, axes, found, letters, terms.sizes)
+                floating = [n for n in inner if n.aval and n.aval.dtype.is_floating]
+                match = Match(rule, root, axes, found, letters, terms.sizes, floating)
                 if self._is_private(rule, root, inner) and self._is_possible(match):
                     return match, inner
         return None
 
-    def _term(self, root: Node, anchors: frozenset[Node], region: list[Node]) -> Any:
+    def _term(
+        self, root: Node, anchors: frozenset[Node], region: list[Node], ignores_casts: bool
+    ) -> Any:
         """The terms with these anchors, the root's, its axes, and the calls that read the anchors."""
-        key = root, anchors
+        key = root, anchors, ignores_casts
         if key not in self.made:
-            self.made[key] = self._new_term(root, anchors, region)
+            self.made[key] = self._new_term(root, anchors, region, ignores_casts)
         return self.made[key]
 
-    def _new_term(self, root: Node, anchors: frozenset[Node], region: list[Node]) -> Any:
+    def _new_term(
+        self, root: Node, anchors: frozenset[Node], region: list[Node], ignores_casts: bool
+    ) -> Any:
         within: set[Node] = set()
         for node in sorted(region, key=self.order.__getitem__):
             used = {*iter_nodes((node.args, node.kwargs))}
@@ -200,8 +207,10 @@ class _Search:
         def is_leaf(node: Node) -> bool:
             return node not in within and (node in self.varying or node not in near)
 
-        is_range = lambda node: is_range_of(node, self.constants)  # noqa: E731
-        terms = Terms([*anchors], is_leaf, self._number_of, order_of, is_range)
+        range_axis = lambda node: range_axis_of(node, self.constants)  # noqa: E731
+        terms = Terms(
+            [*anchors], is_leaf, self._number_of, order_of, range_axis, ignores_casts=ignores_casts
+        )
         try:
             return terms, *terms.of(root), within
         except NoTerm:

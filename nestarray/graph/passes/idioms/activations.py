@@ -1,4 +1,4 @@
-"""Softmax, its logarithm, gelu and silu."""
+"""Softmax, its logarithm, logsumexp, gelu and silu."""
 
 from __future__ import annotations
 
@@ -55,6 +55,24 @@ def _along(op: str) -> Any:
     return replacement
 
 
+def _logsumexp(x: Any) -> Any:
+    """With the largest element taken out, unless it is infinite."""
+    largest = ops.max(x, axis=1, keepdims=True)
+    largest = ops.stop_gradient(ops.where(ops.isfinite(largest), largest, 0.0))
+    return ops.log(ops.abs(ops.sum(ops.exp(x - largest), axis=1, keepdims=True))) + largest
+
+
+def _summed(match: Match) -> Node | None:
+    x, places = match.node("x"), match.places("x", "c")
+    if not places or x.aval is None:
+        return None
+    kept = [i for i in range(len(x.aval.shape)) if i not in places]
+    axis = places[0] if len(places) == 1 else places
+    shape = [x.aval.shape[i] for i in kept]
+    y = match.call("logsumexp", x, shape=shape, axis=axis)
+    return match.finish(y, tuple([match.axes["x"][i] for i in kept]))
+
+
 def _gelu_tanh(x: Any) -> Any:
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)
     return 0.5 * x * (1.0 + ops.tanh(inner))
@@ -97,6 +115,9 @@ RULES = (
               frozenset(["log"]), _along("log_softmax"))
         for shifted in (_constant_shift, _shift, _no_shift)
     ],
+    Idiom(
+        "logsumexp", _logsumexp, _OF_ROWS, frozenset(["add"]), frozenset(["isfinite"]), _summed
+    ),
     Idiom(
         "gelu", _gelu_tanh, _OF_ELEMENTS, _PRODUCT, frozenset(["tanh"]),
         _unary("gelu", approximate=True),

@@ -13,7 +13,7 @@ import nestarray.ops as ops
 from nestarray import dtypes
 from nestarray.graph.node import Node
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
-from nestarray.graph.passes.idioms.terms import VIEWS, Axes
+from nestarray.graph.passes.idioms.terms import VIEWS, Atom, Axes
 from nestarray.graph.passes.rewriting import op_name
 
 #: Ops that sum products.
@@ -54,23 +54,39 @@ def _search(root: Node) -> Iterator[dict[str, Node]]:
             pair = [_unscaled(x) for x in product.args if isinstance(x, Node)]
             if len(pair) == 2:
                 for query, key in (pair, pair[::-1]):
-                    yield {"query": query, "key": key, "value": value}
+                    yield {"query": query, "key": key, "value": _unwidened(value)}
 
 
 def unviewed(x: Node) -> Node:
+    """The value whose axes or dtype calls change."""
     while op_name(x) in VIEWS or op_name(x) == "astype":
         x = x.args[0]
     return x
 
 
 def _unscaled(x: Node) -> Node:
-    """A factor without the numbers by which it is multiplied or divided."""
-    while op_name(x) in ("multiply", "divide"):
+    """A factor without the numbers by which it is multiplied or divided, and in its own precision."""
+    while True:
+        x = _unwidened(x)
         arrays = [arg for arg in x.args if isinstance(arg, Node) and arg.aval and arg.aval.shape]
-        if len(arrays) != 1 or (arrays[0] is not x.args[0] and op_name(x) == "divide"):
-            break
+        if op_name(x) not in ("multiply", "divide") or len(arrays) != 1:
+            return x
+        if arrays[0] is not x.args[0] and op_name(x) == "divide":
+            return x
         x = arrays[0]
+
+
+def _unwidened(x: Node) -> Node:
+    """The value that a call casts to more bits."""
+    while op_name(x) == "astype" and _float_bits(x.args[0]) < _float_bits(x):
+        x = x.args[0]
     return x
+
+
+def _float_bits(x: Any) -> float:
+    """The number of bits of a floating value; of others more than any cast has."""
+    aval = x.aval if isinstance(x, Node) else None
+    return aval.dtype.bits if aval is not None and aval.dtype.is_floating else math.inf
 
 
 def _products(x: Any, steps: int) -> Iterator[Node]:
@@ -84,23 +100,52 @@ def _products(x: Any, steps: int) -> Iterator[Node]:
 
 
 def _replacement(match: Match) -> Node | None:
-    """A call of `scaled_dot_product_attention`, with batch axes, rows, features."""
+    """A call of `scaled_dot_product_attention`, with batch axes, rows, features.
+
+    The op computes the scores of half precision and their softmax in float32. The call has the
+    dtype of the result, to which narrower operands are cast; so it never rounds more.
+    """
     q, k, v = "query", "key", "value"
     rows, source = match.atoms(q, "t"), match.atoms(k, "s")
     features, width = match.atoms(q, "d"), match.atoms(v, "e")
-    batch = tuple([(atom,) for atom in match.atoms(q, "b")])
-    if not features:
+    batch = match.atoms(q, "b")
+    masks = [_Mask.of(match, name) for name in ("bias", "mask") if name in match.nodes]
+    assert match.root.aval is not None
+    bits = match.root.aval.dtype.bits
+    operands = [match.node(name) for name in (q, k, v, "bias") if name in match.nodes]
+    if not features or any(_float_bits(x) > bits for x in operands):
         return None
+    if max(map(_float_bits, match.floating)) > max(bits, 32):
+        return None
+    # queries that share their masks are heads of one key
+    seen = {atom for mask in masks for atom in mask.atoms}
+    shared = tuple([atom for atom in rows if atom not in seen])
+    heads = [atom for atom in batch if atom not in seen]
+    if not (masks and heads and set(rows) - set(shared)):
+        shared = ()
+    if shared and batch[-1] in seen:
+        batch = (*[atom for atom in batch if atom != heads[-1]], heads[-1])
+    rows = tuple([atom for atom in rows if atom not in shared])
+    of_keys = tuple([(atom,) for atom in batch])
+    of_queries = (*of_keys[:-1], (*of_keys[-1], *shared)) if shared else of_keys
     made: list[Node] = []
-    for name, axes in ((q, (rows, features)), (k, (source, features)), (v, (source, width))):
-        x = match.arranged(name, (*batch, *axes))
+    for name, axes in (
+        (q, (*of_queries, rows, features)), (k, (*of_keys, source, features)),
+        (v, (*of_keys, source, width)),
+    ):  # fmt: skip
+        x = match.arranged(name, axes)
         if x is None:
             return None
-        made.append(x)
-    masking = _masking(match, made[0], batch, rows, source)
+        made.append(_cast(match, x))
+    everything = (*of_queries, rows, source)
+    given = [mask.arranged(everything) for mask in masks]
+    if None in given:
+        return None
+    masking = _masking(match, made[0], dict(zip((mask.name for mask in masks), given, strict=True)))
     if masking is None:
         return None
     query, mask, settings = masking
+    settings |= {"enable_gqa": True} if shared else {}
     scale, dim = match.numbers["scale"], match.size(features)
     if not math.isclose(scale, dim**-0.5, rel_tol=1e-6):
         settings["scale"] = scale
@@ -110,89 +155,115 @@ def _replacement(match: Match) -> Node | None:
     shape = (*query.aval.shape[:-1], last.shape[-1])
     arrays = [query, *made[1:]] if mask is None else [query, *made[1:], mask]
     y = match.call("scaled_dot_product_attention", *arrays, shape=shape, **settings)
-    return match.finish(y, (*batch, rows, width))
+    return match.finish(y, (*of_queries, rows, width))
+
+
+def _cast(match: Match, x: Node) -> Node:
+    """A value in the dtype of the result."""
+    assert x.aval is not None
+    assert match.root.aval is not None
+    own = match.root.aval.dtype
+    return x if x.aval.dtype is own else match.call("astype", x, own, shape=x.aval.shape)
+
+
+class _Mask:
+    """A mask or a bias.
+
+    Args:
+        match: the idiom.
+        name: the parameter.
+        atoms: the labels of the axes on which it depends.
+        value: of a constant, with an axis for each label.
+    """
+
+    def __init__(
+        self, match: Match, name: str, atoms: tuple[Atom, ...], value: np.ndarray | None
+    ) -> None:
+        self.match, self.name, self.atoms, self.value = match, name, atoms, value
+
+    @classmethod
+    def of(cls, match: Match, name: str) -> _Mask:
+        """The mask of an idiom; a constant may be equal along some of its axes."""
+        atoms, value = match.atoms(name), _value(match, match.node(name))
+        sizes = [match.sizes[atom] for atom in atoms]
+        if value is None or not all(isinstance(n, int) for n in sizes):
+            return cls(match, name, atoms, None)
+        value = value.reshape(sizes)
+        for axis in reversed(range(value.ndim)):
+            first = value.take([0], axis)
+            if (value == first).all():
+                value, atoms = first.squeeze(axis), atoms[:axis] + atoms[axis + 1 :]
+        return cls(match, name, atoms, value)
+
+    def arranged(self, axes: Axes) -> Node | None:
+        """The mask with axes of these labels, or of size 1, but no batch axis of size 1 first."""
+        own = {*self.atoms}
+        target = tuple([group if own & {*group} else () for group in axes])
+        if any(not own.issuperset(group) for group in target):
+            return None
+        while len(target) > 2 and not target[0]:
+            target = target[1:]
+        if self.value is None:
+            return self.match.arranged(self.name, target)
+        flat = [atom for group in target for atom in group]
+        value = self.value.transpose([self.atoms.index(atom) for atom in flat])
+        value = value.reshape([self.match.size(group) for group in target])
+        made = ops.to_backend(np.ascontiguousarray(value), self.match.writer.graph.backend)
+        path = f"{self.match.root.name}_{self.name}"
+        return self.match.writer.variable("constants", path, made)
 
 
 def _masking(
-    match: Match, query: Node, batch: Axes, rows: Any, source: Any
+    match: Match, query: Node, given: dict[str, Any]
 ) -> tuple[Node, Node | None, dict[str, Any]] | None:
     """The query, the mask, and the settings; None if the op has no such mask."""
-    everything = (*batch, rows, source)
-    given = {}
-    for name in ("bias", "mask"):
-        if name in match.nodes:
-            own = {*match.atoms(name)}
-            target = tuple([group if own & {*group} else () for group in everything])
-            if any(group and not own.issuperset(group) for group in target):
-                return None
-            while len(target) > 2 and not target[0]:
-                target = target[1:]
-            given[name] = _constant(match, name, target) or match.arranged(name, target)
-            if given[name] is None:
-                return None
-    bias, mask = given.get("bias"), given.get("mask")
+    mask = given.get("mask")
+    bias = _cast(match, given["bias"]) if "bias" in given else None
     if mask is None:
         return query, bias, {}
     assert mask.aval is not None
     assert query.aval is not None
     value, fill = _value(match, mask), match.numbers["fill"]
-    is_dropped = match.idiom.name_of_mask == "dropped"
-    if value is not None and value.any(axis=-1).all() and not is_dropped and bias is None:
-        is_causal = value.ndim == 2 and value.shape[0] == value.shape[1] > 1
-        if (
-            is_causal
-            and (value == np.tril(value) * 1).all()
-            and (value == np.tri(len(value))).all()
-        ):
-            return query, None, {"is_causal": True}
-        return (query, mask, {}) if fill <= _LARGEST_FILL else None
     lowest = float(dtypes.finfo(query.aval.dtype).min)
-    if not (-math.inf < fill <= max(_LARGEST_FILL, lowest / 2)):
+    is_hidden = fill <= max(_LARGEST_FILL, lowest / 2)
+    is_dropped = match.idiom.name_of_mask == "dropped"
+    if not is_hidden:
         return None
+    if value is not None and not is_dropped and bias is None and value.any(axis=-1).all():
+        is_square = value.ndim == 2 and value.shape[0] == value.shape[1] > 1
+        if is_square and (value == np.tri(len(value), dtype=bool)).all():
+            return query, None, {"is_causal": True}
+        return query, mask, {}
+    if fill == -math.inf:
+        return None
+    fill = max(fill, lowest)
     shape = mask.aval.shape
     if is_dropped:
         mask = match.call("logical_not", mask, shape=shape, dtype=dtypes.bool)
     is_seen = match.call(
         "any", mask, axis=-1, keepdims=True, shape=(*shape[:-1], 1), dtype=dtypes.bool
     )
-    if bias is None:
+    if bias is None or bias.aval is None:
         added = match.call("where", mask, 0.0, fill, shape=shape)
     else:
-        assert bias.aval is not None
-        wide = np.broadcast_shapes(shape, bias.aval.shape)
+        wide = _broadcast(shape, bias.aval.shape)
         added = match.call("where", mask, bias, fill, shape=wide)
     # scores of a row without any position have no derivative
     query = match.call("where", is_seen, query, 0.0, shape=query.aval.shape)
     return query, added, {}
 
 
+def _broadcast(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The shape of a call of arrays that are broadcast; sizes may be open."""
+    rank = max(map(len, shapes))
+    columns = zip(*[(1,) * (rank - len(shape)) + shape for shape in shapes], strict=True)
+    return tuple([next((n for n in column if n != 1), 1) for column in columns])
+
+
 def _value(match: Match, node: Node) -> np.ndarray | None:
     if node.source != "constants":
         return None
     return np.asarray(ops.to_backend(match.writer.value_of(node), "numpy"))
-
-
-def _constant(match: Match, name: str, target: Axes) -> Node | None:
-    """A constant in this layout, with one element along axes that it does not depend on."""
-    node = match.node(name)
-    value = _value(match, node)
-    if value is None:
-        return None
-    kept = [group for group in match.axes[name] if group]
-    if sorted(kept) != sorted(group for group in target if group):
-        return None
-    value = value.reshape([n for n in value.shape if n != 1] if kept else ())
-    value = value.transpose([kept.index(group) for group in target if group])
-    sizes = iter(value.shape)
-    value = value.reshape([next(sizes) if group else 1 for group in target])
-    for axis in range(value.ndim):
-        first = value.take([0], axis)
-        if axis < value.ndim - 2 and (value == first).all():
-            value = first
-    while value.ndim > 2 and value.shape[0] == 1:
-        value = value[0]
-    made = ops.to_backend(np.ascontiguousarray(value), match.writer.graph.backend)
-    return match.writer.variable("constants", f"{match.root.name}_{name}", made)
 
 
 def _rules() -> Iterator[Idiom]:
@@ -204,6 +275,7 @@ def _rules() -> Iterator[Idiom]:
             "scaled_dot_product_attention", _attention(has_bias, mask), axes, PRODUCTS,
             frozenset(["softmax"]), _replacement, anchors=("query", "key", "value"),
             loose=frozenset(["bias", "mask"]), name_of_mask=mask, search=_search,
+            ignores_casts=True,
         )  # fmt: skip
 
 

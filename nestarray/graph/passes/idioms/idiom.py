@@ -40,6 +40,8 @@ class Idiom:
         shared: ops of inner values that other calls may use; they are computed twice.
         loose: parameters that lack any of their axes.
         name_of_mask: the argument of `where` that a mask selects.
+        ignores_casts: whether casts between floating types do not matter; `replacement` has to look
+            at `Match.floating`.
         is_read_once: whether the anchor may have one reader.
         search: the values of the anchors, given the last call; by default each value in turn.
     """
@@ -54,6 +56,7 @@ class Idiom:
     shared: frozenset[str] = frozenset()
     loose: frozenset[str] = frozenset()
     name_of_mask: str = ""
+    ignores_casts: bool = False
     is_read_once: bool = False
     search: Callable[[Node], Iterator[dict[str, Node]]] | None = None
 
@@ -75,16 +78,19 @@ def idiom_of(node: Node) -> str:
     return node.origin.removeprefix(ORIGIN) if node.origin.startswith(ORIGIN) else ""
 
 
-def is_range_of(node: Node, constants: Any) -> bool:
-    """Whether a value is 0, 1, 2, …: a constant, or a call of `arange`."""
+def range_axis_of(node: Node, constants: Any) -> int | None:
+    """The axis along which a value is 0, 1, 2, …: of a constant, or a call of `arange`."""
     if node.kind == "call" and op_name(node) == "arange":
         given = arguments_of(node)
         start, stop = given["start"], given["stop"]
-        return given["step"] == 1 and (stop is None or start == 0)
+        return 0 if given["step"] == 1 and (stop is None or start == 0) else None
     if node.source != "constants" or node.aval is None or not node.aval.dtype.is_integer:
-        return False
-    x = np.asarray(ops.to_backend(constants[node.path], "numpy")).squeeze()
-    return x.ndim == 1 and bool((x == np.arange(x.size)).all())
+        return None
+    x = np.asarray(ops.to_backend(constants[node.path], "numpy"))
+    for axis, size in enumerate(x.shape):
+        if size > 1 and (np.moveaxis(x, axis, -1) == np.arange(size)).all():
+            return axis
+    return None
 
 
 def _dtype(name: str) -> str:
@@ -103,8 +109,8 @@ def traced(idiom: Idiom) -> tuple[Scaled, dict[Atom, str]]:
         given = [Traced(x, nodes[name], recorder) for name, x in arrays.items()]
         root = idiom.pattern(*given)._node
     held = recorder.builder.values["constants"]
-    is_range = lambda node: is_range_of(node, held)  # noqa: E731
-    terms = Terms([*nodes.values()], lambda node: False, lambda node: None, order_of, is_range)
+    range_axis = lambda node: range_axis_of(node, held)  # noqa: E731
+    terms = Terms([*nodes.values()], lambda node: False, lambda node: None, order_of, range_axis)
     scaled, _ = terms.of(root)
     letter: dict[Atom, str] = {}
 
@@ -129,6 +135,7 @@ class Match:
         found: the match.
         letters: label → letter.
         sizes: label → size.
+        floating: the floating values between the operands and the result, which is one of them.
     """
 
     def __init__(
@@ -139,10 +146,11 @@ class Match:
         found: Bindings,
         letters: dict[Atom, str],
         sizes: dict[Atom, Any],
+        floating: Sequence[Node],
     ) -> None:
         self.idiom, self.root, self.root_axes = idiom, root, axes
         self.numbers, self.letters, self.sizes = found.numbers, letters, sizes
-        self.nodes = found.nodes
+        self.nodes, self.floating = found.nodes, floating
         outer = {atom for axis in axes for atom in axis}
         self.axes: dict[str, Axes] = {}
         for name, _, own in found.occurrences:

@@ -1,58 +1,149 @@
-"""Cross entropy, and the logarithm of a sum of exponentials."""
+"""Cross entropy of probabilities and of class indices."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import nestarray.ops as ops
 from nestarray.graph.node import Node
+from nestarray.graph.passes.idioms.attention import unviewed
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
-
-
-def _logsumexp(x: Any) -> Any:
-    """With the largest element taken out, unless it is infinite."""
-    largest = ops.max(x, axis=1, keepdims=True)
-    largest = ops.stop_gradient(ops.where(ops.isfinite(largest), largest, 0.0))
-    return ops.log(ops.abs(ops.sum(ops.exp(x - largest), axis=1, keepdims=True))) + largest
-
-
-def _summed(match: Match) -> Node | None:
-    x, places = match.node("x"), match.places("x", "c")
-    if not places or x.aval is None:
-        return None
-    kept = [i for i in range(len(x.aval.shape)) if i not in places]
-    axis = places[0] if len(places) == 1 else places
-    shape = [x.aval.shape[i] for i in kept]
-    y = match.call("logsumexp", x, shape=shape, axis=axis)
-    return match.finish(y, tuple([match.axes["x"][i] for i in kept]))
+from nestarray.graph.passes.rewriting import arguments_of, op_name
 
 
 def _cross_entropy(x: Any, target: Any) -> Any:
     return ops.negative(ops.sum(target * ops.log_softmax(x, axis=1), axis=1))
 
 
-def _loss(match: Match) -> Node | None:
-    """A call of `cross_entropy` without reduction."""
+def _log_likelihood(x: Any, target: Any) -> Any:
+    return ops.sum(target * ops.log_softmax(x, axis=1), axis=1)
+
+
+def _of_probabilities(sign: int) -> Callable[[Match], Node | None]:
+    """The replacement by ``sign`` times `cross_entropy` without reduction."""
+
+    def replacement(match: Match) -> Node | None:
+        target = match.arranged("target", match.axes["x"])
+        if target is None or target.aval != match.node("x").aval:
+            return None
+        return _loss(match, target, None if sign == 1 else lambda y: _negative(match, y))
+
+    return replacement
+
+
+def _loss(match: Match, target: Node, finish: Callable[[Node], Node] | None = None) -> Node | None:
     x, places = match.node("x"), match.places("x", "c")
-    target = match.arranged("target", match.axes["x"])
-    if len(places) != 1 or x.aval is None or target is None or target.aval is None:
-        return None
-    if target.aval != x.aval or not x.aval.dtype.is_floating:
+    if len(places) != 1 or x.aval is None or not x.aval.dtype.is_floating:
         return None
     (axis,) = places
     kept = [i for i in range(len(x.aval.shape)) if i != axis]
     settings = {} if axis == len(kept) else {"axis": axis}
     shape = [x.aval.shape[i] for i in kept]
     y = match.call("cross_entropy", x, target, shape=shape, **settings, reduction="none")
-    return match.finish(y, tuple([match.axes["x"][i] for i in kept]))
+    y = y if finish is None else finish(y)
+    return match.finish(y, tuple([match.axes["x"][i] for i in kept]), "cross_entropy")
 
+
+def _log_probability(x: Any, indices: Any) -> Any:
+    """log softmax(x) at an index of each row."""
+    return _picked(ops.log_softmax(x, axis=1), indices)
+
+
+def _picked(x: Any, indices: Any) -> Any:
+    return ops.squeeze(ops.take_along_axis(x, ops.expand_dims(indices, 1), axis=1), 1)
+
+
+def _class_loss(x: Any, indices: Any) -> Any:
+    return ops.negative(_log_probability(x, indices))
+
+
+def _filled_class_loss(x: Any, indices: Any, mask: Any, fill: Any) -> Any:
+    """With a number where an index is out of range."""
+    return ops.negative(ops.where(mask, _log_probability(x, indices), fill))
+
+
+def _difference(x: Any, indices: Any) -> Any:
+    return ops.logsumexp(x, axis=1) - _picked(x, indices)
+
+
+def _filled_difference(x: Any, indices: Any, mask: Any, fill: Any) -> Any:
+    """Not a number where an index is out of range; only there do the derivatives differ."""
+    return ops.logsumexp(x, axis=1) - ops.where(mask, _picked(x, indices), fill)
+
+
+def _of_classes(sign: int) -> Callable[[Match], Node | None]:
+    """The replacement by ``sign`` times `cross_entropy` of class indices."""
+
+    def replacement(match: Match) -> Node | None:
+        places = match.places("x", "c")
+        kept = tuple([group for i, group in enumerate(match.axes["x"]) if i not in places])
+        indices = match.arranged("indices", kept)
+        if indices is None or not _is_in_range(match.node("indices")):
+            return None
+        if "mask" not in match.nodes:
+            return _loss(match, indices, None if sign == 1 else lambda y: _negative(match, y))
+        mask, fill = match.arranged("mask", kept), match.numbers["fill"]
+        is_difference = match.idiom.pattern is _filled_difference
+        if mask is None or (is_difference and not math.isnan(fill)):
+            return None
+
+        def filled(y: Node) -> Node:
+            assert y.aval is not None
+            return match.call("where", mask, y, -fill, shape=y.aval.shape)
+
+        return _loss(match, indices, filled)
+
+    return replacement
+
+
+def _negative(match: Match, y: Node) -> Node:
+    assert y.aval is not None
+    return match.call("negative", y, shape=y.aval.shape)
+
+
+def _is_in_range(indices: Node) -> bool:
+    """Whether indices are of a class, and do not count from the end: both mean other things in a loss.
+
+    Indexing in JAX clips them, or replaces those out of range by zero.
+    """
+    x = unviewed(indices)
+    if op_name(x) == "clip":
+        lowest = arguments_of(x)["min"]
+        return isinstance(lowest, (int, float)) and lowest >= 0
+    if op_name(x) == "where":
+        condition, index, other = x.args
+        is_zero = op_name(other) == "zeros_like" if isinstance(other, Node) else other == 0
+        tests = condition.args if op_name(condition) == "logical_and" else ()
+        return is_zero and any(
+            op_name(t) == "greater_equal" and t.args == (index, 0) for t in tests
+        )
+    return False
+
+
+_ROWS = {"x": "n c", "indices": "n"}
+_FILLED = {**_ROWS, "mask": "n", "fill": ""}
+_NEGATIVE, _SUBTRACT = frozenset(["negative"]), frozenset(["subtract"])
+_READS = frozenset(["take_along_axis", "getitem"])
+_LOG_SOFTMAX, _LOGSUMEXP = frozenset(["log_softmax"]), frozenset(["logsumexp"])
 
 RULES = (
-    Idiom(
-        "logsumexp", _logsumexp, {"x": "n c"}, frozenset(["add"]), frozenset(["isfinite"]), _summed
-    ),
-    Idiom(
-        "cross_entropy", _cross_entropy, {"x": "n c", "target": "n c"}, frozenset(["negative"]),
-        frozenset(["log_softmax"]), _loss, is_read_once=True,
-    ),
+    *[
+        Idiom(
+            "cross_entropy", pattern, {"x": "n c", "target": "n c"}, frozenset([root]),
+            _LOG_SOFTMAX, _of_probabilities(sign), is_read_once=True,
+        )
+        for pattern, root, sign in ((_cross_entropy, "negative", 1), (_log_likelihood, "sum", -1))
+    ],
+    *[
+        Idiom("cross_entropy", pattern, axes, roots, needs, _of_classes(sign), is_read_once=True)
+        for pattern, axes, roots, needs, sign in (
+            (_filled_class_loss, _FILLED, _NEGATIVE, _LOG_SOFTMAX, 1),
+            (_class_loss, _ROWS, _NEGATIVE, _LOG_SOFTMAX, 1),
+            (_filled_difference, _FILLED, _SUBTRACT, _LOGSUMEXP, 1),
+            (_difference, _ROWS, _SUBTRACT, _LOGSUMEXP, 1),
+            (_log_probability, _ROWS, _READS, _LOG_SOFTMAX, -1),
+        )
+    ],
 )  # fmt: skip

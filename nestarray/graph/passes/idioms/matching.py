@@ -57,8 +57,8 @@ class Matcher:
         if name in self.numbers:
             if own == ONE:
                 value = d / c
-                before = found.numbers.get(name, value)
-                if math.isclose(before, value, rel_tol=self.tolerance):
+                before = found.numbers.get(name)
+                if before is None or math.isclose(before, value, rel_tol=self.tolerance):
                     yield replace(found, numbers={**found.numbers, name: value})
         elif number is not None:  # any factor
             name, rest = factors[number], [x for i, x in enumerate(term.args) if i != number]

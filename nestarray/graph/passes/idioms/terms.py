@@ -8,6 +8,7 @@ Real arithmetic decides which terms are equal, so a match may round differently.
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -103,7 +104,8 @@ class Terms:
         is_leaf: whether terms look into none of the calls behind a value.
         number_of: the number that a value is, or None.
         order_of: the order of axes of a transposing call, or None.
-        is_range: whether a value is 0, 1, 2, ….
+        range_axis: the axis along which a value is 0, 1, 2, …, or None.
+        ignores_casts: leave out casts between floating types.
     """
 
     def __init__(
@@ -112,11 +114,13 @@ class Terms:
         is_leaf: Callable[[Node], bool],
         number_of: Callable[[Node], float | None],
         order_of: Callable[[Node], tuple[int, ...] | None],
-        is_range: Callable[[Node], bool],
+        range_axis: Callable[[Node], int | None],
+        *,
+        ignores_casts: bool = False,
     ) -> None:
         self.anchors, self.is_leaf = frozenset(anchors), is_leaf
         self.number_of, self.order_of = number_of, order_of
-        self.is_range = is_range
+        self.range_axis, self.ignores_casts = range_axis, ignores_casts
         self.sizes: dict[Atom, Any] = {}
         self.splits: dict[Atom, tuple[Atom, Atom]] = {}
         self.nodes: dict[Term, tuple[Node, Axes]] = {}
@@ -225,6 +229,9 @@ class Terms:
                 return self._scaled(x.args[0], self._viewed(x, axes))
             except NoTerm:
                 return _leaf(x, axes)
+        same = self._unchanged(x)
+        if same is not None:
+            return self._scaled(same, axes)
         if self.is_leaf(x):
             return _leaf(x, axes)
         made = getattr(self, f"_{name}", None)
@@ -239,6 +246,73 @@ class Terms:
                 atoms = frozenset(atom for i in along for atom in axes[i])
                 return 1.0, Term(name, (self._scaled(x.args[0], axes),), atoms=atoms)
         return _leaf(x, axes)
+
+    def _unchanged(self, x: Node) -> Node | None:
+        """The argument whose values a call returns: of a cast that is ignored, or a mask."""
+        name = op_name(x)
+        if name == "astype" and self.ignores_casts:
+            avals = [node.aval for node in (x, x.args[0]) if isinstance(node, Node)]
+            if all(aval is not None and aval.dtype.is_floating for aval in avals):
+                return x.args[0]
+        if name == "logical_and":
+            for mask, other in (x.args, x.args[::-1]):
+                if isinstance(other, Node) and isinstance(mask, Node) and self.number_of(mask) == 1:
+                    return other
+        return None
+
+    def _take_along_axis(self, x: Node, axes: Axes) -> Scaled:
+        given = arguments_of(x)
+        array, indices, axis = given["x"], given["indices"], given["axis"] % len(axes)
+        if _shape(indices)[axis] != 1:
+            return _leaf(x, axes)
+        return self._picked(x, array, indices, axis, axes, axes)
+
+    def _getitem(self, x: Node, axes: Axes) -> Scaled:
+        """One axis of size 1 left out, or one element of each row."""
+        array, index = x.args
+        index = index if isinstance(index, tuple) else (index,)
+        shape = _shape(array)
+        if all(isinstance(i, Node) for i in index) and len(index) == len(shape):
+            return self._rows(x, array, index, axes)
+        missing = [slice(None)] * (len(shape) - len([i for i in index if i is not Ellipsis]))
+        index = (*missing, *index[1:]) if index[:1] == (...,) else (*index, *missing)
+        is_whole = [i == slice(None) for i in index]
+        is_only = [type(i) is int and i == 0 and n == 1 for i, n in zip(index, shape, strict=False)]
+        if len(index) != len(shape) or not all(map(operator.or_, is_whole, is_only)):
+            return _leaf(x, axes)
+        rest = iter(axes)
+        return self._scaled(array, tuple([next(rest) if own else () for own in is_whole]))
+
+    def _rows(self, x: Node, array: Node, index: tuple[Node, ...], axes: Axes) -> Scaled:
+        """An element of each row: all indices but one count the rows."""
+        labels: list[tuple[Atom, ...] | None] = []
+        for i, size in zip(index, _shape(array), strict=True):
+            group = self._counted(i, axes) or ()
+            labels.append(group if [self.sizes[atom] for atom in group] == [size] else None)
+        if labels.count(None) != 1:
+            return _leaf(x, axes)
+        axis = labels.index(None)
+        return self._picked(x, array, index[axis], axis, tuple([g or () for g in labels]), axes)
+
+    def _picked(
+        self, x: Node, array: Node, indices: Node, axis: int, axes: Axes, of_indices: Axes
+    ) -> Scaled:
+        """The elements of an array at indices along one axis, whose label is new."""
+        own = self._labels(("pick", x.name), _shape(array)[axis])
+        args = (
+            self._scaled(array, (*axes[:axis], own, *axes[axis + 1 :])),
+            self._scaled(indices, of_indices),
+        )
+        return 1.0, Term("pick", args, atoms=frozenset(own))
+
+    def _counted(self, x: Any, axes: Axes) -> tuple[Atom, ...] | None:
+        """The label of the axis along which a value is 0, 1, 2, …."""
+        term = self._scaled(x, axes)[1]
+        if term.op != "leaf":
+            return None
+        node, own = term.settings  # type: ignore[misc]
+        axis = self.range_axis(node)
+        return None if axis is None else own[axis]
 
     def _add(self, x: Node, axes: Axes) -> Scaled:
         return total([self._scaled(arg, axes) for arg in x.args])
@@ -277,11 +351,7 @@ class Terms:
         return _leaf(x, axes)
 
     def _stop_gradient(self, x: Node, axes: Axes) -> Scaled:
-        c, term = self._scaled(x.args[0], axes)
-        if term.op == "maximum":  # of no derivative, which the identity would share
-            rest = [arg for arg in term.args if arg != (-math.inf, ONE)]
-            if len(rest) == 1 and c == 1.0:
-                c, term = rest[0]
+        c, term = _without_floor(self._scaled(x.args[0], axes))
         return c, Term("stop_gradient", ((1.0, term),))
 
     def _astype(self, x: Node, axes: Axes) -> Scaled:
@@ -296,10 +366,10 @@ class Terms:
 
     def _equal(self, x: Node, axes: Axes) -> Scaled:
         for other, steps in (x.args, x.args[::-1]):
-            _, term = self._scaled(steps, axes)
-            if term.op == "leaf" and self.is_range(term.settings[0]):  # type: ignore[index]
-                atoms = frozenset(a for axis in term.settings[1] for a in axis)  # type: ignore[index]
-                return 1.0, Term("one_hot", (self._scaled(other, axes),), atoms=atoms)
+            counted = self._counted(steps, axes)
+            if counted is not None:
+                args = (self._scaled(other, axes),)
+                return 1.0, Term("one_hot", args, atoms=frozenset(counted))
         return _leaf(x, axes)
 
     def _where(self, x: Node, axes: Axes) -> Scaled:
@@ -472,6 +542,19 @@ def total(terms: Iterable[Scaled]) -> Scaled:
     scale = max(largest, key=lambda c: (abs(c), c)) if largest else 1.0
     parts = [(c / scale, term) for c, term in items]
     return scale, Term("sum", tuple(sorted(parts, key=lambda part: part[1].key)))
+
+
+def _without_floor(x: Scaled) -> Scaled:
+    """A term in which the larger of a value and −∞ is the value, which only derivatives tell apart."""
+    c, term = x
+    if term.op == "maximum":
+        rest = [arg for arg in term.args if arg != (-math.inf, ONE)]
+        if len(rest) == 1 and c == 1.0:
+            return _without_floor(rest[0])
+    if not term.args or term.op == "product":
+        return x
+    args = tuple([_without_floor(arg) for arg in term.args])
+    return c, Term(term.op, args, term.settings, term.atoms)
 
 
 def _collect(bag: list[tuple[Term, float]], term: Term, exponent: float) -> None:
