@@ -271,6 +271,7 @@ def titled(chapter: str) -> str:
     return chapter.replace("_", " ").capitalize().replace("Fft", "FFT")
 
 
+@functools.cache
 def entries() -> dict[str, Entry]:
     """Full name → entry, with the members of classes."""
     listed = [e for page in pages() for section in page.sections.values() for e in section]
