@@ -8,6 +8,7 @@ import re
 import runpy
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,7 @@ import pytest
 from sphinx.util.inventory import InventoryFile
 
 import nestarray as na
+from tests.browser import Browser, needs_browser
 
 ROOT = Path(na.__file__).parent.parent
 SITE = ROOT / "docs/site"
@@ -85,17 +87,45 @@ def test_every_entry_is_documented(entries: dict[str, Any]) -> None:
     assert missing == []
 
 
-def test_site(entries: dict[str, Any], tmp_path: Path) -> None:
-    site = tmp_path / "site"
-    command = [sys.executable, str(SITE / "build.py"), str(site)]
-    built = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site; warnings of the build are errors."""
+    folder = tmp_path_factory.mktemp("documentation") / "site"
+    command = [sys.executable, str(SITE / "build.py"), str(folder)]
+    built = subprocess.run(command, capture_output=True, text=True)
     assert built.returncode == 0, built.stderr[-3000:]
+    return folder
+
+
+def test_index_of_the_site(site: Path, entries: dict[str, Any]) -> None:
     with (site / "objects.inv").open("rb") as file:
         inventory = InventoryFile.load(file, "", lambda base, path: path)
     indexed = {name for names in inventory.values() for name in names}
     listed = {name for name, entry in entries.items() if inspect.isroutine(entry.object)}
     assert len(listed) > 800
     assert listed <= indexed
+
+
+def test_pages_load_nothing_from_the_network(site: Path) -> None:
     loaded = re.compile(r'<(?:script|img|link rel="(?:stylesheet|preload|icon)")[^>]*"https?://')
-    for page in site.rglob("*.html"):
-        assert not loaded.search(page.read_text()), page
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 80
+    assert [page for page in pages if loaded.search(page.read_text())] == []
+
+
+@needs_browser
+@pytest.mark.parametrize("width", [390, 1400], ids=["phone", "desktop"])
+def test_site_in_a_browser(site: Path, tmp_path: Path, width: int) -> None:
+    pages = ["index", "docs/torch_coverage", "docs/reference/container", "notebooks/index"]
+    with Browser(tmp_path, width, 800) as browser:
+        for page in pages:
+            browser.open(site / f"{page}.html")
+            assert browser.run("document.documentElement.scrollWidth") <= width, page
+        assert browser.messages == []
+        browser.run("document.querySelector('input[name=q]').value = 'softmax'")
+        browser.run("document.querySelector('input[name=q]').form.submit()")
+        until = time.monotonic() + 60
+        while not (found := browser.run("document.querySelector('#search-results li a')?.href")):
+            time.sleep(0.1)
+            assert time.monotonic() < until, "the search finds nothing"
+        assert found.endswith("functions/activations.html#nestarray.softmax")
