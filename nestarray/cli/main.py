@@ -84,8 +84,9 @@ def demo(given: argparse.Namespace, console: Console) -> int:
     with console.text_to_stderr():
         warnings.simplefilter("ignore")  # the frameworks' own
         digits = importlib.import_module("nestarray.demo.digits")
-        figures = digits.run(Path(given.output), **({"epochs": 3} if given.short else {}))
-        back = importlib.import_module("nestarray.demo.flax_in_torch").run()
+        fewer = {"epochs": 3, "tuning_epochs": 4} if given.short else {}
+        figures = digits.run(Path(given.output), **fewer)
+        back = importlib.import_module("nestarray.demo.flax_in_torch").run(**fewer)
     agrees = back["agrees"] and all(row.agrees for row in figures["rows"])
     rows = [
         {"backend": row.backend, "accuracy": row.accuracy, "agrees": row.agrees}

@@ -107,13 +107,15 @@ class Graph:
         from nestarray.exporters.native import to_tf_module as to_tf_module
         from nestarray.exporters.native import to_torch_module as to_torch_module
         from nestarray.graph.census import report as report
-        from nestarray.graph.files import load as load
+        from nestarray.graph.files import load as load_file
         from nestarray.graph.files import save as save
         from nestarray.graph.lower import lower as lower
         from nestarray.graph.passes import optimize as optimize
         from nestarray.graph.viewer.page import show as show
         from nestarray.importers.torch.state_dicts import to_torch_state_dict as to_torch_state_dict
         from nestarray.proof.verify import verify as verify
+
+        load = staticmethod(load_file)
 
     if not TYPE_CHECKING:  # type checkers would accept any attribute
 

@@ -17,7 +17,7 @@ from nestarray.typing import Nest
 
 @signature_errors(callables=("fn",))
 def associative_scan(
-    fn: Callable[..., Any], elems: Nest, *, axis: int = 0, reverse: bool = False
+    fn: Callable[[Any, Any], Any], elems: Nest, *, axis: int = 0, reverse: bool = False
 ) -> Nest:
     """All prefixes of x₀ ∘ x₁ ∘ x₂ …, for an associative operation ∘, in logarithmic depth.
 

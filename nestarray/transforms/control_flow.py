@@ -36,6 +36,8 @@ from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_f
 from nestarray.typing import Array, Nest
 
 Function = Callable[..., Any]
+Unary = Callable[[Any], Any]
+Binary = Callable[[Any, Any], Any]
 
 
 @signature_errors(callables=("true_fn", "false_fn"))
@@ -123,9 +125,7 @@ def switch(index: Array, branches: Sequence[Function], *operands: Nest) -> Nest:
 
 
 @signature_errors(callables=("cond_fn", "body_fn"))
-def while_loop(
-    cond_fn: Function, body_fn: Function, init: Nest, *, max_steps: int | None = None
-) -> Nest:
+def while_loop(cond_fn: Unary, body_fn: Unary, init: Nest, *, max_steps: int | None = None) -> Nest:
     """Apply `body_fn` as long as `cond_fn` holds: ``while cond_fn(x): x = body_fn(x)``.
 
     Args:
@@ -170,7 +170,7 @@ def while_loop(
 def fori_loop(
     lower: Array,
     upper: Array,
-    body_fn: Function,
+    body_fn: Binary,
     init: Nest,
     *,
     unroll: int | bool | None = None,
@@ -239,7 +239,7 @@ def fori_loop(
 
 @signature_errors(callables=("fn",))
 def scan(
-    fn: Function,
+    fn: Binary,
     init: Nest,
     xs: Nest = None,
     *,
@@ -287,7 +287,7 @@ def scan(
 
 
 @signature_errors(callables=("fn",))
-def map(fn: Function, xs: Nest, *, batch_size: int | None = None) -> Nest:
+def map(fn: Unary, xs: Nest, *, batch_size: int | None = None) -> Nest:
     """Apply `fn` to the rows of `xs` one after the other, and stack the results.
 
     Unlike `vmap`, which computes all rows at once, it needs the memory of one row.

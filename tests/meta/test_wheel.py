@@ -5,6 +5,7 @@ It is built without isolation and unpacked next to the environment, so nothing i
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -69,7 +70,11 @@ def test_the_command(site: Path, tmp_path: Path) -> None:
     assert run(site, tmp_path, str(site / "bin" / "nestarray"), "--version").startswith(
         "nestarray "
     )
-    assert "usage: nestarray" in run(site, tmp_path, "-m", "nestarray", "demo", "--help")
+    texts = run(site, tmp_path, "-m", "nestarray", "demo", "--short", "--json")
+    figures = json.loads(texts)
+    assert all(row["agrees"] for row in figures["torch_to_jax"]["backends"])
+    assert figures["flax_to_torch"]["agrees"]
+    assert (tmp_path / figures["picture"]).stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
