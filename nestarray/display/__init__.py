@@ -1,3 +1,3 @@
-"""Trees, tables and reports as text and HTML."""
+"""Trees, tables and reports as text, HTML and trees of rich."""
 
 from nestarray.display import text as text

@@ -224,6 +224,15 @@ def test_errors_of_a_report(graph: Graph, wrong: Graph) -> None:
     )
 
 
+def test_errors_are_of_the_calls_outside_of_loops() -> None:
+    graph = na.trace_graph(loop, jnp.ones((6, 3)), jnp.ones((3, 4)))
+    report = graph.verify(nodes=True, gradients=False)
+    boxes = diagram(graph, report).boxes
+    named = {box.name for box in boxes if box.error is not None}
+    assert named == {row.name for row in report.nodes} != set()
+    assert {box.group for box in boxes if box.error is not None} == {0}
+
+
 # -- the file -----------------------------------------------------------------------------------
 
 

@@ -138,7 +138,8 @@ def diagram(graph: Graph, report: Any = None) -> Diagram:
     heading = f"{graph.backend}, {'train' if graph.train else 'eval'}"
     whole = Diagram(graph.name, heading, found.groups, found.boxes)
     if report is not None:
-        _add_errors(whole, report)
+        numbers = {node.name: found.numbers[node] for node in graph.calls}
+        _add_errors(whole, numbers, report)
     return whole
 
 
@@ -329,9 +330,8 @@ def _type(aval: Aval | None) -> str:
     return "" if aval is None else str(aval)
 
 
-def _add_errors(whole: Diagram, report: Any) -> None:
-    """Give the boxes the comparisons of a report."""
-    numbers = {box.name: number for number, box in enumerate(whole.boxes) if box.call}
+def _add_errors(whole: Diagram, numbers: dict[str, int], report: Any) -> None:
+    """Give the boxes the comparisons of a report, by the names of calls."""
     first = report.first_divergence
     for row in report.nodes:
         name = row.name.partition(":")[0]  # a difference of shapes follows

@@ -525,7 +525,7 @@ if (data.firstDifference >= 0) {
   byId("difference").onclick = () => goTo(boxes[data.firstDifference].item);
 }
 byId("name").textContent = data.name;
-byId("heading").textContent = [data.heading, subtitleOf(root), ...data.notes].join(" · ");
+byId("heading").textContent = [data.heading, ...data.notes, subtitleOf(root)].join(" · ");
 byId("heading").classList.toggle("differs", !!data.differs);
 new ResizeObserver(() => redraw(false)).observe(svg);
 
