@@ -7,7 +7,6 @@ byte, so no port and no other package is needed.
 from __future__ import annotations
 
 import base64
-import fcntl
 import json
 import os
 import shutil
@@ -24,7 +23,9 @@ FLAGS = [
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 
-needs_browser = pytest.mark.skipif(PROGRAM is None, reason="no chromium is installed")
+needs_browser = pytest.mark.skipif(
+    PROGRAM is None or os.name != "posix", reason="no chromium is installed"
+)
 
 
 class Browser:
@@ -39,6 +40,8 @@ class Browser:
         self.messages: list[str] = []
         self.count = 0
         self.buffer = b""
+        import fcntl  # which Windows does not have
+
         pipes = (*os.pipe(), *os.pipe())  # numbered from 10, as the browser's own become 3 and 4
         there_in, self.out, self.into, there_out = [
             fcntl.fcntl(pipe, fcntl.F_DUPFD_CLOEXEC, 10) for pipe in pipes
