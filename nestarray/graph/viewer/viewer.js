@@ -259,6 +259,9 @@ function* boxDetails(box) {
   yield badge(FAMILIES.find(([name]) => name === familyOf(box))[1], familyOf(box));
   if (box.is_random) yield badge("random", "random");
   yield* errorBadges(box.error);
+  yield* callSections(box);
+}
+function* callSections(box) {
   yield* section("Value", box.type && make("p", box.type, "mono"), make("p", box.name, "mono quiet"));
   yield* section("Source line", box.line && make("p", box.line, "mono"));
   yield* section("Module", box.module && link(box.around, box.module));
@@ -287,7 +290,7 @@ function* groupDetails(group) {
     button.onclick = () => { setOpen(group, !group.isOpen); select(group); };
     yield button;
   }
-  if (call) yield* [...boxDetails(call)].slice(3);
+  if (call) yield* callSections(call);
   const inner = boxes.filter(box => box.call && ancestors(box.item).includes(group));
   const counts = new Map();
   for (const box of inner) counts.set(box.op, (counts.get(box.op) || 0) + 1);
