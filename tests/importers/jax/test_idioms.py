@@ -299,3 +299,22 @@ def test_labels_out_of_range() -> None:
     found = na.to_backend(graph(*[na.to_backend(x, "torch") for x in (LOGITS, labels)]), "jax")
     assert jnp.isnan(found).tolist() == jnp.isnan(of_classes(LOGITS, labels)).tolist()
     assert jnp.isnan(found).sum() == 2
+
+
+#: (function of a key, number of calls after lowering).
+RANDOM: dict[str, tuple[Callable[[Any], Any], int]] = {
+    "uniform": (lambda key: jax.random.uniform(key, (3, 4)), 1),
+    "bernoulli": (lambda key: jax.random.bernoulli(key, 0.3, (2, 5)), 2),
+    "haiku dropout": (lambda key: hk.dropout(key, 0.3, X) == 0.0, 6),
+}
+
+
+@pytest.mark.parametrize("backend", ["torch", "numpy"])
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_numbers(name: str, backend: str) -> None:
+    function, count = RANDOM[name]
+    graph = na.trace_graph(function, KEY).lower()
+    assert graph.report().idioms == {"random_uniform": 1}, str(graph)
+    assert len(graph.calls) == count
+    found = graph.to_backend(backend)(na.to_backend(KEY, backend))
+    assert jnp.array_equal(na.to_backend(found, "jax"), function(KEY))

@@ -14,7 +14,14 @@ from typing import Any
 from nestarray import ops
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Body, Node, bodies, iter_nodes
-from nestarray.graph.passes.idioms import activations, attention, losses, normalization, products
+from nestarray.graph.passes.idioms import (
+    activations,
+    attention,
+    losses,
+    normalization,
+    products,
+    random_numbers,
+)
 from nestarray.graph.passes.idioms.attention import PRODUCTS
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, range_axis_of, tolerance_of, traced
 from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
@@ -25,7 +32,7 @@ from nestarray.graph.passes.transposes import order_of
 
 #: The rules, in groups that are applied one after the other.
 RULES: tuple[tuple[Idiom, ...], ...] = (
-    (*normalization.RULES, *activations.RULES),
+    (*normalization.RULES, *activations.RULES, *random_numbers.RULES),
     (*attention.RULES, *losses.RULES, *products.RULES),
 )
 #: An idiom has at most so many calls.
@@ -242,10 +249,10 @@ class _Search:
             return match.replaced(self.writer) is not None
 
     def _number_of(self, node: Node) -> float | None:
-        """The number that all elements of a floating constant, or of a mask, are."""
+        """The number that all elements of a constant are; signed integers are indices."""
         if node.source != "constants" or node.aval is None:
             return None
-        if not (node.aval.dtype.is_floating or node.aval.dtype.kind == "bool"):
+        if not (node.aval.dtype.is_floating or node.aval.dtype.kind in ("bool", "uint")):
             return None
         if node.path not in self.numbers:
             x = ops.to_backend(self.constants[node.path], "numpy")

@@ -94,7 +94,7 @@ def range_axis_of(node: Node, constants: Any) -> int | None:
 
 
 def _dtype(name: str) -> str:
-    return {"mask": "bool", "indices": "int64"}.get(name, "float64")
+    return {"mask": "bool", "indices": "int64", "bits": "uint32"}.get(name, "float64")
 
 
 @cache

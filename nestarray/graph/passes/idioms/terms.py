@@ -75,6 +75,8 @@ _ELEMENTWISE = frozenset(
         "maximum",
         "minimum",
         "isfinite",
+        "bitwise_or",
+        "bitwise_right_shift",
     ]
 )
 #: Ops along one axis that keep the shape.
@@ -363,6 +365,12 @@ class Terms:
         if term.op == "one_hot":
             return c, term
         return 1.0, Term("astype", ((c, term),), x.aval.dtype.name)
+
+    def _bitcast(self, x: Node, axes: Axes) -> Scaled:
+        arg = x.args[0]
+        if x.aval is None or _shape(arg) != x.aval.shape:
+            return _leaf(x, axes)
+        return 1.0, Term("bitcast", (self._scaled(arg, axes),), x.aval.dtype.name)
 
     def _equal(self, x: Node, axes: Axes) -> Scaled:
         for other, steps in (x.args, x.args[::-1]):

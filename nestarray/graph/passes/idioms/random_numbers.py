@@ -1,0 +1,58 @@
+"""Uniform random numbers from random bits, as `jax.random` computes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import nestarray.ops as ops
+from nestarray import dtypes
+from nestarray.graph.node import Aval, Node, iter_nodes
+from nestarray.graph.passes.idioms.idiom import Idiom, Match
+from nestarray.graph.passes.rewriting import arguments_of, op_name
+
+#: Calls between the bits and the numbers.
+_MOST_STEPS = 10
+
+
+def _fraction(bits: Any) -> Any:
+    """A number in [1, 2) with a random mantissa, minus 1."""
+    number = ops.bitwise_or(ops.bitwise_right_shift(bits, 9), 0x3F800000)
+    return ops.bitcast(number, dtypes.float32) - 1.0
+
+
+def _at_least_zero(bits: Any) -> Any:
+    return ops.maximum(_fraction(bits), 0.0)
+
+
+def _search(root: Node) -> Iterator[dict[str, Node]]:
+    """The random bits behind a value."""
+    nodes = [root]
+    for _ in range(_MOST_STEPS):
+        nodes = list(dict.fromkeys(iter_nodes([(node.args, node.kwargs) for node in nodes])))
+        for node in nodes:
+            if op_name(node) == "random_bits":
+                yield {"bits": node}
+
+
+def _replacement(match: Match) -> Node | None:
+    bits = match.node("bits")
+    if op_name(bits) != "random_bits" or bits.aval is None or bits.aval.dtype is not dtypes.uint32:
+        return None
+    given = arguments_of(bits)
+    aval = Aval(bits.aval.shape, dtypes.float32)
+    y = match.writer.call(
+        "random_uniform", given["key"], like=match.root, aval=aval, shape=given["shape"]
+    )
+    return match.finish(y, match.axes["bits"])
+
+
+RULES = tuple(
+    [
+        Idiom(
+            "random_uniform", pattern, {"bits": "n"}, frozenset([root]), frozenset(["bitcast"]),
+            _replacement, anchors=("bits",), search=_search,
+        )
+        for pattern, root in ((_at_least_zero, "maximum"), (_fraction, "subtract"))
+    ]
+)  # fmt: skip
