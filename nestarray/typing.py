@@ -21,8 +21,11 @@ Array: TypeAlias = Any
 DTypeLike: TypeAlias = Any
 #: A Container, or dicts, lists, tuples … of arrays; see `nestarray.tree`.
 Nest: TypeAlias = Any
+#: The sizes of the axes.
 Shape: TypeAlias = Sequence[int]
+#: One axis, several, or all of them: None.
 Axis: TypeAlias = int | Sequence[int] | None
+#: One axis or several.
 Axes: TypeAlias = int | Sequence[int]
 
 #: The Python number types, in the order of their kinds.

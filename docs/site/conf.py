@@ -26,6 +26,7 @@ html_title = "nestarray"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
 pygments_style, pygments_dark_style = "friendly", "monokai"
 

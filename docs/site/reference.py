@@ -101,6 +101,15 @@ REPORTS = {
     "nestarray.display.table": ("Table",),
 }
 
+STORAGE = """Arrays that stay in their file.
+
+`Container.save` and `Container.load` write and read the files.
+"""
+FRONTENDS = (
+    ":doc:`PyTorch coverage <../torch_coverage>` and :doc:`JAX coverage <../jax_coverage>` list the "
+    "names."
+)
+
 
 class Entry(NamedTuple):
     """A public name: the module, the name in it (`Container.map`), the object."""
@@ -250,15 +259,19 @@ def pages() -> list[Page]:
         Page("interchange", "Variables of other libraries", "", grouped(INTERCHANGE, here)),
         Page("arrays", "Arrays and backends", "", grouped(ARRAYS, here)),
     ]
-    return found + [
-        module_page(m) for m in ("dtypes", "tree", "storage", "testing", "errors", "typing")
+    return [
+        *found,
+        *(module_page(name) for name in ("dtypes", "tree", "testing", "errors")),
+        module_page("storage", STORAGE),
+        module_page("typing", "Type aliases for annotations."),
+        Page("frontends", "nestarray.frontends", f"{documented('frontends')}\n\n{FRONTENDS}", {}),
     ]
 
 
-def module_page(name: str) -> Page:
-    """A page for all public names of a module, below the docstring of the module."""
+def module_page(name: str, text: str = "") -> Page:
+    """A page for all public names of a module, below a text or the docstring of the module."""
     full = f"nestarray.{name}"
-    return Page(name, full, documented(name), {"": entries_of(full)})
+    return Page(name, full, text or documented(name), {"": entries_of(full)})
 
 
 def documented(module: str) -> str:

@@ -19,8 +19,8 @@ from sphinx.util.inspect import stringify_signature
 
 import nestarray as na
 
-#: Code, bold text and addresses; they stay as they are, single backticks excepted.
-TOKEN = re.compile(r"(``[^`]+``\w?|`[^`]+`\w?|\*\*\w[^*]*\*\*|https?://\S+)")
+#: Roles, code, bold text and addresses; they stay as they are, single backticks excepted.
+TOKEN = re.compile(r"(:\w+:`[^`]+`|``[^`]+``\w?|`[^`]+`\w?|\*\*\w[^*]*\*\*|https?://\S+)")
 NAME = re.compile(r"[A-Za-z_][\w.]*")
 PROMPT = re.compile(r"^ *>>>", re.MULTILINE)
 SECTION = re.compile(r"^(Returns|Yields|References):\n((?:    .*\n|\n)*)", re.MULTILINE)
@@ -31,7 +31,8 @@ COLON = "\ue000"
 
 def page(page: Page) -> str:
     """The text of a page."""
-    module = next(e.module for entries in page.sections.values() for e in entries)
+    listed = [entry for entries in page.sections.values() for entry in entries]
+    module = listed[0].module if listed else "nestarray"
     parts = [heading(page.title, "="), document(page.text, module, ())]
     for title, entries in page.sections.items():
         if title:
@@ -63,16 +64,17 @@ def functions_as_methods() -> str:
 def entry(e: Entry, with_members: bool = True) -> str:
     """The directive of an entry."""
     value, kind, options = e.object, "data", [f":module: {e.module}"]
+    is_ours = reference.source(value).startswith("nestarray")
     is_member = "." in e.name
     signature = ""
     if isinstance(value, (property, functools.cached_property)):
         kind = "property"
         getter = getattr(value, "fget", None) or value.func
         if returns := getter.__annotations__.get("return"):
-            options.append(f":type: {returns}")
-    elif inspect.isclass(value):
+            options.append(f":type: {returns}".replace("builtins.", ""))
+    elif inspect.isclass(value) and is_ours:
         kind, signature = "class", signature_of(value, without_first=False)
-    elif callable(value) or isinstance(value, (staticmethod, classmethod)):
+    elif is_ours and (callable(value) or isinstance(value, (staticmethod, classmethod))):
         kind = "method" if is_member else "function"
         is_static = isinstance(value, staticmethod)
         signature = signature_of(value, without_first=is_member and not is_static)
@@ -81,7 +83,8 @@ def entry(e: Entry, with_members: bool = True) -> str:
     elif is_member:
         kind = "attribute"
     else:
-        options += [f":value: {value!r}"] if not isinstance(value, dict) else []
+        shown = repr(value).replace("typing.", "").replace("collections.abc.", "")
+        options += [f":value: {shown}"] if not isinstance(value, dict) else []
     scope = f"{e.module}.{e.name.rpartition('.')[0] or e.name}"
     text = document(documentation(e), scope, parameters(value), is_method=kind == "method")
     if kind == "class" and with_members:
@@ -93,8 +96,12 @@ def entry(e: Entry, with_members: bool = True) -> str:
 def documentation(e: Entry) -> str:
     """The docstring of an entry; of a value, the ``#:`` comment above its assignment."""
     document = inspect.getdoc(e.object) or ""
+    if document.startswith("Alias for field number"):
+        return ""
+    if not reference.source(e.object).startswith("nestarray"):
+        return comment(e)
     if callable(e.object) or hasattr(e.object, "__get__"):
-        return "" if document.startswith("Alias for field number") else document
+        return document
     if document == (inspect.getdoc(type(e.object)) or ""):
         return comment(e)
     return document
@@ -122,7 +129,7 @@ def signature_of(value: Any, *, without_first: bool) -> str:
     shown = [p.replace(default=_Printed(p.default)) if _is_object(p.default) else p for p in shown]
     result = inspect.Signature.empty if inspect.isclass(value) else signature.return_annotation
     signature = signature.replace(parameters=shown, return_annotation=result)
-    return stringify_signature(signature, unqualified_typehints=True)
+    return stringify_signature(signature, unqualified_typehints=True).replace("builtins.", "")
 
 
 def _is_object(default: Any) -> bool:

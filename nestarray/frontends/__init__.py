@@ -1,4 +1,17 @@
-"""The public interfaces of other frameworks on nestarray's ops; PyTorch's, and parts of JAX's."""
+"""Functions of PyTorch and JAX under their names, for arrays of any framework.
+
+``from nestarray.frontends import torch`` or ``jax`` replaces the import of the framework in code
+that computes with arrays. The functions have the arguments, dtypes and derivatives of the original
+on every backend.
+
+Example:
+    >>> import numpy as np
+    >>> from nestarray.frontends import jax, torch
+    >>> jax.numpy.clip(np.asarray([-1.0, 0.5]), 0, 1)
+    array([0. , 0.5])
+    >>> torch.nn.functional.relu(np.asarray([-1.0, 0.5]))
+    array([0. , 0.5])
+"""
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
