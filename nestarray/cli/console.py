@@ -86,7 +86,7 @@ class Console:
 
     @contextlib.contextmanager
     def text_to_stderr(self) -> Iterator[None]:
-        """With JSON, send to stderr what the block prints."""
+        """With JSON, send the output of the block to stderr."""
         with contextlib.redirect_stdout(sys.stderr) if self.is_json else contextlib.nullcontext():
             yield
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import warnings
 from pathlib import Path
 from typing import Any
@@ -58,17 +59,7 @@ def show(given: argparse.Namespace, console: Console) -> int:
     head = f"{source.path}: {_format_of(source)}, {len(c.paths()):,}{of} leaves, {count:,} parameters, {bytes_text(stored)}"
     console.text(head, "bold")
     if given.all:
-        columns: dict[str, list[Any]] = {"path": [], "dtype": [], "shape": [], "bytes": []}
-        for path, x in c.flat_items():
-            is_array = isinstance(x, StoredArray)
-            row = (
-                (path, x.dtype_name, str(list(x.shape)), x.nbytes)
-                if is_array
-                else (path, type(x).__name__, repr(x), None)
-            )
-            for column, value in zip(columns.values(), row):
-                column.append(value)
-        console.table(Table(columns))
+        console.table(_all_leaves(c))
     else:
         console.tree(c.spec, c.leaves(), _ROWS)
     for key, value in source.metadata.items():
@@ -77,18 +68,33 @@ def show(given: argparse.Namespace, console: Console) -> int:
     return 0
 
 
+def _all_leaves(c: Container) -> Table:
+    """A row for each leaf."""
+
+    def cells(leaf: Any) -> tuple[str, str, int | None]:
+        if isinstance(leaf, StoredArray):
+            return leaf.dtype_name, str(list(leaf.shape)), leaf.nbytes
+        return type(leaf).__name__, repr(leaf), None
+
+    rows = [(path, *cells(leaf)) for path, leaf in c.flat_items()]
+    names = ("path", "dtype", "shape", "bytes")
+    return Table({name: [row[i] for row in rows] for i, name in enumerate(names)})
+
+
 def _format_of(source: Source) -> str:
     return type(source).__module__.rpartition(".")[2]
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, (bool, int, str)) or value is None else repr(value)
+    """The value, if JSON has it, or its text."""
+    is_finite = isinstance(value, float) and math.isfinite(value)
+    return value if is_finite or isinstance(value, (int, str, type(None))) else repr(value)
 
 
 def _read(path: str, format: str | None, *patterns: str) -> Container:
     """A checkpoint, mapped into memory if its format can be."""
     place = Path(path)
-    is_mapped = shards.is_index(place) or place.suffix in _MAPPED
+    is_mapped = format is None and (shards.is_index(place) or place.suffix in _MAPPED)
     return load(path, *patterns, format=format, backend="numpy", memory_map=is_mapped)
 
 

@@ -55,7 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = console.warn
-            return given.command(given, console)
+            code = given.command(given, console)
+            sys.stdout.flush()
+            return code
     except BrokenPipeError:  # the reader, such as head, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK

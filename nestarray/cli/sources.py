@@ -152,7 +152,7 @@ def _file(name: str) -> Any:
     except RuntimeError as error:
         first = str(error).strip().splitlines()[0]
         raise Failure(
-            f"{name!r} is no file of torch.jit.save ({first}); weights alone are no model: name the "
+            f"{name!r} is not a file of torch.jit.save ({first}); weights are not a model: name the "
             "module that holds them, as file.py:object"
         ) from error
 

@@ -149,7 +149,7 @@ def test_scripted_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "scripted.pt", "--to", "jax", "--input", "4,3"]) == 0
     torch.save({"w": torch.ones(2)}, "weights.pt")
     assert main(["check", "weights.pt", "--to", "jax", "--input", "4,3"]) == 2
-    assert "weights alone are no model" in capsys.readouterr().err
+    assert "weights are not a model" in capsys.readouterr().err
 
 
 def test_convert(capsys: pytest.CaptureFixture[str]) -> None:

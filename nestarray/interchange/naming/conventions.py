@@ -2,7 +2,7 @@
 
 Layers keep their names. The parameters of a layer get the names of the other library, and kernels
 its order of axes: outputs first in PyTorch, last in Flax, Keras and Haiku. The names in a layer and
-the ranks of its arrays tell what they are; a matrix without bias is an embedding if the name of its
+the ranks of its arrays give their role; a matrix without bias is an embedding if the name of its
 layer says so.
 """
 
