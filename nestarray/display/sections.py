@@ -26,12 +26,15 @@ class Sections(NamedTuple):
 
 
 class HasSections:
-    """The base of reports, which show their `_sections` in notebooks and with ``rich.print``."""
+    """The base of reports: a text, and `_sections` for notebooks and ``rich.print``."""
 
     __slots__ = ()
 
     def _sections(self) -> Sections:
         raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def _repr_html_(self) -> str:
         """The HTML of notebooks: a heading with notes, and tables that open and close."""

@@ -34,7 +34,7 @@ _CHANNELS_FIRST = frozenset(
 _PRODUCTS = frozenset(["linear", "matmul", "mm", "bmm", "addmm", "baddbmm"])
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class GraphReport(HasSections):
     """The counts that `Graph.report` gives.
 

@@ -54,7 +54,7 @@ class Problem:
         return f"{self.what}{times}{f' ({self.where})' if self.where else ''}: {self.reason}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class CheckReport(HasSections):
     """The report of `check`.
 

@@ -123,7 +123,7 @@ class Sample:
         return {"seed": self.seed, "ok": self.ok, **rows}
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Report(HasSections):
     """What `Graph.verify` found.
 

@@ -95,5 +95,7 @@ def test_reports() -> None:
     text = printed(report, 120)
     assert text.startswith("Sequential on torch (eval): agrees\n├── ")
     assert "outputs: 1 of 1 agree" in text
+    for shown in (report, graph.report(), na.check(net, torch.ones(3, 4), target="numpy")):
+        assert repr(shown) == str(shown)
     report.outputs[0].__dict__["error"] = 1.0  # a frozen dataclass
     assert "\x1b[1;31mFalse\x1b[0m" in printed(report, 120, color=True)
