@@ -95,7 +95,7 @@ class _Arguments:
             if not isinstance(got, Mapping) or set(got) != set(want):
                 keys = list(got) if isinstance(got, Mapping) else type(got).__name__
                 raise ArgumentError(
-                    f"{self.name}: argument {name!r}: got {keys}, expected a mapping with {list(want)}"
+                    f"{self.name}: {_described(name)}: got {keys}, expected a mapping with {list(want)}"
                 )
             for key in want:
                 self._match(f"{name}[{key!r}]", want[key], got[key])
@@ -103,13 +103,13 @@ class _Arguments:
             if not isinstance(got, (list, tuple)) or len(got) != len(want):
                 size = len(got) if isinstance(got, (list, tuple)) else type(got).__name__
                 raise ArgumentError(
-                    f"{self.name}: argument {name!r}: got {size}, expected {len(want)} items"
+                    f"{self.name}: {_described(name)}: got {size}, expected {len(want)} items"
                 )
             for i, item in enumerate(want):
                 self._match(f"{name}[{i}]", item, got[i])
         elif got is not want and (getattr(got, "ndim", 0) or got != want):
             raise ArgumentError(
-                f"{self.name}: argument {name!r}: got {got!r}, but the graph was traced with "
+                f"{self.name}: {_described(name)}: got {got!r}, but the graph was traced with "
                 f"{want!r}, which is part of the program; trace again with the new value"
             )
 
@@ -118,7 +118,7 @@ class _Arguments:
         if backend != self.graph.backend:
             came = type(got).__name__ if backend is None else f"an array of {backend}"
             raise ArgumentError(
-                f"{self.name}: argument {name!r}: got {came}, expected an array of {self.graph.backend}; "
+                f"{self.name}: {_described(name)}: got {came}, expected an array of {self.graph.backend}; "
                 f'move it with na.to_backend(x, "{self.graph.backend}")'
             )
         if want.aval is None:
@@ -130,7 +130,7 @@ class _Arguments:
             self.sizes.fit(name, want.aval.shape, shape)
         if dtype is not want.aval.dtype and not self._is_narrowed(dtype, want.aval.dtype):
             raise DtypeError(
-                f"{self.name}: argument {name!r}: got {dtype.name}, the graph was traced with "
+                f"{self.name}: {_described(name)}: got {dtype.name}, the graph was traced with "
                 f"{want.aval.dtype.name}; cast it with na.astype(x, na.{want.aval.dtype.name})"
             )
         return got
@@ -278,6 +278,11 @@ def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
 
 def _argument_name(want: Any, index: int) -> str:
     return want.path if isinstance(want, Node) and want.path else f"argument {index}"
+
+
+def _described(name: str) -> str:
+    """An argument in a message; settings by position have no name."""
+    return name if name.startswith("argument ") else f"argument {name!r}"
 
 
 def is_abstract(x: Any) -> bool:

@@ -197,5 +197,6 @@ def _foreign_call(source: PythonSource, error: TypeError) -> ConversionError:
     frames = [f for f, _ in traceback.walk_tb(error.__traceback__)]
     return ConversionError(
         f"trace_graph: {source.name}: {line_of(reversed(frames))}: a function of another library "
-        f"was called on a traced array; use the function of na that does the same ({error})"
+        f"was called on a traced array; use the function of na that does the same, or give the "
+        f"example as arrays of that library, which then traces the function ({error})"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from nestarray.backends import backend_of_type, chapter
+from nestarray.backends import backend_of_type, chapter, core
 from nestarray.backends.transfer import move
 from nestarray.container import Container
 from nestarray.container.spec import Spec
@@ -107,12 +107,14 @@ def convert_arrays(
         leaves: arrays of any backend, and other values.
         backend: the framework to convert to.
         places: the present values of the targets: where one is an array, its framework is used
-            instead of `backend`.
+            instead of `backend`, but for leaves that are being traced.
     """
     moved: dict[tuple[int, str], Any] = {}
     result = []
     for leaf, place in zip(leaves, places or (None,) * len(leaves), strict=True):
-        target = backend_of_type(type(place)) or backend
+        source = backend_of_type(type(leaf))
+        is_traced = source is not None and core(source).is_traced(leaf)
+        target = backend if is_traced else backend_of_type(type(place)) or backend
         if (id(leaf), target) not in moved:
             moved[id(leaf), target] = move(leaf, target)
         value = moved[id(leaf), target]

@@ -7,12 +7,13 @@ and choices are calls with bodies.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nestarray import backends, dtypes
+from nestarray import backends, dtypes, tree
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.frontends.jax import vocabulary
@@ -88,7 +89,9 @@ class JaxImporter:
         if not callable(request.source) or isinstance(request.source, type):
             return False
         example = (request.args, request.kwargs)
-        return backends.find_backend(example) in ("jax", None) and uses_jax(request.source, example)
+        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
+        is_jax = found <= {"jax", "numpy"} and found != {"numpy"}  # JAX takes arrays of NumPy
+        return is_jax and uses_jax(request.source, example)
 
     def keywords(self, source: Any) -> frozenset[str]:
         """The arguments with the variables of a model."""
@@ -100,6 +103,10 @@ class JaxImporter:
 
         program = program_of(request)
         example, structure = jax.tree.flatten((program.args, program.kwargs))
+        example = [_on_jax(x) for x in example]
+        if not program.is_closed:  # else values are known by identity
+            v, s = program.v.map(_on_jax), program.s.map(_on_jax)
+            program = dataclasses.replace(program, v=v, s=s)
         leaves = [key_words(x) for x in example]
         inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
         names = argument_names(program.signed, len(program.args))
@@ -139,6 +146,13 @@ class JaxImporter:
         return Imported(program.name, operations, graph, avals)
 
 
+def _on_jax(x: Any) -> Any:
+    """An array of NumPy as one of JAX; other values unchanged."""
+    import jax.numpy as jnp
+
+    return jnp.asarray(x) if backends.backend_of_value(x) == "numpy" else x
+
+
 class _Output(NamedTuple):
     """What a traced function returns.
 
@@ -174,7 +188,7 @@ class _Translation:
         self.equations: list[Any] = []  # the same and other equations, in order
         self.depth = 0  # of the bodies that are being translated
         self.outer = NOWHERE  # of the equations that are being translated
-        self.dropped: list[str] = []
+        self.dropped = program.dropped
         self.closed_variables: dict[int, Any] = {}  # id of an array → Given
         self.rules = 0  # around the equations that are being translated
         self.traced_rules: dict[Any, tuple[Any, ...]] = {}  # equation → jaxprs of its derivative

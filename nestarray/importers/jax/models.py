@@ -60,6 +60,7 @@ class Program:
         args, kwargs: the example, without the arguments that are variables.
         v, s: parameters and state.
         is_closed: whether the variables are values that the function names.
+        dropped: effects of the trace that the graph does not have.
     """
 
     name: str
@@ -70,6 +71,7 @@ class Program:
     v: Container = field(default_factory=Container)
     s: Container = field(default_factory=Container)
     is_closed: bool = False
+    dropped: list[str] = field(default_factory=list)
 
 
 def kind_of(source: Any) -> str:
@@ -125,11 +127,38 @@ def _function(request: Request) -> Program:
             if kind_of(part) == "objax"
             for path, x in objax.variables_of(part).items()
         }
-        with training, named_modules(parts), objax.assigned(written) as new:
+        with (
+            training,
+            named_modules(parts),
+            objax.assigned(written) as new,
+            _kept_attributes(function, dropped),
+        ):
             return function(*args, **kwargs), new
 
     v, s = _closed_variables(function)
-    return Program(name, run, function, request.args, kwargs, v, s, is_closed=True)
+    dropped: list[str] = []
+    return Program(name, run, function, request.args, kwargs, v, s, is_closed=True, dropped=dropped)
+
+
+@contextlib.contextmanager
+def _kept_attributes(source: Any, dropped: list[str]) -> Iterator[None]:
+    """Undo writes of traced arrays into an object's attributes, and note them."""
+    import jax
+    from jax.core import Tracer
+
+    def is_traced(x: Any) -> bool:
+        return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(x))
+
+    before = dict(getattr(source, "__dict__", {}))
+    try:
+        yield
+    finally:
+        after = dict(getattr(source, "__dict__", {}))
+        for name in filter(lambda name: is_traced(after[name]), after):
+            dropped.append(f"{type(source).__name__}.{name}, which a call writes")
+            object.__delattr__(source, name)
+            if name in before:
+                object.__setattr__(source, name, before[name])
 
 
 def _function_of(

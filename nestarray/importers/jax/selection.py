@@ -16,7 +16,8 @@ _PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "objax", "op
 def uses_jax(function: Any, example: Any) -> bool:
     """Whether a function is of JAX, names functions or objects of it, or takes its arguments.
 
-    Its arguments are methods of JAX's arrays, and nodes of classes that are registered with JAX.
+    Its arguments are methods of JAX's arrays, functions of JAX, and nodes of classes that are
+    registered with JAX.
 
     Args:
         function: any callable.
@@ -30,10 +31,16 @@ def uses_jax(function: Any, example: Any) -> bool:
     methods = {name for name in dir(jax.Array) if not name.startswith("_")}
     for other in (Traced, str, dict, list, tuple, int, float, slice):
         methods -= {*dir(other)}
-    return Search(_is_of_jax, frozenset(methods), _PACKAGES).finds(function, example)
+    search = Search(_is_of_jax, frozenset(methods), _PACKAGES)
+    given = [x for x in tree.leaves(example) if callable(x)]
+    return search.finds(function, example) or search.visit(given)
 
 
 def _is_of_jax(value: Any) -> bool:
+    from jax.core import Tracer
+
+    if isinstance(value, Tracer):  # a leaked one, which the trace reports
+        return True
     if backends.is_array(value) or isinstance(value, types.ModuleType):
         return False
     owner = value if callable(value) else type(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import traceback
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from nestarray.errors import ConversionError
 from nestarray.graph.builder import line_name
 
 _PACKAGE = str(Path(__file__).parents[2])
+_LIBRARIES = ("jax", "flax", "haiku", "equinox", "objax", "optax")
 
 #: JAX's error → the cause and the remedy; the first whose class fits is used.
 _REMEDIES = (
@@ -48,6 +50,15 @@ _REMEDIES = (
         "object or a variable; return such arrays instead; `with jax.checking_leaks():` finds the "
         "function that stores them",
     ),
+    (
+        "TraceContextError",
+        "it writes variables of an NNX module that it uses by name; trace the module itself, or "
+        'pass it as an argument and name that: na.trace_graph(fn, module, x, v="module")',
+    ),
+    (
+        "__format__",
+        "it formats the value of an array as text; print with jax.debug.print, and return the array",
+    ),
 )
 
 
@@ -58,12 +69,13 @@ def explained(name: str) -> Iterator[None]:
     Args:
         name: of the source.
     """
-    import jax
 
     try:
         yield
-    except (jax.errors.JAXTypeError, jax.errors.JAXIndexError, TypeError) as error:
+    except Exception as error:
         kinds = [cls.__name__ for cls in type(error).__mro__]
+        if str(error).endswith("Tracer.__format__"):
+            kinds.append("__format__")
         if "Shapes must be 1D sequences of concrete values" in str(error):
             kinds.append("ConcretizationTypeError")
         cause = next((text for kind, text in _REMEDIES if kind in kinds), "")
@@ -92,10 +104,9 @@ def refuse_leaked(name: str, constant: Any) -> None:
 
 
 def _line_of(error: Exception) -> str:
-    """The innermost line outside of JAX and this package."""
-    import jax
-
-    others = (_PACKAGE, *jax.__path__)
+    """The innermost line outside of JAX, the libraries of its models and this package."""
+    libraries = [sys.modules[name] for name in _LIBRARIES if name in sys.modules]
+    others = (_PACKAGE, *[path for library in libraries for path in library.__path__])
     found = traceback.extract_tb(error.__traceback__)
     frames = [frame for frame in found if not frame.filename.startswith(others)]
     return line_name(frames[-1].filename, frames[-1].lineno or 0) if frames else ""

@@ -11,7 +11,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nestarray import backends, dtypes
+from nestarray import backends, dtypes, tree
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.frontends.torch import vocabulary
 from nestarray.graph.binding import argument_names
@@ -53,7 +53,8 @@ class TorchImporter:
             return True
         is_function = callable(request.source) and not isinstance(request.source, Module)
         example = (request.args, request.kwargs)
-        if not is_function or backends.find_backend(example) != "torch":
+        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
+        if not is_function or found != {"torch"}:
             return False
         return request.sizes.is_asked or uses_torch(request.source, example)
 
