@@ -10,11 +10,8 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import nestarray as na
-from nestarray import lazy_imports
-from nestarray.cli import doctor, files, models
 from nestarray.cli.console import Console, Failure
 from nestarray.config import BACKENDS
 from nestarray.errors import ConversionError, NestarrayError
@@ -55,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = console.warn
-            code = given.command(given, console)
+            code = _function(given.command)(given, console)
             sys.stdout.flush()
             return code
     except BrokenPipeError:  # the reader, such as head, has enough
@@ -78,25 +75,10 @@ def _one_line(error: Exception) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
-def demo(given: argparse.Namespace, console: Console) -> int:
-    """Run the programs of `nestarray.demo`."""
-    needed = ("torch", "jax", "tensorflow", "sklearn", "matplotlib", "rich", "optax", "flax")
-    for package in needed:
-        lazy_imports.optional(package, "the demo needs", extra="all,demo")
-    with console.text_to_stderr():
-        warnings.simplefilter("ignore")  # the frameworks' own
-        digits = importlib.import_module("nestarray.demo.digits")
-        fewer = {"epochs": 3, "tuning_epochs": 4} if given.short else {}
-        figures = digits.run(Path(given.output), **fewer)
-        back = importlib.import_module("nestarray.demo.flax_in_torch").run(**fewer)
-    agrees = back["agrees"] and all(row.agrees for row in figures["rows"])
-    rows = [
-        {"backend": row.backend, "accuracy": row.accuracy, "agrees": row.agrees}
-        for row in figures["rows"]
-    ]
-    console.json({"torch_to_jax": {"backends": rows, "before": figures["before"], "after": figures["after"]},
-                  "flax_to_torch": back, "picture": str(figures["picture"])})  # fmt: skip
-    return OK if agrees else NEGATIVE
+def _function(name: str) -> Command:
+    """The function of a command, ``files.show``; its module is imported now: tracing needs a second."""
+    module, _, function = name.partition(".")
+    return getattr(importlib.import_module(f"nestarray.cli.{module}"), function)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -109,7 +91,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"nestarray {na.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
 
-    def command(name: str, function: Command, help: str) -> argparse.ArgumentParser:
+    def command(name: str, function: str, help: str) -> argparse.ArgumentParser:
         added = commands.add_parser(name, help=help, description=help)
         added.add_argument("--json", action="store_true", help="print one JSON document")
         added.add_argument(
@@ -118,16 +100,16 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(command=function)
         return added
 
-    command("doctor", doctor.doctor, "versions, devices and compatibility of the frameworks")
+    command("doctor", "doctor.doctor", "versions, devices and compatibility of the frameworks")
 
-    show = command("show", files.show, "the tree, sizes and dtypes of a checkpoint")
+    show = command("show", "files.show", "the tree, sizes and dtypes of a checkpoint")
     show.add_argument("file", help="a file, the index of a sharded model, or a directory")
     show.add_argument("--flat", action="store_true", help="the names in the file, not as a tree")
     _match(show)
     show.add_argument("--all", action="store_true", help="one line for each leaf, none folded")
     _format(show)
 
-    diff = command("diff", files.diff, "the differences between two checkpoints")
+    diff = command("diff", "files.diff", "the differences between two checkpoints")
     diff.add_argument("a", metavar="A", help="the old checkpoint")
     diff.add_argument("b", metavar="B", help="the new checkpoint")
     diff.add_argument("--rtol", type=float, default=0.0, help="relative tolerance")
@@ -137,7 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     _names(diff)
     _format(diff)
 
-    convert = command("convert-weights", files.convert_weights,
+    convert = command("convert-weights", "files.convert_weights",
                       "write the weights of A to B, under the names and in the layout of another library")  # fmt: skip
     convert.add_argument("a", metavar="A", help="the checkpoint to read")
     convert.add_argument(
@@ -154,12 +136,14 @@ def _parser() -> argparse.ArgumentParser:
     _flatten(convert)
     _format(convert)
 
-    check = command("check", models.check, "whether each operation of a model can be converted")
+    check = command("check", "models.check", "whether each operation of a model can be converted")
     _model(check)
     check.add_argument("--to", required=True, choices=BACKENDS, help="the framework to convert to")
 
     convert = command(
-        "convert", models.convert, "convert a model, prove that it computes the same, and write it"
+        "convert",
+        "models.convert",
+        "convert a model, prove that it computes the same, and write it",
     )
     _model(convert)
     convert.add_argument(
@@ -170,7 +154,9 @@ def _parser() -> argparse.ArgumentParser:
     convert.add_argument("--optimize", action="store_true", help="fold and fuse calls first")
 
     run = command(
-        "demo", demo, "train, move, compare and fine-tune networks in all frameworks; two minutes"
+        "demo",
+        "demo.demo",
+        "train, move, compare and fine-tune networks in all frameworks; two minutes",
     )
     run.add_argument("--output", default="demo_output", help="the folder of the picture")
     run.add_argument("--short", action="store_true", help="fewer epochs")

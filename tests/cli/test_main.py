@@ -78,9 +78,6 @@ def test_demo_names_missing_packages(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "optax", None)
-    na.lazy_imports.optional.cache_clear() if hasattr(
-        na.lazy_imports.optional, "cache_clear"
-    ) else None
     assert main(["demo"]) == 2
     err = capsys.readouterr().err
     assert "the demo needs the package 'optax'" in err
@@ -98,13 +95,19 @@ def test_interruption(tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPat
 def test_the_process(tmp_path: Path) -> None:
     na.Container(w=np.ones(2)).save(tmp_path / "c.npz")
 
+    code = (
+        "import sys; from nestarray.cli import main; code = main(['show', 'no.npz']); "
+        "print({'torch', 'jax', 'tensorflow', 'nestarray.importers'} & set(sys.modules)); "
+        "sys.exit(code)"
+    )
+
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-W", "error", "-m", "nestarray", *arguments]
+        command = [sys.executable, "-W", "error", *arguments]
         return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
 
-    shown = run("show", "c.npz")
+    shown = run("-m", "nestarray", "show", "c.npz")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "w  f64[2]  16 B" in shown.stdout
-    failed = run("show", "no.npz")
-    assert (failed.returncode, failed.stdout) == (2, "")
+    failed = run("-c", code)
+    assert (failed.returncode, failed.stdout) == (2, "set()\n")  # it starts without frameworks
     assert failed.stderr == "nestarray: error: 'no.npz': there is no such file\n"
