@@ -18,7 +18,7 @@ from nestarray.graph.passes.idioms.losses import _filled_difference
 from nestarray.nn import Module
 from nestarray.nn.module import Variable
 
-NUMBERS = {"eps": 1e-3, "scale": 0.3, "fill": -1e30}
+NUMBERS = {"eps": 1e-3, "scale": 0.3, "fill": -1e30, "keep": 0.75, "gain": 1 / 0.75}
 SIZES = {"b": 2, "t": 3, "s": 4, "d": 5, "e": 6, "n": 3, "c": 4, "g": 1}
 #: Sizes of normalization → the op with weights.
 NORMS = {
@@ -53,6 +53,8 @@ def drawn(rule: Idiom, sizes: Any, seed: int = 0) -> dict[str, Any]:
                 arrays[name][0, 1] = rule.name_of_mask == "dropped"  # a row without any position
             elif rule.pattern is _filled_difference:
                 arrays[name][:] = True  # where it is False the derivatives differ
+        elif name == "uniform":  # of this key
+            arrays[name] = np.asarray([1, 2], "uint32")
         elif name == "indices":
             arrays[name] = np.asarray([2, -1, 0][: shape[0]])
         elif axes:
@@ -78,6 +80,9 @@ class Pattern(Module):
     def forward(self, *arrays: Any) -> Any:
         values = {**NUMBERS, **dict(zip(self.given, arrays, strict=True))}
         values |= {name: getattr(self, name) for name in self.held}
+        if "uniform" in values:
+            shape = tuple([SIZES[letter] for letter in "bts"])
+            values["uniform"] = na.random_uniform(values["uniform"], shape=shape)
         if self.rule.name == "cross_entropy" and "indices" in values:
             values["indices"] = na.clip(values["indices"], 0, SIZES["c"] - 1)
             values["fill"] = math.nan if self.rule.pattern is _filled_difference else 2.0

@@ -253,6 +253,25 @@ def test_attention(name: str, dtype: str) -> None:
     assert report.ok, str(report)
 
 
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_dropout_of_attention_weights(is_shared: bool) -> None:
+    """The op draws a number for each weight; Flax's default drops the same ones in all heads."""
+    module = nn.MultiHeadDotProductAttention(
+        2, dropout_rate=0.3, broadcast_dropout=is_shared, deterministic=False
+    )
+
+    def apply(variables: Any, x: Any, key: Any) -> Any:
+        return module.apply(variables, x, mask=MASK, rngs={"dropout": key})
+
+    variables = module.init({"params": KEY, "dropout": KEY}, X)
+    graph = na.trace_graph(apply, variables, X, KEY, v="variables").lower()
+    op = "random_uniform" if is_shared else "scaled_dot_product_attention"
+    assert graph.report().idioms == {op: 1}, str(graph)
+    report = graph.to_backend("torch").verify()
+    assert report.ok, str(report)
+    assert report.gradients
+
+
 def test_softmax_in_float32() -> None:
     """Flax casts scores and values, and the result back; the norms do so around x."""
     module = nn.Sequential(

@@ -1,10 +1,10 @@
-"""Scaled dot-product attention, with and without masks and biases."""
+"""Scaled dot-product attention, with and without masks, biases and dropout of the weights."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ import numpy as np
 import nestarray.ops as ops
 from nestarray import dtypes
 from nestarray.graph.node import Node
-from nestarray.graph.passes.idioms.idiom import Idiom, Match
+from nestarray.graph.passes.idioms.idiom import Idiom, Match, tolerance_of
 from nestarray.graph.passes.idioms.terms import VIEWS, Atom, Axes
-from nestarray.graph.passes.rewriting import op_name
+from nestarray.graph.passes.rewriting import arguments_of, op_name
 
 #: Ops that sum products.
 PRODUCTS = frozenset(["einsum", "matmul"])
@@ -24,19 +24,30 @@ _LARGEST_FILL = -1e9
 _MOST_STEPS = 8
 
 
-def _attention(has_bias: bool, mask: str) -> Callable[..., Any]:
-    """softmax(scale · Q Kᵀ + bias) V, where scores are kept, or dropped, by a mask."""
+def _attention(has_bias: bool, mask: str, dropout: str) -> Callable[..., Any]:
+    """softmax(scale · Q Kᵀ + bias) V, where scores are kept, or dropped, by a mask.
+
+    Dropout multiplies the weights by 0 or `gain`, or selects them.
+    """
 
     def pattern(query: Any, key: Any, value: Any, scale: Any, *others: Any) -> Any:
         given = list(others)
         scores = ops.einsum("btd,bsd->bts", query, key) * scale
         if has_bias:
             scores = scores + given.pop(0)
-        if mask == "kept":
-            scores = ops.where(given[0], scores, given[1])
-        if mask == "dropped":
-            scores = ops.where(given[0], given[1], scores)
-        return ops.einsum("bts,bse->bte", ops.softmax(scores, axis=-1), value)
+        if mask:
+            seen, fill, *given = given
+            scores = ops.where(seen, *((scores, fill) if mask == "kept" else (fill, scores)))
+        weights = ops.softmax(scores, axis=-1)
+        if not dropout:
+            return ops.einsum("bts,bse->bte", weights, value)
+        uniform, keep, gain = given
+        is_kept = ops.less(uniform, keep)
+        if dropout == "selected":
+            weights = ops.where(is_kept, weights * gain, 0.0)
+        else:
+            weights = weights * (ops.astype(is_kept, dtypes.float64) * gain)
+        return ops.einsum("bts,bse->bte", weights, value)
 
     return pattern
 
@@ -50,11 +61,41 @@ def _search(root: Node) -> Iterator[dict[str, Node]]:
         weights = unviewed(weights)
         if op_name(weights) != "softmax":
             continue
-        for product in _products(weights.args[0], _MOST_STEPS):
-            pair = [_unscaled(x) for x in product.args if isinstance(x, Node)]
-            if len(pair) == 2:
-                for query, key in (pair, pair[::-1]):
-                    yield {"query": query, "key": key, "value": _unwidened(value)}
+        for query, key in _operands(weights):
+            yield {"query": query, "key": key, "value": _unwidened(value)}
+
+
+def _operands(weights: Node) -> Iterator[list[Node]]:
+    """Queries and keys of a softmax, in both orders."""
+    for product in _products(weights.args[0], _MOST_STEPS):
+        pair = [_unscaled(x) for x in product.args if isinstance(x, Node)]
+        if len(pair) == 2:
+            yield from (pair, pair[::-1])
+
+
+def _search_dropped(root: Node) -> Iterator[dict[str, Node]]:
+    """The same, and the random numbers that decide which weights are dropped."""
+    arrays = [x for x in root.args if isinstance(x, Node)]
+    if op_name(root) in PRODUCTS and len(arrays) == 2:
+        for weights, value in (arrays, arrays[::-1]):
+            found = _behind(weights, ("softmax", "random_uniform"), _MOST_STEPS)
+            if {*found} == {"softmax", "random_uniform"}:
+                for query, key in _operands(found["softmax"]):
+                    anchors = {"query": query, "key": key, "value": _unwidened(value)}
+                    yield {**anchors, "uniform": found["random_uniform"]}
+
+
+def _behind(x: Any, names: Sequence[str], steps: int) -> dict[str, Node]:
+    """The calls of some ops behind dropout, by name."""
+    if not isinstance(x, Node) or not steps:
+        return {}
+    if op_name(x) in names:
+        return {op_name(x): x}
+    found: dict[str, Node] = {}
+    if op_name(x) in VIEWS | {"where", "less", "multiply", "divide", "astype"}:
+        for arg in x.args:
+            found |= _behind(arg, names, steps - 1)
+    return found
 
 
 def unviewed(x: Node) -> Node:
@@ -115,13 +156,19 @@ def _replacement(match: Match) -> Node | None:
     operands = [match.node(name) for name in (q, k, v, "bias") if name in match.nodes]
     if not features or any(_float_bits(x) > bits for x in operands):
         return None
-    if max(map(_float_bits, match.floating)) > max(bits, 32):
+    is_dropped = "uniform" in match.nodes
+    if max(map(_float_bits, match.floating)) > (bits if is_dropped else max(bits, 32)):
         return None
+    dropout: dict[str, Any] = {}
+    if is_dropped:
+        dropout, batch = _dropout(match, (*rows, *source))
+        if not dropout:
+            return None
     # queries that share their masks are heads of one key
     seen = {atom for mask in masks for atom in mask.atoms}
     shared = tuple([atom for atom in rows if atom not in seen])
     heads = [atom for atom in batch if atom not in seen]
-    if not (masks and heads and set(rows) - set(shared)):
+    if dropout or not (masks and heads and set(rows) - set(shared)):
         shared = ()
     if shared and batch[-1] in seen:
         batch = (*[atom for atom in batch if atom != heads[-1]], heads[-1])
@@ -145,7 +192,7 @@ def _replacement(match: Match) -> Node | None:
     if masking is None:
         return None
     query, mask, settings = masking
-    settings |= {"enable_gqa": True} if shared else {}
+    settings |= dropout | ({"enable_gqa": True} if shared else {})
     scale, dim = match.numbers["scale"], match.size(features)
     if not math.isclose(scale, dim**-0.5, rel_tol=1e-6):
         settings["scale"] = scale
@@ -156,6 +203,26 @@ def _replacement(match: Match) -> Node | None:
     arrays = [query, *made[1:]] if mask is None else [query, *made[1:], mask]
     y = match.call("scaled_dot_product_attention", *arrays, shape=shape, **settings)
     return match.finish(y, (*of_queries, rows, width))
+
+
+def _dropout(match: Match, last: tuple[Atom, ...]) -> tuple[dict[str, Any], tuple[Atom, ...]]:
+    """The settings of dropout, and the batch axes, in the order of the random numbers.
+
+    The op draws a number for each weight; numbers for several weights have other settings.
+
+    Args:
+        match: the idiom.
+        last: the labels of rows and columns of the weights.
+    """
+    uniform, atoms = match.node("uniform"), match.atoms("uniform")
+    batch = atoms[: len(atoms) - len(last)]
+    keep, gain = match.numbers["keep"], match.numbers["gain"]
+    is_whole = (*batch, *last) == atoms and {*batch} == {*match.atoms("query", "b")}
+    is_even = math.isclose(keep * gain, 1.0, rel_tol=tolerance_of(match.root))
+    is_exact = 0 < keep < 1 and 1.0 - (1.0 - keep) == keep
+    if op_name(uniform) != "random_uniform" or not (is_whole and is_even and is_exact):
+        return {}, ()
+    return {"dropout_key": arguments_of(uniform)["key"], "dropout_p": 1.0 - keep}, batch
 
 
 def _cast(match: Match, x: Node) -> Node:
@@ -267,15 +334,17 @@ def _value(match: Match, node: Node) -> np.ndarray | None:
 
 
 def _rules() -> Iterator[Idiom]:
-    for has_bias, mask in itertools.product((False, True), ("", "kept", "dropped")):
+    masks, dropouts = ("", "kept", "dropped"), ("", "multiplied", "selected")
+    for dropout, has_bias, mask in itertools.product(dropouts, (False, True), masks):
         axes = {"query": "b t d", "key": "b s d", "value": "b s e", "scale": ""}
         axes |= {"bias": "b t s"} if has_bias else {}
         axes |= {"mask": "b t s", "fill": ""} if mask else {}
+        axes |= {"uniform": "b t s", "keep": "", "gain": ""} if dropout else {}
         yield Idiom(
-            "scaled_dot_product_attention", _attention(has_bias, mask), axes, PRODUCTS,
-            frozenset(["softmax"]), _replacement, anchors=("query", "key", "value"),
-            loose=frozenset(["bias", "mask"]), name_of_mask=mask, search=_search,
-            ignores_casts=True,
+            "scaled_dot_product_attention", _attention(has_bias, mask, dropout), axes, PRODUCTS,
+            frozenset(["random_uniform" if dropout else "softmax"]), _replacement,
+            anchors=("query", "key", "value"), loose=frozenset(["bias", "mask", "uniform"]),
+            name_of_mask=mask, search=_search_dropped if dropout else _search, ignores_casts=True,
         )  # fmt: skip
 
 

@@ -110,7 +110,10 @@ def traced(idiom: Idiom) -> tuple[Scaled, dict[Atom, str]]:
         root = idiom.pattern(*given)._node
     held = recorder.builder.values["constants"]
     range_axis = lambda node: range_axis_of(node, held)  # noqa: E731
-    terms = Terms([*nodes.values()], lambda node: False, lambda node: None, order_of, range_axis)
+    terms = Terms(
+        [*nodes.values()], lambda node: False, lambda node: None, order_of, range_axis,
+        ignores_casts=idiom.ignores_casts,
+    )  # fmt: skip
     scaled, _ = terms.of(root)
     letter: dict[Atom, str] = {}
 

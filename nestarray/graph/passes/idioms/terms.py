@@ -75,6 +75,7 @@ _ELEMENTWISE = frozenset(
         "maximum",
         "minimum",
         "isfinite",
+        "less",
         "bitwise_or",
         "bitwise_right_shift",
     ]
@@ -364,7 +365,8 @@ class Terms:
         c, term = self._scaled(arg, axes)
         if term.op == "one_hot":
             return c, term
-        return 1.0, Term("astype", ((c, term),), x.aval.dtype.name)
+        is_any = self.ignores_casts and x.aval.dtype.is_floating
+        return 1.0, Term("astype", ((c, term),), "floating" if is_any else x.aval.dtype.name)
 
     def _bitcast(self, x: Node, axes: Axes) -> Scaled:
         arg = x.args[0]
@@ -455,7 +457,14 @@ class Terms:
 
     def _reduce(self, kind: str, arg: Scaled, atoms: frozenset[Atom]) -> Scaled:
         if kind in ("sum", "mean"):
-            return arg[0], Term("reduce", ((1.0, arg[1]),), kind, atoms)
+            c, term = arg
+            factors = term.args if term.op == "product" else ((term, 1),)
+            outer = [(t, e) for t, e in factors if t.op == "leaf" and t.settings[1] == ()]  # type: ignore[index]
+            if not outer or len(factors) == len(outer):
+                return c, Term("reduce", ((1.0, term),), kind, atoms)
+            inner = [((1.0, t), e) for t, e in factors if (t, e) not in outer]
+            reduced = self._reduce(kind, self._product(inner), atoms)
+            return self._product([((c, ONE), 1), (reduced, 1), *[((1.0, t), e) for t, e in outer]])
         return 1.0, Term("reduce", (arg,), kind, atoms)
 
     def _matmul(self, x: Node, axes: Axes) -> Scaled:
