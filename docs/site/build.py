@@ -80,6 +80,7 @@ def notebooks(folder: Path) -> str:
         title, audience, *_ = "".join(json.loads(file.read_text())["cells"][0]["source"]).split(
             "\n\n"
         )
+        audience = audience.removeprefix("**For whom.** ")
         rows.append(f"- [{title.removeprefix('# ')}]({file.name}): {audience}")
     return "\n".join(rows) + "\n"
 

@@ -1,7 +1,7 @@
 """Sphinx settings of the site; `build.py` calls Sphinx.
 
-The pages load nothing from the network: they use fonts of the system, MathML, and a search index
-of their own.
+The pages load nothing from the network: fonts are the system's, formulas are MathML, and
+the search index is a local file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The reference: which public names stand on which page.
+"""The reference: the public names by page.
 
 Ops, methods that other packages attach to `Container` and `Graph`, and lazy names exist at run time
 only. So the reference is made of the imported objects; Sphinx does not parse the package.

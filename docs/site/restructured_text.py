@@ -25,7 +25,7 @@ NAME = re.compile(r"[A-Za-z_][\w.]*")
 PROMPT = re.compile(r"^ *>>>", re.MULTILINE)
 SECTION = re.compile(r"^(Returns|Yields|References):\n((?:    .*\n|\n)*)", re.MULTILINE)
 NAPOLEON = Config(napoleon_use_ivar=True, napoleon_use_rtype=False, napoleon_use_keyword=False)
-#: Stands for a colon in Returns, where napoleon takes the text before a colon for a type.
+#: Replaces colons in Returns: napoleon would read the text before a colon as a type.
 COLON = "\ue000"
 
 
