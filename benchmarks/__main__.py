@@ -78,9 +78,16 @@ def _head() -> str:
         "# Benchmarks\n\n"
         "Written by `python -m benchmarks --write`; do not edit. The candidates of a table were measured\n"
         "in turn in one run; compare within a table, not between machines.\n\n"
-        f"One core, {platform.system()} {platform.machine()}, "
+        f"One core of {_processor()}, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}, {versions}.\n"
     )
+
+
+def _processor() -> str:
+    """The model of the processor; `platform.processor` is empty on most Linux systems."""
+    cpuinfo = Path("/proc/cpuinfo")
+    models = re.findall(r"model name\s*: (.+)", cpuinfo.read_text()) if cpuinfo.exists() else []
+    return models[0] if models else platform.processor() or "an unknown processor"
 
 
 if __name__ == "__main__":
