@@ -147,8 +147,8 @@ def load(
             `StoredArray` with shape and dtype.
         format: as for `Container.save`, or ``"torch"`` for files of ``torch.save``, of which
             only weights are read, ``"keras"`` (``.keras``, ``.weights.h5``), ``"msgpack"`` of
-            ``flax.serialization``, ``"orbax"``; by default from the suffix, and for Orbax from
-            the files of the directory.
+            ``flax.serialization``, ``"orbax"``; by default from the suffix, and without a known
+            one from the content.
         backend: the framework of the arrays; by default the current backend, initially NumPy.
         lazy: leave every array in the file, as a `StoredArray`, until it is read.
         memory_map: map the file instead of reading it: constant memory, and pages are read on

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,12 @@ def open_source(function: str, path: Path, format: str | None, *, writable: bool
         place, format = orbax.find(path), "orbax"
     else:
         place = path if is_store else shards.find(path)
-    module = shards if shards.is_index(place) else FORMATS[name_of(function, place, format)]
     with reading(place):
+        if shards.is_index(place):
+            module = shards
+        else:
+            content = None if format or _of_suffix(place) else _of_content(place)
+            module = FORMATS[name_of(function, place, format, content)]
         source = module.open(place, writable=writable)
     source.writable = writable
     return source
@@ -69,8 +74,7 @@ def name_of(function: str, path: Path, format: str | None, default: str | None =
         raise ArgumentError(
             f"{function}: format: got {format!r}, expected one of {', '.join(FORMATS)}"
         )
-    name = path.name.lower()
-    found = next((f for suffix, f in SUFFIXES.items() if name.endswith(suffix)), default)
+    found = _of_suffix(path) or default
     if found is None and path.is_dir():
         raise ArgumentError(
             f"{function}: path: got {str(path)!r}, a directory; name a file in it, such as "
@@ -82,6 +86,33 @@ def name_of(function: str, path: Path, format: str | None, default: str | None =
             f"one of {', '.join(SUFFIXES)}, or say format="
         )
     return found
+
+
+def _of_suffix(path: Path) -> str | None:
+    """The format of the suffix of a path."""
+    name = path.name.lower()
+    return next((f for suffix, f in SUFFIXES.items() if name.endswith(suffix)), None)
+
+
+def _of_content(path: Path) -> str | None:
+    """The format of a file without a known suffix, by its first bytes or the members of a zip."""
+    if not path.is_file():
+        return None
+    with path.open("rb") as file:
+        start = file.read(9)
+    if start.startswith(b"\x89HDF"):
+        return "hdf5"
+    if start[8:] == b"{" and int.from_bytes(start[:8], "little") < path.stat().st_size:
+        return "safetensors"
+    if not zipfile.is_zipfile(path):
+        return None
+    with zipfile.ZipFile(path) as archive:
+        names = archive.namelist()
+    if keras.WEIGHTS in names:
+        return "keras"
+    is_npz = all(name.endswith(".npy") for name in names)
+    is_torch = any(name.endswith("/data.pkl") for name in names)
+    return "npz" if is_npz else "torch" if is_torch else None
 
 
 def with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -> Container:

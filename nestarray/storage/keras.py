@@ -26,7 +26,7 @@ from nestarray.storage.structure import parse_json
 #: Why `Container.save` does not write this format.
 READ_ONLY = "save as .safetensors, or write c.load_into_keras(model).save(path)"
 
-_WEIGHTS, _METADATA = "model.weights.h5", "metadata.json"
+WEIGHTS, _METADATA = "model.weights.h5", "metadata.json"
 _KERNEL = ("kernel", "bias")
 _SCALE = ("gamma", "beta")
 _CELL = ("kernel", "recurrent_kernel", "bias")
@@ -141,19 +141,19 @@ def _variables(layer: str, count: int) -> tuple[str, ...]:
 def _unpacked(path: Path) -> tuple[Any, dict[str, str]]:
     """The file of weights in an archive, and its metadata."""
     with zipfile.ZipFile(path) as archive:
-        if _WEIGHTS not in archive.namelist():
+        if WEIGHTS not in archive.namelist():
             raise StorageError(
-                f"Container.load: {str(path)!r} is an archive without {_WEIGHTS!r}, expected a model of "
+                f"Container.load: {str(path)!r} is an archive without {WEIGHTS!r}, expected a model of "
                 "Keras 3"
             )
-        info, texts = archive.getinfo(_WEIGHTS), {}
+        info, texts = archive.getinfo(WEIGHTS), {}
         if _METADATA in archive.namelist() and archive.getinfo(_METADATA).file_size < 2**20:
             document = parse_json(archive.read(_METADATA))
             texts = {str(k): str(v) for k, v in document.items()}
         if info.compress_type == zipfile.ZIP_STORED:
             return io.BufferedReader(_Window(path, _start(path, info), info.file_size)), texts
         entry = Entry("uint8", (info.file_size,))
-        check_size(path, _WEIGHTS, entry, lambda: info.compress_size)
+        check_size(path, WEIGHTS, entry, lambda: info.compress_size)
         return io.BytesIO(archive.read(info)), texts
 
 

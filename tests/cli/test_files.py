@@ -157,6 +157,18 @@ def test_names_that_are_no_tree(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "a.b" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("kind", ["safetensors", "pt", "npz", "h5", "keras"])
+def test_files_without_a_suffix(
+    kind: str, files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copy(files[kind], tmp_path / "blob")
+    assert main(["show", str(tmp_path / "blob")]) == 0
+    assert "2 leaves, 9 parameters, 36 B" in capsys.readouterr().out
+    content = files[kind].read_bytes()
+    (tmp_path / "blob").write_bytes(content[: len(content) // 2])
+    assert main(["show", str(tmp_path / "blob")]) == 2
+
+
 # -- diff --------------------------------------------------------------------------------------
 
 

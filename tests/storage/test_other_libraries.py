@@ -212,7 +212,7 @@ def test_damaged_files_of_keras(damage: Any, is_archive: bool) -> None:
         if is_archive:
             with zipfile.ZipFile(path, "w") as archive:
                 archive.writestr("metadata.json", "{}")
-                archive.writestr(keras_files._WEIGHTS, data)
+                archive.writestr(keras_files.WEIGHTS, data)
             data = path.read_bytes()
         path.write_bytes(damaged(data, damage))
         check(path)
