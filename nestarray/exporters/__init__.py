@@ -1,6 +1,7 @@
 """Graphs and modules in the forms of other libraries.
 
 - `native`: the methods `to_torch_module`, `to_flax_module`, …
+- `export`: the method `Graph.export`; one file for the formats of each framework.
 - `program`: a model as exporters take it.
 - One file for each kind of native module, which imports its library: a class that holds the
   variables under the paths of the source, runs the program in the mode that the library selects,

@@ -98,9 +98,9 @@ class Program:
             result = self.module(*args, v=v, s=s, train=train, key=key, **kwargs)
             returns_state = train
         if not returns_state:
-            return _native(result), {}
+            return native_output(result), {}
         output, new = result
-        return _native(output), {p: x for p, x in new.flat_items() if x is not values[p]}
+        return native_output(output), {p: x for p, x in new.flat_items() if x is not values[p]}
 
     def _moved(self, x: Any) -> Any:
         return ops.to_backend(x, self.backend) if isinstance(x, np.ndarray) else x
@@ -178,11 +178,11 @@ def _filled(like: Container, values: Mapping[str, Array]) -> Container:
     return from_leaves(like.spec, tuple([values[path] for path in like.paths()]))
 
 
-def _native(output: Any) -> Any:
+def native_output(output: Any) -> Any:
     """A nest with dicts in place of Containers."""
     if isinstance(output, Container):
         return output.to_dict()
     if isinstance(output, (list, tuple)):
-        items = [_native(item) for item in output]
+        items = [native_output(item) for item in output]
         return type(output)(*items) if hasattr(output, "_fields") else type(output)(items)
     return output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import tensorflow as tf
@@ -20,7 +21,7 @@ class TensorFlowModule(tf.Module):
         super().__init__()
         self._program = program
         self._values = {
-            path: tf.Variable(value, trainable=path in program.v, name=path)
+            path: tf.Variable(value, trainable=path in program.v, name=_name(path))
             for path, value in (program.v | program.s).items()
         }
 
@@ -36,6 +37,11 @@ class TensorFlowModule(tf.Module):
         for path, value in new.items():
             self._values[path].assign(value)
         return output
+
+
+def _name(path: str) -> str:
+    """The path as a name of TensorFlow, which has no ``~`` as Haiku's names do."""
+    return re.sub(r"[^\w./>-]", "_", path, flags=re.ASCII).lstrip("_/>-") or "value"
 
 
 def build(program: Program) -> TensorFlowModule:

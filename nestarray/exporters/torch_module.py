@@ -77,9 +77,8 @@ class TorchModule(torch.nn.Module):
             key = torch.randint(0, 2**32, (2,), dtype=torch.int64, device=device)
             key = key.to(torch.uint32)
         output, new = program.run(self.training, args, kwargs, values, key)
-        with torch.no_grad():
-            for path, value in new.items():
-                values[path].copy_(value)
+        for path, value in new.items():
+            values[path].detach().copy_(value.detach())
         return output
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Any:

@@ -36,6 +36,7 @@ _lazy_imports.attach(
 _lazy_imports.attach_methods(
     Graph,
     {
+        "nestarray.exporters.export": ("export",),
         "nestarray.exporters.native": (
             "to_equinox_module",
             "to_flax_module",

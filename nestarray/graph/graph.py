@@ -99,6 +99,7 @@ class Graph:
     dropped: tuple[str, ...] = ()
 
     if TYPE_CHECKING:  # the methods of other files, see `method`
+        from nestarray.exporters.export import export as export
         from nestarray.exporters.native import to_equinox_module as to_equinox_module
         from nestarray.exporters.native import to_flax_module as to_flax_module
         from nestarray.exporters.native import to_haiku_module as to_haiku_module

@@ -189,11 +189,12 @@ def of_tensorflow(model: Any) -> Native:
     def gradients(args: Any, kwargs: Any) -> Values:
         with tf.GradientTape() as tape:
             value = loss(net(*args, **kwargs), tf)
-        return _tf_gradients(tape, value, {v.name[:-2]: v for v in net.trainable_variables})
+        trained = {path: v for path, v in net._values.items() if v.trainable}
+        return _tf_gradients(tape, value, trained)
 
     def train(args: Any, kwargs: Any) -> Any:
         output = net(*args, training=True, **kwargs)
-        return output, {v.name[:-2]: v.numpy() for v in net.variables}
+        return output, {path: v.numpy() for path, v in net._values.items()}
 
     return Native("tensorflow", lambda args, kwargs: net(*args, **kwargs), gradients, train)
 

@@ -1,0 +1,252 @@
+"""`Graph.export`: deployment files, which servers run without nestarray.
+
+Each format is written by its framework's own exporter, from the native module. The file is then
+loaded by its own runtime and compared with the graph, and moved to its path if both agree.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nestarray import backends, lazy_imports, ops, tree
+from nestarray.errors import ArgumentError, ConversionError
+from nestarray.errors.text import listed
+from nestarray.exporters.program import native_output
+from nestarray.graph.graph import Graph, method
+from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.sizes import evaluate
+from nestarray.storage.atomic import replacing
+
+#: The largest difference that is accepted, relative to the largest number of an output.
+TOLERANCE = 1e-3
+
+
+class Format(NamedTuple):
+    """A file format.
+
+    Attributes:
+        suffix: of its files; empty for a directory.
+        file: the file of this package with ``write_<name>`` and ``run_<name>``.
+        packages: package → the extra that installs it.
+    """
+
+    suffix: str
+    file: str
+    packages: Mapping[str, str]
+
+
+FORMATS = {
+    "torch": Format(".pt2", "torch_files", {"torch": "torch"}),
+    "onnx": Format(
+        ".onnx",
+        "torch_files",
+        {"torch": "torch", "onnx": "onnx", "onnxscript": "onnx", "onnxruntime": "onnx"},
+    ),
+    "stablehlo": Format(".stablehlo", "jax_files", {"jax": "jax"}),
+    "savedmodel": Format("", "tensorflow_files", {"tensorflow": "tensorflow"}),
+    "tflite": Format(".tflite", "tensorflow_files", {"tensorflow": "tensorflow"}),
+    "keras": Format(".keras", "tensorflow_files", {"keras": "keras"}),
+}
+
+
+class Example(NamedTuple):
+    """Arguments of a graph in NumPy.
+
+    Attributes:
+        args, kwargs: as the source takes them.
+        flat: name of an input → array.
+    """
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    flat: dict[str, np.ndarray]
+
+    def on(self, backend: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments on a backend."""
+        return tree.map(
+            lambda x: ops.to_backend(x, backend) if isinstance(x, np.ndarray) else x,
+            (self.args, self.kwargs),
+        )
+
+
+class Exported(NamedTuple):
+    """A file that was written.
+
+    Attributes:
+        path: of the file or the directory.
+        format: a name of `FORMATS`.
+        error: the largest difference between an output of the file and of the graph, relative to
+            the largest number of the output.
+    """
+
+    path: Path
+    format: str
+    error: float
+
+
+@method
+def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = None) -> Exported:
+    """Write a deployment file, which runs without nestarray.
+
+    ``.pt2`` (`torch.export`), ``.onnx`` (ONNX Runtime), ``.stablehlo`` (`jax.export`, with the
+    derivative by the inputs), ``.tflite``, ``.keras``, or a directory for a SavedModel with the
+    signature "serving_default". Each is written by the exporter of its framework and contains
+    the variables. Symbolic sizes stay symbolic. The file is loaded in its own runtime and
+    compared with the graph on random inputs.
+
+    Args:
+        path: the file, or a directory for a SavedModel. An existing one is kept if the export fails.
+        format: ``"torch"``, ``"onnx"``, ``"stablehlo"``, ``"tflite"``, ``"keras"`` or
+            ``"savedmodel"``; None: by the suffix of `path`.
+
+    Returns:
+        an `Exported`: path, format and error.
+
+    Raises:
+        ArgumentError: the format is unknown, or the graph trains or draws random numbers.
+        MissingFrameworkError: a package that the format needs is not installed.
+        MissingFileError: the parent directory does not exist.
+        ConversionError: the framework's exporter failed, or the file computes other numbers.
+
+    Example:
+        >>> import tempfile, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     exported = graph.export(f"{folder}/net.pt2")
+        >>> exported.format, exported.error < 1e-6
+        ('torch', True)
+    """
+    name = _format_of(Path(path), format)
+    if graph.train or graph.needs_key:
+        reason = "trains" if graph.train else "draws random numbers"
+        raise ArgumentError(
+            f"export: {graph.name}: the graph {reason}; export the graph of its evaluation mode"
+        )
+    for package, extra in FORMATS[name].packages.items():
+        lazy_imports.optional(package, f"export: the format {name!r} needs", extra=extra)
+    file = importlib.import_module(f"nestarray.exporters.{FORMATS[name].file}")
+    example = example_of(graph)
+    with replacing(Path(path), "export") as written:
+        try:
+            getattr(file, f"write_{name}")(graph, example, written)
+            outputs = getattr(file, f"run_{name}")(written, example)
+        except Exception as error:
+            raise ConversionError(
+                f"export: {graph.name}: the exporter of {name!r} failed: {_reason(error)}"
+            ) from error
+        difference = _difference(graph, example, outputs, name)
+    return Exported(Path(path), name, difference)
+
+
+def _format_of(path: Path, format: str | None) -> str:
+    if format is not None and format not in FORMATS:
+        raise ArgumentError(
+            f"export: format: got {format!r}, expected {listed(map(repr, FORMATS))}"
+        )
+    found = format or next((n for n, f in FORMATS.items() if f.suffix == path.suffix), None)
+    if found is None:
+        suffixes = listed([f.suffix for f in FORMATS.values() if f.suffix])
+        raise ArgumentError(
+            f"export: {str(path)!r}: the suffix {path.suffix!r} names no format; expected {suffixes}, "
+            "no suffix for a SavedModel, or format="
+        )
+    return found
+
+
+def example_of(graph: Graph) -> Example:
+    """Random arguments; symbolic sizes are at least 2, because exporters specialize 0 and 1."""
+    sizes = {name: max(2, n) for name, n in graph.sizes.example.items()}
+    given = graph.reference
+    flat: dict[Node, Any] = {}
+    generator = np.random.default_rng(0)
+    for node in graph.inputs:
+        if node.aval is None:
+            raise ArgumentError(
+                f"export: {graph.name}: the input {node.name!r} is of a dtype that files do not have"
+            )
+        shape = tuple([n if isinstance(n, int) else evaluate(n, sizes) for n in node.aval.shape])
+        flat[node] = _random(shape, node.aval.dtype, generator)
+    if given is not None:
+        flat |= _given(graph, flat)
+    args, kwargs = map_nodes(flat.__getitem__, graph.signature)
+    return Example(tuple(args), dict(kwargs), {n.name: flat[n] for n in graph.inputs})
+
+
+def _random(shape: tuple[int, ...], dtype: Any, generator: np.random.Generator) -> np.ndarray:
+    """Normal numbers; zeros of integers, which may be indices, and of booleans."""
+    native = backends.core("numpy").native_dtype(dtype)
+    if not dtype.is_inexact:
+        return np.zeros(shape, native)
+    return generator.normal(size=shape).astype(native)
+
+
+def _given(graph: Graph, flat: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
+    """The inputs of the example that have the shapes of the random ones."""
+    args, kwargs = tree.map(
+        lambda x: ops.to_backend(x, graph.backend) if backends.is_array(x) else x,
+        (graph.reference.args, graph.reference.kwargs),
+    )
+    moved = [np.asarray(ops.to_backend(x, "numpy")) for x in graph.bind(args, kwargs)]
+    pairs = zip(graph.inputs, moved, strict=True)
+    return {node: x for node, x in pairs if x.shape == flat[node].shape}
+
+
+def named_outputs(output: Any, name: str = "output") -> dict[str, Any]:
+    """Name → array: ``output``, or the keys of dicts and the numbers of tuples, joined by ``_``."""
+    output = native_output(output)
+    if isinstance(output, (list, tuple, dict)):
+        items = output.items() if isinstance(output, dict) else enumerate(output)
+        prefix = "" if name == "output" and isinstance(output, dict) else f"{name}_"
+        parts = [named_outputs(x, f"{prefix}{key}") for key, x in items]
+        return {key: x for part in parts for key, x in part.items()}
+    return {name: output} if backends.is_array(output) else {}
+
+
+def _difference(
+    graph: Graph, example: Example, outputs: Mapping[str, np.ndarray], format: str
+) -> float:
+    """The largest difference between the outputs of a file and of the graph."""
+    args, kwargs = example.on(graph.backend)
+    result = graph(*args, **kwargs)
+    wanted = named_outputs(result[0] if graph.returns_state else result)
+    worst = 0.0
+    if not {*wanted} <= {*outputs}:  # some files also have the numbers among the outputs
+        raise ConversionError(
+            f"export: {graph.name}: the file has the outputs {sorted(outputs)}, the graph has "
+            f"{sorted(wanted)}"
+        )
+    for name, x in wanted.items():
+        want = np.asarray(ops.to_backend(x, "numpy"))
+        got = np.asarray(outputs[name])
+        if got.shape != want.shape:
+            raise ConversionError(
+                f"export: {graph.name}: {name}: the file has the shape {got.shape}, the graph "
+                f"has {want.shape}"
+            )
+        kind = complex if want.dtype.kind == "c" else float
+        a, b = got.astype(kind), want.astype(kind)
+        equal = (a == b) | (np.isnan(a) & np.isnan(b))
+        largest = np.max(np.abs(b), where=np.isfinite(b), initial=0.0) or 1.0
+        distance = np.where(equal, 0.0, np.abs(a - b)) / largest
+        error = float(np.max(distance, initial=0.0))
+        if not error <= TOLERANCE:
+            raise ConversionError(
+                f"export: {graph.name}: {name}: the file of format {format!r} differs by {error:.1e} "
+                f"(relative to the largest number), accepted is {TOLERANCE:.0e}"
+            )
+        worst = max(worst, error)
+    return worst
+
+
+def _reason(error: BaseException) -> str:
+    """The first line of the first error of a chain."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    text = str(error).strip() or type(error).__name__
+    return text.splitlines()[0]

@@ -1,0 +1,45 @@
+"""Files of JAX: StableHLO by ``jax.export``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.export
+import numpy as np
+
+from nestarray.exporters.export import Example, named_outputs
+from nestarray.exporters.program import native_output
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, map_nodes
+
+
+def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
+    """Save a function of the inputs, with its derivative."""
+    moved = graph.to_backend("jax")
+    ranges = graph.sizes.ranges.items()
+    limits = [f"{name} >= {least}" for name, (least, _) in ranges]
+    limits += [f"{name} <= {most}" for name, (_, most) in ranges if most is not None]
+    scope = jax.export.SymbolicScope(limits)
+
+    def spec(node: Node) -> Any:
+        assert node.aval is not None
+        text = ", ".join(map(str, node.aval.shape))
+        shape = jax.export.symbolic_shape(f"({text})", scope=scope) if text else ()
+        return jax.ShapeDtypeStruct(shape, node.aval.dtype.name)
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        result = moved(*args, **kwargs)
+        return native_output(result[0] if graph.returns_state else result)
+
+    args, kwargs = map_nodes(spec, graph.signature)
+    exported = jax.export.export(jax.jit(run))(*args, **kwargs)
+    path.write_bytes(exported.serialize(vjp_order=1))
+
+
+def run_stablehlo(path: Path, example: Example) -> dict[str, np.ndarray]:
+    """The outputs of a saved function."""
+    args, kwargs = example.on("jax")
+    output = jax.export.deserialize(bytearray(path.read_bytes())).call(*args, **kwargs)
+    return {name: np.asarray(x) for name, x in named_outputs(output).items()}

@@ -1,0 +1,85 @@
+"""Files of TensorFlow and Keras: SavedModel, TFLite and ``.keras``."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from nestarray.exporters.export import Example, named_outputs
+from nestarray.exporters.native import to_keras_model, to_tf_module
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, map_nodes
+
+
+def write_savedmodel(graph: Graph, example: Example, path: Path) -> None:
+    """Save the module with the signature "serving_default", whose inputs have names."""
+    module = to_tf_module(graph)
+    signature = _signature(graph, module)
+    tf.saved_model.save(module, str(path), signatures={"serving_default": signature})
+
+
+def run_savedmodel(path: Path, example: Example) -> dict[str, np.ndarray]:
+    """The outputs of the signature."""
+    loaded = tf.saved_model.load(str(path))
+    given = {name: tf.constant(x) for name, x in example.flat.items()}
+    outputs = loaded.signatures["serving_default"](**given)
+    return {name: x.numpy() for name, x in outputs.items()}
+
+
+def write_tflite(graph: Graph, example: Example, path: Path) -> None:
+    """Save a model of TFLite, with the signature "serving_default".
+
+    Operations that TFLite lacks are TensorFlow's, which need its Flex delegate.
+    """
+    module = to_tf_module(graph)
+    converter = tf.lite.TFLiteConverter.from_concrete_functions([_signature(graph, module)], module)
+    sets = tf.lite.OpsSet
+    converter.target_spec.supported_ops = [sets.TFLITE_BUILTINS, sets.SELECT_TF_OPS]
+    path.write_bytes(converter.convert())
+
+
+def run_tflite(path: Path, example: Example) -> dict[str, np.ndarray]:
+    """The outputs of the interpreter."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TensorFlow announces the package ai_edge_litert
+        interpreter = tf.lite.Interpreter(model_path=str(path))
+    runner: Any = interpreter.get_signature_runner("serving_default")
+    return {name: np.asarray(x) for name, x in runner(**example.flat).items()}
+
+
+def _signature(graph: Graph, module: Any) -> Any:
+    """The concrete function of the flat inputs, by name."""
+    specs = {node.name: _spec(node) for node in graph.inputs}
+    by_node = {node: node.name for node in graph.inputs}
+
+    @tf.function
+    def serve(**inputs: Any) -> Any:
+        args, kwargs = map_nodes(lambda node: inputs[by_node[node]], graph.signature)
+        return named_outputs(module(*args, **kwargs))
+
+    return serve.get_concrete_function(**specs)
+
+
+def _spec(node: Node) -> Any:
+    assert node.aval is not None
+    shape = [n if isinstance(n, int) else None for n in node.aval.shape]
+    return tf.TensorSpec(shape, node.aval.dtype.name, name=node.name)
+
+
+def write_keras(graph: Graph, example: Example, path: Path) -> None:
+    """Save the model of Keras."""
+    to_keras_model(graph).save(path)
+
+
+def run_keras(path: Path, example: Example) -> dict[str, np.ndarray]:
+    """The outputs of the loaded model."""
+    import keras
+
+    args, kwargs = example.on(keras.backend.backend())
+    model: Any = keras.models.load_model(path)
+    outputs = named_outputs(model(*args, **kwargs))
+    return {name: np.asarray(keras.ops.convert_to_numpy(x)) for name, x in outputs.items()}

@@ -1,0 +1,83 @@
+"""Files of PyTorch: ``torch.export`` and ONNX."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from nestarray.exporters.export import Example, named_outputs
+from nestarray.exporters.native import to_torch_module
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, map_nodes
+
+
+def write_torch(graph: Graph, example: Example, path: Path) -> None:
+    """Save the program of ``torch.export``."""
+    torch.export.save(_program(graph, to_torch_module(graph), example), path)
+
+
+def run_torch(path: Path, example: Example) -> dict[str, np.ndarray]:
+    """The outputs of a saved program."""
+    args, kwargs = example.on("torch")
+    output = torch.export.load(path).module()(*args, **kwargs)
+    return {name: x.detach().numpy() for name, x in named_outputs(output).items()}
+
+
+def write_onnx(graph: Graph, example: Example, path: Path) -> None:
+    """Save a model of ONNX, checked by its own checker."""
+    import onnx
+
+    args, kwargs = example.on("torch")
+    result = graph.to_backend("torch")(*args, **kwargs)
+    names = named_outputs(result[0] if graph.returns_state else result)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about PyTorch's own code
+        torch.onnx.export(
+            _program(graph, _Named(to_torch_module(graph)), example), f=path, input_names=[*example.flat], output_names=[*names],
+            external_data=False, verbose=False, dynamo=True,
+        )  # fmt: skip
+    onnx.checker.check_model(path)
+
+
+def run_onnx(path: Path, example: Example) -> dict[str, np.ndarray]:
+    """The outputs of ONNX Runtime."""
+    import onnxruntime
+
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    taken = {x.name for x in session.get_inputs()}  # inputs without effect are left out
+    given = {name: x for name, x in example.flat.items() if name in taken}
+    names = [x.name for x in session.get_outputs()]
+    outputs = session.run(None, given)
+    return {name: np.asarray(x) for name, x in zip(names, outputs, strict=True)}
+
+
+class _Named(torch.nn.Module):
+    """A module that returns its arrays by name; ONNX has no numbers as outputs."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        super().__init__()
+        self.module = module
+
+    def forward(self, *args: Any, **kwargs: Any) -> dict[str, torch.Tensor]:
+        return named_outputs(self.module(*args, **kwargs))
+
+
+def _program(graph: Graph, module: torch.nn.Module, example: Example) -> Any:
+    """The program of ``torch.export``, with the graph's symbolic sizes."""
+    args, kwargs = example.on("torch")
+
+    def axes(node: Node) -> dict[int, Any]:
+        assert node.aval is not None
+        shape = enumerate(node.aval.shape)
+        return {i: torch.export.Dim.DYNAMIC for i, n in shape if not isinstance(n, int)}
+
+    sizes = None
+    if graph.sizes.ranges:
+        positional, named = map_nodes(axes, graph.signature)
+        given = {"args": tuple(positional), "kwargs": dict(named)}
+        sizes = {name: axes for name, axes in given.items() if axes}
+    return torch.export.export(module, args, kwargs, dynamic_shapes=sizes)

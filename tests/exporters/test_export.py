@@ -1,0 +1,128 @@
+"""Deployment files compute what the graph computes, in their own runtime."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+import onnxruntime
+import pytest
+import tensorflow as tf
+import torch
+
+import nestarray as na
+from nestarray import errors
+from nestarray.exporters import torch_files
+from nestarray.exporters.export import FORMATS, example_of
+from tests.exporters.rows import ROWS
+from tests.graph.networks import ConvNet
+
+FILES = {"torch": "net.pt2", "onnx": "net.onnx", "stablehlo": "net.stablehlo",
+         "savedmodel": "net", "tflite": "net.tflite", "keras": "net.keras"}  # fmt: skip
+
+
+def _dynamic() -> Any:
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.GELU(), torch.nn.Linear(4, 2))
+    return na.trace_graph(net, torch.randn(4, 3), dynamic={"input": {0: "batch"}})
+
+
+def _graph(row: str) -> Any:
+    model = ROWS[row]().model
+    return getattr(model, "graph", model)
+
+
+@pytest.mark.parametrize("format", FILES)
+@pytest.mark.parametrize(
+    "row",
+    [
+        "nested",
+        "conv_net",
+        *[
+            pytest.param(row, marks=pytest.mark.full)
+            for row in ("tied", "recurrent", "nnx_net", "linen_graph", "haiku_graph", "equinox_graph")
+        ],
+    ],
+)
+def test_every_format_computes_the_same(row: str, format: str, tmp_path: Path) -> None:
+    exported = _graph(row).export(tmp_path / FILES[format])
+    assert exported.format == format
+    assert exported.error < 1e-5
+    assert [path.name for path in tmp_path.iterdir()] == [FILES[format]]
+
+
+def test_symbolic_sizes_stay_symbolic(tmp_path: Path) -> None:
+    graph, x = _dynamic(), np.random.default_rng(1).normal(size=(9, 3)).astype("float32")
+    want = graph(torch.tensor(x)).detach().numpy()
+    for name in FILES.values():
+        graph.export(tmp_path / name)
+    runs = {
+        "torch": torch.export.load(tmp_path / "net.pt2").module()(torch.tensor(x)).detach(),
+        "jax": jax.export.deserialize(bytearray((tmp_path / "net.stablehlo").read_bytes())).call(x),
+        "tf": tf.saved_model.load(str(tmp_path / "net"))(tf.constant(x)),
+        "onnx": onnxruntime.InferenceSession(tmp_path / "net.onnx").run(None, {"input": x})[0],
+    }
+    for got in runs.values():
+        np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=1e-5)
+
+
+def test_stablehlo_has_the_derivative(tmp_path: Path) -> None:
+    graph = _graph("linen_graph")
+    graph.export(tmp_path / "net.stablehlo")
+    loaded = jax.export.deserialize(bytearray((tmp_path / "net.stablehlo").read_bytes()))
+    x = jax.numpy.asarray(ROWS["linen_graph"]().args[0])
+    got = jax.grad(lambda x: loaded.call(x).sum())(x)
+    np.testing.assert_allclose(got, jax.grad(lambda x: graph(x).sum())(x), rtol=1e-4, atol=1e-5)
+
+
+def test_a_graph_from_a_file_is_exported(tmp_path: Path) -> None:
+    _graph("conv_net").save(tmp_path / "net.safetensors")
+    loaded = na.Graph.load(tmp_path / "net.safetensors", backend="jax")
+    assert loaded.export(tmp_path / "net.pt2").error < 1e-5
+
+
+def test_random_inputs_have_the_sizes_of_the_example() -> None:
+    example = example_of(_dynamic())
+    assert {name: x.shape for name, x in example.flat.items()} == {"input": (4, 3)}
+
+
+def test_errors_leave_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, graph = tmp_path / "net.pt2", _graph("conv_net")
+    path.write_bytes(b"old")
+    wrong = graph.replace(v=graph.v * 2.0)
+    written = torch_files.write_torch
+    monkeypatch.setattr(torch_files, "write_torch", lambda graph, *rest: written(wrong, *rest))
+    with pytest.raises(errors.ConversionError, match=r"ConvNet: output: the file .* differs by"):
+        graph.export(path)
+
+    def failing(*args: Any) -> None:
+        raise ValueError("no such operation\nmore text")
+
+    monkeypatch.setattr(torch_files, "write_torch", failing)
+    with pytest.raises(errors.ConversionError, match="'torch' failed: no such operation$"):
+        graph.export(path)
+    assert path.read_bytes() == b"old"
+    assert [p.name for p in tmp_path.iterdir()] == ["net.pt2"]
+
+
+def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = _graph("conv_net")
+    with pytest.raises(errors.ArgumentError, match=r"the suffix '\.exe' names no format"):
+        graph.export(tmp_path / "net.exe")
+    with pytest.raises(errors.ArgumentError, match="format: got 'coreml', expected 'torch'"):
+        graph.export(tmp_path / "net", format="coreml")
+    with pytest.raises(errors.MissingFileError, match="there is no directory"):
+        graph.export(tmp_path / "nowhere" / "net.pt2")
+    training = na.trace_graph(ConvNet(), torch.randn(4, 1, 8, 8), train=True)
+    with pytest.raises(errors.ArgumentError, match="ConvNet: the graph trains; export the graph of"):
+        training.export(tmp_path / "net.pt2")
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(errors.MissingFrameworkError, match=r"pip install 'nestarray\[onnx\]'"):
+        graph.export(tmp_path / "net.onnx")
+
+
+def test_every_format_has_its_functions() -> None:
+    assert {*FORMATS} == {*FILES}
