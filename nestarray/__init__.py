@@ -124,6 +124,7 @@ from nestarray.tree_math.reductions import tree_sum as tree_sum
 if _TYPE_CHECKING:
     from nestarray import dtypes as dtypes
     from nestarray import errors as errors
+    from nestarray import exporters as exporters
     from nestarray import frontends as frontends
     from nestarray import graph as graph
     from nestarray import nn as nn
@@ -149,6 +150,7 @@ _lazy_imports.attach(
         "nestarray": (
             "dtypes",
             "errors",
+            "exporters",
             "frontends",
             "graph",
             "nn",

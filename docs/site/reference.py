@@ -31,6 +31,7 @@ MODULES = (
     "nestarray.testing",
     "nestarray.dtypes",
     "nestarray.errors",
+    "nestarray.exporters",
     "nestarray.typing",
 )
 
@@ -261,7 +262,7 @@ def pages() -> list[Page]:
     ]
     return [
         *found,
-        *(module_page(name) for name in ("dtypes", "tree", "testing", "errors")),
+        *(module_page(name) for name in ("exporters", "dtypes", "tree", "testing", "errors")),
         module_page("storage", STORAGE),
         module_page("typing", "Type aliases for annotations."),
         Page("frontends", "nestarray.frontends", f"{documented('frontends')}\n\n{FRONTENDS}", {}),

@@ -15,8 +15,15 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from nestarray import lazy_imports as _lazy_imports
 
 if _TYPE_CHECKING:
+    from nestarray.exporters.export import Exported as Exported
     from nestarray.exporters.keras_model import KerasModel as KerasModel
 
-__all__ = ["KerasModel"]
+__all__ = ["Exported", "KerasModel"]
 
-_lazy_imports.attach(__name__, {"nestarray.exporters.keras_model": ("KerasModel",)})
+_lazy_imports.attach(
+    __name__,
+    {
+        "nestarray.exporters.export": ("Exported",),
+        "nestarray.exporters.keras_model": ("KerasModel",),
+    },
+)

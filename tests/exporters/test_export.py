@@ -43,7 +43,14 @@ def _graph(row: str) -> Any:
         "conv_net",
         *[
             pytest.param(row, marks=pytest.mark.full)
-            for row in ("tied", "recurrent", "nnx_net", "linen_graph", "haiku_graph", "equinox_graph")
+            for row in (
+                "tied",
+                "recurrent",
+                "nnx_net",
+                "linen_graph",
+                "haiku_graph",
+                "equinox_graph",
+            )
         ],
     ],
 )
@@ -112,12 +119,14 @@ def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     graph = _graph("conv_net")
     with pytest.raises(errors.ArgumentError, match=r"the suffix '\.exe' names no format"):
         graph.export(tmp_path / "net.exe")
-    with pytest.raises(errors.ArgumentError, match="format: got 'coreml', expected 'torch'"):
+    with pytest.raises(errors.ArgumentError, match="format: got 'coreml'"):
         graph.export(tmp_path / "net", format="coreml")
     with pytest.raises(errors.MissingFileError, match="there is no directory"):
         graph.export(tmp_path / "nowhere" / "net.pt2")
     training = na.trace_graph(ConvNet(), torch.randn(4, 1, 8, 8), train=True)
-    with pytest.raises(errors.ArgumentError, match="ConvNet: the graph trains; export the graph of"):
+    with pytest.raises(
+        errors.ArgumentError, match="ConvNet: the graph trains; export"
+    ):
         training.export(tmp_path / "net.pt2")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(errors.MissingFrameworkError, match=r"pip install 'nestarray\[onnx\]'"):
