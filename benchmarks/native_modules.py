@@ -106,7 +106,12 @@ def steps() -> Table:
     for name, native, peer, other in (
         ("torch.nn.Module, eager", torch_step(net), "source, eager", torch_step(source.train())),
         ("nnx.Module", lambda: _wait(flax_step(flax)), "graph, na.jit", jax_graph),
-        ("linen.Module", lambda: _wait(linen_step(variables["params"])), "graph, na.jit", jax_graph),
+        (
+            "linen.Module",
+            lambda: _wait(linen_step(variables["params"])),
+            "graph, na.jit",
+            jax_graph,
+        ),
         ("haiku.Module", lambda: _wait(haiku_step(params)), "graph, na.jit", jax_graph),
         ("equinox.Module", lambda: _wait(equinox_step(equinox)), "graph, na.jit", jax_graph),
         ("tf.Module", tf_step, "graph, na.jit", tf_graph),
