@@ -123,6 +123,16 @@ def test_a_convolution_on_tensorflow_is_that_of_torch(name: str) -> None:
     np.testing.assert_allclose(ours.numpy(), theirs.numpy(), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("stride", [(1, 2), (1, 3), (2, 2)])
+def test_one_window_along_an_axis_with_a_stride(stride: tuple[int, int]) -> None:
+    import tensorflow as tf
+
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(3, 1, 5, 4)), rng.normal(size=(2, 1, 2, 3))
+    ours = na.conv2d(tf.constant(x, tf.float32), tf.constant(w, tf.float32), stride=stride)
+    np.testing.assert_allclose(ours.numpy(), na.conv2d(x, w, stride=stride), rtol=1e-4, atol=1e-5)
+
+
 LAST: dict[str, Any] = {"data_format": "channels_last"}
 CHANNELS_LAST: dict[str, Callable[..., Any]] = {
     "conv": lambda x, w: na.conv(x, w, padding=1, weight_format="channels_last", **LAST),

@@ -19,6 +19,8 @@ sin sinh sqrt(p) square stop_gradient tan tanh real(c) imag(c) conj(c) abs(c) ex
 population_count(i) population_count(u) clz(i) clz(u) round neg(i) abs(i) sign(i) dtype stage optimization_barrier"""
 
 ROWS = """
+div(i, i * 0); rem(i, j - j); div(u, u - 7); rem(i, i - i - 1); div(i, i - i - 1); div(i * 600000000, j); div(i, -1); digamma(e); convert_element_type(x * 1000, 'uint8')
+scan(lambda c, r: (c + 1, c), 0, x); while_loop(lambda c: c[0] < 3, lambda c: (c[0] + 1, c[1] * 0.5), (0, x)); fori_loop(0, 3, lambda i, c: c + 1.5, 0.5)
 add(x, y); add(i, j); add(x, 1.0); add(c, c); sub(x, y); mul(x, y); mul(i, 3); mul(x, y, out_dtype='float32'); div(x, y); div(i, j); rem(x, y); rem(i, j); pow(p, y); pow(p, 2); integer_pow(x, 3); integer_pow(p, -2)
 max(x, y); min(x, y); max(b, b2); max(c, c[::-1]); min(c, c[::-1]); atan2(x, y); nextafter(x, y); complex(x, y); igamma(p, p * 2); igammac(p, p * 2); igamma_grad_a(p, p * 2); random_gamma_grad(p, p * 2); betainc(p, p + 1, p)
 polygamma(x - x + 2, p); zeta(p + 2, p); mulhi(i, j * 100000000); eq(x, y); ne(i, j); lt(x, y); le(x, y); gt(x, y); ge(x, y); bitwise_and(i, j); bitwise_and(b, b2); bitwise_or(i, j); bitwise_xor(i, j); bitwise_xor(b, b2)
@@ -59,7 +61,7 @@ cholesky(a); cholesky(a + z, symmetrize_input=False); cholesky_update(a, z); eig
 eigh(a, implementation=EighImplementation.QR)[1]; abs(eigh(a)[0]); hessenberg(m); hessenberg(cm); householder_product(m, z * 0.3); householder_product(tall, z[:2]); lu(m); lu(x); lu(cm); lu_pivots_to_permutation(k[:2], 3); lu_pivots_to_permutation(i[:, :2] % 3, 4)
 ormqr(m, z * 0.3, a); ormqr(tall, z[:2], m, left=False, transpose=True); ormqr(cm, z * 0.3 + 0j, cm, transpose=True); qdwh(m)[0]; qdwh(m)[1]; qdwh(tall)[0]; qr(m)[1] ** 2; qr(tall, full_matrices=False)[1] ** 2; qr(m, pivoting=True)[2]; abs(qr(m, pivoting=True)[1]); abs(qr(cm, pivoting=True, full_matrices=False)[1])
 svd(x)[1]; svd(x, compute_uv=False); abs(svd(x, full_matrices=False)[2]); svd(m, compute_uv=False, algorithm=SvdAlgorithm.QR); symmetric_product(m, a, alpha=2.0, beta=0.5, symmetrize_output=True); triangular_solve(m, a, left_side=True, lower=True); triangular_solve(m, x)
-triangular_solve(cm, cm, transpose_a=True, conjugate_a=True, unit_diagonal=True); tridiagonal(a); tridiagonal(a, lower=False); tridiagonal_solve(z, z * z + 9, z, m)
+triangular_solve(cm, cm, transpose_a=True, conjugate_a=True, unit_diagonal=True); schur(m); schur(cm); schur(t[:, :, :3], compute_schur_vectors=False); tridiagonal(a); tridiagonal(a, lower=False); tridiagonal_solve(z, z * z + 9, z, m)
 """
 SPACES = {"lax": (jax.lax, frontend.lax), "lax.linalg": (jax.lax.linalg, frontend.lax.linalg)}
 EXPRESSIONS = [("lax", row if "(" in row else f"{row}(x)") for row in UNARY.split()]
@@ -79,7 +81,7 @@ NOT_DIFFERENTIATED = {
         ["nextafter", "igamma_grad_a", "random_gamma_grad", "betainc", "polygamma", "zeta", "scatter_apply",
          "reduce_window(x", "reduce_window(t, -9.0", "ragged_dot_general(m", "ragged_dot_general(t.swap", "while_loop",
          "composite", "custom_root", "custom_linear_solve(lambda s: s * p, x, lambda f, b: (", "cholesky_update", "eig(",
-         "hessenberg", "householder_product", "ormqr", "qdwh", "svd(x)", "symmetric_product", "tridiagonal("],
+         "hessenberg", "householder_product", "ormqr", "qdwh", "schur", "svd(x)", "symmetric_product", "tridiagonal("],
         "upstream has no derivative",
     ),
     "gather(x, k[:, None], GatherDimensionNumbers((1,), (0,), (0,)), (1, 3))": "positions out of range are undefined by default",
@@ -95,7 +97,7 @@ MISSING = {
         **dict.fromkeys(["precv", "psend", "ragged_all_to_all"], MESH),
         "rng_uniform": "numbers of the compiler's generator; `jax.random.uniform` has reproducible ones",
     },
-    "lax.linalg": {"schur": "not written yet"},
+    "lax.linalg": {},
 }
 #: Functions here that are primitives of jaxprs, without a function upstream.
 PRIMITIVES = {

@@ -23,7 +23,7 @@ softmax(x, 0); softmax(x, (0, 1)); softmax(x, axis=None); softmax(x, where=b); l
 logsumexp(x, 1); logsumexp(x, b=y, return_sign=True); logsumexp(x, 0, b=p, keepdims=True); logsumexp(x, 1, where=b2); logsumexp(x, return_sign=True)
 logmeanexp(x, 1, keepdims=True); logmeanexp(x, 1, where=b2); standardize(x, 0); standardize(x, where=b2); standardize(x, algorithm='stable'); standardize(x, mean=0.5, variance=2.0)
 one_hot(k, 4); one_hot(k, 3, axis=0, dtype='int32'); one_hot(i, 3, axis=1); gelu(h); relu(i); silu(h)
-leaky_relu(x - x); elu(x - x); celu(x - x); selu(x - x); relu(x - x); relu6(x - x + 6); hard_tanh(x - x + 1); hard_sigmoid(x - x + 3); hard_silu(x - x - 3); sparse_plus(x - x + 1)
+relu6(i); hard_tanh(i); leaky_relu(x - x); elu(x - x); celu(x - x); selu(x - x); relu(x - x); relu6(x - x + 6); hard_tanh(x - x + 1); hard_sigmoid(x - x + 3); hard_silu(x - x - 3); sparse_plus(x - x + 1)
 dot_product_attention(d, d, d); dot_product_attention(d, g, g, scale=0.3); dot_product_attention(d, d, d, is_causal=True); dot_product_attention(d[0], d[1], d[0], return_residual=True)
 dot_product_attention(d, d, d, r, r > 0); dot_product_attention(d, d, d, local_window_size=1); dot_product_attention(d, d, d, local_window_size=(1, 0))
 dot_product_attention(d, d, d, query_seq_lengths=l, key_value_seq_lengths=l); dot_product_attention(d, d, d, mask=r > 9); dot_product_attention(d, d, d, implementation='xla'); scaled_dot_general(t, t, (((2,), (2,)), ((0,), (0,)))); scaled_dot_general(x, tall, (((1,), (0,)), ((), ())), 'float16')"""  # fmt: skip

@@ -11,6 +11,7 @@ import jax.scipy.integrate
 import jax.scipy.interpolate
 import jax.scipy.optimize
 import jax.scipy.signal
+import jax.scipy.sparse.linalg
 import jax.scipy.stats
 import numpy as np
 import pytest
@@ -22,19 +23,23 @@ from tests.arrays import host, on
 from tests.frontends import jax_expressions as expressions
 
 ROWS = {
-    "special": """bernoulli(12); bernoulli(1); bessel_jn(p * 5, v=3); bessel_jn(v, v=2, n_iter=30); dawsn(x); dawsn(x * 5); exp1(p); exp1(p * 9); exp1(e[:2]); expi(p); expi(x * 5); expi(p * 60); expn(1, p); expn(j, p * 3); expn(3.0, p); expn(i, p); expn(j // 4, 0.0 * p); fresnel(x); fresnel(x * 4); owens_t(x, y); owens_t(x, y * 5); owens_t(x, p); sici(p); sici(x * 7); spence(p); spence(p * 9)
+    "special": """hyp1f1(p, p + 1, x); hyp1f1(p * 3, 2.0, x * 9); hyp1f1(p, p, x); hyp1f1(0.0 * p, p, x); hyp1f1(p, 0.0, x); hyp1f1(p[0] + 20, p[1], -0.5); hyp1f1(p, p + 2, p + 100); hyp2f1(p, p * 2, p + 1, p * 0.8); hyp2f1(p, 1.0, 2.0, x / 3); hyp2f1(i, p, j, p); hyp2f1(p - p + 2, 1.5, p + 0.5, p * 0.8); hyp2f1(p, 1.0 - p, 2.0, 0.95); hyp2f1(p, 1.5 - p, 3.5, 0.95); hyp2f1(p + 2, p - p + 3, p + 3, 0.95); hyp2f1(p, 2.0, p, p); hyp2f1(2.0, p, p, p); hyp2f1(p, 0.5, p + 1, 1.0); hyp2f1(p, 0.5, 1.5, 1.5); hyp2f1(p, 0.5, -2.0, p)
+        bernoulli(12); bernoulli(1); bessel_jn(p * 5, v=3); bessel_jn(v, v=2, n_iter=30); dawsn(x); dawsn(x * 5); exp1(p); exp1(p * 9); exp1(e[:2]); expi(p); expi(x * 5); expi(p * 60); expn(1, p); expn(j, p * 3); expn(3.0, p); expn(i, p); expn(j // 4, 0.0 * p); fresnel(x); fresnel(x * 4); owens_t(x, y); owens_t(x, y * 5); owens_t(x, p); sici(p); sici(x * 7); spence(p); spence(p * 9)
         sph_harm_y(k, k // 2, ties, ties * 2); sph_harm_y(k, -k, ties, ties * 2, n_max=6); wofz(c); wofz(cv * 3); wofz(x)
         betainc(p, p + 1, p); beta(p, p + 1); beta(-p, p * 3); betaln(p, 2.0); boxcox(p, y); boxcox(p, 0.0); boxcox1p(p, y); comb(i, j - 1); comb(j + 1, 2.0, repetition=True)
         digamma(p); entr(p); erf(x); erfc(x); erfcx(x); erfinv(p); expit(x); factorial(j); factorial(p); gamma(p); gamma(x); gammainc(p, p * 2); gammaincc(p, p * 2); gammaln(p); gammaln(x); gammasgn(x); gammasgn(e)
         i0(x); i0e(x); i1(x); i1e(x); kl_div(p, p * p); kl_div(i, j); rel_entr(p, p * p); rel_entr(i, j); log_ndtr(x * 5); log_softmax(x); log_softmax(x, axis=0); loggamma(p); logit(p); logsumexp(x); logsumexp(x, 0, b=y, return_sign=True)
         multigammaln(p + 2, 3); ndtr(x); ndtri(p); poch(p, 2.0); poch(p, p * 3); polygamma(2, p); polygamma(k[:3], p); softmax(x); softmax(x, axis=0); xlog1py(x, p); xlogy(x, p); xlogy(i - i, p); zeta(p + 2, p)""",
-    "linalg": """block_diag(x, m, v); cho_factor(a)[0]; cho_solve(cho_factor(a), z); cho_solve(cho_factor(a, True), m); cholesky(a); cholesky(a, lower=True); cholesky(m * 3); circulant(v); companion(v); companion(t); convolution_matrix(v, 3)
+    "linalg": """schur(m); schur(t[:, :, :3]); schur(m, 'complex'); schur(cm); rsf2csf(*schur(t[:, :, :3])); rsf2csf(*schur(a)); funm(m, lambda s: s * s + 1j); funm(t[0][:, :3], lambda s: s * s * s, False); funm(hilbert(2), lambda s: s * 2)
+        block_diag(x, m, v); cho_factor(a)[0]; cho_solve(cho_factor(a), z); cho_solve(cho_factor(a, True), m); cholesky(a); cholesky(a, lower=True); cholesky(m * 3); circulant(v); companion(v); companion(t); convolution_matrix(v, 3)
         convolution_matrix(z, 5, 'same'); convolution_matrix(v, 2, 'valid'); det(m); dft(4); dft(3, 'sqrtn'); eigh(a)[0]; eigh(m, lower=False, eigvals_only=True); expm(m); expm(a / 10); fiedler(v); fiedler(x); hadamard(4); hankel(v); hankel(v, z)
         hilbert(3); inv(m); leslie(v, z); lu(m); lu(m, permute_l=True); lu_factor(m); lu_factor(a); lu_solve(lu_factor(m), z); lu_solve(lu_factor(m), m, 1); lu_solve(lu_factor(cm), c[0], 2); polar(m); polar(x, 'left'); qr(m, mode='r')[0] ** 2
         qr(tall, mode='economic')[1] ** 2; qr(m)[1] ** 2; solve(m, z); solve(a, z, assume_a='pos'); solve_triangular(m, z); solve_triangular(m, m, 'T', lower=True); solve_triangular(cm, c[0], 2, unit_diagonal=True); sqrtm(a)
         eigh_tridiagonal(z, v[:2], eigvals_only=True); eigh_tridiagonal(z, v[:2], eigvals_only=True, select='i', select_range=(1, 2)); expm_frechet(m / 3, a / 9); expm_frechet(m / 3, a / 9, compute_expm=False); fiedler_companion(v); fiedler_companion(ties); fiedler_companion(z[:2]); helmert(4); helmert(3, full=True)
         hessenberg(m); hessenberg(m, calc_q=True); hessenberg(cm, calc_q=True); invhilbert(4); invpascal(4); invpascal(3, 'lower'); pascal(4); pascal(3, 'upper'); qr_multiply(m, a)[0] ** 2; qr_multiply(tall, x[:, :2], 'left')[1] ** 2; qr_multiply(tall, z)[0] ** 2; solve_sylvester(m, a, m); solve_sylvester(a, m[:2, :2] + 5, tall)
         svd(x, compute_uv=False); svd(x)[1]; toeplitz(v); toeplitz(v, z); toeplitz(x)""",
+    "sparse.linalg": """cg(a, z); cg(a, z, z * 0.5, tol=1e-6, M=lambda v: v * 0.5); cg(a, z, maxiter=2); cg(lambda v: (2.0 * v[0], 3.0 * v[1]), (x, z))[0]; bicgstab(m, z); bicgstab(m, z, z, atol=1e-3, M=lambda v: v * 0.5); bicgstab(cm, c[0]); gmres(m, z); gmres(cm, c[0], restart=2, tol=1e-6)
+        gmres(m, z, restart=1, M=lambda v: v * 0.5, solve_method='incremental'); gmres(a, z * 0)""",
     "integrate": "trapezoid(x); trapezoid(x, y, axis=0); trapezoid(i, dx=0.5)",
     "cluster.vq": "vq(x, m); vq(v, z); vq(i, j)",
     "interpolate": """RegularGridInterpolator((k[1:4], k[1:3]), tall)(tall * 2); RegularGridInterpolator((k[1:4], k[1:3]), tall, 'nearest')((p[:, 0] * 2, p[:, 1] + 2.0)); RegularGridInterpolator((k[1:4],), tall, fill_value=None)(v[:, None]); RegularGridInterpolator((k[1:4],), z, fill_value=5.0)(v[:, None])""",
@@ -66,6 +71,7 @@ ROWS = {
 SPACES = {
     "special": (jax.scipy.special, frontend.scipy.special),
     "linalg": (jax.scipy.linalg, frontend.scipy.linalg),
+    "sparse.linalg": (jax.scipy.sparse.linalg, frontend.scipy.sparse.linalg),
     "integrate": (jax.scipy.integrate, frontend.scipy.integrate),
     "cluster.vq": (jax.scipy.cluster.vq, frontend.scipy.cluster.vq),
     "interpolate": (jax.scipy.interpolate, frontend.scipy.interpolate),
@@ -91,6 +97,15 @@ NOT_DIFFERENTIATED = {
          "cholesky(a, lower=True)", "cholesky(m * 3)", "solve(a, z, assume_a='pos')"],
         "upstream's derivative by the triangle that is not read is not zero",
     ),
+    **dict.fromkeys(
+        ["schur(m)", "schur(t[:, :, :3])", "schur(m, 'complex')", "rsf2csf(*schur(t[:, :, :3]))", "rsf2csf(*schur(a))",
+         "funm(m, lambda s: s * s + 1j)", "funm(t[0][:, :3], lambda s: s * s * s, False)"], "upstream has no derivative"
+    ),
+    **dict.fromkeys(
+        ["hyp1f1(p, p, x)", "hyp1f1(0.0 * p, p, x)", "hyp1f1(p, 0.0, x)", "hyp2f1(p, 0.5, -2.0, p)", "hyp2f1(i, p, j, p)",
+         "hyp2f1(p, 0.5, 1.5, 1.5)", "hyp2f1(p, 0.5, p + 1, 1.0)", "hyp1f1(p, p + 2, p + 100)", "hyp1f1(p[0] + 20, p[1], -0.5)"],
+        "upstream's series do not converge, or overflow or cancel in float32"
+    ),
     "gamma.sf(x, 2.0)": "upstream's derivative is NaN below 0",
     **dict.fromkeys(
         ["bessel_jn(p * 5, v=3)", "bessel_jn(v, v=2, n_iter=30)"], "the recurrence overflows in float32"
@@ -109,8 +124,9 @@ NOT_DIFFERENTIATED = {
 LATER = "not written yet"
 MISSING = {
     "scipy.stats": {},
-    "scipy.special": dict.fromkeys(["hyp1f1", "hyp2f1"], LATER),
-    "scipy.linalg": dict.fromkeys(["funm", "rsf2csf", "schur"], LATER),
+    "scipy.special": {},
+    "scipy.linalg": {},
+    "scipy.sparse.linalg": {},
     "scipy.signal": {},
     "scipy.integrate": {},
     "scipy.interpolate": {},
@@ -119,12 +135,10 @@ MISSING = {
     "scipy.fft": {},
     "scipy.ndimage": {},
     "ops": {},
-    "random": {
-        "key_dtype": "keys are arrays uint32",
-    },
+    "random": {},
 }  # fmt: skip
 #: Namespaces without any function here, and why.
-WITHOUT = {"scipy.sparse.linalg": LATER, "scipy.spatial.transform": LATER}
+WITHOUT = {"scipy.spatial.transform": LATER}
 #: Parameters of upstream that the frontend leaves out.
 OMITTED = {"out_sharding", "precision", "impl", "dtype", "unroll"}
 
@@ -136,7 +150,7 @@ lognormal(key, 0.5, (3,)); maxwell(key, (3,)); multinomial(key, 5.0, q / sum(q))
 poisson(key, 3.0, (4,)); rademacher(key, (4,)); randint(key, (4,), 0, 10); randint(key, (3,), -5, 100, 'int8'); rayleigh(key, 2.0, (3,)); split(key); split(key, (2, 3)); t(key, 3.0, (3,)); triangular(key, 0.0, 0.5, 2.0, (3,))
 truncated_normal(key, -1.0, 2.0, (3,)); uniform(key, (3,)); uniform(key, (2,), minval=-1.0, maxval=3.0); wald(key, 2.0, (3,)); weibull_min(key, 2.0, 1.5, (3,)); PRNGKey(5); PRNGKey(i[0, 0])"""  # fmt: skip
 #: Calls of test_keys, whose results are not arrays in JAX.
-KEYS = ["key_data(wrap_key_data(key))", "key_impl(key)"]
+KEYS = ["key_data(wrap_key_data(key))", "key_impl(key)", "key_dtype()"]
 SAMPLES_LIST = [row.strip() for row in SAMPLES.replace("\n", ";").split(";")]
 
 
@@ -201,6 +215,7 @@ def test_keys(backend: str) -> None:
     bits = frontend.random.key_data(frontend.random.wrap_key_data(key))
     assert backends.core(backend).to_numpy(bits).tolist() == [0, 7]
     assert frontend.random.key_impl(key) == "threefry2x32"
+    assert na.dtype_of(key) is frontend.random.key_dtype()
 
 
 @pytest.mark.parametrize(
@@ -282,6 +297,9 @@ def test_minima(backend: str) -> None:
         (lambda s, x: s.stats.gaussian_kde(x, "wide"), "bw_method: got 'wide'"),
         (lambda s, x: s.special.exp1(x * 1j), "exp1: x: got complex128"),
         (lambda s, x: s.linalg.pascal(3, "left"), "kind: got 'left'"),
+        (lambda s, x: s.linalg.schur(x, "upper"), "schur: output: got 'upper'"),
+        (lambda s, x: s.linalg.funm(x[0], abs), "funm: A: got the shape .2,., expected .n, n."),
+        (lambda s, x: s.special.hyp1f1(x, x, x * 1j), "hyp1f1: got complex128, expected real"),
     ],
 )  # fmt: skip
 def test_errors_of_further_modules(call: Any, message: str) -> None:

@@ -44,8 +44,8 @@ MISSING = {
         **dict.fromkeys(["ad", "ensure_compile_time_eval", "make_jaxpr", "typeof"], "jaxprs are JAX's; `na.trace_graph` has graphs"),
         "float0": "gradients of integers are zeros in their dtype",
     },
-    "tree": {"static": "not written yet"},
-    "tree_util": dict.fromkeys(["default_registry", "flatten_one_level", "flatten_one_level_with_keys"], "JAX's registry"),
+    "tree": {},
+    "tree_util": {"default_registry": "JAX's registry"},
 }  # fmt: skip
 #: Names here that upstream has in `jax.numpy`.
 DTYPES = set(dtypes.__all__)
@@ -209,13 +209,13 @@ TREE = {
 }
 
 TREES = """flatten(TREE)[0]; leaves(TREE); str(structure([1, (2,), {'a': None}])); map(lambda x: x * 2, TREE); map(lambda x, y: (x, y), [1, 2], [[3], 4])
-map(lambda x: x, [1, None], is_leaf=lambda x: x is None); unflatten(structure(TREE), range(7)); all([1, {'a': 0}]); all([]); reduce(lambda a, b: a * 10 + b, TREE); reduce(lambda a, b: a + b, TREE, 100)
+map(lambda x: x, [1, None], is_leaf=lambda x: x is None); unflatten(structure(TREE), range(7)); all([1, {'a': 0}]); all([]); static(default=3, metadata={'unit': 1}).metadata['static']; static(default=3).default; reduce(lambda a, b: a * 10 + b, TREE); reduce(lambda a, b: a + b, TREE, 100)
 reduce_associative(lambda a, b: a + b, [[1], [[2], [3]]]); reduce_associative(max, [], identity=4); broadcast({'a': 1, 'b': 2}, {'a': [0, 0], 'b': (0, [0])}); transpose(structure([0, 0]), structure({'a': 0}), [{'a': 1}, {'a': 2}]); transpose(structure([0, 0]), None, [(1, 2), (3, 4)])
 [str(p) for path, _ in leaves_with_path(TREE) for p in path]; flatten_with_path(TREE)[0][0][1]; map_with_path(lambda path, x: (len(path), x), TREE); structure(TREE) == structure(map(lambda x: 0, TREE)); structure([1]) == structure((1,)); hash(structure([1])) == hash(structure([2])); structure(TREE).num_leaves"""  # fmt: skip
 UTILITIES = """tree_leaves(TREE); [keystr(p) for p, _ in tree_leaves_with_path(TREE)]; [keystr(p, simple=True, separator='/') for p, _ in tree_leaves_with_path(TREE)]; all_leaves([1, 2]); all_leaves([1, []]); [c.num_leaves for c in treedef_children(tree_structure(TREE))]
 treedef_is_leaf(tree_structure(1)); treedef_is_leaf(tree_structure([1])); str(treedef_tuple([tree_structure(1), tree_structure([2])])); tree_map(lambda x: x + 1, Partial(max, 1, key=2)).args; tree_structure([1, 2]).flatten_up_to([[1], 2])
 is_tree_node(dict); is_tree_node(int); tree_all(TREE); tree_flatten(TREE)[0]; tree_flatten_with_path(TREE)[0][-1][1]; tree_map_with_path(lambda p, x: x, TREE); tree_reduce(max, TREE); tree_reduce_associative(max, TREE); tree_broadcast(1, TREE)
-tree_transpose(tree_structure([0, 0]), None, [(1, 2), (3, 4)]); tree_unflatten(tree_structure([0, 0]), [1, 2]); DictKey('a').key; str(SequenceKey(1)); str(GetAttrKey('a')); str(FlattenedIndexKey(2))"""  # fmt: skip
+tree_transpose(tree_structure([0, 0]), None, [(1, 2), (3, 4)]); tree_unflatten(tree_structure([0, 0]), [1, 2]); DictKey('a').key; str(SequenceKey(1)); str(GetAttrKey('a')); str(FlattenedIndexKey(2)); list(flatten_one_level([1, [2]])[0]); flatten_one_level({'b': 1, 'a': [2]})[1]; list(flatten_one_level(None)[0]); [(str(k), x) for k, x in flatten_one_level_with_keys({'b': 1, 'a': [2]})[0]]"""  # fmt: skip
 TREE_ROWS = [
     (space, row.strip())
     for space, rows in (("tree", TREES), ("tree_util", UTILITIES))
@@ -277,11 +277,14 @@ def test_dataclasses_are_nodes() -> None:
     @dataclasses.dataclass
     class Model:
         w: Any
-        name: str = dataclasses.field(metadata={"static": True})
+        name: str = frontend.tree.static(default="a")
 
     frontend.tree_util.register_dataclass(Model)
     found = frontend.vmap(lambda m: m.w * 2)(Model(np.ones((2, 3)), "a"))
     assert found.shape == (2, 3)
     assert frontend.tree.map(lambda x: x + 1, Model(1, "a")) == Model(2, "a")
+    assert frontend.tree_util.flatten_one_level(Model(1)) == ((1,), ("a",))
+    with pytest.raises(na.errors.ArgumentError, match="flatten_one_level: tree: got a int"):
+        frontend.tree_util.flatten_one_level(1)
     static = frontend.tree_util.register_static(type("Static", (), {}))
     assert frontend.tree.leaves(static()) == []

@@ -10,7 +10,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/convolution
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -58,11 +58,12 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
         return tf.squeeze(_convolved(x, kernel, bias, flat, groups), 1)
     if any(low or high for low, high in at.padding):
         x = tf.pad(x, ((0, 0), *at.padding, (0, 0)))
-    strides = (1, *at.stride, 1)
+    x, stride = _without_strides_of_one_window(x, kernel, at.stride)
+    strides = (1, *stride, 1)
     native = tf.nn.conv3d if len(at.kernel) == 3 else tf.nn.conv2d
     if groups == 1:
         out = native(x, kernel, strides, "VALID")
-    elif groups == x.shape[-1] and len(at.kernel) == 2 and len(set(at.stride)) == 1:
+    elif groups == x.shape[-1] and len(at.kernel) == 2 and len(set(stride)) == 1:
         # (height, width, 1, out) → (height, width, in, out / in): the output channels
         # of one input channel are neighbours
         kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, -1))
@@ -71,6 +72,22 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
         parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1))
         out = tf.concat([native(part, each, strides, "VALID") for part, each in parts], -1)
     return out if bias is None else out + bias
+
+
+def _without_strides_of_one_window(
+    x: Any, kernel: Any, stride: Sequence[int]
+) -> tuple[Any, tuple[int, ...]]:
+    """Images and strides for the same result, with the stride 1 along axes with one window.
+
+    TensorFlow's oneDNN kernels mix up images where the last axis has one window and a stride.
+    """
+    ends, found = list(x.shape[1:-1]), list(stride)
+    for i, (size, window, step) in enumerate(zip(x.shape[1:-1], kernel.shape, stride)):
+        if size is not None and step > 1 and window <= size < window + step:
+            ends[i], found[i] = window, 1
+    if found != list(stride):
+        x = x[(slice(None), *map(slice, ends))]
+    return x, tuple(found)
 
 
 def _has_kernel(x: Any) -> bool:

@@ -123,10 +123,19 @@ def operands(*values: Any) -> tuple[Any, ...]:
     if not arrays:
         return tuple(map(as_array, values))
     found = [dtypes.dtype_of(x) for x in arrays]
-    if dtypes.bool not in found and not (is_x64() and all(dtype.is_integer for dtype in found)):
-        return values
+    are_integers = all(dtype.is_integer for dtype in found)
+    if dtypes.bool not in found and not (is_x64() and are_integers):
+        return _within_range(values, found) if are_integers else values
     dtype, like = result_type(*values), arrays[0]
-    return tuple([na.full((), x, dtype=dtype, like=like) if is_number(x) else x for x in values])
+    return tuple([_full(x, dtype, like) if is_number(x) else x for x in values])
+
+
+def _within_range(values: tuple[Any, ...], found: list[DType]) -> tuple[Any, ...]:
+    """Operands of integer arrays of these dtypes, with Python integers of the dtype of the result."""
+    if any(type(x) in (float, complex) for x in values):
+        return values
+    dtype = found[0] if len(found) == 1 else dtypes.result_type(*found)
+    return tuple([_wrapped(x, dtype) if type(x) is int else x for x in values])
 
 
 def promote(*values: Any) -> tuple[Array, ...]:
@@ -153,9 +162,20 @@ def _inexact_of(dtype: DType) -> DType:
 def cast_all(dtype: DTypeLike, *values: Any) -> tuple[Array, ...]:
     """Arrays of `dtype`, from arrays and Python numbers."""
     like = next((x for x in values if not is_number(x)), None)
-    return tuple(
-        [na.full((), x, dtype=dtype, like=like) if is_number(x) else cast(x, dtype) for x in values]
-    )
+    return tuple([_full(x, dtype, like) if is_number(x) else cast(x, dtype) for x in values])
+
+
+def _full(number: Any, dtype: DTypeLike, like: Array | None) -> Array:
+    """A number as an array; an integer modulo 2ⁿ, as JAX casts."""
+    dtype = dtypes.as_dtype(dtype)
+    number = _wrapped(number, dtype) if type(number) is int and dtype.is_integer else number
+    return na.full((), number, dtype=dtype, like=like)
+
+
+def _wrapped(number: int, dtype: DType) -> int:
+    """The integer of `dtype` with the low bits of `number`."""
+    low = dtypes.iinfo(dtype).min
+    return (number - low) % (1 << dtype.bits) + low
 
 
 def inexact(x: Any) -> Array:
@@ -180,7 +200,20 @@ def cast(x: Any, dtype: DTypeLike | None) -> Array:
         return x
     if source.kind == "complex" and wanted.kind != "complex":
         x = na.not_equal(x, 0) if wanted is dtypes.bool else na.real(x)
-    return na.astype(x, wanted)
+    return saturated(x, wanted)
+
+
+def saturated(x: Array, dtype: DType) -> Array:
+    """`x` in `dtype`; floating numbers beyond an integer dtype of 8 or 16 bits become its limits.
+
+    Infinities and numbers beyond 32 bits are not looked for: upstream leaves them undefined.
+    """
+    if dtype.is_integer and dtype.bits <= 16:
+        source, limits = dtypes.dtype_of(x), dtypes.iinfo(dtype)
+        if source.kind == "float":
+            exact = x if source.bits >= 32 else na.astype(x, dtypes.float32)
+            x = na.clip(exact, limits.min, limits.max)
+    return na.astype(x, dtype)
 
 
 def as_index(x: Array) -> Array:

@@ -14,13 +14,14 @@ import numpy as np
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.dtypes import DType
 from nestarray.frontends.jax.promotion import as_dtype, as_index
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
     "PRNGKey", "ball", "bernoulli", "beta", "binomial", "bits", "categorical", "cauchy",
     "chisquare", "choice", "clone", "dirichlet", "double_sided_maxwell", "exponential", "f",
-    "fold_in", "gamma", "generalized_normal", "geometric", "gumbel", "key", "key_data", "key_impl",
+    "fold_in", "gamma", "generalized_normal", "geometric", "gumbel", "key", "key_data", "key_dtype", "key_impl",
     "laplace", "loggamma", "logistic", "lognormal", "maxwell", "multinomial",
     "multivariate_normal", "normal", "orthogonal", "pareto", "permutation", "poisson",
     "rademacher", "randint", "rayleigh", "split", "t", "triangular", "truncated_normal", "uniform",
@@ -48,6 +49,11 @@ PRNGKey = key
 def wrap_key_data(key_bits_array: Array) -> Array:
     """A key of these bits."""
     return key_bits_array
+
+
+def key_dtype(impl_spec: Any = None) -> DType:
+    """The dtype of keys."""
+    return dtypes.uint32
 
 
 def key_data(keys: Array) -> Array:

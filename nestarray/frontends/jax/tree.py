@@ -5,6 +5,9 @@ Upstream: https://docs.jax.dev/en/latest/jax.tree.html
 
 from __future__ import annotations
 
+import dataclasses
+from typing import Any
+
 from nestarray.frontends.jax.tree_util import tree_all as all
 from nestarray.frontends.jax.tree_util import tree_broadcast as broadcast
 from nestarray.frontends.jax.tree_util import tree_flatten as flatten
@@ -21,5 +24,11 @@ from nestarray.frontends.jax.tree_util import tree_unflatten as unflatten
 
 __all__ = [
     "all", "broadcast", "flatten", "flatten_with_path", "leaves", "leaves_with_path", "map",
-    "map_with_path", "reduce", "reduce_associative", "structure", "transpose", "unflatten",
+    "map_with_path", "reduce", "reduce_associative", "static", "structure", "transpose", "unflatten",
 ]  # fmt: skip
+
+
+def static(**kwargs: Any) -> Any:
+    """A field of a dataclass that is part of the structure; the arguments of `dataclasses.field`."""
+    metadata = {"static": True, **(kwargs.pop("metadata", None) or {})}
+    return dataclasses.field(metadata=metadata, **kwargs)

@@ -18,7 +18,7 @@ from nestarray.errors import ArgumentError, StructureError
 
 __all__ = [
     "DictKey", "FlattenedIndexKey", "GetAttrKey", "KeyEntry", "KeyPath", "Partial", "PyTreeDef",
-    "SequenceKey", "all_leaves", "is_tree_node", "keystr", "register_dataclass",
+    "SequenceKey", "all_leaves", "flatten_one_level", "flatten_one_level_with_keys", "is_tree_node", "keystr", "register_dataclass",
     "register_pytree_node", "register_pytree_node_class", "register_pytree_with_keys",
     "register_pytree_with_keys_class", "register_static", "tree_all", "tree_broadcast",
     "tree_flatten", "tree_flatten_with_path", "tree_leaves", "tree_leaves_with_path", "tree_map",
@@ -329,6 +329,25 @@ def _described(tree: Any) -> str:
 def _taken(tree: Any) -> tuple[Sequence[Any], Sequence[Any], Any] | None:
     node = _node_of(type(tree))
     return None if node is None else node.flatten(tree)
+
+
+def flatten_one_level(tree: Any) -> tuple[Sequence[Any], Any]:
+    """(children, data) of a node."""
+    _, children, data = _taken_or_refused(tree)
+    return tuple(children), data
+
+
+def flatten_one_level_with_keys(tree: Any) -> tuple[Sequence[tuple[Any, Any]], Any]:
+    """((key, child) pairs, data) of a node."""
+    keys, children, data = _taken_or_refused(tree)
+    return tuple(zip(keys, children, strict=True)), data
+
+
+def _taken_or_refused(tree: Any) -> tuple[Sequence[Any], Sequence[Any], Any]:
+    found = _taken(tree)
+    if found is None:
+        raise ArgumentError(f"flatten_one_level: tree: got {_described(tree)}, expected a node")
+    return found
 
 
 def _flattened(

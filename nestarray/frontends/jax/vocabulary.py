@@ -13,6 +13,7 @@ from typing import Any
 import nestarray.frontends.jax as jax
 from nestarray import dtypes
 from nestarray.frontends import rules
+from nestarray.frontends.jax.lax.products import ragged_axes
 from nestarray.frontends.rules import Arguments
 
 #: The module that programs import as ``jax``.
@@ -61,14 +62,6 @@ def _conv(arguments: Arguments) -> Arguments:
     return arguments | {"dimension_numbers": tuple(map(tuple, arguments["dimension_numbers"]))}
 
 
-def _ragged(arguments: Arguments) -> Arguments:
-    """The axes as tuples."""
-    numbers = arguments["ragged_dot_dimension_numbers"]
-    parts = numbers.lhs_ragged_dimensions, numbers.rhs_group_dimensions
-    axes = (numbers.dot_dimension_numbers, *map(tuple, parts))
-    return arguments | {"ragged_dot_dimension_numbers": axes}
-
-
 def _rounding(arguments: Arguments) -> Arguments:
     return arguments | {"rounding_method": int(arguments["rounding_method"])}
 
@@ -109,6 +102,12 @@ def _select(arguments: Arguments) -> Arguments:
     return arguments | {"select_prim": arguments["select_prim"].name}
 
 
+def _ragged(arguments: Arguments) -> Arguments:
+    """The axes as tuples of integers."""
+    numbers = ragged_axes(arguments["ragged_dot_dimension_numbers"])
+    return arguments | {"ragged_dot_dimension_numbers": numbers}
+
+
 #: The primitives whose function has another name, or other arguments.
 RULES = {
     rule.operation: rule
@@ -133,7 +132,6 @@ RULES = {
         Rule("dynamic_slice", "jax.lax.dynamic_slice", adapt=_from_zero),
         Rule("dynamic_update_slice", "jax.lax.dynamic_update_slice", adapt=_from_zero),
         Rule("conv_general_dilated", "jax.lax.conv_general_dilated", adapt=_conv),
-        Rule("ragged_dot_general", "jax.lax.ragged_dot_general", adapt=_ragged),
         Rule("reduce_window_sum", "jax.lax.reduce_window_sum"),
         Rule(
             "dim_as_value",
@@ -162,6 +160,7 @@ RULES = {
         Rule("regularized_incomplete_beta", "jax.lax.betainc"),
         Rule("select_and_gather_add", "jax.lax.select_and_gather_add", adapt=_select),
         Rule("select_and_scatter_add", "jax.lax.select_and_scatter_add", adapt=_select),
+        Rule("ragged_dot_general", "jax.lax.ragged_dot_general", adapt=_ragged),
         Rule("eig", "jax.lax.linalg.eig", adapt=_without("enable_eigvec_derivs", "implementation")),
         Rule("fft", "jax.lax.fft", adapt=_transform),
         Rule("qr", "jax.lax.linalg.qr", adapt=_without("use_magma")),

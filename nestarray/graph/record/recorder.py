@@ -203,9 +203,17 @@ class Recorder:
         return self.builder.nodes
 
     def control_flow(
-        self, name: str, public: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        name: str,
+        public: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        namespace: str = "na",
     ) -> Any:
-        """Record a loop or a choice whose functions are Bodies, and compute it."""
+        """Record a loop or a choice whose functions are Bodies, and compute it.
+
+        Or another call that is not one of an op, of the function ``namespace.name``.
+        """
 
         def stands_for(x: Any) -> Any:
             if isinstance(x, Body):
@@ -215,7 +223,9 @@ class Recorder:
             return self.node_of(x, f"{name}: argument")
 
         given = map_leaves(stands_for, args)
-        write = partial(self.builder.call, target=public, target_name=f"na.{name}", args=given)
+        write = partial(
+            self.builder.call, target=public, target_name=f"{namespace}.{name}", args=given
+        )
         write = partial(write, kwargs=kwargs, **self._place(name))
         with recording(None):
             values = map_nodes(self._behind.__getitem__, [list(given), kwargs])

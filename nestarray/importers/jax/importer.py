@@ -386,6 +386,8 @@ class _Translation:
                 node = getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
             elif self._rules(eqn, self.rules):
                 node = self._with_rules(eqn, inputs, place)
+            elif _applies_function(eqn):
+                node = self._scatter_apply(eqn, inputs, place)
             elif random_keys.is_moving(eqn):
                 node = self._on_words(eqn, inputs)
             elif _named(eqn) or vocabulary.find(eqn.primitive.name):
@@ -589,6 +591,22 @@ class _Translation:
         args = (nodes[:count], nodes[count:], body)
         return self._take("reduce_window", args, place, **self._settings(params))
 
+    def _scatter_apply(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        """A scatter that applies a function to elements, in place of updates."""
+        body = self._combining(eqn.params["update_jaxpr"], eqn.params["update_consts"], 1)
+        body.parameters = body.parameters[0]
+        body.names = (body.parameters[0].name,)
+        body.output = body.output[0]
+        operand, indices, _ = map(self._node, inputs)
+        numbers = self._settings(eqn.params)["dimension_numbers"]
+        return self._take(
+            "scatter_apply",
+            (operand, indices, body, tuple([tuple(x) for x in numbers])),
+            place,
+            update_shape=self.sizes.replaced(eqn.invars[2].aval.shape),
+            mode="clip" if "CLIP" in str(eqn.params["mode"]) else "drop",
+        )
+
     def _with_rules(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         """A call of a function with a custom derivative."""
         call = _called(eqn)
@@ -690,6 +708,12 @@ def _named(eqn: Any) -> NamedCall | None:
     return named_call(eqn) if eqn.primitive.name in _CALLS else None
 
 
+def _applies_function(eqn: Any) -> bool:
+    """Whether a scatter computes its values from the elements that it replaces."""
+    jaxpr = eqn.params.get("update_jaxpr") if eqn.primitive.name == "scatter" else None
+    return jaxpr is not None and jaxpr.outvars[0] is not jaxpr.invars[1]
+
+
 def _why_no_arrays(eqn: Any) -> str:
     """Why the operands or results of an equation cannot be arrays; empty if they can."""
     try:
@@ -733,8 +757,8 @@ def _operands(rule: vocabulary.Rule, name: str, arguments: list[Any]) -> dict[st
 
 
 def _setting(value: Any) -> Any:
-    if isinstance(value, np.dtype):
-        return dtypes.as_dtype(str(value))
+    if isinstance(value, (np.dtype, type)):  # JAX's dtypes are classes
+        return dtypes.as_dtype(value)
     if isinstance(value, np.integer):
         return int(value)
     if hasattr(value, "_fields"):
@@ -743,6 +767,4 @@ def _setting(value: Any) -> Any:
         return type(value)([_setting(item) for item in value])
     if isinstance(value, np.ndarray):
         return value.tolist()
-    if hasattr(value, "_fields"):
-        return type(value)(*map(_setting, value))
     return value

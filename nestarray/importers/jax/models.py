@@ -286,7 +286,7 @@ def _joined_path(*keys: str) -> str:
 def _untransformed(function: Any) -> Any:
     """The function, or the module, to which transformations of JAX were applied."""
     function = inspect.unwrap(function)
-    if isinstance(function, types.FunctionType) and function.__module__.startswith("jax."):
+    if isinstance(function, types.FunctionType) and str(function.__module__).startswith("jax."):
         inner = inspect.getclosurevars(function).nonlocals.get("fun")
         return function if inner is None else _untransformed(inner)
     return function

@@ -5,6 +5,8 @@ from __future__ import annotations
 import types
 from typing import Any
 
+import numpy as np
+
 from nestarray import backends, tree
 from nestarray.graph.record.recorder import Traced
 from nestarray.importers.selection import Search
@@ -17,7 +19,8 @@ def uses_jax(function: Any, example: Any) -> bool:
     """Whether a function is of JAX, names functions or objects of it, or takes its arguments.
 
     Its arguments are methods of JAX's arrays, functions of JAX, and nodes of classes that are
-    registered with JAX.
+    registered with JAX. A function of JAX arrays that names NumPy's arrays or functions, and nothing
+    of nestarray, is of JAX too: JAX's operators take NumPy arrays, ops of `na` do not.
 
     Args:
         function: any callable.
@@ -32,8 +35,32 @@ def uses_jax(function: Any, example: Any) -> bool:
     for other in (Traced, str, dict, list, tuple, int, float, slice):
         methods -= {*dir(other)}
     search = Search(_is_of_jax, frozenset(methods), _PACKAGES)
-    given = [x for x in tree.leaves(example) if callable(x)]
-    return search.finds(function, example) or search.visit(given)
+    given = tree.leaves(example)
+    if search.finds(function, example) or search.visit(list(filter(callable, given))):
+        return True
+    is_on_jax = any(backends.backend_of_value(x) == "jax" for x in given)
+    if not is_on_jax or Search(_is_of_nestarray).finds(function, example):
+        return False
+    search, owner = Search(_is_of_numpy), getattr(function, "__self__", function)
+    return search.finds(function, example) or search.visit(
+        [*getattr(owner, "__dict__", {}).values()]
+    )
+
+
+def _is_of_numpy(value: Any) -> bool:
+    is_value = isinstance(value, (np.ndarray, np.generic))
+    return is_value or "numpy" in _packages_of(value)
+
+
+def _is_of_nestarray(value: Any) -> bool:
+    return "nestarray" in _packages_of(value)
+
+
+def _packages_of(value: Any) -> set[str]:
+    """The packages of an object's class and, if it can be called, of its definition."""
+    owners = [type(value), value] if callable(value) else [type(value)]
+    modules = [getattr(owner, "__module__", None) or "" for owner in owners]
+    return {str(name).partition(".")[0] for name in modules}
 
 
 def _is_of_jax(value: Any) -> bool:

@@ -90,7 +90,7 @@ class JaxSource(EquationSource):
             if loss is None:
                 raise
             raise UnsupportedError(
-                f"JAX has no derivative: {str(error).splitlines()[0]}"
+                f"JAX has no derivative: {(str(error) or type(error).__name__).splitlines()[0]}"
             ) from error
 
     def operands(self, equation: Any) -> Iterable[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from jax import lax
 
 import nestarray as na
 from nestarray import errors
-from tests.arrays import on
+from tests.arrays import host, on
 from tests.importers.agreement import Expected, check, is_floating, leaves, weights
 from tests.importers.jax.rows import FUNCTIONS, Pair, Weights
 
@@ -177,6 +178,101 @@ def test_numpy_arrays_that_a_function_names_are_constants_of_jax() -> None:
     assert graph.constants.map(na.backend_of).leaves() == ("jax",)
 
 
+TABLE = np.arange(3.0, dtype="float32")
+
+
+class Scaled:
+    """A callable object with a NumPy array."""
+
+    def __init__(self) -> None:
+        self.table = TABLE
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.table + 1
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * TABLE + 1,
+        lambda x: TABLE * x,
+        lambda x: x * [TABLE, TABLE][0] + np.float64(2),
+        lambda x: np.ones((2, 3)) @ x,
+        functools.partial(lambda a, x: x - a, TABLE),
+        Scaled(),
+    ],
+)
+def test_numpy_arrays_beside_operators_are_constants(function: Any, backend: str) -> None:
+    x = jnp.asarray([0.5, -2.0, 3.0])
+    found = na.trace_graph(function, x).to_backend(backend)(on(backend, np.asarray(x)))
+    assert na.dtype_of(found) is na.float32
+    np.testing.assert_allclose(host(found), function(x))
+
+
+def test_numpy_arrays_beside_ops_of_na_are_refused() -> None:
+    with pytest.raises(errors.MixedBackendError, match="multiply: got arrays of jax and of numpy"):
+        na.trace_graph(lambda x: na.relu(x) * TABLE, jnp.ones(3))
+
+
+def test_a_function_without_a_module() -> None:
+    function = eval("lambda x: jnp.sin(x)", {"jnp": jnp})
+    assert [n.target_name for n in na.trace_graph(function, jnp.ones(3)).calls] == ["jax.lax.sin"]
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.at[jnp.asarray([0, 0, 1])].apply(jnp.sin),
+        lambda x: x.at[jnp.asarray([3, 9])].apply(lambda v: v * 2.5 + 1),
+        lambda x: x.at[:, -1].apply(jnp.exp),
+    ],
+)
+def test_a_scatter_applies_a_function(function: Any, backend: str) -> None:
+    x = example()
+    graph = na.trace_graph(function, x).to_backend(backend)
+    assert graph.verify().ok
+    np.testing.assert_allclose(host(graph(on(backend, np.asarray(x)))), function(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+def test_schur_forms_are_calls_on_the_host(backend: str) -> None:
+    x = example()
+    graph = na.trace_graph(lambda x: jax.scipy.linalg.schur(x.T @ jnp.roll(x, 1, 0)), x)
+    for each in (graph, graph.lower()):
+        names = [n.target_name for n in each.calls]
+        assert "jax.lax.linalg.schur" in names
+        moved = each.to_backend(backend)
+        assert moved.verify().ok
+        run = moved if backend == "torch" else na.jit(moved)  # torch.compile takes long
+        found = run(on(backend, np.asarray(x)))
+        product = np.asarray(x).T @ np.roll(np.asarray(x), 1, 0)
+        form, vectors = map(host, found)
+        np.testing.assert_allclose(vectors @ form @ vectors.T, product, atol=1e-5)
+        with pytest.raises(errors.UnsupportedError, match="schur has no derivative"):
+            na.grad(lambda y, moved=moved: na.sum(moved(y)[0]))(on(backend, np.asarray(x)))
+
+
+@pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
+def test_products_of_groups(backend: str) -> None:
+    sizes = jnp.asarray([3, 2])
+    axes = lax.RaggedDotDimensionNumbers((((0,), (0,)), ((), ())), (0,), ())
+
+    def function(x: Any, sizes: Any) -> Any:
+        matrices = jnp.stack([x[:3], x[1:]])
+        product = lax.ragged_dot(x.T @ x, matrices, sizes)
+        halves = lax.ragged_dot(x.T.astype("bfloat16"), x[None].astype("bfloat16"), sizes[:1],
+                                preferred_element_type=jnp.float32)  # fmt: skip
+        pair = [jnp.stack([y, y + 1]) for y in (x, matrices)]
+        batch = jax.vmap(lax.ragged_dot)(*pair, jnp.stack([sizes, sizes]))
+        return product, halves, batch, lax.ragged_dot_general(x, x, sizes, axes)
+
+    x = example()
+    report = na.trace_graph(function, x, sizes).to_backend(backend).verify()
+    assert report.ok, str(report)
+
+
 def test_a_choice_by_platform_becomes_the_branch_of_this_platform() -> None:
     choose = lambda x: jax.lax.platform_dependent(x, cpu=jnp.sin, default=jnp.cos)  # noqa: E731
     assert [n.target_name for n in na.trace_graph(choose, jnp.ones(3)).calls] == ["jax.lax.sin"]
@@ -186,7 +282,7 @@ def test_refused() -> None:
     x = jnp.ones(3)
     with pytest.raises(errors.ArgumentError, match="train=True is for modules"):
         na.trace_graph(jnp.sin, x, train=True)
-    with pytest.raises(errors.MissingOpError, match="schur"):
-        na.trace_graph(lambda x: jax.scipy.linalg.schur(jnp.outer(x, x)), x)
-    report = na.check(lambda x: jax.scipy.linalg.schur(jnp.outer(x, x))[0], x, target="torch")
+    with pytest.raises(errors.MissingOpError, match="rng_uniform"):
+        na.trace_graph(lambda x: lax.rng_uniform(x[0], 2.0, (3,)), x)
+    report = na.check(lambda x: lax.rng_uniform(x[0], 2.0, (3,)), x, target="torch")
     assert not report.ok

@@ -11,6 +11,7 @@ from typing import Any
 import nestarray as na
 from nestarray import backends, tree
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax import promotion
 from nestarray.typing import Array, Nest
 
 __all__ = [
@@ -50,7 +51,7 @@ def _operands(function: str, operands: tuple[Any, ...], operand: Any) -> tuple[A
 
 def while_loop(cond_fun: Function, body_fun: Function, init_val: Nest) -> Nest:
     """``while cond_fun(x): x = body_fun(x)``, beginning with `init_val`."""
-    return na.while_loop(cond_fun, body_fun, init_val)
+    return na.while_loop(cond_fun, body_fun, _arrays(init_val, ()))
 
 
 def fori_loop(
@@ -62,6 +63,7 @@ def fori_loop(
     unroll: int | bool | None = None,
 ) -> Nest:
     """``x = body_fun(i, x)`` for i from `lower` to `upper` − 1."""
+    init_val = _arrays(init_val, (lower, upper))
     return na.fori_loop(lower, upper, body_fun, init_val, unroll=unroll)
 
 
@@ -75,7 +77,20 @@ def scan(
     _split_transpose: bool = False,
 ) -> tuple[Nest, Nest]:
     """``carry, y = f(carry, x)`` for each row x of `xs`; the last carry, and the ys stacked."""
-    return na.scan(f, init, xs, length=length, reverse=reverse, unroll=unroll)
+    return na.scan(f, _arrays(init, xs), xs, length=length, reverse=reverse, unroll=unroll)
+
+
+def _arrays(init: Nest, others: Nest) -> Nest:
+    """`init` with arrays of JAX's default dtypes in place of numbers, on the backend of an array."""
+    leaves = tree.leaves((init, others))
+    like = next((x for x in leaves if backends.is_array(x)), None)
+
+    def array(x: Any) -> Any:
+        if not promotion.is_number(x):
+            return x
+        return na.full((), x, dtype=promotion.default_dtype(type(x)), like=like)
+
+    return tree.map(array, init)
 
 
 def associative_scan(fn: Function, elems: Nest, reverse: bool = False, axis: int = 0) -> Nest:

@@ -6,10 +6,12 @@ Upstream, one page a function: https://docs.jax.dev/en/latest/_autosummary/jax.l
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any
 
 import nestarray as na
 from nestarray import dtypes, tree
+from nestarray.frontends.jax.promotion import is_number, saturated
 from nestarray.typing import Array, Nest
 
 __all__ = [
@@ -104,7 +106,7 @@ __all__ = [
 
 acos, acosh, asin, asinh, atan, atanh = na.acos, na.acosh, na.asin, na.asinh, na.atan, na.atanh
 cosh, sinh, square = na.cosh, na.sinh, na.square
-erf, erfc, lgamma, digamma = na.erf, na.erfc, na.lgamma, na.digamma
+erf, erfc, lgamma = na.erf, na.erfc, na.lgamma
 abs, ceil, floor, real, imag = na.abs, na.ceil, na.floor, na.real, na.imag
 
 
@@ -271,7 +273,7 @@ def convert_element_type(operand: Array, new_dtype: Any) -> Array:
     new = dtypes.as_dtype(new_dtype)
     if dtypes.dtype_of(operand).kind == "complex" and new.kind != "complex":
         operand = na.real(operand)
-    return na.astype(operand, new)
+    return saturated(operand, new)
 
 
 def bitcast_convert_type(operand: Array, new_dtype: Any) -> Array:
@@ -306,19 +308,37 @@ def mul(x: Array, y: Array, *, out_dtype: Any = None) -> Array:
 
 
 def div(x: Array, y: Array) -> Array:
-    """x / y; of integers rounded towards zero."""
+    """x / y; of integers rounded towards zero, −1 for y = 0."""
     dtype = _dtype(x, y)
     if not dtype.is_integer:
         return na.divide(x, y)
-    if dtype.kind == "uint":
-        return na.floor_divide(x, y)
-    quotient = na.floor_divide(builtins.abs(x), builtins.abs(y))  # one may be a number
-    return na.where(na.not_equal(x < 0, y < 0), na.negative(quotient), quotient)
+    divisor, y = _divisor(x, y)
+    found = na.floor_divide(na.subtract(x, na.fmod(x, divisor)), divisor)
+    if divisor is y:
+        return found
+    if dtype.kind == "int":
+        found = na.where(na.equal(y, -1), na.negative(x), found)
+    none = -1 if dtype.kind == "int" else dtypes.iinfo(dtype).max
+    return na.where(na.equal(y, 0), na.full_like(found, none), found)
 
 
 def rem(x: Array, y: Array) -> Array:
-    """The remainder, with the sign of x."""
-    return na.fmod(x, y)
+    """The remainder, with the sign of x; of integers x for y = 0."""
+    if not _dtype(x, y).is_integer:
+        return na.fmod(x, y)
+    divisor, y = _divisor(x, y)
+    found = na.fmod(x, divisor)
+    return found if divisor is y else na.where(na.equal(y, 0), x, found)
+
+
+def _divisor(x: Array, y: Array) -> tuple[Array, Array]:
+    """(y with 1 in place of 0 and −1, by which every integer can be divided; y), integers."""
+    if is_number(y):
+        if y not in (0, -1):
+            return y, y
+        y = na.full_like(x, y)
+    is_safe = na.logical_and(na.not_equal(y, 0), na.not_equal(na.add(y, 1), 0))
+    return na.where(is_safe, y, na.ones_like(y)), y
 
 
 def pow(x: Array, y: Array) -> Array:
@@ -388,6 +408,11 @@ def polygamma(m: Array, x: Array) -> Array:
     sign = na.subtract(na.multiply(na.remainder(m, 2), 2), 1)
     found = na.multiply(na.multiply(sign, factor), na.zeta(na.add(m, 1), x))
     return na.where(na.equal(m, 0), na.digamma(x), found)
+
+
+def digamma(x: Array) -> Array:
+    """The derivative of ln Γ(x); NaN at 0 and at negative integers."""
+    return na.where(na.equal(x, 0), math.nan, na.digamma(x))
 
 
 def zeta(x: Array, q: Array) -> Array:

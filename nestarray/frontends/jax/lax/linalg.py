@@ -17,12 +17,13 @@ from nestarray.frontends.jax.lax.reflections import (
     ormqr,
     tridiagonal,
 )
+from nestarray.frontends.jax.lax.schur import schur
 from nestarray.typing import Array
 
 __all__ = [
     "EigImplementation", "EighImplementation", "SvdAlgorithm", "cholesky", "cholesky_update", "eig",
     "eigh", "hessenberg", "householder_product", "lu", "lu_pivots_to_permutation", "ormqr", "qdwh",
-    "qr", "svd", "symmetric_product", "triangular_solve", "tridiagonal",
+    "qr", "schur", "svd", "symmetric_product", "triangular_solve", "tridiagonal",
     "tridiagonal_solve",
 ]  # fmt: skip
 

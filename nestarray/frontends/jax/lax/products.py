@@ -75,8 +75,8 @@ def ragged_dot_general(
     """
     if group_offset is not None:
         raise UnsupportedError("ragged_dot_general: group_offset: got an array, expected None")
-    numbers, (ragged,), groups = ragged_dot_dimension_numbers
-    (over_l, over_r), (batch_l, batch_r) = [tuple(map(tuple, pair)) for pair in numbers]
+    numbers, (ragged,), groups = ragged_axes(ragged_dot_dimension_numbers)
+    (over_l, over_r), (batch_l, batch_r) = numbers
     rank = len(na.shape(lhs))
     free = [i for i in range(rank) if i not in (*over_l, *batch_l)]
     is_batch = ragged in batch_l
@@ -96,6 +96,16 @@ def ragged_dot_general(
         return dot_general(parts, rhs, *settings)
     settings = ((over_l, over_r), (batch_l, batch_r)), precision, preferred_element_type
     return na.moveaxis(dot_general(parts, rhs, *settings), len(batch_l), 0)
+
+
+def ragged_axes(numbers: Any) -> tuple[Any, tuple[int, ...], tuple[int, ...]]:
+    """The three fields of `RaggedDotDimensionNumbers`, of upstream's class too, as integers."""
+    fields = RaggedDotDimensionNumbers._fields
+    dot, ragged, groups = (
+        [getattr(numbers, name) for name in fields] if hasattr(numbers, fields[0]) else numbers
+    )
+    pairs = tuple([tuple([tuple(map(int, axes)) for axes in pair]) for pair in dot])
+    return pairs, tuple(map(int, ragged)), tuple(map(int, groups))
 
 
 def _moved(axes: Sequence[int]) -> tuple[int, ...]:

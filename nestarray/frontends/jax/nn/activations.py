@@ -13,7 +13,14 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.jax.numpy import reduction
-from nestarray.frontends.jax.promotion import as_dtype, axes_of, cast, inexact, promote_inexact
+from nestarray.frontends.jax.promotion import (
+    as_array,
+    as_dtype,
+    axes_of,
+    cast,
+    inexact,
+    promote_inexact,
+)
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
@@ -39,7 +46,7 @@ def relu(x: Array) -> Array:
 
 def relu6(x: Array) -> Array:
     """min(max(x, 0), 6), with the derivative 0 at 0 and at 6."""
-    return na.relu6(x)
+    return na.relu6(inexact(x))
 
 
 def silu(x: Array) -> Array:
@@ -117,7 +124,7 @@ def squareplus(x: Array, b: Any = 4) -> Array:
 
 def hard_tanh(x: Array) -> Array:
     """x within [−1, 1], with the derivative 1 at both."""
-    x = inexact(x)
+    x = as_array(x)
     high = na.where(na.greater(x, 1), na.ones_like(x), x)
     return na.where(na.less(x, -1), na.full_like(x, -1), high)
 

@@ -9,6 +9,8 @@ import builtins
 import math
 from typing import Any
 
+import numpy as np
+
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import (
@@ -30,17 +32,19 @@ from nestarray.dtypes import (
     uint32,
     uint64,
 )
-from nestarray.frontends.jax import promotion
+from nestarray.frontends.jax import arrays, promotion
 from nestarray.frontends.jax.promotion import as_array, as_dtype, dtype_of, is_number
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [
+    "ComplexWarning",
     "astype",
     "bfloat16",
     "bool",
     "bool_",
     "can_cast",
     "cdouble",
+    "character",
     "complex64",
     "complex128",
     "complex_",
@@ -51,6 +55,7 @@ __all__ = [
     "e",
     "euler_gamma",
     "finfo",
+    "flexible",
     "float16",
     "float32",
     "float64",
@@ -73,9 +78,11 @@ __all__ = [
     "issubdtype",
     "iterable",
     "nan",
+    "ndarray",
     "ndim",
     "newaxis",
     "number",
+    "object_",
     "pi",
     "promote_types",
     "result_type",
@@ -103,13 +110,19 @@ e, euler_gamma, inf, nan, newaxis, pi = (
 bool_, int_, uint, float_, complex_ = bool, int32, uint32, float32, complex64
 single, double, csingle, cdouble = float32, float64, complex64, complex128
 dtype = DType
+ndarray = arrays.Array
+ComplexWarning = np.exceptions.ComplexWarning
 
 #: Abstract dtypes, for `issubdtype` → the kinds that belong to them.
 generic, number, inexact, integer = "generic", "number", "inexact", "integer"
 signedinteger, unsignedinteger = "signedinteger", "unsignedinteger"
 floating, complexfloating = "floating", "complexfloating"
+character, flexible, object_ = "character", "flexible", "object_"  # arrays have none of these
 _KINDS = {
-    generic: ("bool", "int", "uint", "float", "complex"),
+    generic: ("bool", "int", "uint", "float", "complex", "character", "void", "object"),
+    object_: ("object",),
+    flexible: ("character", "void"),
+    character: ("character",),
     number: ("int", "uint", "float", "complex"),
     integer: ("int", "uint"),
     signedinteger: ("int",),

@@ -15,6 +15,7 @@ from nestarray.errors import ArgumentError
 from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import (
     as_array,
+    as_dtype,
     cast,
     dtype_of,
     inexact,
@@ -157,7 +158,8 @@ def sign(x: Array, /) -> Array:
 
 def square(x: Array, /) -> Array:
     """x²."""
-    return na.square(as_array(x))
+    x = as_array(x)
+    return na.square(na.astype(x, as_dtype(int)) if dtypes.dtype_of(x) is dtypes.bool else x)
 
 
 def reciprocal(x: Array, /) -> Array:

@@ -97,7 +97,10 @@ def take_along_axis(
     ]
     target = lambda x: [n if i == axis else sizes[i] for i, n in enumerate(na.shape(x))]  # noqa: E731
     arr, indices = na.broadcast_to(arr, target(arr)), na.broadcast_to(indices, target(indices))
-    places, is_inside = _within(indices, na.shape(arr)[axis], mode)
+    size = na.shape(arr)[axis]
+    if mode == "clip":  # from the end first, which `take` does not
+        indices = na.where(na.less(indices, 0), na.add(indices, size), indices)
+    places, is_inside = _within(indices, size, mode)
     found = na.take_along_axis(arr, places, axis=axis)
     if is_inside is None:
         return found

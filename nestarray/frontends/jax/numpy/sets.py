@@ -73,7 +73,11 @@ def _unique(
     ordered = na.take(rows, order, axis=0)
     is_first = _is_first(ordered, equal_nan)
     fill = count if size is not None else 0
-    (starts,) = na.nonzero(is_first, size=size, fill_value=fill)
+    limit = None if size is None else size + 1
+    (behind,) = na.nonzero(is_first, size=limit, fill_value=fill)
+    if size is None:
+        behind = na.concat([behind, na.full((1,), count, dtype=na.dtype_of(behind), like=x)])
+    starts = na.getitem(behind, slice(-1))
     number = na.sum(na.astype(is_first, dtypes.int32), dtype=dtypes.int32)
     is_real = na.less(na.arange(na.shape(starts)[0], dtype=dtypes.int32, like=x), number)
     if count:
@@ -85,7 +89,6 @@ def _unique(
             values = _filled(values, is_real, fill_value)
     else:
         values, indices = na.reshape(ordered, (0, *rest)), starts
-    behind = na.concat([starts, na.full((1,), count, dtype=na.dtype_of(starts), like=x)])
     counts = na.where(is_real, na.diff(na.minimum(behind, count)), na.zeros_like(starts))
     group = na.subtract(na.cumulative_sum(na.astype(is_first, dtypes.int32), axis=0), 1)
     inverse = na.setitem(na.zeros_like(group), (order,), group) if count else group

@@ -248,7 +248,7 @@ def histogram_bin_edges(
 ) -> Array:
     """The edges of equal bins over the range of `a`."""
     if hasattr(bins, "shape") and len(na.shape(bins)):
-        return bins
+        return inexact(bins)
     if isinstance(bins, str):
         raise UnsupportedError(
             f"histogram_bin_edges: bins: got {bins!r}, expected a number or edges, as upstream"

@@ -11,5 +11,6 @@ from nestarray.frontends.jax.scipy import linalg as linalg
 from nestarray.frontends.jax.scipy import ndimage as ndimage
 from nestarray.frontends.jax.scipy import optimize as optimize
 from nestarray.frontends.jax.scipy import signal as signal
+from nestarray.frontends.jax.scipy import sparse as sparse
 from nestarray.frontends.jax.scipy import special as special
 from nestarray.frontends.jax.scipy import stats as stats

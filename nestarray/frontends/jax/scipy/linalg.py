@@ -22,9 +22,9 @@ from nestarray.typing import Array, DTypeLike
 __all__ = [
     "block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "companion",
     "convolution_matrix", "det", "dft", "eigh", "eigh_tridiagonal", "expm", "expm_frechet",
-    "fiedler", "fiedler_companion", "hadamard", "hankel", "helmert", "hessenberg", "hilbert", "inv",
+    "fiedler", "fiedler_companion", "funm", "hadamard", "hankel", "helmert", "hessenberg", "hilbert", "inv",
     "invhilbert", "invpascal", "leslie", "lu", "lu_factor", "lu_solve", "pascal", "polar", "qr",
-    "qr_multiply", "solve", "solve_sylvester", "solve_triangular", "sqrtm", "svd", "toeplitz",
+    "qr_multiply", "rsf2csf", "schur", "solve", "solve_sylvester", "solve_triangular", "sqrtm", "svd", "toeplitz",
 ]  # fmt: skip
 
 # -- factors and systems -------------------------------------------------------------------------
@@ -234,6 +234,95 @@ def polar(
     """(unitary factor, positive semidefinite factor)."""
     unitary, positive = na.polar_decomposition(inexact(a), side=side)
     return unitary, positive
+
+
+def schur(a: Array, output: str = "real") -> tuple[Array, Array]:
+    """(T, Z) with a = Z T Zᴴ: T is triangular; for "real" and real a, with blocks of two rows."""
+    if output not in ("real", "complex"):
+        raise ArgumentError(f"schur: output: got {output!r}, expected 'real' or 'complex'")
+    form, vectors = lax_linalg.schur(_complex(a) if output == "complex" else a)
+    return form, vectors
+
+
+def _complex(a: Array) -> Array:
+    dtype = dtypes.dtype_of(a)
+    return na.astype(a, _COMPLEX.get(dtype, dtype))
+
+
+_COMPLEX = {dtypes.float32: dtypes.complex64, dtypes.float64: dtypes.complex128}
+
+
+def rsf2csf(T: Array, Z: Array, check_finite: bool = True) -> tuple[Array, Array]:
+    """The complex Schur form and its vectors, of the real ones: each block by one rotation."""
+    T, Z = map(_complex, promote_inexact(T, Z))
+    batch = np.broadcast_shapes(na.shape(T)[:-2], na.shape(Z)[:-2])
+    T, Z = (na.broadcast_to(x, (*batch, *na.shape(x)[-2:])) for x in (T, Z))
+    eps = float(dtypes.finfo(dtypes.dtype_of(T)).eps)
+    for m in range(na.shape(T)[-1] - 1, 0, -1):
+        pair, below = slice(m - 1, m + 1), na.getitem(T, (..., m, m - 1))
+        first, last = na.getitem(T, (..., m - 1, m - 1)), na.getitem(T, (..., m, m))
+        is_block = na.greater(na.abs(below), eps * (na.abs(first) + na.abs(last)))
+        half, above = (first - last) / 2, na.getitem(T, (..., m - 1, m))
+        root = na.real(half * half + above * below)
+        shift = half + na.sqrt(na.complex(root, na.zeros_like(root)))  # eigenvalue − last
+        length = na.astype(na.hypot(na.abs(shift), na.abs(below)), dtypes.dtype_of(T))
+        length = na.where(is_block, length, na.ones_like(length))
+        c = na.where(is_block, shift / length, na.ones_like(length))
+        s = na.where(is_block, below / length, na.zeros_like(length))
+        rows = [na.stack([na.conj(c), s], axis=-1), na.stack([-s, c], axis=-1)]
+        rotation = na.stack(rows, axis=-2)
+        adjoint = na.conj(na.matrix_transpose(rotation))
+        for place, factors in (
+            ((..., pair, slice(m - 1, None)), (rotation, None)),
+            ((..., slice(None, m + 1), pair), (None, adjoint)),
+        ):
+            part = na.getitem(T, place)
+            left, right = factors
+            part = na.matmul(part, right) if left is None else na.matmul(left, part)
+            T = na.setitem(T, place, part)
+        columns = (..., slice(None), pair)
+        Z = na.setitem(Z, columns, na.matmul(na.getitem(Z, columns), adjoint))
+        T = na.setitem(T, (..., m, m - 1), 0)
+    return T, Z
+
+
+def funm(
+    A: Array, func: Callable[[Array], Array], disp: bool = True
+) -> Array | tuple[Array, Array]:
+    """A function of a matrix, complex: `func` of its eigenvalues, by Parlett's recurrence.
+
+    Args:
+        A: `(n, n)`.
+        func: function of an array of numbers.
+        disp: whether the estimate of the relative error is left out.
+
+    References:
+        https://doi.org/10.1016/0024-3795(76)90018-5
+    """
+    A = inexact(A)
+    if len(na.shape(A)) != 2 or na.shape(A)[0] != na.shape(A)[1]:
+        raise ArgumentError(f"funm: A: got the shape {tuple(na.shape(A))}, expected (n, n)")
+    T, Z = rsf2csf(*schur(A))
+    values = na.diagonal(T)
+    found = na.diagflat(na.astype(func(values), dtypes.dtype_of(T)))
+    gaps = na.expand_dims(values, 0) - na.expand_dims(values, 1)  # of column and row
+    is_equal = na.equal(gaps, 0)
+    for k in range(1, na.shape(T)[0]):  # the diagonal k of F follows from F T = T F
+        change = na.matmul(T, found) - na.matmul(found, T)
+        change = na.triu(na.tril(change, k=k), k=k)
+        found = found + change / na.where(is_equal, na.ones_like(gaps), gaps)
+    found = na.matmul(na.matmul(Z, found), na.conj(na.matrix_transpose(Z)))
+    if disp:
+        return found
+    eps = float(dtypes.finfo(dtypes.dtype_of(T)).eps)
+    above = na.triu(na.ones_like(na.abs(gaps)), k=1)
+    smallest = na.minimum(
+        na.abs(na.getitem(values, 0)), na.min(na.where(na.equal(above, 1), na.abs(gaps), math.inf))
+    )
+    smallest = na.where(na.equal(smallest, 0), eps, smallest)
+    error = eps / smallest * na.matrix_norm(na.triu(T, k=1), ord=1)
+    error = na.minimum(na.maximum(error, eps), 1.0)
+    return found, na.where(na.any(na.isinf(found)), math.inf, error)
 
 
 # -- special matrices ----------------------------------------------------------------------------

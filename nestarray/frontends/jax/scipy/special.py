@@ -16,6 +16,19 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.frontends.jax import nn
 from nestarray.frontends.jax.promotion import inexact, promote_inexact
+from nestarray.frontends.jax.scipy.gamma import (
+    beta,
+    betaln,
+    comb,
+    digamma,
+    factorial,
+    gamma,
+    gammaln,
+    gammasgn,
+    loggamma,
+    poch,
+)
+from nestarray.frontends.jax.scipy.hypergeometric import hyp1f1, hyp2f1
 from nestarray.frontends.jax.scipy.integrals import (
     dawsn,
     exp1,
@@ -33,90 +46,15 @@ __all__ = [
     "bernoulli", "bessel_jn", "beta", "betainc", "betaln", "boxcox", "boxcox1p", "comb", "dawsn",
     "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp1", "expi", "expit", "expn",
     "factorial", "fresnel", "gamma", "gammainc", "gammaincc", "gammaln",
-    "gammasgn", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "log_softmax", "loggamma", "logit",
+    "gammasgn", "hyp1f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "log_softmax", "loggamma", "logit",
     "logsumexp", "multigammaln", "ndtr", "ndtri", "owens_t", "poch", "polygamma", "rel_entr", "sici",
     "softmax", "spence", "sph_harm_y", "wofz", "xlog1py", "xlogy", "zeta",
 ]  # fmt: skip
 
-digamma, erf, erfc, erfcx, erfinv = na.digamma, na.erf, na.erfc, na.erfcx, na.erfinv
+erf, erfc, erfcx, erfinv = na.erf, na.erfc, na.erfcx, na.erfinv
 i0, i0e, i1, i1e = na.i0, na.i0e, na.i1, na.i1e
 expit, ndtr, entr = na.sigmoid, na.ndtr, na.entr
 logsumexp = nn.logsumexp
-
-
-def gammaln(x: Array) -> Array:
-    """ln \\|Γ(x)\\|."""
-    return na.lgamma(inexact(x))
-
-
-def loggamma(x: Array) -> Array:
-    """ln Γ(x) of real numbers; NaN where Γ is negative.
-
-    Raises:
-        ArgumentError: x is complex.
-    """
-    x = inexact(x)
-    if dtypes.dtype_of(x).kind == "complex":
-        raise ArgumentError(f"loggamma: x: got {dtypes.dtype_of(x)}, expected real numbers")
-    return na.where(na.less(gammasgn(x), 0), na.full_like(x, math.nan), na.lgamma(x))
-
-
-def gammasgn(x: Array) -> Array:
-    """The sign of Γ(x); NaN at its negative poles and at NaN."""
-    x = inexact(x)
-    whole, is_negative = na.floor(x), na.less(x, 0)
-    is_odd = na.logical_and(is_negative, na.not_equal(na.remainder(whole, 2.0), 0))
-    is_odd = na.logical_or(is_odd, na.logical_and(na.equal(x, 0), na.signbit(x)))
-    sign = na.where(is_odd, na.full_like(x, -1), na.ones_like(x))
-    is_pole = na.logical_or(na.isnan(x), na.logical_and(is_negative, na.equal(x, whole)))
-    return na.where(is_pole, na.full_like(x, math.nan), sign)
-
-
-def gamma(x: Array) -> Array:
-    """Γ(x)."""
-    x = inexact(x)
-    return na.multiply(na.stop_gradient(gammasgn(x)), na.exp(na.lgamma(x)))
-
-
-def factorial(n: Array, exact: bool = False) -> Array:
-    """Γ(n + 1); 0 of negative numbers."""
-    if exact:
-        raise UnsupportedError("factorial: exact: got True, expected False, as upstream")
-    n = inexact(n)
-    return na.where(na.less(n, 0), na.zeros_like(n), na.exp(na.lgamma(na.add(n, 1))))
-
-
-def comb(N: Array, k: Array, *, repetition: bool = False) -> Array:
-    """The number of subsets of k elements of N."""
-    N, k = promote_inexact(N, k)
-    if repetition:
-        return comb(na.subtract(na.add(N, k), 1), k)
-    log = (
-        na.lgamma(na.add(N, 1)) - na.lgamma(na.add(k, 1)) - na.lgamma(na.add(na.subtract(N, k), 1))
-    )
-    is_defined = na.logical_and(na.greater_equal(k, 0), na.less_equal(k, N))
-    is_defined = na.logical_and(is_defined, na.greater_equal(N, 0))
-    return na.where(is_defined, na.exp(log), na.zeros_like(log))
-
-
-def poch(z: Array, m: Array) -> Array:
-    """Γ(z + m) / Γ(z)."""
-    z, m = promote_inexact(z, m)
-    found = na.divide(gamma(na.add(z, m)), gamma(z))
-    return na.where(na.equal(m, 0), na.ones_like(found), found)
-
-
-def betaln(a: Array, b: Array) -> Array:
-    """ln B(a, b)."""
-    a, b = promote_inexact(a, b)
-    return na.subtract(na.add(na.lgamma(a), na.lgamma(b)), na.lgamma(na.add(a, b)))
-
-
-def beta(a: Array, b: Array) -> Array:
-    """B(a, b) = Γ(a) Γ(b) / Γ(a + b)."""
-    a, b = promote_inexact(a, b)
-    sign = na.multiply(na.multiply(gammasgn(a), gammasgn(b)), gammasgn(na.add(a, b)))
-    return na.multiply(na.stop_gradient(sign), na.exp(betaln(a, b)))
 
 
 def betainc(a: Array, b: Array, x: Array) -> Array:
