@@ -150,7 +150,8 @@ def _parser() -> argparse.ArgumentParser:
         "--to", required=True, choices=BACKENDS, help="the framework to convert to"
     )
     convert.add_argument("-o", "--output", metavar="OUT", required=True,
-                         help="the file of the graph, such as model.safetensors; na.Graph.load reads it")  # fmt: skip
+                         help="the file of the graph, such as model.safetensors, which na.Graph.load reads; "
+                              "or a deployment file: .pt2, .onnx, .stablehlo, .tflite, .keras")  # fmt: skip
     convert.add_argument("--optimize", action="store_true", help="fold and fuse calls first")
 
     run = command(

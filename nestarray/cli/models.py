@@ -9,12 +9,14 @@ from typing import Any
 from nestarray.cli.console import Console
 from nestarray.cli.files import check_output
 from nestarray.cli.sources import Example, code_of_user, example
+from nestarray.exporters.export import FORMATS, export
 from nestarray.graph.files import save
 from nestarray.graph.graph import Graph
 from nestarray.graph.passes import optimize
 from nestarray.importers.check import check as check_model
 from nestarray.importers.tracing import trace_graph
 from nestarray.proof.verify import verify
+from nestarray.storage.atomic import check_directory
 
 
 def _settings(given: argparse.Namespace, found: Example) -> dict[str, Any]:
@@ -34,9 +36,16 @@ def check(given: argparse.Namespace, console: Console) -> int:
 
 
 def convert(given: argparse.Namespace, console: Console) -> int:
-    """Convert a model, print the proof, and write the graph; 1, and no file, if the proof fails."""
+    """Convert a model, print the proof, and write the graph or a deployment file.
+
+    1, and no file, if the proof fails.
+    """
     path = Path(given.output)
-    check_output(path)
+    is_deployed = path.suffix in {form.suffix for form in FORMATS.values() if form.suffix}
+    if is_deployed:
+        check_directory(path, "convert")
+    else:
+        check_output(path)
     found = example(given)
     settings = _settings(given, found) | found.kwargs
     graph = code_of_user(given.model, lambda: trace_graph(found.model, *found.args, **settings))
@@ -45,7 +54,7 @@ def convert(given: argparse.Namespace, console: Console) -> int:
         moved = optimize(moved)
     report = verify(moved)
     if report.ok:
-        save(moved, path)
+        (export if is_deployed else save)(moved, path)
     console.json(
         {"file": str(path) if report.ok else None, "graph": repr(moved), "proof": report.to_dict()}
     )

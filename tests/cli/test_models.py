@@ -164,6 +164,13 @@ def test_convert(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Net on numpy (eval): agrees" in capsys.readouterr().out
 
 
+def test_convert_writes_deployment_files(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "nets.py:make()", "--to", "jax", "-o", "net.pt2", "--json"]) == 0
+    assert document(capsys)["file"] == "net.pt2"
+    served = torch.export.load("net.pt2").module()
+    assert served(torch.ones(4, 3)).shape == (4, 2)
+
+
 def test_a_failed_proof_leaves_no_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert (
         main(["convert", "nets.py:Random()", "--to", "jax", "-o", "net.npz", "--input", "3"]) == 1

@@ -109,7 +109,7 @@ def test_errors_leave_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise ValueError("no such operation\nmore text")
 
     monkeypatch.setattr(torch_files, "write_torch", failing)
-    with pytest.raises(errors.ConversionError, match="'torch' failed: no such operation$"):
+    with pytest.raises(errors.ConversionError, match=r"'torch' failed: no such operation$"):
         graph.export(path)
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["net.pt2"]
@@ -124,9 +124,7 @@ def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     with pytest.raises(errors.MissingFileError, match="there is no directory"):
         graph.export(tmp_path / "nowhere" / "net.pt2")
     training = na.trace_graph(ConvNet(), torch.randn(4, 1, 8, 8), train=True)
-    with pytest.raises(
-        errors.ArgumentError, match="ConvNet: the graph trains; export"
-    ):
+    with pytest.raises(errors.ArgumentError, match="ConvNet: the graph trains; export"):
         training.export(tmp_path / "net.pt2")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(errors.MissingFrameworkError, match=r"pip install 'nestarray\[onnx\]'"):
