@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +22,10 @@ _STYLES = {
     "~ ": "yellow", "+ ": "green", "- ": "red", "> ": "cyan", "? ": "magenta", "FAIL": "bold red",
     "ok ": "green",
 }  # fmt: skip
+
+
+#: Control characters, which names in a file may hold, and terminals obey.
+_CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
 class Failure(Exception):
@@ -52,6 +57,7 @@ class Console:
         """Print text, unless JSON is asked for; lines of reports are colored by their first word."""
         if self.is_json:
             return
+        text = _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
         if self._rich is None:
             print(text)
             return
@@ -67,13 +73,14 @@ class Console:
             self.text(table.to_string())
             return
         from rich.table import Table as RichTable
+        from rich.text import Text
 
         texts = table.texts(range(len(table)))
         shown = RichTable(box=None, pad_edge=False, header_style="bold")
         for name in texts:
             shown.add_column(name, justify="right" if table.is_number(name) else "left")
         for row in list(zip(*texts.values(), strict=True))[1:]:  # the first is the header
-            shown.add_row(*row)
+            shown.add_row(*map(Text, row))
         self._rich.print(shown)
 
     def tree(self, spec: Spec, leaves: tuple[Any, ...], lines: int) -> None:

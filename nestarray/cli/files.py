@@ -13,6 +13,7 @@ from nestarray.comparison.diff import diff as difference
 from nestarray.container import Container
 from nestarray.container.leaf import size
 from nestarray.container.spec import join_path
+from nestarray.display.outline import key_text
 from nestarray.display.table import Table, bytes_text
 from nestarray.errors import ArgumentError, ConversionError
 from nestarray.errors.text import counted
@@ -63,7 +64,8 @@ def show(given: argparse.Namespace, console: Console) -> int:
     else:
         console.tree(c.spec, c.leaves(), _ROWS)
     for key, value in source.metadata.items():
-        console.text(f"{key}: {value if len(value) <= 80 else f'{value[:79]}…'}", "dim")
+        text = " ".join(value[:200].split())
+        console.text(f"{key_text(key)}: {text if len(text) <= 80 else f'{text[:79]}…'}", "dim")
     source.close()
     return 0
 
@@ -170,7 +172,7 @@ def diff(given: argparse.Namespace, console: Console) -> int:
             "dim",
         )
         for path in lost:
-            console.text(f"- {path}  without a counterpart")
+            console.text(f"- {key_text(path)}  without a counterpart")
     console.text(str(found))
     return int(bool(found) or bool(lost))
 

@@ -149,6 +149,33 @@ def test_leaves_that_are_no_arrays(tmp_path: Path, capsys: pytest.CaptureFixture
     )
 
 
+@pytest.mark.parametrize("is_colored", [False, True])
+def test_names_in_files_are_text(
+    is_colored: bool,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Neither the terminal nor rich interprets them."""
+    if is_colored:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+    path, other = str(tmp_path / "c.npz"), str(tmp_path / "other.npz")
+    c = na.Container({"[red]x[/red]": np.ones(2), "\x1b[31mevil": np.ones(1), "a\nb": np.ones(3)})
+    c.save(path, metadata={"k\x1b": "v\x1b[31m\nnext"})
+    na.Container(y=np.ones(4)).save(other)
+    for arguments in (
+        ["show", path],
+        ["show", path, "--all"],
+        ["diff", path, other, "--names", "match"],
+    ):
+        main(arguments)
+        out = capsys.readouterr().out
+        assert "[red]x[/red]" in out
+        assert "\x1b[31mevil" not in out
+        assert "\x1b[31m\n" not in out
+        assert "a\nb" not in out
+
+
 def test_names_that_are_no_tree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez(tmp_path / "c.npz", **{"a": np.ones(1), "a.b": np.ones(2)})
     assert main(["show", str(tmp_path / "c.npz")]) == 2
