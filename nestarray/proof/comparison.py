@@ -74,6 +74,8 @@ def host(x: Any) -> np.ndarray:
     backend = backends.backend_of_type(type(x))
     if backend is None:
         return np.asarray(x)
+    if dtypes.is_key(x):
+        x = backends.chapter("jax", "keys").words_of(x)
     array = backends.core(backend).to_numpy(x)
     return array.astype(np.float64) if dtypes.dtype_of(x) is dtypes.bfloat16 else array
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import weakref
 
+import jax
 import numpy as np
 import pytest
 import torch
@@ -13,6 +14,7 @@ from torch import nn
 import nestarray as na
 from nestarray import errors
 from nestarray.graph.execution import steps
+from nestarray.proof import comparison
 from nestarray.proof import verify as proof
 from nestarray.proof.sampling import drawn_like
 from nestarray.transforms.autodiff.elementwise import OfResult
@@ -453,3 +455,8 @@ def test_a_value_is_held_to_the_coarsest_dtype_that_it_has_been_through(by):
     assert [row.tolerance for row in report.outputs] == [1e-4, 1e-2]
     planted(graph, 0, lambda y, *_: y * np.float32(1 + 1e-3))
     assert not graph.verify(gradients=False).nodes[0].ok
+
+
+def test_typed_keys_are_compared_by_their_words() -> None:
+    key = jax.random.key(3)
+    np.testing.assert_array_equal(comparison.host(key), np.asarray(jax.random.key_data(key)))

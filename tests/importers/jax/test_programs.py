@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import nestarray as na
-from tests.importers.jax.programs.functions import PROGRAMS
+from tests.importers.jax.programs import functions, repositories
 from tests.importers.jax.programs.models import MODELS
+
+PROGRAMS = functions.PROGRAMS | repositories.PROGRAMS
 
 FAST = (
     "ppo",
@@ -18,6 +20,8 @@ FAST = (
     "message-passing",
     "kalman",
     "natural-gradient",
+    "flash-attention",
+    "sorted-experts",
 )
 FAST_MODELS = ("linen-unet", "nnx-decoder", "haiku-vq-vae", "equinox-classifier")
 
