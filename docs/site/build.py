@@ -22,7 +22,16 @@ from sphinx.cmd.build import build_main
 
 ROOT = Path(__file__).parents[2]
 #: The first pages of a part of the contents; the others follow in alphabetical order.
-FIRST = ("ops", "kinks", "torch_coverage", "jax_coverage", "models", "conformance", "CHANGELOG")
+FIRST = (
+    "ops",
+    "kinks",
+    "torch_coverage",
+    "jax_coverage",
+    "models",
+    "conformance",
+    "clients",
+    "CHANGELOG",
+)
 ABOUT = ("faq", "comparison")
 FUNCTIONS = """Functions
 =========

@@ -8,8 +8,10 @@ methods and operators, so this file does not depend on any array framework.
 
 from __future__ import annotations
 
+import threading
 from abc import ABCMeta
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, ValuesView
+from contextlib import nullcontext
 from copy import deepcopy
 from itertools import chain
 from types import MappingProxyType
@@ -19,7 +21,7 @@ from nestarray.container import access, arguments, changes, joins
 from nestarray.container.building import Parts, build, spliced
 from nestarray.container.leaf import REMOVED, itemsize, size
 from nestarray.container.spec import LEAF, Key, Path, Spec, make_spec
-from nestarray.dynamo import traced_as
+from nestarray.dynamo import is_compiling, traced_as
 from nestarray.errors import ArgumentError, ImmutableError, PathError, StructureError
 from nestarray.errors.signatures import signature_errors
 from nestarray.errors.unknown_names import unknown_attribute
@@ -40,6 +42,7 @@ New = TypeVar("New")  # the type of the leaves that a function returns
 
 _NOTHING: Mapping[Any, Any] = MappingProxyType({})
 _NO_VALUE: Any = object()
+_replacing = threading.RLock()
 
 
 class _ContainerType(ABCMeta):
@@ -199,11 +202,14 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         """Replace the array of a bare array; trees raise an error.
 
         No memory is modified: this is ``c = na.setitem(c, key, value)``, as the standard's code needs.
+        Threads may write into parts of one array.
         """
         if self._spec is LEAF:
-            changed = self._replace_part(self._leaves[0], access.bare(key), access.bare(value))
-            object.__setattr__(self, "_leaves", (changed,))
-            object.__setattr__(self, "_note", None)
+            # without the lock, the last of several threads would undo the parts of the others
+            with nullcontext() if is_compiling() else _replacing:
+                changed = self._replace_part(self._leaves[0], access.bare(key), access.bare(value))
+                object.__setattr__(self, "_leaves", (changed,))
+                object.__setattr__(self, "_note", None)
             return
         if access.is_leaf_index(self._spec, key):
             raise ImmutableError(
@@ -269,7 +275,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     def __iter__(self) -> Iterator[Any]:
         """The keys; for a bare array, its slices along the first axis."""
         if self._spec is LEAF:
-            return iter([self[i] for i in range(self._leaves[0].shape[0])])
+            return iter([self[i] for i in range(len(self))])
         return iter(self._spec.sortable_keys)
 
     def __reversed__(self) -> Iterator[Any]:
@@ -298,14 +304,21 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         return _Items(self)
 
     def __len__(self) -> int:
-        return len(self._spec.keys)
+        """The number of keys; for a bare array, the size of its first axis."""
+        return len(self._leaves[0] if self._spec is LEAF else self._spec.keys)
 
     @signature_errors()
     def get(self, key: Any, default: Any = None) -> Any:
         """The leaf or sub-container at a key or path, or `default`; array indices are not accepted."""
-        return self[key] if key in self else default  # noqa: SIM401
+        return self[key] if self._has(key) else default
 
     def __contains__(self, key: object) -> bool:
+        """Whether this key or path exists; for a bare array, whether an element has this value."""
+        if self._spec is LEAF and not isinstance(key, (str, tuple)):
+            return bool((self == key).tree_any())  # type: ignore[attr-defined]
+        return self._has(key)
+
+    def _has(self, key: object) -> bool:
         try:
             self._spec.locate(key)  # type: ignore[arg-type]
         except PathError:

@@ -17,7 +17,7 @@ from nestarray.container import Container
 from nestarray.container.spec import LEAF
 from nestarray.dispatch import numpy_protocols
 from nestarray.dispatch.numpy_protocols import SPECIAL, Lacking, spelled_name
-from nestarray.errors import UnsupportedError
+from nestarray.errors import MixedBackendError, UnsupportedError
 from nestarray.errors.unknown_names import suggestion
 
 #: NumPy functions that depend on the number of axes, which differs between leaves.
@@ -49,6 +49,11 @@ def _of_function(
         return numpy_protocols.of_function(function, args, kwargs)
     except Lacking as lacking:
         return _otherwise(function, args, kwargs, lacking)
+    except MixedBackendError:  # NumPy's arrays and array objects, in a function of NumPy
+        values = _all_members(args, kwargs)
+        if not (_are_bare(values) and any(isinstance(x, np.ndarray) for x in values)):
+            raise
+        return _by_numpy(function, args, kwargs)
 
 
 def _leaf_by_leaf(function: Callable[..., Any], args: Any, kwargs: Any) -> Container:
@@ -65,11 +70,8 @@ def _leaf_by_leaf(function: Callable[..., Any], args: Any, kwargs: Any) -> Conta
 
 def _otherwise(function: Callable[..., Any], args: Any, kwargs: Any, lacking: Lacking) -> Any:
     """What NumPy makes of bare arrays; of trees, an error that leads on."""
-    values = [*args, *kwargs.values()]
-    trees = [x for value in values for x in _members(value) if isinstance(x, tuple(_TREES))]
-    if trees and all(isinstance(x, Container) and x.spec is LEAF for x in trees):
-        arrays = [_as_array(x) for x in args]
-        return function(*arrays, **{name: _as_array(x) for name, x in kwargs.items()})
+    if _are_bare(_all_members(args, kwargs)):
+        return _by_numpy(function, args, kwargs)
     if lacking.settings:
         words = f"na.{lacking.name} has no such setting"
     else:
@@ -80,8 +82,21 @@ def _otherwise(function: Callable[..., Any], args: Any, kwargs: Any, lacking: La
     ) from None
 
 
-def _members(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+def _by_numpy(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    arrays = [_as_array(x) for x in args]
+    return function(*arrays, **{name: _as_array(x) for name, x in kwargs.items()})
+
+
+def _are_bare(values: list[Any]) -> bool:
+    """Whether all trees among the values are bare arrays, and there is one."""
+    trees = [x for x in values if isinstance(x, tuple(_TREES))]
+    return bool(trees) and all(isinstance(x, Container) and x.spec is LEAF for x in trees)
+
+
+def _all_members(args: Any, kwargs: Any) -> list[Any]:
+    """The arguments, and the members of those that are lists or tuples."""
+    given = [*args, *kwargs.values()]
+    return [x for v in given for x in (v if isinstance(v, (list, tuple)) else [v])]
 
 
 def _as_array(value: Any) -> Any:

@@ -7,10 +7,14 @@ in processes of their own. What they give on NumPy's own arrays is the oracle.
 from __future__ import annotations
 
 import os
+import runpy
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import nestarray as na
 
 PROGRAM = """
 import warnings
@@ -42,15 +46,16 @@ print("all agree")
 """
 
 
-@pytest.mark.parametrize(
-    "backend",
-    [
-        "tensorflow",
-        pytest.param("numpy", marks=pytest.mark.full),
-        pytest.param("jax", marks=pytest.mark.full),
-        pytest.param("torch", marks=pytest.mark.full),
-    ],
-)
+BACKENDS = [
+    "tensorflow",
+    pytest.param("numpy", marks=pytest.mark.full),
+    pytest.param("jax", marks=pytest.mark.full),
+    pytest.param("torch", marks=pytest.mark.full),
+]
+DOCS = Path(na.__file__).parent.parent / "docs"
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_scipy_and_scikit_learn(backend: str) -> None:
     run = subprocess.run(
         [sys.executable, "-c", f"BACKEND = {backend!r}\n{PROGRAM}"],
@@ -60,3 +65,14 @@ def test_scipy_and_scikit_learn(backend: str) -> None:
         check=False,
     )
     assert run.stdout.strip() == "all agree", run.stderr
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_libraries_test_themselves(backend: str) -> None:
+    measure = runpy.run_path(str(DOCS / "generate_clients.py"))["measure"]
+    found = measure("scikit-learn", backend, ["tests/test_naive_bayes.py"])
+    assert found == {"GaussianNB": {"passed": 8, "failed": {}}}
+    found = measure("SciPy", backend, ["linalg/tests/test_procrustes.py"])
+    assert set(found) == {"orthogonal_procrustes"}
+    assert found["orthogonal_procrustes"]["passed"] > 0
+    assert not found["orthogonal_procrustes"]["failed"]

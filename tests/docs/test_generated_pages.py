@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import runpy
 from pathlib import Path
@@ -43,3 +44,10 @@ def test_table_of_directions() -> None:
     constructors = {name for name in dir(na.Container) if name.startswith("from_")}
     plain = {"from_flat_dict", "from_object", "from_torch_state_dict"}
     assert constructors - plain == {row.read for row in rows if row.read}
+
+
+def test_table_of_clients() -> None:
+    made = runpy.run_path(str(DOCS / "generate_clients.py"))
+    page = made["page"](json.loads((DOCS / "clients.json").read_text()))
+    is_fresh = page == (DOCS / "clients.md").read_text()
+    assert is_fresh, "docs/clients.md is stale; run `make docs`"

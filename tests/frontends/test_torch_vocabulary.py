@@ -231,3 +231,15 @@ def test_functions_of_sizes_take_their_arguments_by_position():
         rule = vocabulary.find(f"torch.{name}")
         call = rule.call({str(i): x for i, x in enumerate(given)})
         assert call.function(*call.args, **call.kwargs) == want
+
+
+def test_rows_may_be_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = list(vocabulary.RULES)
+    monkeypatch.setattr(vocabulary, "RULES", rows)
+    for name in ("torch.add", "torch.mul"):
+        rows.append(vocabulary.Rule("example.combine", name))
+        rule = vocabulary.find("example.combine")
+        assert rule is not None
+        assert rule.name == name
+        rows.pop()
+    assert vocabulary.find("example.combine") is None

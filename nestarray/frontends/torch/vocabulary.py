@@ -346,20 +346,29 @@ def find(
     return None
 
 
-@cache
 def _candidates(operation: str) -> list[Rule]:
-    """The rows of an operation in their order, then the public function of its name."""
+    """The rows of an operation in their order, then the public function of its name.
+
+    Users add, correct and remove rows, so the list is read each time.
+    """
     library, _, rest = operation.partition(".")
     base = rest.partition(".")[0]
     all_overloads = f"{'aten' if library == 'nestarray' else library}.{base}"
     rows = [rule for rule in RULES if rule.operation in (operation, all_overloads)]
-    found = [replace(rule, operation=operation) for rule in rows]
+    return [*(replace(rule, operation=operation) for rule in rows), *_by_name(operation)]
+
+
+@cache
+def _by_name(operation: str) -> tuple[Rule, ...]:
+    """The rule of the public function that has the operation's name, if there is one."""
+    library, _, rest = operation.partition(".")
+    base = rest.partition(".")[0]
     names = [prefix + base for prefix in _NAMESPACES.get(library, ())]
     chapter, _, last = base.partition("_")
     if names and chapter in ("fft", "linalg", "special"):
         names.insert(0, f"torch.{chapter}.{last}")
     known = [name for name in names if rules.public_function(torch, name, owner=namespace)]
-    return [*found, *(Rule(operation, name) for name in known[:1])]
+    return tuple(Rule(operation, name) for name in known[:1])
 
 
 #: Library of operations → the namespaces that have functions of their names.
