@@ -97,9 +97,10 @@ TESTED = {
 #: Pattern of a failure → why.
 REASONS = {
     r"read-only": (
-        "Without `array_api_dispatch`, code in Cython asks NumPy for writable memory; the arrays "
-        "of JAX and TensorFlow are immutable."
+        "Code in Cython asks NumPy for writable memory (in scikit-learn without "
+        "`array_api_dispatch`); the arrays of JAX and TensorFlow are immutable."
     ),
+    r"Timeout": "More than two minutes on the busy machine of the measurement; not a wrong result.",
     r"GaussianMixture": (
         "Full covariances: scikit-learn adds `reg_covar` through a view (`covariances[k, :, :]`). "
         "The standard leaves writes through views open; here a part is a copy, so the term is missing."
@@ -136,7 +137,7 @@ assert na.backend_of(rearrange(x, "a b -> b a")) == "tensorflow"
 
 The tables count the tests of the libraries themselves, run on arrays of each framework with
 {versions} (JAX with x64). "3 of 4" means that one test fails; the letter leads to its reason.
-Results are compared with NumPy's by these tests.
+Results are compared with NumPy's by these tests. Backends without a column are not measured yet.
 """
 
 
