@@ -114,11 +114,11 @@ def _function(request: Request) -> Program:
     if request.train and kind_of(module) != "equinox":
         raise training_of_function()
     name = getattr(function, "__name__", type(function).__name__)
-    if isinstance(kwargs.get("v"), str) and "v" not in inspect.signature(function).parameters:
+    if isinstance(kwargs.get("v"), str) and _is_free(function, "v", len(request.args)):
         return _function_of(function, name, kwargs.pop("v"), request.args, kwargs)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        training = _training(module) if request.train else contextlib.nullcontext()
+        mode = _mode(module, request.train)
         modules = _closed_modules(function).items()
         parts = [part for each in modules for part in _parts(*each)]
         written = {
@@ -128,7 +128,7 @@ def _function(request: Request) -> Program:
             for path, x in objax.variables_of(part).items()
         }
         with (
-            training,
+            mode,
             named_modules(parts),
             objax.assigned(written) as new,
             _kept_attributes(function, dropped),
@@ -234,19 +234,23 @@ class _Form(NamedTuple):
     parted: Callable[[Container], tuple[Container, Container]]
 
 
+def _is_free(function: Callable[..., Any], name: str, count: int) -> bool:
+    """Whether a keyword is no argument of a function beside `count` positional ones."""
+    names = list(inspect.signature(function).parameters)
+    return name not in names or names.index(name) < count
+
+
 @contextlib.contextmanager
-def _training(module: Any) -> Iterator[None]:
-    """An ``equinox.Module`` in training mode; a transformation of JAX holds the module itself."""
-    layers = [
-        x for x in [part for _, part in _parts("", module)] if getattr(x, "inference", None) is True
-    ]
+def _mode(module: Any, train: bool) -> Iterator[None]:
+    """The layers of an ``equinox.Module`` in a mode; a transformation of JAX holds the module itself."""
+    layers = [part for _, part in _parts("", module) if getattr(part, "inference", None) is train]
     for layer in layers:
-        object.__setattr__(layer, "inference", False)
+        object.__setattr__(layer, "inference", not train)
     try:
         yield
     finally:
         for layer in layers:
-            object.__setattr__(layer, "inference", True)
+            object.__setattr__(layer, "inference", train)
 
 
 def _closed_modules(function: Callable[..., Any]) -> dict[str, Any]:

@@ -240,7 +240,7 @@ def test_modules_that_a_function_names_are_variables() -> None:
 def test_state_of_equinox_is_state_of_the_graph() -> None:
     norm, state = eqx.nn.make_with_state(eqx.nn.BatchNorm)(3, axis_name="batch", mode="batch")
     function = jax.vmap(norm, axis_name="batch", in_axes=(0, None), out_axes=(0, None))
-    graph = na.trace_graph(function, ROWS, state).to_backend("torch")
+    graph = na.trace_graph(function, ROWS, state, train=True).to_backend("torch")
     assert graph.verify().ok
     x, s = torch.from_numpy(np.array(ROWS)), graph.s
     for _ in range(2):
@@ -273,3 +273,20 @@ def test_an_argument_with_the_variables(args: Any, kwargs: Any) -> None:
 def test_an_unknown_argument_with_the_variables() -> None:
     with pytest.raises(errors.ArgumentError, match=r"got 'weights', expected .* affine: params, x"):
         na.trace_graph(affine, AFFINE, ROWS, v="weights")
+
+
+def test_a_module_under_vmap_evaluates_without_dropout() -> None:
+    net = eqx.nn.Sequential([eqx.nn.Linear(3, 3, key=jax.random.key(0)), eqx.nn.Dropout(0.5)])
+    graph = na.trace_graph(jax.vmap(net), jnp.ones((4, 3)))
+    want = jax.vmap(eqx.nn.inference_mode(net))(jnp.ones((4, 3)))
+    np.testing.assert_allclose(graph(jnp.ones((4, 3))), want, rtol=1e-6)
+    assert net.layers[1].inference is False
+
+
+def test_an_argument_with_the_name_of_a_setting() -> None:
+    def velocity(params, x, v):
+        return jnp.dot(x, params) + v
+
+    graph = na.trace_graph(velocity, jnp.ones(3), jnp.ones(3), jnp.ones(()), v="params")
+    assert graph.v.paths() == ("params",)
+    assert graph(jnp.ones(3), jnp.ones(())) == 4
