@@ -105,6 +105,11 @@ REASONS = {
         "Full covariances: scikit-learn adds `reg_covar` through a view (`covariances[k, :, :]`). "
         "The standard leaves writes through views open; here a part is a copy, so the term is missing."
     ),
+    r"oaconvolve": (
+        "SciPy adds the overlaps through views of the result (`part += …`), which the standard leaves "
+        "open; here a part is a copy, so the result is wrong. Use `fftconvolve`."
+    ),
+    r"sos2zpk": "The same zeros in another order.",
     r"dtypes do not match.*float32": (
         "The test computes from Python's numbers or integers and expects float64; they become "
         "float32, the default dtype."
