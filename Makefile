@@ -21,8 +21,8 @@ help:
 	@echo "make notebooks  run the tutorials in notebooks/ and write their outputs into them"
 	@echo "make bench      time against the frameworks and other libraries"
 	@echo "make lint       formatting, lint, types"
-	@echo "make docs       write the generated pages under docs/ again, but models.md"
-	@echo "make models     measure all model types again for docs/models.md (takes hours)"
+	@echo "make docs       write the generated pages under docs/ again, but models.md and deployment.md"
+	@echo "make models     measure all model types again for docs/models.md and deployment.md (takes hours)"
 	@echo "make site       the documentation site, in build/site"
 	@echo "make env        only the environment in $(VENV)"
 	@echo "make clean      remove the environment and everything that is generated"
@@ -86,6 +86,7 @@ docs: $(READY)
 
 models: $(READY)
 	$(BIN)/python docs/generate_models.py
+	$(BIN)/python docs/generate_deployment.py
 
 site: $(READY)
 	$(BIN)/python docs/site/build.py

@@ -53,8 +53,9 @@ ROWS = (
 
 
 def importers() -> set[str]:
-    """The frameworks whose models are read."""
-    return {importer.framework for importer in protocol._IMPORTERS}
+    """The frameworks whose models are read; others may have registered importers of their own."""
+    own = [x for x in protocol._IMPORTERS if type(x).__module__.startswith("nestarray.")]
+    return {importer.framework for importer in own}
 
 
 def cells(row: Row) -> list[str]:

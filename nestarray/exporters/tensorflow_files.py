@@ -81,5 +81,6 @@ def run_keras(path: Path, example: Example) -> dict[str, np.ndarray]:
 
     args, kwargs = example.on(keras.backend.backend())
     model: Any = keras.models.load_model(path)
-    outputs = named_outputs(model(*args, **kwargs))
+    # the first argument of a layer of Keras has a position
+    outputs = named_outputs(model(*args, **kwargs) if args else model(kwargs))
     return {name: np.asarray(keras.ops.convert_to_numpy(x)) for name, x in outputs.items()}

@@ -30,6 +30,7 @@ class Search:
         is_of_framework: whether an object or a callable is of the framework.
         methods: names of methods of its arrays.
         packages: of the framework, which the code of a function may import.
+        is_deep: follow the functions that a function names.
 
     Attributes:
         methods: methods of arrays that are taken from values.
@@ -41,8 +42,11 @@ class Search:
         is_of_framework: Callable[[Any], bool],
         methods: frozenset[str] = frozenset(),
         packages: frozenset[str] = frozenset(),
+        *,
+        is_deep: bool = True,
     ) -> None:
         self._is_of_framework, self._packages = is_of_framework, packages
+        self._is_deep, self._has_entered = is_deep, False
         self._methods, self._seen = methods, set[int]()
         self.methods: set[str] = set()
         self.names_container = False
@@ -81,7 +85,10 @@ class Search:
         if isinstance(value, types.MethodType):
             return self.visit(value.__self__) or self.visit(value.__func__)
         if isinstance(value, types.FunctionType):
-            return not _is_closed(value) and self._visit_function(value)
+            if _is_closed(value) or (self._has_entered and not self._is_deep):
+                return False
+            self._has_entered = True
+            return self._visit_function(value)
         if isinstance(value, type) or _is_closed(type(value)):
             return False
         return self.visit(inspect.unwrap(inspect.getattr_static(type(value), "__call__")))

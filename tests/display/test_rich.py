@@ -59,7 +59,8 @@ def test_arrays_without_values() -> None:
     assert all("a  f32[2, 3]  24 B" in text for text in on_abstract_arrays(printed))
 
 
-def test_a_table_has_the_lines_of_its_repr() -> None:
+def test_a_table_has_the_lines_of_its_repr(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     c = na.Container(w=np.ones((4, 3)), b=np.zeros(3))
     for table in (c.summary(), c.describe(statistics=True)):
         assert [line.rstrip() for line in printed(table, 100).splitlines()] == repr(

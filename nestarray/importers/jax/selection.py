@@ -19,8 +19,8 @@ def uses_jax(function: Any, example: Any) -> bool:
     """Whether a function is of JAX, names functions or objects of it, or takes its arguments.
 
     Its arguments are methods of JAX's arrays, functions of JAX, and nodes of classes that are
-    registered with JAX. A function of JAX arrays that names NumPy's arrays or functions, and nothing
-    of nestarray, is of JAX too: JAX's operators take NumPy arrays, ops of `na` do not.
+    registered with JAX. A function of JAX arrays that itself names NumPy's arrays or functions, and
+    nothing of nestarray, is of JAX too: JAX's operators take NumPy arrays, ops of `na` do not.
 
     Args:
         function: any callable.
@@ -41,15 +41,16 @@ def uses_jax(function: Any, example: Any) -> bool:
     is_on_jax = any(backends.backend_of_value(x) == "jax" for x in given)
     if not is_on_jax or Search(_is_of_nestarray).finds(function, example):
         return False
-    search, owner = Search(_is_of_numpy), getattr(function, "__self__", function)
-    return search.finds(function, example) or search.visit(
-        [*getattr(owner, "__dict__", {}).values()]
-    )
+    owner = getattr(function, "__self__", function)
+    held = getattr(owner, "__dict__", {}).values()
+    search = Search(_is_of_numpy, is_deep=False)
+    return search.finds(function, example) or any(map(_is_of_numpy, held))
 
 
 def _is_of_numpy(value: Any) -> bool:
-    is_value = isinstance(value, (np.ndarray, np.generic))
-    return is_value or "numpy" in _packages_of(value)
+    if isinstance(value, type):  # a check of types, as in isinstance
+        return False
+    return isinstance(value, (np.ndarray, np.generic)) or "numpy" in _packages_of(value)
 
 
 def _is_of_nestarray(value: Any) -> bool:
