@@ -19,7 +19,7 @@ from nestarray.errors import ArgumentError, ConversionError
 from nestarray.errors.text import listed
 from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.sizes import evaluate
 from nestarray.storage.atomic import replacing
 
@@ -174,8 +174,16 @@ def example_of(graph: Graph) -> Example:
         flat[node] = _random(shape, node.aval.dtype, generator)
     if given is not None:
         flat |= _given(graph, flat)
-    args, kwargs = map_nodes(flat.__getitem__, graph.signature)
+    args, kwargs = map_nodes(flat.__getitem__, taken(graph))
     return Example(tuple(args), dict(kwargs), {n.name: flat[n] for n in graph.inputs})
+
+
+def taken(graph: Graph) -> tuple[Any, dict[str, Any]]:
+    """The signature without the constants by keyword, which are part of the program."""
+    args, kwargs = graph.signature
+    return args, {
+        name: nest for name, nest in kwargs.items() if any(True for _ in iter_nodes(nest))
+    }
 
 
 def _random(shape: tuple[int, ...], dtype: Any, generator: np.random.Generator) -> np.ndarray:

@@ -9,7 +9,7 @@ import jax
 import jax.export
 import numpy as np
 
-from nestarray.exporters.export import Example, named_outputs
+from nestarray.exporters.export import Example, named_outputs, taken
 from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_nodes
@@ -33,7 +33,7 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
         result = moved(*args, **kwargs)
         return native_output(result[0] if graph.returns_state else result)
 
-    args, kwargs = map_nodes(spec, graph.signature)
+    args, kwargs = map_nodes(spec, taken(graph))
     exported = jax.export.export(jax.jit(run))(*args, **kwargs)
     path.write_bytes(exported.serialize(vjp_order=1))
 

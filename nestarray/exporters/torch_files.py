@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from nestarray.exporters.export import Example, named_outputs
+from nestarray.exporters.export import Example, named_outputs, taken
 from nestarray.exporters.native import to_torch_module
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_nodes
@@ -77,7 +77,7 @@ def _program(graph: Graph, module: torch.nn.Module, example: Example) -> Any:
 
     sizes = None
     if graph.sizes.ranges:
-        positional, named = map_nodes(axes, graph.signature)
+        positional, named = map_nodes(axes, taken(graph))
         given = {"args": tuple(positional), "kwargs": dict(named)}
         sizes = {name: axes for name, axes in given.items() if axes}
     return torch.export.export(module, args, kwargs, dynamic_shapes=sizes)

@@ -61,6 +61,16 @@ def test_every_format_computes_the_same(row: str, format: str, tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == [FILES[format]]
 
 
+@pytest.mark.parametrize("format", ["torch", "stablehlo", "keras"])
+def test_settings_by_keyword_are_part_of_the_program(format: str, tmp_path: Path) -> None:
+    class Scaled(torch.nn.Module):
+        def forward(self, x: torch.Tensor, negative: bool = False) -> torch.Tensor:
+            return -x if negative else x * 2
+
+    graph = na.trace_graph(Scaled(), x=torch.ones(3), negative=True)
+    assert graph.export(tmp_path / FILES[format]).error == 0
+
+
 def test_symbolic_sizes_stay_symbolic(tmp_path: Path) -> None:
     graph, x = _dynamic(), np.random.default_rng(1).normal(size=(9, 3)).astype("float32")
     want = graph(torch.tensor(x)).detach().numpy()
