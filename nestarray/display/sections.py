@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -25,13 +26,14 @@ class Sections(NamedTuple):
     is_open: bool = False
 
 
-class HasSections:
+class HasSections(ABC):
     """The base of reports: a text, and `_sections` for notebooks and ``rich.print``."""
 
     __slots__ = ()
 
+    @abstractmethod
     def _sections(self) -> Sections:
-        raise NotImplementedError
+        """The parts of the report."""
 
     def __repr__(self) -> str:
         return str(self)

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 
 import nestarray as na
 from tests.abstract import on_abstract_arrays
-
-Console = pytest.importorskip("rich.console").Console
 
 
 def printed(value: Any, width: int = 80, color: bool = False) -> str:

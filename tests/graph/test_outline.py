@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import pytest
 import torch
+from rich.console import Console
 
 import nestarray as na
 from nestarray.graph.viewer import outline
@@ -62,7 +63,7 @@ def test_large_graphs() -> None:
 
 
 def test_rich(graph: na.Graph, monkeypatch: pytest.MonkeyPatch) -> None:
-    console = pytest.importorskip("rich.console").Console(file=io.StringIO(), width=100)
+    console = Console(file=io.StringIO(), width=100)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("LINES", "40")
     console.print(graph)

@@ -16,7 +16,10 @@ import pytest
 
 import nestarray as na
 
-pytestmark = pytest.mark.skipif(find_spec("objax") is None, reason="Objax is not installed")
+# not in the extra: it brings TensorBoard, and assigns by a class that JAX has removed
+pytestmark = pytest.mark.skipif(
+    find_spec("objax") is None, reason="Objax is not installed: https://github.com/google/objax"
+)
 IMAGES = jax.random.normal(jax.random.key(0), (2, 3, 8, 8))
 ROWS = jax.random.normal(jax.random.key(1), (4, 3))
 
