@@ -1,0 +1,1 @@
+"""Stand-alone source of graphs, in the public functions of a framework."""

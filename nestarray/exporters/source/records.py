@@ -1,0 +1,70 @@
+"""The public calls of a framework that a graph makes, as `graph.eject` prints them.
+
+A recorder runs a graph once and notes the outermost public calls: what a user of the framework
+would write. It is the only part that knows how a framework is observed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from nestarray.graph.builder import NOWHERE, Place
+
+
+@dataclasses.dataclass(eq=False)
+class Value:
+    """An array of a recording; equal only to itself.
+
+    Attributes:
+        shape, dtype: of the array; the dtype by its name, ``"float32"``.
+        source: ``"x"`` for an argument, ``"v"``, ``"s"`` or ``"constants"`` for a variable,
+            ``"key"``; empty for the result of a call.
+        path: of a variable in that Container; the name of an argument.
+    """
+
+    shape: tuple[int, ...]
+    dtype: str
+    source: str = ""
+    path: str = ""
+
+
+@dataclasses.dataclass(eq=False)
+class Call:
+    """One public call.
+
+    Attributes:
+        target: the public name, ``"torch.nn.functional.conv2d"``, ``"jax.nn.softmax"``; a method
+            ``"method:reshape"``, whose first argument is the object; an operator ``"operator.add"``,
+            ``"operator.getitem"``.
+        args, kwargs: nests of Values, Python's constants, slices, and dtypes as `DType`.
+        result: a Value, or a tuple, list or dict of Values.
+        place: the module of the source that made the call, with its path as the source spells it,
+            and the line.
+    """
+
+    target: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    result: Any
+    place: Place = NOWHERE
+
+
+@dataclasses.dataclass(eq=False)
+class Recording:
+    """The program of a graph as public calls of one framework.
+
+    Attributes:
+        backend: the framework.
+        inputs: the arguments, in the order of the flat inputs of the graph.
+        calls: in an order in which they can run; calls whose results nothing uses may be among them.
+        output: the output of the graph, a nest of Values and constants.
+        updates: path in the state → new value.
+    """
+
+    backend: str
+    inputs: list[Value]
+    calls: list[Call]
+    output: Any
+    updates: Mapping[str, Value]
