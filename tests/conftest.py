@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import sys
+import zlib
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # before anything imports TensorFlow
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
@@ -18,6 +20,7 @@ if os.environ.get("HYPOTHESIS_PROFILE") != "full":
     )
     os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {fast_compilation}".strip()
 
+from collections import defaultdict
 from collections.abc import Iterator
 from itertools import count
 
@@ -31,6 +34,21 @@ from nestarray.config import BACKENDS
 settings.register_profile("fast", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("full", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """``one_in(n)``: of the tests of one case on several backends, one in n is not ``full``."""
+    cases: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if item.get_closest_marker("one_in") and not item.get_closest_marker("full"):
+            cases[re.sub("|".join(BACKENDS), "", item.nodeid)].append(item)
+    for case, tests in cases.items():
+        n = min(tests[0].get_closest_marker("one_in").args[0], len(tests))
+        first = zlib.crc32(case.encode()) % n  # other cases begin with other backends
+        for i, item in enumerate(tests):
+            if i % n != first:
+                item.add_marker(pytest.mark.full)
 
 
 def pytest_collection_finish() -> None:
