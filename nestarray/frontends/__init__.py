@@ -1,8 +1,8 @@
-"""Functions of PyTorch and JAX under their names, for arrays of any framework.
+"""Functions of PyTorch, JAX and TensorFlow under their names, for arrays of any framework.
 
-``from nestarray.frontends import torch`` or ``jax`` replaces the import of the framework in code
-that computes with arrays. The functions have the arguments, dtypes and derivatives of the original
-on every backend.
+``from nestarray.frontends import torch``, ``jax`` or ``tensorflow`` replaces the import of the
+framework in code that computes with arrays. The functions have the arguments, dtypes and derivatives
+of the original on every backend.
 
 Example:
     >>> import numpy as np
@@ -19,6 +19,7 @@ from nestarray.lazy_imports import attach as _attach
 
 if _TYPE_CHECKING:
     from nestarray.frontends import jax as jax
+    from nestarray.frontends import tensorflow as tensorflow
     from nestarray.frontends import torch as torch
 
-_attach(__name__, {"nestarray.frontends": ("jax", "torch")})
+_attach(__name__, {"nestarray.frontends": ("jax", "tensorflow", "torch")})

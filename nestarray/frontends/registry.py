@@ -38,7 +38,9 @@ class Vocabulary(Protocol):
 
 #: Name → the vocabulary, or the module that is one and has not been imported.
 _VOCABULARIES: dict[str, Any] = {
-    name: f"nestarray.frontends.{name}.vocabulary" for name in ("jax", "torch")
+    "jax": "nestarray.frontends.jax.vocabulary",
+    "tf": "nestarray.frontends.tensorflow.vocabulary",
+    "torch": "nestarray.frontends.torch.vocabulary",
 }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
 
 import jax
@@ -15,14 +15,23 @@ import numpy as np
 from jax.extend.core import Primitive
 
 import nestarray as na
-from nestarray import backends, dtypes
+from nestarray import backends
 from tests.arrays import on
+from tests.frontends.expressions import (
+    TOLERANCE_OF_GRADIENTS,
+    agree,
+    assert_same,
+    evaluate,
+    first_of_each_function,  # noqa: F401 - used by the tests of the JAX frontend
+    is_inexact,
+    leaves,
+    names_in,
+    parameters,
+    projection,
+    weights,
+)
 
 FRONTEND = "nestarray.frontends.jax"
-#: (rtol, atol): chains of a few roundings, in another order of the sums.
-TOLERANCE = {"float32": (2e-5, 2e-5), "complex64": (2e-5, 2e-5), "float16": (4e-3, 4e-3)}
-#: Derivatives have more of them.
-TOLERANCE_OF_GRADIENTS = (1e-4, 1e-4)
 
 
 def inputs() -> dict[str, np.ndarray]:
@@ -73,48 +82,10 @@ INPUTS = inputs()
 DIFFERENTIATED = ("x", "y", "tall", "v", "w", "p", "q", "m", "a", "t", "z", "ties", "d", "g", "r")
 
 
-def names_in(expression: str) -> set[str]:
-    """The names in an expression and in its lambdas."""
-    found, codes = set[str](), [compile(expression, "<expression>", "eval")]
-    while codes:
-        code = codes.pop()
-        found |= {*code.co_names}
-        codes += [c for c in code.co_consts if isinstance(c, CodeType)]
-    return found
-
-
-def evaluate(expression: str, space: Any, arrays: Mapping[str, Any]) -> Any:
-    """The value of an expression of arrays and names of a namespace."""
-    functions = {
-        name: getattr(space, name) for name in names_in(expression) if hasattr(space, name)
-    }
-    modules = {name: f for name, f in functions.items() if isinstance(f, ModuleType)}
-    with np.errstate(all="ignore"):  # NumPy warns of NaN and ∞, JAX does not
-        return eval(expression, functions | dict(arrays) | modules)
-
-
 def used(expression: str) -> list[str]:
     """The names of the arrays in an expression."""
     names = names_in(expression)
     return [name for name in INPUTS if name in names]
-
-
-def first_of_each_function(expressions: Iterable[str]) -> list[str]:
-    """The first expression of each outermost function."""
-    return list({row.partition("(")[0]: row for row in reversed(list(expressions))}.values())[::-1]
-
-
-def leaves(value: Any) -> list[Any]:
-    """The results in nested sequences, in order."""
-    if isinstance(value, (list, tuple)):
-        return [leaf for item in value for leaf in leaves(item)]
-    return [value]
-
-
-def weights(shape: tuple[int, ...]) -> np.ndarray:
-    """The weights of a sum of a result's elements, all different."""
-    size = int(np.prod(shape))
-    return np.linspace(0.5, 1.5, size, dtype="float32").reshape(shape)
 
 
 @cache
@@ -135,21 +106,17 @@ def expected_gradients(expression: str, space: Any) -> list[np.ndarray]:
     def loss(*values: Any) -> Any:
         arrays = rest | dict(zip(floats, values, strict=True))
         results = leaves(evaluate(expression, space, arrays))
-        parts = [jax.numpy.sum(x.real * weights(x.shape)) for x in results if _is_inexact(x)]
+        parts = [jax.numpy.sum(x.real * weights(x.shape)) for x in results if is_inexact(x)]
         return sum(parts)
 
     values = [jax.numpy.asarray(INPUTS[name]) for name in floats]
     return [np.asarray(g) for g in jax.grad(loss, tuple(range(len(floats))))(*values)]
 
 
-def _is_inexact(x: Any) -> bool:
-    return hasattr(x, "dtype") and dtypes.dtype_of(x).is_inexact
-
-
 def is_differentiable(expression: str, space: Any) -> bool:
     """Whether an expression has floating arrays and floating results."""
     has_inputs = any(name in DIFFERENTIATED for name in used(expression))
-    return has_inputs and any(map(_is_inexact, expected(expression, space)))
+    return has_inputs and any(map(is_inexact, expected(expression, space)))
 
 
 def assert_equal(expression: str, theirs: Any, ours: Any, backend: str) -> None:
@@ -160,23 +127,7 @@ def assert_equal(expression: str, theirs: Any, ours: Any, backend: str) -> None:
     wanted = expected(expression, theirs)
     assert len(found) == len(wanted), f"got {len(found)} results, expected {len(wanted)}"
     for one, other in zip(found, wanted):
-        _assert_same(one, other, backend)
-
-
-def _assert_same(actual: Any, wanted: Any, backend: str) -> None:
-    if not isinstance(wanted, np.ndarray):
-        if isinstance(actual, dtypes.DType):
-            assert na.as_dtype(actual) is na.as_dtype(wanted), f"got {actual}, expected {wanted}"
-        else:
-            assert actual == wanted, f"got {actual!r}, expected {wanted!r}"
-        return
-    assert na.backend_of(actual) == backend
-    dtype = na.dtype_of(actual)
-    assert dtype is na.as_dtype(wanted.dtype), f"got {dtype}, expected {wanted.dtype}"
-    values = backends.core(backend).to_numpy(actual)
-    assert values.shape == wanted.shape, f"got the shape {values.shape}, expected {wanted.shape}"
-    rtol, atol = TOLERANCE.get(dtype.name, (0, 0))
-    np.testing.assert_allclose(values, wanted, rtol=rtol, atol=atol)
+        assert_same(one, other, backend)
 
 
 def assert_gradients(expression: str, theirs: Any, ours: Any, backend: str) -> None:
@@ -187,17 +138,7 @@ def assert_gradients(expression: str, theirs: Any, ours: Any, backend: str) -> N
 
     def loss(*values: Any) -> Any:
         arrays = rest | dict(zip(floats, values, strict=True))
-        results = leaves(evaluate(expression, ours, arrays))
-        parts = [
-            na.sum(
-                na.multiply(
-                    na.real(x), on(backend, weights(na.shape(x)), str(na.dtype_of(na.real(x))))
-                )
-            )
-            for x in results
-            if _is_inexact(x)
-        ]
-        return sum(parts[1:], parts[0])
+        return projection(evaluate(expression, ours, arrays), backend)
 
     values = [on(backend, INPUTS[name]) for name in floats]
     with na.use_backend(backend):
@@ -242,9 +183,9 @@ def assert_parameters(space: str, omitted: set[str]) -> None:
     """The parameters of every function are upstream's, in order, but for omitted ones."""
     theirs = public_names("jax", space)
     wrong = {
-        name: (_parameters(theirs[name]), _parameters(value))
+        name: (parameters(theirs[name]), parameters(value))
         for name, value in _functions(space).items()
-        if not _agree(theirs[name], value, omitted)
+        if not agree(theirs[name], value, omitted)
     }
     assert wrong == {}
 
@@ -259,22 +200,3 @@ def assert_every_function_is_used(space: str, expressions: Iterable[str]) -> Non
         if name not in tested and not any(f"{name}(" in row for row in rows)
     ]
     assert unused == []
-
-
-def _parameters(function: Any) -> list[str] | None:
-    """The names of parameters; None for functions of any."""
-    try:
-        found = inspect.signature(function).parameters.values()
-    except ValueError:
-        return None
-    return None if any(p.kind is p.VAR_POSITIONAL for p in found) else [p.name for p in found]
-
-
-def _agree(theirs: Any, ours: Any, omitted: set[str]) -> bool:
-    """Whether the parameters of a function are upstream's, in order, but for omitted ones."""
-    wanted, found = _parameters(theirs), _parameters(ours)
-    if wanted is None or found is None:
-        return True
-    if all(p.kind is p.POSITIONAL_ONLY for p in inspect.signature(theirs).parameters.values()):
-        return len(found) == len(wanted)
-    return found == [name for name in wanted if name not in omitted or name in found]

@@ -74,6 +74,6 @@ from nestarray.frontends.torch.statistics import *
 from nestarray.frontends.torch.strides import *
 from nestarray.frontends.torch.symbolic import *
 from nestarray.frontends.torch.uniqueness import *
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
 _public_namespace(__name__, "fft", "linalg", "masked", "nn", "ops", "signal", "special")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.frontends.torch.dims import ndim_of, wrap_all
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [

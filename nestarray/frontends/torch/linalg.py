@@ -25,7 +25,7 @@ from nestarray.frontends.torch.promotion import (
 from nestarray.frontends.torch.return_types import QR, SVD, Eigen, SignLogDet
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.frontends.torch.unchecked import *
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [

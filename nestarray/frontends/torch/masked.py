@@ -16,7 +16,7 @@ from nestarray.frontends.torch import linalg, ordering, pointwise, reduction, st
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.nn.functional import activation
 from nestarray.frontends.torch.promotion import cast
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [

@@ -22,7 +22,7 @@ from nestarray.frontends.torch.sampling import exponential as exponential
 from nestarray.frontends.torch.sampling import geometric as geometric
 from nestarray.frontends.torch.sampling import log_normal as log_normal
 from nestarray.frontends.torch.sampling import uniform as uniform
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.transforms.control_flow import known
 from nestarray.typing import Array, DTypeLike
 

@@ -16,7 +16,7 @@ from nestarray.frontends.torch.pointwise import round as round
 from nestarray.frontends.torch.polynomials import *
 from nestarray.frontends.torch.promotion import floating, promote_arrays
 from nestarray.frontends.torch.reduction import logsumexp as logsumexp
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array
 
 __all__ = [

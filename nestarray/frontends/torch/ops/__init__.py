@@ -2,6 +2,6 @@
 
 from nestarray.frontends.torch.ops import aten as aten
 from nestarray.frontends.torch.ops import transformers as transformers
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
 _public_namespace(__name__, "aten", "transformers")

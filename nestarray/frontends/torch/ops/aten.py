@@ -33,7 +33,7 @@ from nestarray.frontends.torch.promotion import HALF, cast
 from nestarray.frontends.torch.sampling import _sample_dirichlet as _sample_dirichlet
 from nestarray.frontends.torch.sampling import _standard_gamma as _standard_gamma
 from nestarray.frontends.torch.sampling import randn_like as _randn_like
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nestarray as na
 from nestarray import dtypes
 from nestarray.frontends.torch.dims import shape_of
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array
 
 __all__ = ["grouped_mm_fallback"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array, DTypeLike
 
 __all__ = [

@@ -11,6 +11,6 @@ from nestarray.frontends.torch.nn.functional.pooling import *
 from nestarray.frontends.torch.nn.functional.sparse import *
 from nestarray.frontends.torch.nn.functional.unpooling import *
 from nestarray.frontends.torch.nn.functional.vision import *
-from nestarray.frontends.torch.unknown_names import public_namespace as _public_namespace
+from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
 _public_namespace(__name__)

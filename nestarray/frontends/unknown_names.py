@@ -1,4 +1,4 @@
-"""Errors for names that PyTorch has and this frontend does not."""
+"""Errors for names that a framework has and its frontend here does not."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ from typing import NoReturn
 
 from nestarray.errors.unknown_names import hint, suggestion, unknown_attribute
 
-#: Modules that may have the function under another namespace: module → PyTorch's name of it.
+#: Frontend → its namespaces that may have the function of a missing name, and upstream's names of them.
 _MODULES = {
-    "nestarray.frontends.torch": "torch",
-    "nestarray.frontends.torch.nn.functional": "torch.nn.functional",
-    "nestarray.frontends.torch.methods": "torch.Tensor",
-    "nestarray.frontends.torch.linalg": "torch.linalg",
-    "nestarray.frontends.torch.special": "torch.special",
-    "nestarray.frontends.torch.fft": "torch.fft",
+    "nestarray.frontends.torch": {
+        "": "torch",
+        ".nn.functional": "torch.nn.functional",
+        ".methods": "torch.Tensor",
+        ".linalg": "torch.linalg",
+        ".special": "torch.special",
+        ".fft": "torch.fft",
+    },
+    "nestarray.frontends.tensorflow": {
+        "": "tf",
+        ".math": "tf.math",
+        ".nn": "tf.nn",
+        ".linalg": "tf.linalg",
+        ".signal": "tf.signal",
+        ".image": "tf.image",
+    },
 }
 
 
@@ -34,7 +44,10 @@ def public_namespace(module: str, *submodules: str) -> None:
         torch.randn(2, 3, key=na.random.key(0))
     """
     space = vars(sys.modules[module])
-    shown = _MODULES.get(module, module.removeprefix("nestarray.frontends."))
+    frontend = ".".join(module.split(".")[:3])
+    root = _MODULES[frontend][""]
+    inner = module.removeprefix(frontend)
+    shown = _MODULES[frontend].get(inner, root + inner)
 
     def names() -> list[str]:
         if "__all__" in space:
@@ -43,27 +56,28 @@ def public_namespace(module: str, *submodules: str) -> None:
         return sorted(n for n in space.keys() - (internal - {*submodules}) if n[0] != "_")
 
     def __getattr__(name: str) -> NoReturn:
-        text = f"{shown}.{name}: nestarray.frontends.torch has no such name"
+        text = f"{shown}.{name}: {frontend} has no such name"
         if name.startswith("__"):
             raise AttributeError(text)
 
         def message() -> str:
-            remedy = suggestion("nestarray.frontends.torch", name) or _in_another_module(name)
+            remedy = suggestion(frontend, name) or _in_another_module(frontend, name)
             if remedy:
                 return f"{text}; use {remedy}"
-            known = "; docs/torch_coverage.md lists the functions"
-            return text + (hint("", name, names()) or known)
+            page = f"docs/{frontend.rpartition('.')[2]}_coverage.md"
+            return text + (hint("", name, names()) or f"; {page} lists the functions")
 
         raise unknown_attribute(message, name)
 
     space.update(__getattr__=__getattr__, __dir__=names)
 
 
-def _in_another_module(name: str) -> str:
+def _in_another_module(frontend: str, name: str) -> str:
     """The function of that name in another namespace, or the one for an in-place method."""
     plain = name.removesuffix("_") or name
-    for module, shown in _MODULES.items():
-        if inspect.isfunction(vars(sys.modules[module]).get(plain)):
+    for inner, shown in _MODULES[frontend].items():
+        module = sys.modules.get(frontend + inner)
+        if module is not None and inspect.isfunction(vars(module).get(plain)):
             function = f"{shown}.{plain}(x, ...)"
             return f"x = {function}, because arrays are immutable" if plain != name else function
     return ""
