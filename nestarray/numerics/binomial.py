@@ -85,7 +85,7 @@ def _by_rejection(xp: Any, key: Any, n: Any, q: Any, loop: Loop) -> Any:
     alpha = (2.83 + 5.1 / b) * deviation
     mode = xp.floor((n + 1.0) * q)
     at_mode = (mode + 0.5) * xp.log((mode + 1.0) / (odds * (n - mode + 1.0)))
-    at_mode = at_mode + _stirling_error(xp, mode) + _stirling_error(xp, n - mode)
+    at_mode = at_mode + stirling_error(xp, mode) + stirling_error(xp, n - mode)
     least = dtypes.finfo(dtype).smallest_normal
 
     def is_unfinished(state: Arrays) -> Any:
@@ -103,7 +103,7 @@ def _by_rejection(xp: Any, key: Any, n: Any, q: Any, loop: Loop) -> Any:
         s = xp.log(xp.maximum(v, least) * alpha / (a / (shifted * shifted) + b))
         t = at_mode + (n + 1.0) * xp.log((n - mode + 1.0) / (n - k + 1.0))
         t = t + (k + 0.5) * xp.log(odds * (n - k + 1.0) / (k + 1.0))
-        t = t - _stirling_error(xp, k) - _stirling_error(xp, n - k)
+        t = t - stirling_error(xp, k) - stirling_error(xp, n - k)
         is_below = xp.logical_and(xp.equal(k, found), xp.less_equal(s, t))
         is_taken = xp.logical_or(is_inside, is_below)
         return keys[0], xp.where(is_taken, found, count), xp.logical_or(is_done, is_taken)
@@ -112,7 +112,7 @@ def _by_rejection(xp: Any, key: Any, n: Any, q: Any, loop: Loop) -> Any:
     return loop(is_unfinished, step, start, None)[1]
 
 
-def _stirling_error(xp: Any, k: Any) -> Any:
+def stirling_error(xp: Any, k: Any) -> Any:
     """The error of Stirling's formula for log k!: from a table, then from its series."""
     table = xp.asarray(list(_STIRLING_ERRORS), dtype=dtypes.dtype_of(k), like=k)
     near = xp.minimum(xp.maximum(k, 0.0), 9.0)

@@ -24,10 +24,12 @@ Example:
 from nestarray.dtypes import *
 from nestarray.frontends.tensorflow import math as math
 from nestarray.frontends.tensorflow import nn as nn
+from nestarray.frontends.tensorflow import random as random
+from nestarray.frontends.tensorflow import signal as signal
 from nestarray.frontends.tensorflow.conversion import *
 from nestarray.frontends.tensorflow.data_type import *
 from nestarray.frontends.tensorflow.math import abs as abs
 from nestarray.frontends.tensorflow.math import add as add
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
-_public_namespace(__name__, "math", "nn")
+_public_namespace(__name__, "math", "nn", "random", "signal")
