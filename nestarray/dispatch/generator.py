@@ -159,6 +159,9 @@ def _wrong_settings(parameters: Sequence[Parameter]) -> tuple[str, dict[str, Any
         condition = f"type({p.name}) not in _types_{p.name}"
         if tuple in types:
             condition += f" or type({p.name}) in (tuple, list) and bool in map(type, {p.name})"
+        elif "Ints" in str(p.annotation).split(" | "):
+            are_ints = f"type({p.name}) in (tuple, list) and {{*map(type, {p.name})}} == {{int}}"
+            condition += f" and not ({are_ints})"
         if p.default is None or isinstance(p.default, bool):
             condition = f"{p.name} is not {p.default} and ({condition})"
         elif p.default is not p.empty:

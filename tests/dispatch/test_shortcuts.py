@@ -11,6 +11,7 @@ import pytest
 import nestarray as na
 from nestarray import backends
 from nestarray.container.leaf_kinds import leaf_kinds
+from nestarray.dispatch.operation import Op
 from nestarray.testing import assert_close
 
 CALLS: dict[str, Callable[[Any, Any], Any]] = {
@@ -135,3 +136,13 @@ def test_functions_that_take_axes_away_are_not_inferred() -> None:
         found = na.matmul(c, c)
     assert [type(x) for x in found.leaves()] == [np.float32, np.float32]
     assert_close(found + found, na.Container(a=np.float32(4), b=np.float32(6)))
+
+
+def test_pairs_of_ints_are_not_checked_again(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError("slow")
+
+    monkeypatch.setattr(Op, "check_settings", refuse)
+    x = backends.core(backend).from_numpy(np.ones((1, 1, 4, 4), np.float32))
+    out = na.max_pool2d(x, kernel_size=(2, 2), stride=[2, 2], padding=0)
+    assert tuple(out.shape) == (1, 1, 2, 2)

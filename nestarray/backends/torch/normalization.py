@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
-from nestarray.backends.torch.derivatives import is_constant
+from nestarray.backends.torch.derivatives import is_constant, is_observed
 
 
 def _fits(x: Any, vector: Any) -> bool:
@@ -74,9 +74,38 @@ def batch_norm_training(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
     x = x.movedim(axis, 1)
-    out = F.batch_norm(x, None, None, weight, bias, True, 0.0, eps).movedim(1, axis)
-    variance, mean = torch.var_mean(x, [0, *range(2, x.ndim)], correction=0)
-    return out, mean, variance
+    if is_observed() or x.dtype.itemsize < 4:  # half precision may not hold the unbiased variance
+        out = F.batch_norm(x, None, None, weight, bias, True, 0.0, eps).movedim(1, axis)
+        variance, mean = torch.var_mean(x, [0, *range(2, x.ndim)], correction=0)
+        return out, mean, variance
+    mean, unbiased = x.new_zeros(x.shape[1]), x.new_zeros(x.shape[1])
+    out = F.batch_norm(x, mean, unbiased, weight, bias, True, 1.0, eps).movedim(1, axis)
+    return out, *_Moments.apply(x, mean, unbiased)
+
+
+class _Moments(torch.autograd.Function):
+    """The moments of x, which `F.batch_norm` wrote as running statistics, with their derivative.
+
+    Another pass over x (`torch.var_mean`) would take as long as the normalization itself.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, x: Any, mean: Any, unbiased: Any) -> Any:
+        """The mean and the biased variance."""
+        count = x.numel() // x.shape[1]
+        mean = mean.clone()  # a result that is an argument would be a view of it
+        ctx.save_for_backward(x, mean)
+        return mean, unbiased * ((count - 1) / count)
+
+    @staticmethod
+    def backward(ctx: Any, by_mean: Any, by_variance: Any) -> Any:
+        """d mean = dx / n, d variance = 2 (x − mean) dx / n."""
+        x, mean = ctx.saved_tensors
+        shape = [-1, *[1] * (x.ndim - 2)]
+        centered = x - mean.view(shape)
+        count = x.numel() // x.shape[1]
+        by_x = by_mean.view(shape) + 2.0 * by_variance.view(shape) * centered
+        return by_x / count, None, None
 
 
 def _is_native(x: Any, weight: Any, bias: Any, axis: Any) -> bool:
