@@ -30,15 +30,23 @@ class Value:
     path: str = ""
 
 
+class Name(str):
+    """The public name of a function that is an argument, ``"jax.lax.max"``."""
+
+    __slots__ = ()
+
+
 @dataclasses.dataclass(eq=False)
 class Call:
     """One public call.
 
     Attributes:
         target: the public name, ``"torch.nn.functional.conv2d"``, ``"jax.nn.softmax"``; a method
-            ``"method:reshape"``, whose first argument is the object; an operator ``"operator.add"``,
-            ``"operator.getitem"``.
-        args, kwargs: nests of Values, Python's constants, slices, and dtypes as `DType`.
+            ``"method:reshape"`` or an attribute ``"attribute:T"``, whose first argument is the
+            object; ``x.at[index].set(y)`` of JAX is ``"at:set"`` of (x, index, y); an operator
+            ``"operator.add"``, ``"operator.getitem"``; a function that the source itself defines
+            ``".conv2d"`` (`nestarray.exporters.source.functions`).
+        args, kwargs: nests of Values, Names, Python's constants, slices, and dtypes as `DType`.
         result: a Value, or a tuple, list or dict of Values.
         place: the module of the source that made the call, with its path as the source spells it,
             and the line.
@@ -61,6 +69,8 @@ class Recording:
         calls: in an order in which they can run; calls whose results nothing uses may be among them.
         output: the output of the graph, a nest of Values and constants.
         updates: path in the state → new value.
+        constants: arrays that calls use and the graph does not hold, by path; their Values have
+            the source ``"constants"`` too.
     """
 
     backend: str
@@ -68,3 +78,4 @@ class Recording:
     calls: list[Call]
     output: Any
     updates: Mapping[str, Value]
+    constants: Mapping[str, Any] = dataclasses.field(default_factory=dict)

@@ -1,0 +1,146 @@
+"""JAX: layers that take several public functions."""
+
+from __future__ import annotations
+
+import math
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+
+def linear(x: jax.Array, weight: jax.Array, bias: jax.Array | None = None) -> jax.Array:
+    """x Wᵀ + b."""
+    y = x @ weight.T
+    return y if bias is None else y + bias
+
+
+def conv(
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    *,
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+    dilation: tuple[int, ...] | None = None,
+    groups: int = 1,
+) -> jax.Array:
+    """A convolution, channels first."""
+    y = lax.conv_general_dilated(
+        x, weight, stride, padding, rhs_dilation=dilation, feature_group_count=groups
+    )
+    return y if bias is None else y + bias.reshape(-1, *[1] * (x.ndim - 2))
+
+
+def conv_transpose(
+    x: jax.Array,
+    weight: jax.Array,
+    bias: jax.Array | None = None,
+    *,
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+    dilation: tuple[int, ...] | None = None,
+    groups: int = 1,
+) -> jax.Array:
+    """A transposed convolution, channels first; `padding` is the padding of the dilated input."""
+    channels, out, *kernel = weight.shape
+    weight = jnp.flip(weight, range(2, x.ndim)).reshape(groups, channels // groups, out, *kernel)
+    weight = weight.swapaxes(1, 2).reshape(groups * out, channels // groups, *kernel)
+    y = lax.conv_general_dilated(
+        x, weight, [1] * len(kernel), padding, lhs_dilation=stride, rhs_dilation=dilation,
+        feature_group_count=groups,
+    )  # fmt: skip
+    return y if bias is None else y + bias.reshape(-1, *[1] * len(kernel))
+
+
+def batch_norm(
+    x: jax.Array,
+    mean: jax.Array,
+    variance: jax.Array,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    *,
+    axis: int = 1,
+    eps: float = 1e-5,
+) -> jax.Array:
+    """Batch normalization with a given mean and variance."""
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    y = (x - mean.reshape(shape)) / jnp.sqrt(variance.reshape(shape) + eps)
+    y = y if weight is None else y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
+
+
+def layer_norm(
+    x: jax.Array,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    *,
+    axis: int | tuple[int, ...] = -1,
+    eps: float = 1e-5,
+) -> jax.Array:
+    """Layer normalization."""
+    mean, variance = x.mean(axis, keepdims=True), x.var(axis, keepdims=True)
+    y = (x - mean) / jnp.sqrt(variance + eps)
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def group_norm(
+    x: jax.Array,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-5,
+) -> jax.Array:
+    """Group normalization, channels first."""
+    y = x.reshape(x.shape[0], num_groups, -1)
+    y = (y - y.mean(-1, keepdims=True)) / jnp.sqrt(y.var(-1, keepdims=True) + eps)
+    y, shape = y.reshape(x.shape), (-1, *[1] * (x.ndim - 2))
+    y = y if weight is None else y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
+
+
+def attention(
+    query: jax.Array,
+    key: jax.Array,
+    value: jax.Array,
+    mask: jax.Array | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> jax.Array:
+    """softmax(scale · Q Kᵀ + mask) V."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query * scale @ key.swapaxes(-1, -2)
+    if is_causal:
+        scores = jnp.where(jnp.tri(*scores.shape[-2:], dtype=bool), scores, -jnp.inf)
+    if mask is not None:
+        scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask
+    return jax.nn.softmax(scores, axis=-1, where=scores > -jnp.inf) @ value
+
+
+def max_pool(
+    x: jax.Array,
+    *,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> jax.Array:
+    """Max pooling, channels first."""
+    padding = (0, 0), (0, 0), *padding
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 1, *kernel_size), (1, 1, *stride), padding)
+
+
+def avg_pool(
+    x: jax.Array,
+    *,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> jax.Array:
+    """Average pooling, channels first; the mean includes the padding."""
+    padding = (0, 0), (0, 0), *padding
+    total = lax.reduce_window(x, 0.0, lax.add, (1, 1, *kernel_size), (1, 1, *stride), padding)
+    return total / math.prod(kernel_size)

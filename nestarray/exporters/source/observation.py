@@ -1,0 +1,309 @@
+"""Arrays whose uses are recorded: `Observed` stands for an array while a graph runs.
+
+The code of a backend runs in a copy whose framework is observed (`backend_copy`). Its functions
+take `Observed` values, compute on the arrays behind them, and append a `Call` to the recorder.
+Functions that return no array (`result_type`, `issubdtype`) are not recorded.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Callable, Mapping
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.backends import backend_of_type
+from nestarray.dtypes import DType, dtype_of
+from nestarray.exporters.source.records import Call, Name, Value
+from nestarray.graph.builder import NOWHERE
+from nestarray.graph.node import map_leaves
+
+
+class Observed:
+    """The stand-in of an array. Its operators, methods and attributes are calls too."""
+
+    __slots__ = ("_native", "_noted")
+    __array_ufunc__ = None  # so that NumPy's operators leave the call to ours
+    __hash__ = object.__hash__
+
+    def __init__(self, native: Any, noted: Any) -> None:
+        self._native, self._noted = native, noted
+
+    @property
+    def shape(self) -> Any:
+        """The sizes of the axes, as the framework has them."""
+        return self._native.shape
+
+    @property
+    def dtype(self) -> Any:
+        """The framework's dtype."""
+        return self._native.dtype
+
+    @property
+    def at(self) -> Any:
+        """``x.at[index].set(value)`` of JAX: one call ``"at:set"`` with the index."""
+        return _At(self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__traced_backend__":
+            return current().backend
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = getattr(self._native, name)
+        if callable(found):
+            return observed(f"method:{name}", _method(name)).of(self)
+        if backend_of_type(type(found)) is not None:
+            return observed(f"attribute:{name}", operator.attrgetter(name))(self)
+        return found
+
+    def __getitem__(self, index: Any) -> Any:
+        return observed("operator.getitem", operator.getitem)(self, index)
+
+    def __len__(self) -> int:
+        return len(self._native)
+
+    def __bool__(self) -> bool:
+        return bool(self._native)
+
+    def __index__(self) -> int:
+        return operator.index(self._native)
+
+    def __float__(self) -> float:
+        return float(self._native)
+
+    def __iter__(self) -> Any:
+        return iter([self[i] for i in range(len(self))])
+
+    def __repr__(self) -> str:
+        return f"Observed({self._native!r})"
+
+
+class _At:
+    """``x.at`` and ``x.at[index]``."""
+
+    def __init__(self, x: Observed, *index: Any) -> None:
+        self._x, self._index = x, index
+
+    def __getitem__(self, index: Any) -> _At:
+        return _At(self._x, index)
+
+    def __getattr__(self, name: str) -> Any:
+        def of(x: Any, index: Any, *args: Any, **kwargs: Any) -> Any:
+            return getattr(x.at[index], name)(*args, **kwargs)
+
+        return observed(f"at:{name}", of).of(self._x, *self._index)
+
+
+_OPERATORS = (
+    "add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor",
+    "lshift", "rshift",
+)  # fmt: skip
+_OTHER_OPERATORS = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "abs", "invert")
+
+
+def _attach_operators() -> None:
+    for name in (*_OPERATORS, *_OTHER_OPERATORS):
+        function = observed(f"operator.{name}", getattr(operator, name))
+        plain = name.strip("_")
+        setattr(Observed, f"__{plain}__", _own(function))
+        if name in _OPERATORS:
+            setattr(Observed, f"__r{plain}__", _reflected(function))
+
+
+def _own(function: Any) -> Callable[..., Any]:
+    return lambda *args: function(*args)
+
+
+def _reflected(function: Any) -> Callable[..., Any]:
+    return lambda x, other: function(other, x)
+
+
+def _method(name: str) -> Callable[..., Any]:
+    return lambda x, *args, **kwargs: getattr(x, name)(*args, **kwargs)
+
+
+class observed:
+    """A function of a framework that records its calls.
+
+    Args:
+        target: its public name.
+        native: the function.
+    """
+
+    def __init__(self, target: str, native: Callable[..., Any]) -> None:
+        self.target, self.native = target, native
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return current().call(self, args, kwargs) if _recorders else self.native(*args, **kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.native, name)
+
+    def of(self, *first: Any) -> Callable[..., Any]:
+        """The function with its first arguments given."""
+        return lambda *args, **kwargs: self(*first, *args, **kwargs)
+
+
+#: The recorders that are running, the innermost one last.
+_recorders: list[Recorder] = []
+
+
+def current() -> Recorder:
+    """The recorder that is running."""
+    return _recorders[-1]
+
+
+class Recorder:
+    """One recording; a context in which calls are recorded.
+
+    Attributes:
+        backend: the framework.
+        calls: the calls so far.
+        constants: arrays that calls use and the graph does not hold, by path.
+        place: of new calls.
+    """
+
+    def __init__(self, backend: str) -> None:
+        self.backend = backend
+        self.calls: list[Call] = []
+        self.constants: dict[str, np.ndarray] = {}
+        self.place = NOWHERE
+
+    def __enter__(self) -> Recorder:
+        _recorders.append(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _recorders.pop()
+
+    def given(self, x: Any, source: str, path: str) -> Observed:
+        """The stand-in of an argument or a variable."""
+        return Observed(x, _value(x, source, path))
+
+    def call(self, function: observed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Compute a call, and record it if it returns arrays."""
+        found = function.native(*natives(args), **natives(kwargs))
+        if not _holds_array(found):
+            return found
+        if _is_conversion(function.target) and args:
+            x = args[0]
+            if isinstance(x, Observed) and (found.shape, found.dtype) == (x.shape, x.dtype):
+                return x
+            if isinstance(x, (bool, int, float)):
+                return Observed(found, x)  # literals follow the dtypes of arrays
+        args, kwargs = _shortest(function.native, args, kwargs)
+        result = map_leaves(lambda x: Observed(x, _value(x)) if _is_array(x) else x, found)
+        noted = map_leaves(lambda x: x._noted if isinstance(x, Observed) else x, result)
+        self.calls.append(
+            Call(function.target, self.noted(args), self.noted(kwargs), noted, self.place)
+        )
+        return result
+
+    def noted(self, x: Any) -> Any:
+        """A nest of arguments, as a record holds it."""
+        if isinstance(x, (list, tuple)):
+            items = [self.noted(item) for item in x]
+            return items if isinstance(x, list) else tuple(items)
+        if isinstance(x, slice):
+            return slice(*map(self.noted, (x.start, x.stop, x.step)))
+        if isinstance(x, Mapping):
+            return {key: self.noted(item) for key, item in x.items()}
+        if isinstance(x, Observed):
+            return x._noted
+        if isinstance(x, observed):
+            return Name(x.target)
+        if type(x).__name__ == "TensorShape":
+            return tuple(x.as_list())
+        if _is_dtype(x):
+            return dtypes.as_dtype(x)
+        return self._literal(x) if _is_array(x) else x
+
+    def _literal(self, x: Any) -> Any:
+        array = np.asarray(x)
+        if array.ndim == 0:
+            return array.item()
+        path = f"array{len(self.constants)}"
+        self.constants[path] = array
+        return _value(x, "constants", path)
+
+
+def natives(nest: Any) -> Any:
+    """A nest with arrays for stand-ins, and functions for observed ones."""
+    return map_leaves(_native, nest)
+
+
+def _native(x: Any) -> Any:
+    return x._native if isinstance(x, Observed) else x.native if isinstance(x, observed) else x
+
+
+def _value(x: Any, source: str = "", path: str = "") -> Value:
+    return Value(tuple(map(int, x.shape)), dtype_of(x).name, source, path)
+
+
+def _is_array(x: Any) -> bool:
+    return backend_of_type(type(x)) is not None
+
+
+def _holds_array(nest: Any) -> bool:
+    if isinstance(nest, (list, tuple)):
+        return any(map(_holds_array, nest))
+    if isinstance(nest, Mapping):
+        return any(map(_holds_array, nest.values()))
+    return _is_array(nest)
+
+
+def _is_dtype(x: Any) -> bool:
+    if isinstance(x, type):
+        return issubclass(x, (np.generic, bool, int, float, complex))
+    return isinstance(x, (DType, np.dtype)) or type(x).__name__ in ("DType", "dtype", "_ScalarMeta")
+
+
+def _shortest(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call without those that equal their default."""
+    parameters = _parameters(function)
+    defaults = {p.name: p.default for p in parameters}
+    kwargs = {k: x for k, x in kwargs.items() if not _is_same(x, defaults.get(k, Parameter.empty))}
+    kinds = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
+    known = list(itertools.takewhile(lambda p: p.kind in kinds, parameters))
+    if len(args) > len(known):
+        return args, kwargs
+    while args and _is_same(args[-1], known[len(args) - 1].default):
+        args = args[:-1]
+    for i, (p, x) in enumerate(zip(known, args, strict=False)):
+        is_named = p.kind is Parameter.POSITIONAL_OR_KEYWORD
+        if is_named and _is_same(x, p.default):  # what follows goes by name
+            rest = zip(known[i:], args[i:], strict=False)
+            given = {p.name: x for p, x in rest if not _is_same(x, p.default)}
+            return args[:i], given | kwargs
+    return args, kwargs
+
+
+def _is_same(x: Any, default: Any) -> bool:
+    return type(x) is type(default) and x == default
+
+
+@cache
+def _parameters(function: Callable[..., Any]) -> list[Parameter]:
+    try:
+        return list(signature(function).parameters.values())
+    except (TypeError, ValueError):  # written in C
+        return []
+
+
+def _is_conversion(target: str) -> bool:
+    return target.rpartition(".")[2].rpartition(":")[2] in _CONVERSIONS
+
+
+#: Functions that may return their argument.
+_CONVERSIONS = frozenset(
+    ("array", "asarray", "astype", "broadcast_to", "cast", "convert_to_tensor", "reshape")
+)
+
+_attach_operators()

@@ -1,0 +1,142 @@
+"""Networks of each kind that stand-alone source is tested with."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+import nestarray as na
+from tests import models
+
+
+class MLP(nn.Module):
+    """Two hidden layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Linear(5, 8), nn.ReLU(), nn.Linear(8, 8), nn.GELU(), nn.Linear(8, 3)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Log-probabilities."""
+        return F.log_softmax(self.layers(x), dim=-1)
+
+
+class Block(nn.Module):
+    """A residual block, as in ResNet-18."""
+
+    def __init__(self, width: int, channels: int, stride: int) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(width, channels, 3, stride, 1, bias=False)
+        self.bn1 = nn.BatchNorm2d(channels)
+        self.conv2 = nn.Conv2d(channels, channels, 3, 1, 1, bias=False)
+        self.bn2 = nn.BatchNorm2d(channels)
+        self.downsample = (
+            nn.Sequential(
+                nn.Conv2d(width, channels, 1, stride, bias=False), nn.BatchNorm2d(channels)
+            )
+            if stride > 1
+            else nn.Identity()
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The sum of two convolutions and the input."""
+        out = F.relu(self.bn1(self.conv1(x)))
+        return F.relu(self.bn2(self.conv2(out)) + self.downsample(x))
+
+
+class ResNet18(nn.Module):
+    """ResNet-18 with a few channels."""
+
+    def __init__(self, width: int = 4) -> None:
+        super().__init__()
+        self.conv1 = nn.Conv2d(3, width, 7, 2, 3, bias=False)
+        self.bn1 = nn.BatchNorm2d(width)
+        self.maxpool = nn.MaxPool2d(3, 2, 1)
+        widths = [width, width, 2 * width, 4 * width, 8 * width]
+        self.layers = nn.ModuleList(
+            nn.Sequential(Block(n, m, 1 if n == m else 2), Block(m, m, 1))
+            for n, m in itertools.pairwise(widths)
+        )
+        self.fc = nn.Linear(8 * width, 10)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Logits of images."""
+        x = self.maxpool(F.relu(self.bn1(self.conv1(x))))
+        for layer in self.layers:
+            x = layer(x)
+        return self.fc(torch.flatten(F.adaptive_avg_pool2d(x, 1), 1))
+
+
+class DoubleConv(nn.Sequential):
+    """Two convolutions with group normalization."""
+
+    def __init__(self, width: int, channels: int) -> None:
+        super().__init__(
+            nn.Conv2d(width, channels, 3, padding=1),
+            nn.GroupNorm(2, channels),
+            nn.SiLU(),
+            nn.Conv2d(channels, channels, 3, padding=1),
+            nn.GroupNorm(2, channels),
+            nn.SiLU(),
+        )
+
+
+class UNet(nn.Module):
+    """A U-Net of two levels, with a transposed convolution and an interpolation."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.down1, self.down2, self.mid = DoubleConv(1, 4), DoubleConv(4, 8), DoubleConv(8, 8)
+        self.up2 = nn.ConvTranspose2d(8, 8, 2, 2)
+        self.conv2, self.conv1 = DoubleConv(16, 4), DoubleConv(8, 4)
+        self.out = nn.Conv2d(4, 2, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Logits of each pixel."""
+        first = self.down1(x)
+        second = self.down2(F.max_pool2d(first, 2))
+        x = self.mid(F.avg_pool2d(second, 2))
+        x = self.conv2(torch.cat([self.up2(x), second], 1))
+        x = F.interpolate(x, scale_factor=2, mode="bilinear", align_corners=False)
+        return self.out(self.conv1(torch.cat([x, first], 1)))
+
+
+def _images(*shape: int) -> torch.Tensor:
+    return torch.from_numpy(np.random.default_rng(0).normal(size=shape).astype("float32"))
+
+
+def _own(build: Callable[[], nn.Module], *shape: int) -> tuple[nn.Module, dict[str, Any]]:
+    torch.manual_seed(0)
+    net = build().eval()
+    for x in net.buffers():
+        if x.is_floating_point():
+            x.uniform_(0.5, 1.5)
+    return net, {"x": _images(*shape)}
+
+
+#: Name → (module in evaluation mode, inputs by name).
+NETWORKS: dict[str, Callable[[], tuple[nn.Module, dict[str, Any]]]] = {
+    "mlp": functools.partial(_own, MLP, 4, 5),
+    "resnet18": functools.partial(_own, ResNet18, 2, 3, 64, 64),
+    "unet": functools.partial(_own, UNet, 1, 1, 16, 16),
+    "vit": functools.partial(models.build, "vit"),
+    "bert": functools.partial(models.build, "bert"),
+    "gpt2": functools.partial(models.build, "gpt2"),
+}
+
+
+@functools.cache
+def graph_of(name: str, backend: str) -> tuple[na.graph.Graph, dict[str, Any]]:
+    """The lowered graph of a network on a backend, and its inputs."""
+    net, inputs = NETWORKS[name]()
+    graph = na.trace_graph(net, **inputs).lower().to_backend(backend)
+    return graph, {k: na.to_backend(x, backend) for k, x in inputs.items()}

@@ -1,0 +1,59 @@
+"""The public calls that a graph makes compute what the graph computes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray.exporters.source.recorder import record
+from tests.arrays import host
+from tests.exporters.networks import NETWORKS, graph_of
+from tests.exporters.replay import replay
+
+_BACKENDS = ("jax", "torch")
+
+
+def _loss(output: Any) -> Any:
+    """A weighted sum of all results."""
+    arrays = [x for x in na.tree.leaves(output) if hasattr(x, "dtype")]
+    return sum(na.sum(na.sin(x) * na.cos(na.astype(x, na.float32))) for x in arrays)
+
+
+def _gradients(function: Any, v: Any) -> Any:
+    gradients = na.grad(lambda v: _loss(function(v)))
+    return na.jit(gradients)(v) if na.backend_of(v) != "torch" else gradients(v)
+
+
+@pytest.mark.parametrize("backend", _BACKENDS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_values_and_gradients_are_those_of_the_graph(name: str, backend: str) -> None:
+    graph, inputs = graph_of(name, backend)
+    flat = graph.bind((), inputs)
+    recording = record(graph, flat)
+    others = {"s": graph.s, "constants": graph.constants}
+
+    def by_records(v: Any) -> Any:
+        return replay(recording, flat, {"v": v, **others})[0]
+
+    got, want = by_records(graph.v), graph(**inputs)
+    for x, y in zip(na.tree.leaves(got), na.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(host(x), host(y), rtol=2e-5, atol=2e-5)
+    if backend == "numpy":
+        return
+    got = _gradients(by_records, graph.v)
+    want = _gradients(lambda v: graph(**inputs, v=v), graph.v)
+    for path, x in want.flat_items():
+        scale = np.abs(host(x)).max() + 1e-3
+        np.testing.assert_allclose(host(got[path]) / scale, host(x) / scale, atol=2e-4)
+
+
+@pytest.mark.parametrize("backend", _BACKENDS)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_there_is_about_one_call_for_each_call_of_the_graph(name: str, backend: str) -> None:
+    graph, inputs = graph_of(name, backend)
+    calls = record(graph, graph.bind((), inputs)).calls
+    assert len(calls) <= 1.2 * len(list(graph.calls)), Counter(c.target for c in calls)
