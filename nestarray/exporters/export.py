@@ -140,8 +140,8 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
             raise ConversionError(
                 f"export: {graph.name}: the exporter of {name!r} failed: {_reason(error)}"
             ) from error
-        difference = _difference(graph, example, outputs, name)
-    return Exported(Path(path), name, difference)
+        error = difference("export", graph, example, outputs, f"file of format {name!r}")
+    return Exported(Path(path), name, error)
 
 
 def _format_of(path: Path, format: str | None) -> str:
@@ -216,17 +216,28 @@ def named_outputs(output: Any, name: str = "output") -> dict[str, Any]:
     return {name: output} if backends.is_array(output) else {}
 
 
-def _difference(
-    graph: Graph, example: Example, outputs: Mapping[str, np.ndarray], format: str
+def difference(
+    op: str, graph: Graph, example: Example, outputs: Mapping[str, np.ndarray], what: str
 ) -> float:
-    """The largest difference between the outputs of a file and of the graph."""
+    """The largest difference between the outputs of a file and of the graph.
+
+    Args:
+        op: the name of the function that wrote the file, for errors.
+        graph: the graph.
+        example: the arguments.
+        outputs: of the file, by `named_outputs`.
+        what: the file, in words.
+
+    Raises:
+        ConversionError: the outputs differ.
+    """
     args, kwargs = example.on(graph.backend)
     result = graph(*args, **kwargs)
     wanted = named_outputs(result[0] if graph.returns_state else result)
     worst = 0.0
     if not {*wanted} <= {*outputs}:  # some files also have the numbers among the outputs
         raise ConversionError(
-            f"export: {graph.name}: the file has the outputs {sorted(outputs)}, the graph has "
+            f"{op}: {graph.name}: the {what} has the outputs {sorted(outputs)}, the graph has "
             f"{sorted(wanted)}"
         )
     for name, x in wanted.items():
@@ -234,7 +245,7 @@ def _difference(
         got = np.asarray(outputs[name])
         if got.shape != want.shape:
             raise ConversionError(
-                f"export: {graph.name}: {name}: the file has the shape {got.shape}, the graph "
+                f"{op}: {graph.name}: {name}: the {what} has the shape {got.shape}, the graph "
                 f"has {want.shape}"
             )
         kind = complex if want.dtype.kind == "c" else float
@@ -245,7 +256,7 @@ def _difference(
         error = float(np.max(distance, initial=0.0))
         if not error <= TOLERANCE:
             raise ConversionError(
-                f"export: {graph.name}: {name}: the file of format {format!r} differs by {error:.1e} "
+                f"{op}: {graph.name}: {name}: the {what} differs by {error:.1e} "
                 f"(relative to the largest number), accepted is {TOLERANCE:.0e}"
             )
         worst = max(worst, error)

@@ -46,6 +46,7 @@ _lazy_imports.attach_methods(
             "to_tf_module",
             "to_torch_module",
         ),
+        "nestarray.exporters.source.eject": ("_standalone_source", "eject"),
         "nestarray.graph.census": ("report",),
         "nestarray.graph.files": ("load", "save"),
         "nestarray.graph.lower": ("lower",),

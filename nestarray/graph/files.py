@@ -214,6 +214,7 @@ class _Encoder:
                 "framework": graph.source_names.framework,
                 "names": self.value(graph.source_names.names),
                 "extra": self.value(graph.source_names.extra),
+                "modules": self.value(graph.source_names.modules),
             },
             "dropped": list(graph.dropped),
         }
@@ -317,7 +318,10 @@ class _Decoder:
                 self.value(document.get("example", {"mapping": []})),
             ),
             "source_names": SourceNames(
-                _text(names["framework"]), self.value(names["names"]), self.value(names["extra"])
+                _text(names["framework"]),
+                self.value(names["names"]),
+                self.value(names["extra"]),
+                self.value(names.get("modules", {"mapping": []})),
             ),
             "dropped": tuple(map(_text, document.get("dropped", []))),
         }

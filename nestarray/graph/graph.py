@@ -50,11 +50,13 @@ class SourceNames:
         names: name in the source's files → ``"v"`` or ``"s"``, and the path there; tied
             variables are names with one path. The names in `extra` have ``"extra"``.
         extra: other values that the source stores, at the time of the trace.
+        modules: path of a module → name of its class, where the source has modules.
     """
 
     framework: str = ""
     names: Mapping[str, tuple[str, str]] = dataclasses.field(default_factory=dict)
     extra: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    modules: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(eq=False, kw_only=True)
@@ -107,6 +109,8 @@ class Graph:
         from nestarray.exporters.native import to_linen_module as to_linen_module
         from nestarray.exporters.native import to_tf_module as to_tf_module
         from nestarray.exporters.native import to_torch_module as to_torch_module
+        from nestarray.exporters.source.eject import _standalone_source as _standalone_source
+        from nestarray.exporters.source.eject import eject as eject
         from nestarray.graph.census import report as report
         from nestarray.graph.files import load as load_file
         from nestarray.graph.files import save as save
@@ -412,11 +416,24 @@ class Graph:
 
     # -- reading ---------------------------------------------------------------------------
 
-    def to_source(self, *, comments: bool = True) -> str:
-        """The graph as a Python module that defines ``graph``.
+    def to_source(
+        self,
+        target: str | None = None,
+        *,
+        standalone: bool = False,
+        style: str | None = None,
+        comments: bool = True,
+    ) -> str:
+        """The graph as a Python module that defines ``graph``, or as source without nestarray.
 
         Args:
+            target: with `standalone`, the framework of the source.
+            standalone: return the text that `eject` writes: classes of the framework.
+            style: with `standalone`, see `eject`.
             comments: give shape, dtype and source module of each line.
+
+        Raises:
+            ArgumentError: `target` or `style` without `standalone`.
 
         Example:
             >>> import torch, nestarray as na
@@ -430,6 +447,13 @@ class Graph:
                 return relu
             <BLANKLINE>
         """
+        if standalone:
+            return self._standalone_source(target or self.backend, style)
+        if target is not None or style is not None:
+            raise ArgumentError(
+                f"to_source: {self.name}: got target={target!r}, style={style!r}, expected them with "
+                "standalone=True; graph.to_backend moves a graph"
+            )
         return codegen.to_source(self, comments=comments)
 
     def __str__(self) -> str:

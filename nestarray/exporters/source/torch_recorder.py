@@ -7,12 +7,12 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode, resolve_name
 
-from nestarray import backends, dtypes, ops
+from nestarray import dtypes
 from nestarray.exporters.source.records import Call, Recording, Value
 from nestarray.graph.builder import NOWHERE, Place
-from nestarray.graph.execution import identity, steps
+from nestarray.graph.execution import steps
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import iter_nodes, map_leaves
+from nestarray.graph.node import map_leaves
 
 
 class _Recorder(TorchFunctionMode):
@@ -21,6 +21,7 @@ class _Recorder(TorchFunctionMode):
         self.calls: list[Call] = []
         self.values: dict[int, Value] = {}
         self.alive: list[Any] = []  # so that an id stands for one tensor
+        self.constants: dict[str, Any] = {}
         self.place = NOWHERE
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -52,7 +53,11 @@ class _Recorder(TorchFunctionMode):
 
     def literal(self, x: torch.Tensor) -> Any:
         """A tensor of unknown origin, which a call made of numbers."""
-        return x.item() if x.ndim == 0 else self.value(x, "constants", "")
+        if x.ndim == 0:
+            return x.item()
+        path = f"array{len(self.constants)}"
+        self.constants[path] = x.numpy(force=True)
+        return self.value(x, "constants", path)
 
 
 def record(graph: Graph, inputs: list[Any]) -> Recording:
@@ -79,7 +84,7 @@ def record(graph: Graph, inputs: list[Any]) -> Recording:
     except StopIteration as end:
         output, updates = end.value
     output, updates = map_leaves(recorder.noted, [output, updates])
-    return Recording("torch", given, recorder.calls, output, updates)
+    return Recording("torch", given, recorder.calls, output, updates, recorder.constants)
 
 
 def _has_tensor(result: Any) -> bool:

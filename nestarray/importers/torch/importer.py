@@ -353,7 +353,8 @@ def _source_names(
         elif _is_extra(name):
             names[name] = "extra", name
     extra = {name: value for name, value in module.state_dict().items() if _is_extra(name)}
-    return SourceNames("torch", names, extra)
+    modules = {name: type(part).__name__ for name, part in module.named_modules()}
+    return SourceNames("torch", names, extra, modules)
 
 
 def _is_extra(name: str) -> bool:

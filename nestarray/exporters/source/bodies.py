@@ -1,0 +1,375 @@
+"""The body of a function or method: statements with readable names, loops over equal blocks."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import keyword
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from nestarray.dtypes import DType
+from nestarray.exporters.source.expressions import Expression, Names, Setting, value_expression
+from nestarray.exporters.source.modules import Path, Step, Use, arguments, results, values_in
+from nestarray.exporters.source.records import Call, Value
+
+#: The longest expression that is written inside of another one.
+_LENGTH = 64
+
+
+class Language(Protocol):
+    """How the calls of a framework are written."""
+
+    name: str
+
+    def expression(self, call: Call, names: Names) -> Expression: ...
+    def dtype(self, dtype: DType) -> str: ...
+
+
+@dataclasses.dataclass(eq=False)
+class Loop:
+    """Calls of the modules of a list, one after the other.
+
+    Attributes:
+        uses: the calls.
+        carried: index among the inputs → index among the outputs of the call before.
+    """
+
+    uses: list[Use]
+    carried: dict[int, int]
+
+
+Item = Step | Loop
+
+
+def with_loops(
+    steps: Sequence[Step], output: Any, is_same: Callable[[Path, Path], bool]
+) -> list[Item]:
+    """The steps, with a Loop for successive calls of a list of modules.
+
+    Args:
+        steps: the steps.
+        output: nest of the results.
+        is_same: whether the calls of two children are written with the same text.
+    """
+    items: list[Item] = []
+    used: dict[Value, list[int]] = {}
+    for i, step in enumerate([*steps, None]):
+        for value in values_in(output) if step is None else arguments(step):
+            used.setdefault(value, []).append(i)
+    i = 0
+    while i < len(steps):
+        stop = i + 1
+        while stop < len(steps) and _follows(steps[stop - 1], steps[stop], is_same):
+            stop += 1
+        loop = _loop([s for s in steps[i:stop] if isinstance(s, Use)], used, i, stop)
+        if loop is None:
+            items.append(steps[i])
+            i += 1
+        else:
+            items.append(loop)
+            i = stop
+    return items
+
+
+def _follows(a: Step, b: Step, is_same: Callable[[Path, Path], bool]) -> bool:
+    """Whether `b` calls the module after that of `a` in a list."""
+    if not isinstance(a, Use) or not isinstance(b, Use):
+        return False
+    if (
+        len(a.name) < 2
+        or a.name[:-1] != b.name[:-1]
+        or not (a.name[-1].isdigit() and b.name[-1].isdigit())
+    ):
+        return False
+    return int(b.name[-1]) == int(a.name[-1]) + 1 and is_same(a.name, b.name)
+
+
+def _loop(uses: list[Use], used: dict[Value, list[int]], start: int, stop: int) -> Loop | None:
+    """The loop of calls, if each takes the same values or the results of the one before."""
+    if len(uses) < 2 or uses[0].name[-1] != "0":
+        return None
+    carried: dict[int, int] = {}
+    for a, b in itertools.pairwise(uses):
+        if len(a.inputs) != len(b.inputs):
+            return None
+        for i, (x, y) in enumerate(zip(a.inputs, b.inputs, strict=True)):
+            if y in a.outputs:
+                if carried.setdefault(i, a.outputs.index(y)) != a.outputs.index(y):
+                    return None
+            elif x is not y or i in carried:
+                return None
+    for j, use in enumerate(uses[:-1]):  # nothing outside of the loop uses its results
+        if any(k != start + j + 1 for value in use.outputs for k in used.get(value, [])):
+            return None
+    return Loop(uses, carried) if carried else None
+
+
+class Body:
+    """Writes the statements of one module.
+
+    Args:
+        language: of the framework.
+        use: the text of a call of a child: ``(path, texts of its inputs)``; the path may end in
+            ``"*"``, for the variable of a loop.
+        variable: the text of a variable, or None for a value that is none.
+        setting: the text of a setting.
+        loop: the head of a loop over a list of children: ``(path of the list, number)``.
+    """
+
+    def __init__(
+        self,
+        language: Language,
+        use: Callable[[Path, list[str]], str],
+        variable: Callable[[Value], str | None],
+        setting: Callable[[str], str],
+        loop: Callable[[Path, int], str],
+    ) -> None:
+        self.language, self.use, self.variable = language, use, variable
+        self.setting, self.loop = setting, loop
+        self.names: dict[Value, str] = {}
+        self.texts: dict[Value, Expression] = {}
+        self.free: set[str] = set()
+
+    def lines(self, items: Sequence[Item], inputs: dict[Value, str], output: Any) -> list[str]:
+        """The statements.
+
+        Args:
+            items: steps and loops.
+            inputs: value → its name.
+            output: nest of the results.
+        """
+        self.items, self.names, self.output = list(items), dict(inputs), output
+        self.position: dict[Value, list[int]] = {}
+        for i, item in enumerate(self.items):
+            for value in _arguments(item):
+                self.position.setdefault(value, []).append(i)
+        end = len(self.items)
+        for value in values_in(output):
+            self.position.setdefault(value, []).append(end)
+        self._choose_inlined()
+        lines: list[str] = []
+        for i, item in enumerate(self.items):
+            lines += self._statement(i, item)
+        lines.append(f"return {self._text(output)}")
+        return lines
+
+    # -- which values have no name ----------------------------------------------------------
+
+    def _choose_inlined(self) -> None:
+        """Decide which values are written where they are used, and when each item is evaluated."""
+        self.inlined: set[Value] = set()
+        made = {v: i for i, item in enumerate(self.items) for v in _results(item)}
+        sizes: dict[Value, int] = {}
+        end = len(self.items)
+        for i, item in enumerate(self.items):
+            given = [v for v in dict.fromkeys(_arguments(item)) if self._is_single(v, i, made)]
+            size = self._size(item) + sum(sizes[v] for v in given)
+            while given and size > _LENGTH + 12:
+                longest = max(given, key=sizes.__getitem__)
+                given.remove(longest)
+                size -= sizes[longest]
+            self.inlined |= set(given)
+            for value in _results(item):
+                sizes[value] = size
+        last = [v for v in dict.fromkeys(values_in(self.output)) if self._is_single(v, end, made)]
+        if sum(sizes[v] for v in last) <= _LENGTH + 12:
+            self.inlined |= set(last)
+        self.evaluated = list(range(len(self.items) + 1))
+        for i in reversed(range(len(self.items))):
+            for value in _results(self.items[i]):
+                if value in self.inlined:
+                    self.evaluated[i] = self.evaluated[self.position[value][0]]
+
+    def _is_single(self, value: Value, i: int, made: dict[Value, int]) -> bool:
+        """Whether a value has one use, in item `i`, and may be written there."""
+        if value not in made or self.position[value] != [i]:
+            return False
+        source = self.items[made[value]]
+        if isinstance(source, Loop) or len(_results(source)) != 1:
+            return False
+        if i == len(self.items):
+            return _count(self.output, value) == 1
+        item = self.items[i]
+        if isinstance(item, Loop):
+            return False
+        nest = item.inputs if isinstance(item, Use) else [list(item.args), item.kwargs]
+        return _count(nest, value) == 1
+
+    def _size(self, item: Item) -> int:
+        """The length of the text of an item with short names."""
+        if isinstance(item, Loop):
+            return 2 * _LENGTH
+        if isinstance(item, Use):
+            return len(self.use(item.name, [])) + 3 * len(item.inputs)
+        return len(self.language.expression(item, self._short).text)
+
+    def _short(self, leaf: Any) -> Expression:
+        if isinstance(leaf, Setting):
+            return Expression(self.setting(leaf.name))
+        return Expression(self.variable(leaf) or "x")
+
+    # -- statements ------------------------------------------------------------------------
+
+    def _statement(self, i: int, item: Item) -> list[str]:
+        if isinstance(item, Loop):
+            return self._loop(i, item)
+        made = _results(item)
+        if len(made) == 1 and made[0] in self.inlined:
+            self.texts[made[0]] = self._expression(item)
+            return []
+        text = self._expression(item).text
+        self._release(i)
+        names = []
+        for value in made:
+            is_used = value in self.position
+            names.append(self._new_name(text, item, value, len(made)) if is_used else "_")
+            self.names[value] = names[-1]
+        target = ", ".join(names)
+        return [f"{target} = {text}"]
+
+    def _loop(self, i: int, loop: Loop) -> list[str]:
+        first, last = loop.uses[0], loop.uses[-1]
+        lines = []
+        names = []
+        for k, value in enumerate(first.inputs):
+            name = self._name(value)
+            if k in loop.carried and any(p > i for p in self.position.get(value, [])):
+                fresh = self._fresh("h")  # the value before the loop is needed later
+                lines.append(f"{fresh} = {name}")
+                name = fresh
+            elif k in loop.carried and not name.isidentifier():
+                fresh = self._fresh("x")
+                lines.append(f"{fresh} = {name}")
+                name = fresh
+            names.append(name)
+        outputs = {j: names[k] for k, j in loop.carried.items()}
+        targets = []
+        for j, value in enumerate(last.outputs):
+            is_used = value in self.position
+            self.names[value] = outputs.get(j) or (self._fresh("y") if is_used else "_")
+            targets.append(self.names[value])
+        path = (*first.name[:-1], "*")
+        lines.append(self.loop(first.name[:-1], len(loop.uses)))
+        lines.append(f"    {', '.join(targets)} = {self.use(path, names)}")
+        self._release(i)
+        for value, name in zip(last.outputs, targets, strict=True):
+            self.names[value] = name
+            self.free.discard(name)
+        return lines
+
+    def _expression(self, item: Step) -> Expression:
+        if isinstance(item, Use):
+            return Expression(self.use(item.name, [self._name(v) for v in item.inputs]))
+        return self.language.expression(item, self._leaf)
+
+    def _leaf(self, leaf: Any) -> Expression:
+        if isinstance(leaf, Setting):
+            return Expression(self.setting(leaf.name))
+        if leaf in self.texts:
+            return self.texts[leaf]
+        if not isinstance(leaf, Value):
+            raise TypeError(f"source code cannot hold {leaf!r} of type {type(leaf).__name__}")
+        return Expression(self._name(leaf))
+
+    def _name(self, value: Value) -> str:
+        if value in self.texts:
+            return self.texts[value].text
+        return self.names.get(value) or self.variable(value) or "x"
+
+    def _text(self, nest: Any) -> str:
+        if isinstance(nest, list) and len(nest) > 1 and all(isinstance(x, Value) for x in nest):
+            return ", ".join(self._name(x) for x in nest)
+        return value_expression(nest, self._leaf, self.language.dtype).text
+
+    # -- names -----------------------------------------------------------------------------
+
+    def _release(self, i: int) -> None:
+        """Give the names of values free that nothing after an item reads."""
+        for value, name in self.names.items():
+            last = max((self.evaluated[p] for p in self.position.get(value, [])), default=-1)
+            if last <= i and name != "_":
+                self.free.add(name)
+        for value, name in self.names.items():
+            last = max((self.evaluated[p] for p in self.position.get(value, [])), default=-1)
+            if last > i:
+                self.free.discard(name)
+
+    def _new_name(self, text: str, item: Step, value: Value, number: int) -> str:
+        """A name for a result: that of the argument which it replaces, or one after its function."""
+        kind = _kind(value)
+        replaced = [n for n in re.findall(r"\w+", text) if n in self.free and n in _GENERIC]
+        if number == 1 and replaced and (kind == "x") == (replaced[0] in ("x", "h", "y")):
+            self.free.discard(replaced[0])
+            return replaced[0]
+        names = [item.name[-1]] if isinstance(item, Use) else []
+        names = [re.sub(r"\W", "_", n) for n in names if not re.search(r"\d", n)]
+        if kind != "x":
+            names = [kind]
+        elif number > 1 or not names:
+            names = ["x", "h"]
+        else:
+            names = ["x", *names] if not self.names else names
+        return self._fresh(*names)
+
+    def _fresh(self, *bases: str) -> str:
+        taken = {n for n in self.names.values() if n not in self.free}
+        for base in bases:
+            if base not in taken and not keyword.iskeyword(base):
+                self.free.discard(base)
+                return base
+        number = 2
+        while f"{bases[-1]}{number}" in taken:
+            number += 1
+        self.free.discard(f"{bases[-1]}{number}")
+        return f"{bases[-1]}{number}"
+
+
+_GENERIC = ("x", "h", "y", "mask", "ids")
+
+
+def _kind(value: Value) -> str:
+    """A base name by dtype."""
+    if value.dtype == "bool":
+        return "mask"
+    return "ids" if value.dtype.startswith(("int", "uint")) else "x"
+
+
+def input_names(values: Sequence[Value]) -> dict[Value, str]:
+    """Names of what a module takes; the arguments of the model keep theirs."""
+    names: dict[Value, str] = {}
+    for value in values:
+        if value.source == "x":
+            names[value] = value.path
+            continue
+        base = re.sub(r"\W", "_", value.path.rpartition("/")[2]) if value.source in "vs" else ""
+        base = base if base.isidentifier() else _kind(value)
+        options = ["x", "y", "z"] if base == "x" else [base]
+        unused = [n for n in options if n not in names.values()]
+        number = 2
+        while not unused:
+            unused = [f"{base}{number}"] if f"{base}{number}" not in names.values() else []
+            number += 1
+        names[value] = unused[0]
+    return names
+
+
+def _arguments(item: Item) -> list[Value]:
+    if isinstance(item, Loop):
+        return item.uses[0].inputs
+    return arguments(item)
+
+
+def _results(item: Item) -> list[Value]:
+    return item.uses[-1].outputs if isinstance(item, Loop) else results(item)
+
+
+def _count(nest: Any, value: Value) -> int:
+    if isinstance(nest, (list, tuple)):
+        return sum(_count(item, value) for item in nest)
+    if isinstance(nest, dict):
+        return sum(_count(item, value) for item in nest.values())
+    if isinstance(nest, slice):
+        return _count([nest.start, nest.stop, nest.step], value)
+    return int(nest is value)

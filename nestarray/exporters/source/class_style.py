@@ -1,0 +1,257 @@
+"""Programs as classes with a method, for PyTorch, Flax NNX, Equinox and TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nestarray.exporters.source.bodies import Body, input_names, with_loops
+from nestarray.exporters.source.classes import Class, classes_of
+from nestarray.exporters.source.expressions import Expression, Setting, value_expression
+from nestarray.exporters.source.modules import (
+    Module,
+    Path,
+    attribute,
+    is_item,
+    is_sequence,
+)
+from nestarray.exporters.source.records import Value
+
+#: Arguments that are written without their names: sizes come first, in this order.
+_SIZES = (
+    "in_features", "out_features", "num_embeddings", "embedding_dim", "in_channels",
+    "out_channels", "normalized_shape", "num_groups", "num_channels", "num_features",
+)  # fmt: skip
+
+
+class ClassStyle:
+    """How a library writes classes.
+
+    Attributes:
+        language: of the framework.
+        base: the base class.
+        method: the name of the method that computes.
+        begin: the first lines of a constructor.
+        sequence: the class that calls modules one after the other; empty if there is none.
+    """
+
+    language: Any
+    base: str
+    method = "__call__"
+    begin: tuple[str, ...] = ()
+    sequence = ""
+
+    def variable(self, name: str, value: Value, shape: str) -> str:
+        """The line of a constructor that makes a variable."""
+        raise NotImplementedError
+
+    def constant(self, name: str, text: str) -> str:
+        """The line of a constructor that computes a constant."""
+        return f"self.{name} = {text}"
+
+    def list_of(self, items: str) -> str:
+        """A list of modules."""
+        return f"[{items}]"
+
+    def generated(self, items: str) -> str:
+        """A list of modules, of a generator."""
+        return f"[{items}]"
+
+
+class ClassWriter:
+    """Writes the classes of a program.
+
+    Args:
+        root: the tree of modules.
+        name: of the class of the model.
+        style: of the library.
+        constants: variable → the text that computes it.
+    """
+
+    def __init__(
+        self, root: Module, name: str, style: ClassStyle, constants: Mapping[Value, str]
+    ) -> None:
+        self.root, self.style, self.constants = root, style, constants
+        self.classes = classes_of(root)
+        self.classes[root].name = name
+
+    def text(self) -> str:
+        """The classes, children first."""
+        written: dict[Class, list[str]] = {}
+        for module in self.root.walk():
+            cls = self.classes[module]
+            if cls not in written and not self._is_expression(module):
+                written[cls] = self._class(cls)
+        return "\n\n\n".join("\n".join(lines) for lines in written.values())
+
+    def variables(self) -> dict[str, Value]:
+        """Name in the file of weights → variable."""
+        found = {}
+        for keys, name, value in self.root.variables_below():
+            if value not in self.constants:
+                found[".".join([*self._keys(keys), name])] = value
+        return found
+
+    def _keys(self, keys: tuple[Path, ...]) -> Iterator[str]:
+        """The attributes of modules from the root down."""
+        module = self.root
+        for key in keys:
+            if self._is_sequence(module):
+                yield str(list(module.children).index(key))
+            else:
+                yield attribute(key)
+            module = module.children[key]
+
+    def _is_expression(self, module: Module) -> bool:
+        """Whether a module is written where it is made: a layer, or a sequence of modules."""
+        if module is self.root:
+            return False
+        is_unnamed = module.kind in ("", "Sequential")
+        return module.layer is not None or (is_unnamed and self._is_sequence(module))
+
+    def _is_sequence(self, module: Module) -> bool:
+        return bool(self.style.sequence) and is_sequence(module)
+
+    # -- classes ---------------------------------------------------------------------------
+
+    def _class(self, cls: Class) -> list[str]:
+        module, style = cls.module, self.style
+        if self._is_sequence(module):
+            passed: list[Setting] = []
+            made = [self._child(cls, name, passed) for name in module.children]
+            self._keep_parameters(cls, [setting.name for setting in passed])
+            return [
+                f"class {cls.name}({style.sequence}):",
+                f"    def __init__({', '.join(['self', *cls.parameters])}):",
+                f"        super().__init__({', '.join(made)})",
+            ]
+        stored: dict[str, None] = {}
+
+        def setting(name: str) -> str:
+            stored[name] = None
+            return f"self.{name}"
+
+        variables = {
+            value: ".".join(["self", *map(_access, keys), name])
+            for keys, name, value in module.variables_below()
+        }
+        body = Body(style.language, self._use, variables.get, setting, self._loop)
+        inputs = input_names(module.inputs)
+        lines = body.lines(
+            with_loops(cls.steps(), module.output, lambda a, b: True), inputs, module.output
+        )
+        passed = []
+        init = [
+            self._variable(cls, name, value, passed) for name, value in module.variables.items()
+        ]
+        init += self._children(cls, passed)
+        self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
+        init = [f"self.{name} = {name}" for name in stored] + init
+        head = [f"class {cls.name}({style.base}):"]
+        if init:
+            head.append(f"    def __init__({', '.join(['self', *cls.parameters])}):")
+            head += [f"        {line}" for line in [*style.begin, *init]] + [""]
+        names = ", ".join(["self", *inputs.values()])
+        return [*head, f"    def {style.method}({names}):", *(f"        {line}" for line in lines)]
+
+    def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
+        """Leave out the arguments that a class does not use; sizes come first."""
+        names = [*(n for n in _SIZES if n in needed), *(n for n in cls.parameters if n in needed)]
+        cls.parameters = {name: cls.parameters[name] for name in dict.fromkeys(names)}
+
+    def _variable(self, cls: Class, name: str, value: Value, passed: list[Setting]) -> str:
+        if value in self.constants:
+            return self.style.constant(name, self.constants[value])
+        return self.style.variable(name, value, self._setting(cls.shapes[name], passed))
+
+    def _children(self, cls: Class, passed: list[Setting]) -> list[str]:
+        """The lines that make the children."""
+        lines: list[str] = []
+        lists: dict[Path, list[str]] = {}
+        for name in cls.module.children:
+            text = self._child(cls, name, passed)
+            if not is_item(name):
+                lines.append(f"self.{attribute(name)} = {text}")
+            else:
+                if name[:-1] not in lists:
+                    lines.append("_".join(name[:-1]))
+                lists.setdefault(name[:-1], []).append(text)
+        for name, texts in lists.items():
+            own = "_".join(name)
+            lines[lines.index(own)] = f"self.{own} = {self._list(texts)}"
+        return lines
+
+    def _list(self, texts: list[str]) -> str:
+        if len(texts) > 1 and len(set(texts)) == 1:
+            return self.style.generated(f"{texts[0]} for _ in range({len(texts)})")
+        return self.style.list_of(", ".join(texts))
+
+    def _child(self, cls: Class, name: Path, passed: list[Setting]) -> str:
+        """The text that makes a child."""
+        return self._made(cls.module.children[name], cls.settings, cls.children[name][1], passed)
+
+    def _made(self, module: Module, settings: list[Any], start: int, passed: list[Setting]) -> str:
+        """The text that makes a module whose settings begin at a position."""
+        cls = self.classes[module]
+        if module.layer is not None:
+            values = _layer_settings(module.layer.kwargs, settings[start:])
+            given = self.style.language.without_defaults(module.layer.target, values)
+            function = self.style.language.function(module.layer.target)
+            return f"{function}({self._arguments(given, passed, (*_SIZES, 'kernel_size', 'output_size'))})"
+        if self._is_expression(module):
+            texts = [
+                self._made(child, settings, start + cls.children[name][1], passed)
+                for name, child in module.children.items()
+            ]
+            if len(texts) > 1 and len(set(texts)) == 1:
+                texts = [f"*[{texts[0]} for _ in range({len(texts)})]"]
+            return f"{self.style.sequence}({', '.join(texts)})"
+        given = {name: settings[start + i] for name, i in cls.parameters.items()}
+        return f"{cls.name}({self._arguments(given, passed, _SIZES)})"
+
+    def _arguments(
+        self, given: Mapping[str, Any], passed: list[Setting], positional: tuple[str, ...]
+    ) -> str:
+        parts = []
+        for name, value in given.items():
+            text = self._setting(value, passed)
+            is_first = all("=" not in part for part in parts)
+            parts.append(text if is_first and name in positional else f"{name}={text}")
+        return ", ".join(parts)
+
+    def _setting(self, value: Any, passed: list[Setting]) -> str:
+        def name(leaf: Any) -> Expression:
+            passed.append(leaf)
+            return Expression(leaf.name)
+
+        return value_expression(value, name, self.style.language.dtype).text
+
+    # -- bodies ----------------------------------------------------------------------------
+
+    def _use(self, name: Path, inputs: list[str]) -> str:
+        of = _item(name[:-1]) if name[-1] == "*" else f"self.{_access(name)}"
+        return f"{of}({', '.join(inputs)})"
+
+    def _loop(self, name: Path, number: int) -> str:
+        return f"for {_item(name)} in self.{'_'.join(name)}:"
+
+
+def _item(name: Path) -> str:
+    """The variable of a loop over a list: ``"layer"`` for ``"layers"``."""
+    word = name[-1]
+    return word[:-1] if len(word) > 2 and word.endswith("s") else "block" if len(word) < 3 else word
+
+
+def _access(name: Path) -> str:
+    return f"{'_'.join(name[:-1])}[{name[-1]}]" if is_item(name) else attribute(name)
+
+
+def _layer_settings(names: Mapping[str, Any], settings: list[Any]) -> dict[str, Any]:
+    """The settings of a layer; those that are None are not among the settings of a class."""
+    values = iter(settings)
+    return {name: next(values) if is_noted(x) else x for name, x in names.items()}
+
+
+def is_noted(value: Any) -> bool:
+    """Whether a setting of a layer is among the settings of its class."""
+    return value is not None

@@ -1,0 +1,266 @@
+"""`Graph.eject`: the source of a model in the public functions of a framework.
+
+The lowered graph runs once on the framework, and a recorder notes the public calls. `modules` makes
+a tree of modules of them, `classes` finds the modules of equal structure, and a style prints
+them. The source is then loaded from its file, run, and compared with the graph.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nestarray import lazy_imports, ops
+from nestarray.container import Container
+from nestarray.errors import ArgumentError, ConversionError, StorageError
+from nestarray.errors.text import listed
+from nestarray.exporters.export import Example, difference, example_of, named_outputs
+from nestarray.exporters.source.modules import module_tree, values_in
+from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.graph.graph import Graph, method
+from nestarray.graph.node import bodies, map_leaves
+from nestarray.storage.atomic import replacing
+
+#: Framework → its styles; the first is the default.
+STYLES = {"torch": ("torch",)}
+
+
+class Ejected(NamedTuple):
+    """A folder that was written.
+
+    Attributes:
+        path: of the folder.
+        target: the framework.
+        style: the form of the source.
+        error: the largest difference between an output of the source and of the graph, relative to
+            the largest number of the output.
+    """
+
+    path: Path
+    target: str
+    style: str
+    error: float
+
+
+@method
+def eject(
+    graph: Graph,
+    folder: str | os.PathLike[str],
+    target: str,
+    *,
+    style: str | None = None,
+    overwrite: bool = False,
+) -> Ejected:
+    """Write the model as source code that needs the framework and safetensors only.
+
+    The folder gets ``model.py``, ``weights.safetensors`` and ``README.md``. The source has one class
+    for each class of the source model, calls the framework's public functions, and loads its
+    weights with ``load()``. It is run and compared with the graph before the folder is written.
+
+    Args:
+        folder: the directory to write; its parent exists.
+        target: the framework, ``"torch"``.
+        style: the form of the source; by default the first of the framework.
+        overwrite: replace a folder that was written before.
+
+    Returns:
+        an `Ejected`: path, framework, style and error.
+
+    Raises:
+        ArgumentError: the target or the style is unknown, or the graph trains or draws random
+            numbers.
+        StorageError: the folder exists.
+        MissingFileError: its parent does not exist.
+        ConversionError: the program has a part that source code cannot express yet, or the source
+            computes other numbers.
+
+    Example:
+        >>> import tempfile, torch, nestarray as na
+        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     ejected = graph.eject(f"{folder}/net", "torch")
+        ...     sorted(path.name for path in ejected.path.iterdir())
+        ['README.md', 'model.py', 'weights.safetensors']
+    """
+    path = Path(folder)
+    style = _check(graph, target, style)
+    if path.exists() and not overwrite:
+        raise StorageError(
+            f"eject: {str(path)!r} exists; choose another folder, or pass overwrite=True"
+        )
+    example = example_of(graph)
+    source = source_of(graph, target, style, example)
+    written = importlib.import_module(f"nestarray.exporters.source.{style}_style")
+    with replacing(path, "eject") as made:
+        made.mkdir()
+        (made / "model.py").write_text(source.text, encoding="utf-8")
+        Container(source.weights).save(made / "weights.safetensors")
+        error = _compared(graph, made / "model.py", written, example)
+        text = written.readme(source.name, [node.name for node in graph.inputs])
+        (made / "README.md").write_text(text + _comparison(target, error), encoding="utf-8")
+    return Ejected(path, target, style, error)
+
+
+def _check(graph: Graph, target: str, style: str | None) -> str:
+    """The style to write."""
+    if target not in STYLES:
+        expected = listed(map(repr, STYLES))
+        raise ArgumentError(f"eject: target: got {target!r}, expected {expected}")
+    if style is not None and style not in STYLES[target]:
+        expected = listed(map(repr, STYLES[target]))
+        raise ArgumentError(f"eject: style: got {style!r} for {target}, expected {expected}")
+    if graph.train or graph.needs_key:
+        reason = "trains" if graph.train else "draws random numbers"
+        raise ArgumentError(
+            f"eject: {graph.name}: the graph {reason}; eject the graph of its evaluation mode"
+        )
+    if graph.abstract:
+        raise ConversionError(
+            f"eject: {graph.name}: its variables have shapes only; set them first: "
+            "graph.replace(v=v, s=s)"
+        )
+    lazy_imports.optional(target, "eject needs", extra=target)
+    return style or STYLES[target][0]
+
+
+def _compared(graph: Graph, path: Path, style: Any, example: Example) -> float:
+    """Run the source, and return its largest difference from the graph."""
+    namespace = {"__name__": "model", "__file__": str(path)}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)  # our own text
+    outputs = named_outputs(style.run(namespace, list(example.flat.values())))
+    arrays = {name: np.asarray(ops.to_backend(x, "numpy")) for name, x in outputs.items()}
+    return difference("eject", graph, example, arrays, "source")
+
+
+def _comparison(target: str, error: float) -> str:
+    return f"""
+## Comparison
+
+`model.py` was run on random inputs. Its outputs differ from those of the model that it was made of by
+at most {error:.1e}, relative to the largest number of each output.
+"""
+
+
+@method
+def _standalone_source(graph: Graph, target: str, style: str | None = None) -> str:
+    """The text of `eject`, for `Graph.to_source`."""
+    return source_of(graph, target, _check(graph, target, style), example_of(graph)).text
+
+
+class Source(NamedTuple):
+    """The source of a model.
+
+    Attributes:
+        name: of the class or the function of the model.
+        text: of the Python file.
+        weights: name in the file of weights → array of NumPy.
+        variables: name in the file of weights → variable of the graph.
+    """
+
+    name: str
+    text: str
+    weights: dict[str, np.ndarray]
+    variables: dict[str, Value]
+
+
+def source_of(graph: Graph, target: str, style: str, example: Example) -> Source:
+    """The source of a graph.
+
+    Args:
+        graph: the graph.
+        target: the framework.
+        style: a style of the framework.
+        example: arguments, with which the graph runs once.
+    """
+    lowered = graph.to_backend(target).lower()
+    _check_calls(lowered)
+    args, kwargs = example.on(target)
+    recorder = importlib.import_module(
+        f"nestarray.exporters.source.{'torch_' if target == 'torch' else ''}recorder"
+    )
+    recording = recorder.record(lowered, lowered.bind(args, kwargs))
+    written = importlib.import_module(f"nestarray.exporters.source.{style}_style")
+    arrays = _arrays(lowered, recording)
+    constants = {v: x for v, x in arrays.items() if v.source == "constants"}
+    program = normalized(recording, written.LANGUAGE, constants)
+    root = module_tree(program, graph.source_names.modules)
+    name = written.name_of(graph.name)
+    text, variables = written.write(root, name, constants)
+    weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)
+    return Source(name, formatted(text), weights, variables)
+
+
+def _check_calls(graph: Graph) -> None:
+    """Raise an error if source code cannot express a part of the program yet."""
+    reason = "writes into its state" if graph.state_updates else ""
+    for node in graph.calls:
+        if any(True for _ in bodies(node.args)):
+            reason = f"has a loop or a branch ({node.target_name}, {node.module} {node.line})"
+    if reason:
+        raise ConversionError(
+            f"eject: {graph.name}: the program {reason}, which eject does not write yet; "
+            f"use a native module (graph.to_torch_module()) or graph.export"
+        )
+
+
+def formatted(text: str) -> str:
+    """The text as ruff formats it, if it is installed."""
+    if importlib.util.find_spec("ruff") is None:
+        return text
+    command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length=100", "-"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:
+    """Variable of a recording → its array."""
+    known = {(s, p): x for s in ("v", "s", "constants") for p, x in getattr(graph, s).flat_items()}
+    known |= {("constants", path): x for path, x in recording.constants.items()}
+    found: dict[Value, np.ndarray] = {}
+    for call in recording.calls:
+        for value in values_in([list(call.args), call.kwargs]):
+            if value.source in ("v", "s", "constants") and value not in found:
+                found[value] = np.asarray(ops.to_backend(known[value.source, value.path], "numpy"))
+    return found
+
+
+def normalized(
+    recording: Recording, language: Any, constants: Mapping[Value, np.ndarray]
+) -> Recording:
+    """The recording as a user writes it, without calls that compute nothing new."""
+    stands_for: dict[Value, Any] = {}
+
+    def of(nest: Any) -> Any:
+        return map_leaves(lambda x: stands_for.get(x, x) if isinstance(x, Value) else x, nest)
+
+    calls: list[Call] = []
+    for call in recording.calls:
+        given = dataclasses.replace(call, args=of(call.args), kwargs=of(call.kwargs))
+        found = language.normal(given, constants)
+        if isinstance(found, Call):
+            calls.append(found)
+        else:
+            stands_for[call.result] = found
+    output, updates = of(recording.output), of(dict(recording.updates))
+    used = _used(calls, [output, updates])
+    return dataclasses.replace(recording, calls=used, output=output, updates=updates)
+
+
+def _used(calls: list[Call], output: Any) -> list[Call]:
+    """The calls whose results something uses."""
+    needed = set(values_in(output))
+    kept: list[Call] = []
+    for call in reversed(calls):
+        if needed & set(values_in(call.result)):
+            needed |= set(values_in([list(call.args), call.kwargs]))
+            kept.append(call)
+    return kept[::-1]

@@ -1,0 +1,100 @@
+"""Python expressions, with parentheses only where Python needs them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from nestarray.dtypes import DType
+
+
+class Expression(NamedTuple):
+    """Text and the rank of its operator: a higher rank binds less."""
+
+    text: str
+    rank: int = 0
+
+    def within(self, rank: int) -> str:
+        """The text as an operand."""
+        return self.text if self.rank <= rank else f"({self.text})"
+
+
+class Setting(NamedTuple):
+    """A setting that differs between modules of one class: the name of an argument."""
+
+    name: str
+
+
+#: Operator → (sign, rank).
+BINARY = {
+    "pow": ("**", 1), "mul": ("*", 3), "truediv": ("/", 3), "floordiv": ("//", 3), "mod": ("%", 3),
+    "matmul": ("@", 3), "add": ("+", 4), "sub": ("-", 4), "and_": ("&", 6), "xor": ("^", 7),
+    "or_": ("|", 8), "lt": ("<", 9), "le": ("<=", 9), "gt": (">", 9), "ge": (">=", 9),
+    "eq": ("==", 9), "ne": ("!=", 9),
+}  # fmt: skip
+UNARY = {"neg": "-", "invert": "~", "pos": "+"}
+
+#: The text of a Value or a Setting.
+Names = Callable[[Any], Expression]
+
+
+def operator_expression(name: str, operands: list[Expression]) -> Expression:
+    """The expression of a function of Python's ``operator``."""
+    if name in UNARY:
+        return Expression(f"{UNARY[name]}{operands[0].within(2)}", 2)
+    sign, rank = BINARY[name]
+    left, right = operands
+    if name == "pow":
+        return Expression(f"{left.within(0)}**{right.within(2)}", 1)
+    is_comparison = rank == 9
+    return Expression(f"{left.within(rank - is_comparison)} {sign} {right.within(rank - 1)}", rank)
+
+
+def value_expression(value: Any, names: Names, dtype: Callable[[DType], str]) -> Expression:
+    """The expression of an argument.
+
+    Args:
+        value: a nest of constants, and of what `names` knows.
+        names: the text of other leaves.
+        dtype: the text of a dtype.
+    """
+
+    def text(item: Any) -> str:
+        return value_expression(item, names, dtype).text
+
+    if isinstance(value, DType):
+        return Expression(dtype(value))
+    if value is None or isinstance(value, (bool, str)):
+        return Expression(repr(value))
+    if isinstance(value, (int, float)):
+        return number(value)
+    if value is Ellipsis:
+        return Expression("...")
+    if isinstance(value, (list, tuple)) and not isinstance(value, Setting):
+        items = ", ".join(map(text, value))
+        if isinstance(value, list):
+            return Expression(f"[{items}]")
+        return Expression(f"({items}{',' if len(value) == 1 else ''})")
+    if isinstance(value, slice):
+        parts = ["" if part is None else text(part) for part in (value.start, value.stop)]
+        step = "" if value.step in (None, 1) else f":{text(value.step)}"
+        return Expression(":".join(parts) + step)
+    if isinstance(value, Mapping):
+        return Expression("{" + ", ".join(f"{k!r}: {text(x)}" for k, x in value.items()) + "}")
+    return names(value)
+
+
+def number(value: int | float) -> Expression:
+    """A number as Python writes it."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return Expression(f'float("{value}")')
+    return Expression(repr(value), 2 if value < 0 else 0)
+
+
+def index_expression(of: Expression, index: Any, text: Callable[[Any], str]) -> Expression:
+    """``of[index]``."""
+    items = index if isinstance(index, tuple) and index else (index,)
+    inner = ", ".join(map(text, items))
+    is_one = isinstance(index, tuple) and len(index) == 1 and not isinstance(index[0], slice)
+    return Expression(f"{of.within(0)}[{inner}{',' if is_one else ''}]")

@@ -1,0 +1,418 @@
+"""Calls of PyTorch as a user writes them: names of settings, no defaults, operators, layers."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+from torch.overrides import get_testing_overrides
+
+from nestarray.dtypes import DType, as_dtype
+from nestarray.exporters.source.constants import closed_form, is_causal
+from nestarray.exporters.source.expressions import (
+    Expression,
+    Names,
+    index_expression,
+    operator_expression,
+    value_expression,
+)
+from nestarray.exporters.source.modules import Module, values_in
+from nestarray.exporters.source.records import Call, Value
+
+#: Functions that read better as a method or an operator.
+_METHODS = {
+    "torch.swapaxes": "method:transpose", "torch.functional.split": "method:split",
+    "torch.concat": "torch.cat", "torch.broadcast_to": "method:expand", "torch.abs": "method:abs",
+    "torch.relu": "torch.nn.functional.relu",
+} | {
+    f"torch.{name}": f"method:{name}"
+    for name in (
+        "amax", "amin", "argmax", "argmin", "chunk", "clamp", "expand", "flatten", "mean",
+        "permute", "repeat_interleave", "reshape", "squeeze", "sum", "transpose", "unbind",
+        "unsqueeze", "view", "softmax",
+    )
+}  # fmt: skip
+_OPERATORS = {
+    "torch.add": "add", "torch.sub": "sub", "torch.subtract": "sub", "torch.mul": "mul",
+    "torch.multiply": "mul", "torch.div": "truediv", "torch.divide": "truediv",
+    "torch.true_divide": "truediv", "torch.matmul": "matmul", "torch.pow": "pow",
+    "torch.neg": "neg", "torch.negative": "neg", "torch.eq": "eq", "torch.ne": "ne",
+    "torch.lt": "lt", "torch.le": "le", "torch.gt": "gt", "torch.ge": "ge",
+    "torch.less": "lt", "torch.greater": "gt", "torch.less_equal": "le",
+    "torch.greater_equal": "ge", "torch.not_equal": "ne",
+    "torch.bitwise_and": "and_", "torch.bitwise_or": "or_", "torch.bitwise_not": "invert",
+}  # fmt: skip
+#: Of booleans only.
+_LOGICAL = {
+    "torch.logical_and": "and_", "torch.logical_or": "or_", "torch.logical_not": "invert",
+    "torch.logical_xor": "xor",
+}  # fmt: skip
+#: Settings of which one number stands for all axes.
+_PER_AXIS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "output_size")
+#: Parameters that `get_testing_overrides` lacks.
+_MORE = {
+    "torch.nn.functional.scaled_dot_product_attention": {
+        "is_causal": False, "scale": None, "enable_gqa": False
+    },
+    "torch.nn.functional.relu": {"inplace": False},
+    "method:to": {"copy": False},
+}  # fmt: skip
+#: Methods whose sizes are arguments of their own: ``x.reshape(2, 3)``.
+_VARIADIC = ("reshape", "view", "expand", "permute")
+
+
+class TorchLanguage:
+    """How PyTorch's calls are written."""
+
+    name = "torch"
+
+    # -- calls of a recording ---------------------------------------------------------------
+
+    def normal(self, call: Call, constants: Mapping[Value, np.ndarray]) -> Any:
+        """The call under the name that a user writes, with all settings by name.
+
+        Args:
+            call: of a recording.
+            constants: the constants that are known.
+
+        Returns:
+            the call, or a Value or number that it equals.
+        """
+        target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
+        if target.startswith("method:"):
+            bare = target.removeprefix("method:")
+            name = bare.strip("_")
+            if bare == "__getitem__":
+                return dataclasses.replace(call, target="operator.getitem")
+            if f"torch.{name}" in {**_OPERATORS, **_LOGICAL}:
+                target = f"torch.{name}"
+            if name in ("long", "int", "float", "bool", "double", "half", "bfloat16"):
+                kinds = {"long": "int64", "int": "int32", "float": "float32", "double": "float64"}
+                target, args = "method:to", [*args, as_dtype(kinds.get(name, name))]
+        if target == "torch.as_tensor":
+            target = "method:to"
+            args = [*args, kwargs.get("dtype")]
+            kwargs = {}
+        kwargs.pop("device", None)
+        if target == "method:to":
+            source = args[0]
+            if not isinstance(source, Value):
+                return source
+            wanted = next((x for x in [*args[1:], *kwargs.values()] if isinstance(x, DType)), None)
+            if wanted is None or wanted.name == source.dtype:
+                return source
+            return dataclasses.replace(call, target=target, args=(source, wanted), kwargs={})
+        target = _METHODS.get(target, target)
+        booleans = all(x.dtype == "bool" for x in values_in(args))
+        operator = _OPERATORS.get(target) or (_LOGICAL.get(target) if booleans else None)
+        if operator and set(kwargs) <= {"out"}:
+            return dataclasses.replace(
+                call, target=f"operator.{operator}", args=tuple(args), kwargs={}
+            )
+        args, kwargs = self._named(target, args, kwargs)
+        if target == "torch.nn.functional.scaled_dot_product_attention":
+            args, kwargs = _attention(args, kwargs, constants)
+        if _keeps_shape(target, args, call):
+            return args[0]
+        return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
+
+    def _named(self, target: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+        """Settings by name, with their defaults."""
+        defaults = parameters(target)
+        names = list(defaults)
+        if target.startswith("method:") and target.partition(":")[2] in _VARIADIC:
+            sizes = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
+            return [args[0], *(sizes or kwargs.values())], {}
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for i, value in enumerate(args):
+            if not named and (values_in(value) or i >= len(names) or _is_positional(target, i)):
+                positional.append(value)
+            elif i < len(names):
+                named[names[i]] = value
+            else:
+                return args, kwargs
+        named |= kwargs
+        for name in names[len(positional) :]:
+            default = defaults[name]
+            if default is not inspect.Parameter.empty:
+                named.setdefault(name, default)
+        return positional, {k: _plain(k, x) for k, x in named.items() if k != "out"}
+
+    # -- text ------------------------------------------------------------------------------
+
+    def expression(self, call: Call, names: Names) -> Expression:
+        """The text of a call."""
+
+        def text(value: Any) -> str:
+            return value_expression(value, names, self.dtype).text
+
+        if call.target.startswith("operator."):
+            operator = call.target.removeprefix("operator.")
+            if operator == "getitem":
+                of = value_expression(call.args[0], names, self.dtype)
+                return index_expression(of, call.args[1], text)
+            operands = [value_expression(x, names, self.dtype) for x in call.args]
+            return operator_expression(operator, operands)
+        parts = [text(x) for x in call.args]
+        settings = self.without_defaults(call.target, call.kwargs)
+        parts += [f"{name}={text(value)}" for name, value in settings.items()]
+        if call.target.startswith("method:"):
+            of = value_expression(call.args[0], names, self.dtype).within(0)
+            return Expression(f"{of}.{call.target[7:]}({', '.join(parts[1:])})")
+        return Expression(f"{self.function(call.target)}({', '.join(parts)})")
+
+    def function(self, target: str) -> str:
+        """The name of a function in the source."""
+        return target.replace("torch.nn.functional.", "F.").replace("torch.nn.", "nn.")
+
+    def dtype(self, dtype: DType) -> str:
+        """The text of a dtype."""
+        return f"torch.{dtype.name}"
+
+    def without_defaults(self, target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that differ from the function's defaults."""
+        defaults = parameters(target)
+        kept = {k: x for k, x in settings.items() if k not in defaults or defaults[k] != x}
+        if kept.get("stride") == settings.get("kernel_size") and "pool" in target.lower():
+            kept.pop("stride", None)
+        return kept
+
+    def constant(self, array: np.ndarray) -> str | None:
+        """The text that computes a constant, if there is a short one."""
+        form = closed_form(array)
+        if form is None:
+            return None
+        dtype = f", dtype=torch.{array.dtype.name}"
+        if form.kind == "full":
+            return f"torch.full({form.sizes[0]}, {form.sizes[1]}{dtype})"
+        if form.kind == "tril":
+            made = f"torch.ones({form.sizes[0]}, {form.sizes[0]}, dtype=torch.bool).tril()"
+        else:
+            sizes = [n for n in form.sizes if n]
+            own = "" if array.dtype == np.int64 else dtype
+            made = f"torch.arange({', '.join(map(str, sizes))}{own})"
+        for method, shape in (("reshape", form.shape), ("expand", form.expanded)):
+            made += f".{method}({', '.join(map(str, shape))})" if shape else ""
+        return made
+
+    # -- layers ----------------------------------------------------------------------------
+
+    def layer(self, module: Module) -> Call | None:
+        """The layer of ``torch.nn`` that a module is: the call of its constructor.
+
+        Its one step calls the function of the layer, with the variables of the module.
+        """
+        if len(module.steps) != 1 or not isinstance(module.steps[0], Call):
+            return None
+        call = module.steps[0]
+        found = _LAYERS.get(call.target)
+        if found is None or len(module.inputs) != 1:
+            return None
+        given = dict(zip(parameters(call.target), call.args, strict=False)) | call.kwargs
+        data, *_ = given.values()
+        if data is not module.inputs[0]:
+            return None
+        variables = {name: x for name, x in given.items() if x in module.variables.values()}
+        if module.variables != variables:
+            return None
+        settings = {
+            name: x for name, x in given.items() if x is not data and not isinstance(x, Value)
+        }
+        made = found(variables, settings, len(data.shape))
+        return made and Call(made[0], (), made[1], call.result, call.place)
+
+
+@functools.cache
+def parameters(target: str) -> dict[str, Any]:
+    """Parameter of a function or a class → its default."""
+    if target.startswith("torch.nn.") and not target.startswith("torch.nn.functional."):
+        return dict(_LAYER_DEFAULTS.get(target, {}))
+    names = target.replace("method:", "torch.Tensor.").split(".")[1:]
+    function: Any = functools.reduce(getattr, names, torch)
+    found = get_testing_overrides().get(function)
+    try:
+        own = inspect.signature(found if found is not None else function).parameters
+    except ValueError:
+        own = {}
+    defaults = {
+        name: p.default
+        for name, p in own.items()
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+        and name not in ("out", "_stacklevel")
+    }
+    return defaults | _MORE.get(target, {})
+
+
+def _is_positional(target: str, i: int) -> bool:
+    """Whether an argument is written without its name: the axis of ``x.softmax(-1)``."""
+    return target.startswith("method:") or not target.startswith("torch.nn.")
+
+
+def _plain(name: str, value: Any) -> Any:
+    """One number for equal numbers of all axes."""
+    if isinstance(value, list) and all(isinstance(x, int) for x in value) and name != "axes":
+        value = tuple(value)
+    if name in _PER_AXIS and isinstance(value, tuple) and value and len(set(value)) == 1:
+        return value[0]
+    return value
+
+
+def _attention(
+    args: list[Any], kwargs: dict[str, Any], constants: Mapping[Value, np.ndarray]
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments without a mask that a setting expresses."""
+    query, key = args[0].shape, args[1].shape
+    mask = args[3] if len(args) > 3 else kwargs.get("attn_mask")
+    known = constants.get(mask) if isinstance(mask, Value) else None
+    if known is not None and known.dtype == bool:
+        if known.all():
+            args, kwargs = args[:3], kwargs | {"attn_mask": None}
+        elif is_causal(known) and query[-2] == key[-2]:
+            args, kwargs = args[:3], kwargs | {"attn_mask": None, "is_causal": True}
+    if kwargs.get("scale") == query[-1] ** -0.5:
+        kwargs = kwargs | {"scale": None}
+    return args, kwargs
+
+
+def _keeps_shape(target: str, args: list[Any], call: Call) -> bool:
+    """Whether a call only gives an array the shape that it has."""
+    names = ("method:reshape", "method:view", "method:expand", "method:contiguous", "method:clone")
+    if target not in names or not isinstance(call.result, Value):
+        return False
+    return isinstance(args[0], Value) and args[0].shape == call.result.shape
+
+
+# -- layers -----------------------------------------------------------------------------------
+
+_BIAS = {"bias": True}
+_CONVOLUTION = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, **_BIAS}
+_POOLING = {
+    "stride": None,
+    "padding": 0,
+    "dilation": 1,
+    "ceil_mode": False,
+    "return_indices": False,
+}
+_LAYER_DEFAULTS: dict[str, dict[str, Any]] = {
+    "torch.nn.Linear": _BIAS,
+    "torch.nn.Embedding": {},
+    "torch.nn.LayerNorm": {"eps": 1e-5, "elementwise_affine": True, **_BIAS},
+    "torch.nn.GroupNorm": {"eps": 1e-5, "affine": True},
+    **{f"torch.nn.Conv{n}d": _CONVOLUTION for n in (1, 2, 3)},
+    **{
+        f"torch.nn.ConvTranspose{n}d": {**_CONVOLUTION, "output_padding": 0} for n in (1, 2, 3)
+    },
+    **{f"torch.nn.BatchNorm{n}d": {"eps": 1e-5, "momentum": 0.1, "affine": True} for n in (1, 2, 3)},
+    **{f"torch.nn.MaxPool{n}d": _POOLING for n in (1, 2, 3)},
+    **{
+        f"torch.nn.AvgPool{n}d": {
+            "stride": None, "padding": 0, "ceil_mode": False, "count_include_pad": True,
+            "divisor_override": None,
+        }
+        for n in (1, 2, 3)
+    },
+    "torch.nn.GELU": {"approximate": "none"},
+}  # fmt: skip
+
+_Found = tuple[str, dict[str, Any]] | None
+
+
+def _batch_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    names = {"running_mean", "running_var"}
+    if {*variables} not in (names, names | {"weight", "bias"}) or settings.pop("training"):
+        return None
+    made = {"num_features": variables["running_mean"].shape[0], "affine": "weight" in variables}
+    kept = {"eps": settings["eps"]}  # the momentum is of training
+    return f"torch.nn.BatchNorm{max(rank - 2, 1)}d", made | kept
+
+
+def _linear(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    outputs, inputs = variables["weight"].shape
+    made = {"in_features": inputs, "out_features": outputs, "bias": "bias" in variables}
+    return "torch.nn.Linear", made
+
+
+def _embedding(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    rows, width = variables["weight"].shape
+    return "torch.nn.Embedding", {"num_embeddings": rows, "embedding_dim": width}
+
+
+def _convolution(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    outputs, inputs, *kernel = variables["weight"].shape
+    made = {
+        "in_channels": inputs * settings["groups"],
+        "out_channels": outputs,
+        "kernel_size": _plain("kernel_size", tuple(kernel)),
+        **{k: x for k, x in settings.items() if k != "bias"},
+        "bias": "bias" in variables,
+    }
+    return f"torch.nn.Conv{len(kernel)}d", made
+
+
+def _transposed(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    inputs, outputs, *kernel = variables["weight"].shape
+    made = {
+        "in_channels": inputs,
+        "out_channels": outputs * settings["groups"],
+        "kernel_size": _plain("kernel_size", tuple(kernel)),
+        **{k: x for k, x in settings.items() if k != "bias"},
+        "bias": "bias" in variables,
+    }
+    return f"torch.nn.ConvTranspose{len(kernel)}d", made
+
+
+def _layer_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    shape = settings["normalized_shape"]
+    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
+    if "weight" not in variables:
+        return "torch.nn.LayerNorm", {**made, "elementwise_affine": False}
+    return "torch.nn.LayerNorm", {**made, "bias": "bias" in variables}
+
+
+def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    if {*variables} != {"weight", "bias"}:
+        return None
+    channels = variables["weight"].shape[0]
+    made = {"num_groups": settings["num_groups"], "num_channels": channels, "eps": settings["eps"]}
+    return "torch.nn.GroupNorm", made
+
+
+def _activation(name: str) -> Any:
+    def made(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+        return f"torch.nn.{name}", {k: x for k, x in settings.items() if k != "inplace"}
+
+    return made
+
+
+#: Function → the name and the settings of the layer that calls it with its own variables.
+_LAYERS: dict[str, Any] = {
+    "torch.nn.functional.linear": _linear,
+    "torch.nn.functional.embedding": _embedding,
+    "torch.nn.functional.layer_norm": _layer_norm,
+    "torch.nn.functional.group_norm": _group_norm,
+    "torch.nn.functional.batch_norm": _batch_norm,
+    **{f"torch.nn.functional.conv{n}d": _convolution for n in (1, 2, 3)},
+    **{f"torch.nn.functional.conv_transpose{n}d": _transposed for n in (1, 2, 3)},
+    **{
+        f"torch.nn.functional.{function}{n}d": _activation(f"{layer}{n}d")
+        for n in (1, 2, 3)
+        for function, layer in (
+            ("max_pool", "MaxPool"), ("avg_pool", "AvgPool"), ("adaptive_avg_pool", "AdaptiveAvgPool")
+        )
+    },
+    **{
+        f"torch.nn.functional.{function}": _activation(layer)
+        for function, layer in (
+            ("relu", "ReLU"), ("gelu", "GELU"), ("silu", "SiLU"), ("elu", "ELU"), ("mish", "Mish"),
+            ("leaky_relu", "LeakyReLU"), ("hardswish", "Hardswish"), ("softplus", "Softplus"),
+        )
+    },
+    "torch.sigmoid": _activation("Sigmoid"),
+    "torch.tanh": _activation("Tanh"),
+}  # fmt: skip

@@ -1,0 +1,120 @@
+"""Classes of ``torch.nn.Module``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from nestarray.exporters.source.class_style import ClassStyle, ClassWriter
+from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.records import Value
+from nestarray.exporters.source.torch_language import TorchLanguage
+
+LANGUAGE = TorchLanguage()
+
+_LOAD = '''
+def load(path=Path(__file__).with_name("weights.safetensors")):
+    """The model with its weights, in evaluation mode."""
+    model = {name}()
+    model.load_state_dict(load_file(path))
+    return model.eval()
+'''
+
+_README = """# {name}
+
+`model.py` defines the model in PyTorch; `weights.safetensors` holds its weights. Both need `torch`
+and `safetensors` only.
+
+```python
+from model import load
+
+model = load()
+output = model({inputs})
+```
+
+To train it:
+
+```python
+model = load().train()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+```
+
+Dropout was not active in the model that this source was made of, so the source has none.
+"""
+
+
+class _Style(ClassStyle):
+    language = LANGUAGE
+    base = "nn.Module"
+    method = "forward"
+    begin = ("super().__init__()",)
+    sequence = "nn.Sequential"
+
+    def variable(self, name: str, value: Value, shape: str) -> str:
+        dtype = "" if value.dtype == "float32" else f", dtype=torch.{value.dtype}"
+        sizes = shape.strip("()").rstrip(",") if shape.startswith("(") and len(shape) > 2 else shape
+        empty = f"torch.empty({sizes}{dtype})"
+        if value.source == "v":
+            return f"self.{name} = nn.Parameter({empty})"
+        return f'self.register_buffer("{name}", {empty})'
+
+    def constant(self, name: str, text: str) -> str:
+        return f'self.register_buffer("{name}", {text}, persistent=False)'
+
+    def list_of(self, items: str) -> str:
+        return f"nn.ModuleList([{items}])"
+
+    def generated(self, items: str) -> str:
+        return f"nn.ModuleList({items})"
+
+
+def name_of(name: str) -> str:
+    """The name of the class of a model."""
+    return "Model" if hasattr(torch.nn, name) or not name.isidentifier() else name
+
+
+def run(namespace: dict[str, Any], inputs: list[np.ndarray]) -> Any:
+    """The output of the source."""
+    with torch.no_grad():
+        return namespace["load"]()(*map(torch.as_tensor, inputs))
+
+
+def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
+    """The weights with the counters of batch norms, which evaluation does not use."""
+    found = dict(weights)
+    for name in weights:
+        if name.endswith(".running_mean") or name == "running_mean":
+            counter = name.removesuffix("running_mean") + "num_batches_tracked"
+            found[counter] = np.zeros((), np.int64)
+    return found
+
+
+def readme(name: str, inputs: list[str]) -> str:
+    """How to use the source."""
+    return _README.format(name=name, inputs=", ".join(inputs))
+
+
+def write(
+    root: Module, name: str, constants: Mapping[Value, np.ndarray]
+) -> tuple[str, dict[str, Value]]:
+    """The text of a program, and its variables under the names of the state dict.
+
+    Args:
+        root: the tree of modules.
+        name: of the class of the model.
+        constants: the arrays of constants.
+    """
+    for module in root.walk():
+        module.layer = LANGUAGE.layer(module)
+    texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
+    writer = ClassWriter(root, name, _Style(), {v: text for v, text in texts.items() if text})
+    body = writer.text() + "\n\n" + _LOAD.format(name=name)
+    head = ["from pathlib import Path", ""]
+    head += ["import torch"] if re.search(r"\btorch\.", body) else []
+    head += ["import torch.nn.functional as F"] if re.search(r"\bF\.", body) else []
+    head += ["from safetensors.torch import load_file", "from torch import nn"]
+    return "\n".join(head) + "\n\n\n" + body, writer.variables()
