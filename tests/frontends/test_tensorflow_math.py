@@ -8,6 +8,7 @@ import tensorflow as tf
 
 import nestarray as na
 import nestarray.frontends.tensorflow as frontend
+from tests.arrays import host, on
 from tests.frontends import tensorflow_expressions as expressions
 from tests.frontends.expressions import first_of_each_function
 
@@ -33,6 +34,12 @@ reduce_variance(x, 1); reduce_variance(x); reduce_variance(c); reduce_std(x, 0, 
 reduce_logsumexp(e[2:4]); reduce_sum([[1, 2], [3, 4]], 1); reduce_max([1.5, 2.5])
 cumsum(x); cumsum(t, 1, exclusive=True); cumsum(i, 1, reverse=True); cumsum(t, -1, True, True); cumprod(x, 1); cumprod(zeros, 1); cumprod(t, 2, True); cumprod(i, 0, reverse=True); cumprod(x, 1, True, True); cumulative_logsumexp(x, 1)
 cumulative_logsumexp(x, 1, True); cumulative_logsumexp(t, 1, reverse=True)
+softmax(x); softmax(t, 1); log_softmax(x); log_softmax(t, 0); l2_normalize(x); l2_normalize(t, [1, 2]); l2_normalize(x, dim=1); l2_normalize(c, 0); l2_normalize(zeros * 0, 1)
+segment_sum(ties, [0, 0, 1, 3, 3]); segment_sum(tall, [0, 0, 2]); segment_prod(ties, [0, 0, 1, 3, 3]); segment_max(ties, [0, 0, 2, 2, 2]); segment_max(tall, [0, 0, 2]); segment_min(ties, [0, 0, 2, 2, 2]); segment_mean(tall, [0, 0, 2])
+unsorted_segment_sum(ties, k, 4); unsorted_segment_sum(x, j, 5); unsorted_segment_sum(t, [1, -1], 2); unsorted_segment_prod(ties, k, 4); unsorted_segment_max(ties, k, 4); unsorted_segment_max(i, [0, 2], 3); unsorted_segment_min(ties, k, 4); unsorted_segment_mean(t, [1, 1], 3); unsorted_segment_sqrt_n(t, [1, 1], 3)
+bincount(k); bincount(k, minlength=5); bincount(k, maxlength=2); bincount(k, ties); bincount(j, axis=-1); bincount(k, binary_output=True); bincount(j, x, axis=-1); bincount(k, dtype='int64')
+confusion_matrix([1, 2, 4], [2, 2, 4]); confusion_matrix(k, k[::-1], 4); confusion_matrix(k, k[::-1], weights=ties, dtype='float32'); approx_max_k(x, 2); top_k(x, 2); top_k(ties, 3); top_k(i, 1, index_type='int64')
+in_top_k([1, 0], x, 2); in_top_k([0, 2, 1], [[1.0, 1.0, 0.0], [3.0, 2.0, 2.0], [1.0, 2.0, 3.0]], 1); invert_permutation([2, 0, 1, 3]); sobol_sample(3, 5); sobol_sample(7, 4, 3, 'float64')
 """
 
 EXPRESSIONS = [row if "(" in row else f"{row}(x)" for row in UNARY.split()]
@@ -73,7 +80,18 @@ def test_parameters_are_those_of_upstream() -> None:
 
 
 def test_every_function_has_an_expression() -> None:
-    expressions.assert_every_function_is_used("math", EXPRESSIONS)
+    expressions.assert_every_function_is_used("math", [*EXPRESSIONS, "approx_min_k(x, 2)"])
+
+
+def test_the_smallest_elements(backend: str) -> None:
+    # upstream has no kernel for CPUs
+    values, indices = frontend.math.approx_min_k(on(backend, expressions.INPUTS["t"]), 2, 1)
+    assert na.dtype_of(indices) is na.int32
+    want = np.sort(expressions.INPUTS["t"], 1)[:, :2]
+    np.testing.assert_array_equal(host(values), want)
+    np.testing.assert_array_equal(
+        host(indices), np.argsort(expressions.INPUTS["t"], 1, stable=True)[:, :2]
+    )
 
 
 def test_tensors_of_two_dtypes_are_refused(backend: str) -> None:

@@ -8,15 +8,17 @@ from __future__ import annotations
 from typing import Any
 
 import nestarray as na
-from nestarray.frontends.tensorflow.conversion import floating, inexact, of_kind
+from nestarray.frontends.tensorflow.conversion import floating, of_kind
 from nestarray.frontends.tensorflow.math.elementwise import sigmoid, softplus, softsign, tanh
-from nestarray.frontends.tensorflow.math.reduction import zero_fraction
 from nestarray.typing import Array
 
 __all__ = [
-    "crelu", "elu", "gelu", "leaky_relu", "log_softmax", "relu", "relu6", "selu", "sigmoid",
-    "silu", "softmax", "softplus", "softsign", "swish", "tanh", "zero_fraction",
+    "crelu", "elu", "gelu", "leaky_relu", "relu", "relu6", "selu", "sigmoid",
+    "silu", "softplus", "softsign", "swish", "tanh",
 ]  # fmt: skip
+
+#: https://arxiv.org/abs/1706.02515
+_SELU_SCALE = 1.0507009873554805
 
 
 def relu(features: Any, name: str | None = None) -> Array:
@@ -41,8 +43,9 @@ def elu(features: Any, name: str | None = None) -> Array:
 
 
 def selu(features: Any, name: str | None = None) -> Array:
-    """1.0507 · x if it is positive, 1.7581 · (eˣ − 1) if not."""
-    return na.selu(floating("selu", features))
+    """1.0507 · x if it is positive, 1.7581 · (eˣ − 1) if not, with the derivative 1.0507 at 0."""
+    x = floating("selu", features)
+    return na.where(na.equal(x, 0), na.multiply(x, _SELU_SCALE), na.selu(x))
 
 
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Array:
@@ -63,13 +66,3 @@ def silu(features: Any, beta: Any = 1.0) -> Array:
 
 
 swish = silu
-
-
-def softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Array:
-    """Exponentials divided by their sum along an axis, by default the last."""
-    return na.softmax(inexact("softmax", logits), axis=-1 if axis is None else axis)
-
-
-def log_softmax(logits: Any, axis: int | None = None, name: str | None = None) -> Array:
-    """The logarithm of `softmax`."""
-    return na.log_softmax(floating("log_softmax", logits), axis=-1 if axis is None else axis)

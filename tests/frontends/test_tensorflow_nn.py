@@ -1,0 +1,176 @@
+"""The functions of `tf.nn` against TensorFlow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import nestarray as na
+import nestarray.frontends.tensorflow as frontend
+from tests.arrays import host, on
+from tests.frontends import tensorflow_expressions as expressions
+from tests.frontends.expressions import first_of_each_function
+
+UNARY = """crelu elu gelu gelu(x,True) leaky_relu leaky_relu(x,0.3) log_softmax relu relu6(x*4) selu sigmoid silu silu(x,0.7) softmax softplus softsign swish tanh
+relu(zeros) relu6(zeros) relu6(zeros*4) elu(zeros) selu(zeros) leaky_relu(zeros) relu(i) relu6(i) gelu(h) l2_normalize zero_fraction(zeros) l2_loss
+lrn(image,1,0.5,0.3,0.75) local_response_normalization(image,2) top_k(x,2) in_top_k([1,0],x,2) approx_max_k(x,2)"""
+
+ROWS = """
+convolution(signal, f1); convolution(image, f2, 2, 'SAME'); convolution(volume, f3, [1, 2, 1], 'SAME', 'NDHWC'); convolution(image, f2, padding='SAME', dilations=2); conv1d(signal, f1, 2, 'SAME'); conv1d(signal, f1, 1, 'VALID', dilations=2)
+conv2d(image, f2, 1, 'SAME'); conv2d(image, f2, [1, 2, 1, 1], 'VALID'); conv2d(image, f2, [2, 3], [[0, 0], [1, 2], [0, 1], [0, 0]]); conv2d(image, f2[:, :, :1, :3], 1, 'SAME'); conv2d(image[None], f2, 1, 'VALID'); conv3d(volume, f3, [1, 1, 1, 1, 1], 'VALID'); conv3d(volume, f3, [1, 2, 2, 1, 1], 'SAME')
+atrous_conv2d(image, f2, 2, 'SAME'); atrous_conv2d(image, f2, 2, 'VALID'); conv1d_transpose(signal, f1[:, :, :3], [2, 14, 3], 2); conv1d_transpose(signal, f1[:, :, :3], [2, 9, 3], 1, 'VALID'); conv2d_transpose(image, f2[:, :, :, :3], [2, 12, 10, 3], 2)
+conv2d_transpose(image, f2[:, :, :, :3], [2, 11, 9, 3], 2, 'SAME'); conv2d_transpose(image, f2[:, :, :, :3], [2, 13, 10, 3], 2, 'VALID'); conv2d_transpose(image, f2[:, :, :, :3], [2, 18, 15, 3], [3, 3], 'SAME'); conv3d_transpose(volume, f3[:, :, :, :, :2], [1, 4, 10, 3, 2], [1, 1, 2, 1, 1])
+conv_transpose(signal, f1[:, :, :3], [2, 14, 3], 2); conv_transpose(image, f2[:, :, :, :3], [2, 6, 5, 3], 1, 'SAME'); atrous_conv2d_transpose(image, f2[:, :, :, :3], [2, 6, 5, 3], 2, 'SAME'); depthwise_conv2d(image, f2, [1, 1, 1, 1], 'SAME'); depthwise_conv2d(image, f2[:, :, :, :1], [1, 2, 2, 1], 'VALID')
+depthwise_conv2d(image, f2[:, :, :, :2], [1, 1, 1, 1], 'SAME', dilations=[2, 2]); depthwise_conv2d_backprop_input([2, 6, 5, 1], f2[:, :, :1, :3], image, [1, 1, 1, 1], 'SAME')
+depthwise_conv2d_backprop_filter(image, [3, 2, 3, 1], image, [1, 1, 1, 1], 'SAME'); separable_conv2d(image, f2[:, :, :, :1], f2[:1, :1], [1, 2, 2, 1], 'SAME'); separable_conv2d(image[:, :, :, :2], f2[:, :, :2, :2], tall[None, None, :1] * w[None, None, :, None], [1, 1, 1, 1], 'VALID', dilations=[2, 2])
+bias_add(image, z); bias_add(x, z); dilation2d(image, f2[:, :, :, 0], [1, 1, 1, 1], 'SAME', 'NHWC', [1, 1, 1, 1]); dilation2d(image, f2[:, :, :, 0], [1, 2, 1, 1], 'VALID', 'NHWC', [1, 2, 2, 1]); erosion2d(image, f2[:, :, :, 0], [1, 1, 1, 1], 'SAME', 'NHWC', [1, 1, 1, 1])
+with_space_to_batch(image, [2, 2], 'SAME', lambda x, n, p: avg_pool2d(x, 2, 1, p), [2, 2]); with_space_to_batch(image, [1, 1], 'VALID', lambda x, n, p: avg_pool2d(x, 2, 1, p))
+max_pool(image, 2, 2, 'VALID'); max_pool(image, [3, 2], [1, 2], 'SAME'); max_pool(signal, 3, 2, 'SAME'); max_pool(volume, 2, 1, 'VALID', 'NDHWC'); max_pool1d(signal, 2, 2, 'VALID'); max_pool1d(signal, 3, 1, 'SAME'); max_pool2d(image, [1, 2, 2, 1], [1, 2, 2, 1], 'SAME'); max_pool2d(image, 2, 2, [[0, 0], [1, 1], [1, 0], [0, 0]]); max_pool3d(volume, 2, 2, 'SAME')
+avg_pool(image, 2, 2, 'VALID'); avg_pool(image, [3, 2], [1, 2], 'SAME'); avg_pool(signal, 3, 2, 'SAME'); avg_pool1d(signal, 2, 2, 'VALID'); avg_pool2d(image, 3, 1, 'SAME'); avg_pool3d(volume, 2, 2, 'SAME'); pool(image, [2, 2], 'MAX'); pool(image, [2, 2], 'AVG', [2, 2], 'SAME'); pool(image, [2, 2], 'MAX', dilations=[2, 2]); pool(image, [2, 2], 'AVG', dilations=[2, 1])
+pool(signal, [2], 'AVG'); max_pool_with_argmax(image, 2, 2, 'VALID'); max_pool_with_argmax(image, 3, 2, 'SAME', include_batch_in_index=True); max_pool_with_argmax(image, 2, 1, 'SAME', output_dtype='int32'); depth_to_space(image[:, :, :, :1] * q, 2); space_to_depth(image[:, :, :4], 2); space_to_batch(image, [2, 5], [[1, 1], [0, 0]])
+batch_normalization(image, z, z * z, z, z, 1e-3); batch_normalization(x, x * 0.1, x * x, None, None, 1e-3); batch_norm_with_global_normalization(image, z, z * z, z, z, 1e-3, True); batch_norm_with_global_normalization(image, z, z * z, z, z, 1e-3, False)
+moments(x, [0]); moments(image, [0, 1, 2], keepdims=True); moments(h, 0); weighted_moments(x, 0, p); weighted_moments(x, [1], p, keepdims=True); sufficient_statistics(x, [0]); sufficient_statistics(t, [0, 1], 0.5, True); normalize_moments(3.0, x, p + x * x, None); normalize_moments(3.0, x, p + x * x, p)
+sigmoid_cross_entropy_with_logits(p, x); sigmoid_cross_entropy_with_logits(p, zeros); weighted_cross_entropy_with_logits(p, x, 2.0); weighted_cross_entropy_with_logits(p, zeros, z * z); softmax_cross_entropy_with_logits(p, x); softmax_cross_entropy_with_logits(p, x, axis=0); sparse_softmax_cross_entropy_with_logits([2, 0], x)
+sparse_softmax_cross_entropy_with_logits(i[:, :3] * 0 + 1, t); log_poisson_loss(p * 4, x); log_poisson_loss(p * 4, x, True); compute_average_loss(z, global_batch_size=4); compute_average_loss(z, z * z, 2); compute_average_loss(z); scale_regularization_loss(x)
+embedding_lookup(tall, k); embedding_lookup(tall, k, max_norm=1.0); embedding_lookup([tall, tall], k); ctc_loss([[1, 2, 2], [3, 1, 0]], signal[:, :, :1] * w, [3, 2], [7, 6], False, blank_index=0); ctc_loss([[1, 2, 2], [2, 1, 0]], signal[:, :, :1] * w, [3, 2], [7, 6], False, blank_index=-1)
+ctc_unique_labels([[1, 2, 1, 3, 2], [4, 4, 4, 1, 0]]); collapse_repeated([[1, 1, 2, 2, 1], [3, 3, 3, 4, 4]], [5, 3]); isotonic_regression(x); isotonic_regression(t, False, 1); isotonic_regression(ties)
+all_candidate_sampler([[0], [2]], 1, 4, True); compute_accidental_hits([[0, 2], [2, 1]], [2, 3, 1], 2)
+sampled_softmax_loss(t[0], z, l[:, None] - 1, t[1, :2], 2, 3, 1, (l - 1, tall[:2, :1] ** 2, v[:2] ** 2)); sampled_softmax_loss(t[0], z, j[:, :2] - 2, t[1, :2], 2, 3, 2, (l - 2, tall[:2] ** 2, v[:2] ** 2), False); nce_loss(t[0], z, l[:, None] - 1, t[1, :2], 2, 3, 1, (l - 1, tall[:2, :1] ** 2, v[:2] ** 2))
+"""
+
+EXPRESSIONS = [row if "(" in row else f"{row}(x)" for row in UNARY.split()]
+EXPRESSIONS += [row.strip() for row in ROWS.strip().replace("\n", ";").split(";")]
+#: Beginning of an expression → why its derivative is not compared.
+NOT_DIFFERENTIATED = {
+    "conv1d(signal, f1, 1, 'VALID', dilations": "upstream has no kernel for CPUs",
+    "conv2d(image, f2[:, :, :1, :3]": "upstream has no kernel of groups for CPUs",
+    "max_pool_with_argmax(image, 2, 1, 'SAME', output_dtype": "upstream has no kernel for CPUs",
+    "isotonic_regression(t": "upstream's derivative fails except for two axes",
+}
+SPARSE = "returns sparse tensors"
+CELLS = "a wrapper of Keras' layers"
+MISSING = {
+    "nn": {
+        "RNNCellDeviceWrapper": CELLS,
+        "RNNCellDropoutWrapper": CELLS,
+        "RNNCellResidualWrapper": CELLS,
+        "ctc_beam_search_decoder": SPARSE,
+        "ctc_greedy_decoder": SPARSE,
+        "fractional_avg_pool": "missing",
+        "fractional_max_pool": "missing",
+        "learned_unigram_candidate_sampler": "keeps counts between calls",
+    }
+}
+RANDOM = [
+    "dropout(x)",
+    "fixed_unigram_candidate_sampler(x)",
+    "embedding_lookup_sparse(x)",
+    "safe_embedding_lookup_sparse(x)",
+]
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_values(expression: str) -> None:
+    expressions.assert_equal(expression, tf.nn, frontend.nn, "numpy")
+
+
+@pytest.mark.parametrize("expression", first_of_each_function(EXPRESSIONS))
+@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+def test_a_call_of_each_function_on_other_backends(expression: str, backend: str) -> None:
+    expressions.assert_equal(expression, tf.nn, frontend.nn, backend)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+def test_values_on_other_backends(expression: str, backend: str) -> None:
+    expressions.assert_equal(expression, tf.nn, frontend.nn, backend)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_gradients(expression: str, backend: str) -> None:
+    is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))
+    if is_compared and expressions.is_differentiable(expression, tf.nn):
+        expressions.assert_gradients(expression, tf.nn, frontend.nn, backend)
+
+
+def test_public_names_are_those_of_upstream() -> None:
+    expressions.assert_names("nn", MISSING["nn"])
+
+
+def test_parameters_are_those_of_upstream() -> None:
+    expressions.assert_parameters("nn", added=["key"])
+
+
+def test_every_function_has_an_expression() -> None:
+    expressions.assert_every_function_is_used("nn", [*EXPRESSIONS, *RANDOM])
+
+
+@pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
+def test_rows_for_sparse_ids(combiner: str, backend: str) -> None:
+    table = expressions.INPUTS["tall"]
+    indices = np.asarray([[0, 0], [0, 2], [2, 1]])
+    ids, weights = np.asarray([2, 0, 1]), np.asarray([0.5, 2.0, -1.0], "float32")
+    theirs = [tf.SparseTensor(indices, values, (4, 3)) for values in (ids, weights)]
+    ours = [_Sparse(backend, indices, values, (4, 3)) for values in (ids, weights)]
+    for weighted in (False, True):
+        for name in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse"):
+            arguments = {"combiner": combiner}
+            if name[0] == "s":
+                arguments["default_id"] = 1
+            want = getattr(tf.nn, name)(
+                table, theirs[0], theirs[1] if weighted else None, **arguments
+            )
+            found = getattr(frontend.nn, name)(
+                on(backend, table), ours[0], ours[1] if weighted else None, **arguments
+            )
+            np.testing.assert_allclose(host(found), want, rtol=1e-6)
+
+
+class _Sparse:
+    def __init__(self, backend: str, indices: Any, values: Any, shape: Any) -> None:
+        self.indices, self.values = on(backend, indices), on(backend, values)
+        self.dense_shape = on(backend, np.asarray(shape))
+
+
+def test_dropout_keeps_the_mean_and_shares_the_mask(backend: str) -> None:
+    key = on(backend, np.asarray([0, 3], "uint32"))
+    x = on(backend, np.ones((200, 40), "float32"))
+    found = host(frontend.nn.dropout(x, 0.25, [None, 1], key=key))
+    assert {*np.unique(found)} == {0, np.float32(1 / 0.75)}
+    assert abs(found.mean() - 1) < 0.15
+    assert (found == found[:, :1]).all()
+    with pytest.raises(na.errors.ArgumentError, match="dropout: rate: got 1, expected"):
+        frontend.nn.dropout(x, 1, key=key)
+
+
+def test_sampled_classes_are_as_frequent_as_expected(backend: str) -> None:
+    keys = [on(backend, np.asarray([0, n], "uint32")) for n in range(150)]
+    truth = on(backend, np.asarray([[0, 2]]))
+    for unique in (False, True):
+        drawn = [
+            frontend.nn.fixed_unigram_candidate_sampler(
+                truth, 2, 2, unique, 4, unigrams=[1, 2, 3], num_reserved_ids=1, key=key
+            )
+            for key in keys
+        ]
+        samples = [host(found.sampled_candidates) for found in drawn]
+        counts = np.bincount(np.concatenate(samples), minlength=4)
+        expected = np.mean([host(found.true_expected_count)[0] for found in drawn], axis=0)
+        assert counts[0] == 0 == expected[0]
+        assert abs(counts[2] / len(keys) - expected[1]) < 0.12
+        if unique:
+            assert all(len({*sample}) == 2 for sample in samples)
+
+
+def test_sampled_losses_draw_classes_with_a_key() -> None:
+    x = expressions.INPUTS["t"]
+    call = frontend.nn.sampled_softmax_loss
+    loss = call(x[0], x[0, :, 0], np.asarray([[0], [2]]), x[1, :2], 2, 3, key=na.random.key(0))
+    assert loss.shape == (2,)
+    with pytest.raises(na.errors.ArgumentError, match="key: got None"):
+        call(x[0], x[0, :, 0], np.asarray([[0], [2]]), x[1, :2], 2, 3)
