@@ -124,10 +124,10 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
     """
     name = _format_of(Path(path), format)
     if graph.train or graph.needs_key:
-        reason = "trains" if graph.train else "draws random numbers"
-        raise ArgumentError(
-            f"export: {graph.name}: the graph {reason}; export the graph of its evaluation mode"
-        )
+        reason = "trains; export the graph of its evaluation mode"
+        if not graph.train:
+            reason = "draws random numbers; trace a source that takes them as an argument"
+        raise ArgumentError(f"export: {graph.name}: the graph {reason}")
     for package, extra in FORMATS[name].packages.items():
         lazy_imports.optional(package, f"export: the format {name!r} needs", extra=extra)
     file = importlib.import_module(f"nestarray.exporters.{FORMATS[name].file}")

@@ -34,11 +34,13 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
     args, kwargs = example.on("torch")
     result = graph.to_backend("torch")(*args, **kwargs)
     names = named_outputs(result[0] if graph.returns_state else result)
+    # the exporter computes strides with and without gradients, and those of attention differ
+    module = _Named(to_torch_module(graph)).requires_grad_(False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about PyTorch's own code
         torch.onnx.export(
-            _program(graph, _Named(to_torch_module(graph)), example), f=path, input_names=[*example.flat], output_names=[*names],
-            external_data=False, verbose=False, dynamo=True,
+            _program(graph, module, example), f=path, input_names=[*example.flat],
+            output_names=[*names], external_data=False, verbose=False, dynamo=True,
         )  # fmt: skip
     onnx.checker.check_model(path)
 

@@ -71,6 +71,21 @@ def test_settings_by_keyword_are_part_of_the_program(format: str, tmp_path: Path
     assert graph.export(tmp_path / FILES[format]).error == 0
 
 
+def test_attention_with_a_learned_mask_becomes_onnx(tmp_path: Path) -> None:
+    class Biased(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.bias = torch.nn.Parameter(torch.linspace(-1.0, 1.0, 16).reshape(1, 1, 4, 4))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            q = x.view(2, 4, 2, 3).transpose(1, 2)
+            out = torch.nn.functional.scaled_dot_product_attention(q, q, q, 2 * self.bias)
+            return out.transpose(1, 2).reshape(2, 4, 6)
+
+    graph = na.trace_graph(Biased(), torch.linspace(-1.0, 1.0, 48).reshape(2, 4, 6))
+    assert graph.export(tmp_path / "net.onnx").error < 1e-5
+
+
 def test_symbolic_sizes_stay_symbolic(tmp_path: Path) -> None:
     graph, x = _dynamic(), np.random.default_rng(1).normal(size=(9, 3)).astype("float32")
     want = graph(torch.tensor(x)).detach().numpy()
@@ -136,6 +151,9 @@ def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     training = na.trace_graph(ConvNet(), torch.randn(4, 1, 8, 8), train=True)
     with pytest.raises(errors.ArgumentError, match="ConvNet: the graph trains; export"):
         training.export(tmp_path / "net.pt2")
+    drawing = na.trace_graph(lambda x: x + torch.rand(3), torch.ones(3))
+    with pytest.raises(errors.ArgumentError, match="the graph draws random numbers; trace"):
+        drawing.export(tmp_path / "net.pt2")
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(errors.MissingFrameworkError, match=r"pip install 'nestarray\[onnx\]'"):
         graph.export(tmp_path / "net.onnx")
