@@ -19,7 +19,8 @@ from nestarray.lazy_imports import attach as _attach
 
 if _TYPE_CHECKING:
     from nestarray.frontends import jax as jax
+    from nestarray.frontends import numpy as numpy
     from nestarray.frontends import tensorflow as tensorflow
     from nestarray.frontends import torch as torch
 
-_attach(__name__, {"nestarray.frontends": ("jax", "tensorflow", "torch")})
+_attach(__name__, {"nestarray.frontends": ("jax", "numpy", "tensorflow", "torch")})

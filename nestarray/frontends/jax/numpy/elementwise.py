@@ -269,9 +269,9 @@ def nan_to_num(
     info = dtypes.finfo(dtype)
     high = info.max if posinf is None else posinf
     low = info.min if neginf is None else neginf
-    x = na.where(na.isnan(x), cast(nan, dtype), x)
-    x = na.where(na.isposinf(x), cast(high, dtype), x)
-    return na.where(na.isneginf(x), cast(low, dtype), x)
+    x = na.where(na.isnan(x), na.full((), nan, dtype=dtype, like=x), x)
+    x = na.where(na.isposinf(x), na.full((), high, dtype=dtype, like=x), x)
+    return na.where(na.isneginf(x), na.full((), low, dtype=dtype, like=x), x)
 
 
 def frexp(x: Array, /) -> tuple[Array, Array]:

@@ -248,7 +248,11 @@ def _extreme(
     if initial is not None and 0 in na.shape(a):
         a = _with_initial(a, axis, initial)
     found = function(a, axis=_axis(axis), keepdims=keepdims)
-    return found if initial is None else combine(found, cast(initial, dtypes.dtype_of(a)))
+    return (
+        found
+        if initial is None
+        else combine(found, na.full((), initial, dtype=dtypes.dtype_of(a), like=a))
+    )
 
 
 def _with_initial(a: Array, axis: Axis, initial: Any) -> Array:

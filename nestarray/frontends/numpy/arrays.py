@@ -1,0 +1,140 @@
+"""Arguments and results of NumPy's functions, as arrays of any framework.
+
+NumPy's functions take arrays, numbers and nested lists. The first native array of a call determines
+the framework of the result. Numbers and lists have NumPy's dtypes, 64 bits wide; a framework
+without a dtype (JAX without ``jax_enable_x64``) computes in the next narrower one.
+
+Source: https://numpy.org/doc/stable/reference/arrays.promotion.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+import nestarray as na
+from nestarray import backends, dtypes
+from nestarray.dtypes import DType
+from nestarray.errors import DtypeError, ShapeError, UnsupportedError
+from nestarray.typing import NUMBERS, Array
+
+_NARROWER = {
+    dtypes.float64: dtypes.float32,
+    dtypes.complex128: dtypes.complex64,
+    dtypes.int64: dtypes.int32,
+    dtypes.uint64: dtypes.uint32,
+}
+
+
+def is_number(x: Any) -> bool:
+    """Whether `x` is a Python number, which promotion takes as weak."""
+    return type(x) in NUMBERS
+
+
+def is_native(x: Any) -> bool:
+    """Whether `x` is an array of a framework; NumPy's scalars count as numbers."""
+    return backends.is_array(x) and not isinstance(x, np.generic)
+
+
+def first_array(values: Iterable[Any]) -> Array | None:
+    """The array among values, and in their lists, whose framework computes the call.
+
+    It is the first array of a framework other than NumPy, to which NumPy arrays are moved, such as
+    constants that the program makes; else the first NumPy array; None without an array.
+    """
+    found = None
+    for x in values:
+        if isinstance(x, (list, tuple)):
+            x = first_array(x)
+        if x is not None and is_native(x):
+            if not isinstance(x, np.ndarray):
+                return x
+            found = x if found is None else found
+    return found
+
+
+def numpy_dtype(x: Any) -> np.dtype[Any]:
+    """NumPy's dtype of an array or of a dtype of any framework."""
+    dtype = x if isinstance(x, DType) else dtypes.dtype_of(x)
+    return backends.core("numpy").native_dtype(dtype)
+
+
+def available(dtype: Any, like: Array | None) -> DType:
+    """The dtype, or the widest narrower one that the framework of `like` has."""
+    wanted = dtypes.as_dtype(np.dtype(dtype) if isinstance(dtype, type) else dtype)
+    name = "numpy" if like is None else backends.backend_of_type(type(like))
+    while name is not None and wanted in _NARROWER:
+        try:
+            backends.core(name).native_dtype(wanted)
+        except DtypeError:
+            wanted = _NARROWER[wanted]
+        else:
+            break
+    return wanted
+
+
+def cast(x: Array, dtype: Any) -> Array:
+    """`x` in a dtype that its framework has."""
+    wanted = available(dtype, x)
+    if dtypes.dtype_of(x) is wanted:
+        return x
+    if dtypes.dtype_of(x).kind == "complex" and wanted.kind != "complex":
+        x = na.not_equal(x, 0) if wanted is dtypes.bool else na.real(x)
+    return na.astype(x, wanted)
+
+
+def as_array(x: Any, like: Array | None = None, dtype: Any = None) -> Array:
+    """`x` as an array of the framework of `like`; lists may contain native arrays."""
+    if is_native(x):
+        x = moved(x, like)
+        return x if dtype is None else cast(x, dtype)
+    inner = first_array([x]) if isinstance(x, (list, tuple)) else None
+    if inner is not None:
+        rows = [as_array(row, inner) for row in x]
+        wanted = np.result_type(*map(numpy_dtype, rows)) if dtype is None else dtype
+        return na.stack([cast(row, wanted) for row in rows])
+    values = np.asarray(x, dtype)
+    wanted = available(values.dtype, like)
+    return na.asarray(values.astype(numpy_dtype(wanted), copy=False), like=like)
+
+
+def moved(x: Any, like: Array | None) -> Any:
+    """A NumPy array (or those in a tuple) on the framework of `like`; other values unchanged."""
+    if isinstance(x, tuple):
+        return tuple([moved(item, like) for item in x])
+    if like is None or not isinstance(x, np.ndarray) or isinstance(like, np.ndarray):
+        return x
+    wanted = available(x.dtype, like)
+    return na.asarray(x.astype(numpy_dtype(wanted), copy=False), like=like)
+
+
+def write(out: Array, value: Array, where: Any = True) -> Array:
+    """Write `value` into the memory of `out`, where a mask is true.
+
+    Raises:
+        UnsupportedError: the framework's arrays cannot be changed.
+        ShapeError: the shapes differ.
+        DtypeError: the cast changes the kind of the numbers.
+    """
+    if na.shape(out) != np.broadcast_shapes(na.shape(value), na.shape(out)):
+        raise ShapeError(f"out: got shape {na.shape(out)}, expected {na.shape(value)}")
+    source, target = numpy_dtype(value), numpy_dtype(out)
+    if not np.can_cast(source, target, "same_kind"):
+        raise DtypeError(f"out: got an array of {target}, expected one for results of {source}")
+    value = cast(value, target)
+    if where is not True:
+        value = na.where(where, value, out)
+    backend = backends.backend_of_type(type(out))
+    if isinstance(out, np.ndarray):
+        np.copyto(out, value)
+    elif backend == "torch":
+        out.copy_(value)
+    elif hasattr(out, "assign"):  # tf.Variable
+        out.assign(value)
+    else:
+        raise UnsupportedError(
+            f"out: got an array of {backend}, which cannot be changed; use the result of the call"
+        )
+    return out

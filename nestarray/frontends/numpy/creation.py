@@ -1,0 +1,96 @@
+"""Arrays from data and from other arrays.
+
+Upstream: https://numpy.org/doc/stable/reference/routines.array-creation.html
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import nestarray as na
+from nestarray.frontends.jax import numpy as jnp
+from nestarray.frontends.numpy.adaptation import adapted
+from nestarray.frontends.numpy import ufuncs
+from nestarray.frontends.numpy.arrays import (
+    as_array,
+    cast,
+    first_array,
+    is_native,
+    numpy_dtype,
+    write,
+)
+from nestarray.typing import Array
+
+__all__ = [
+    "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray",
+    "astype", "fromstring",
+]  # fmt: skip
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: str = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    like: Any = None,
+) -> Array:
+    """A new array from numbers, nested lists and arrays."""
+    found = as_array(object, first_array([like]), dtype)
+    if copy and found is object:
+        found = na.asarray(found, copy=True)
+    missing = ndmin - len(na.shape(found))
+    return na.reshape(found, (1,) * missing + na.shape(found)) if missing > 0 else found
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: str | None = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> Array:
+    """An array from numbers, nested lists and arrays; arrays of the dtype are returned."""
+    return array(a, dtype, copy=copy, like=like)
+
+
+def asanyarray(a: Any, dtype: Any = None, order: str | None = None, **kwargs: Any) -> Array:
+    """`asarray`."""
+    return asarray(a, dtype, order, **kwargs)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Array:
+    """`asarray`, with at least one axis."""
+    return array(a, dtype, copy=None, ndmin=1, like=like)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Array:
+    """`asarray`: the layout in memory is the framework's."""
+    return asarray(a, dtype, like=like)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Array:
+    """`asarray`; raises a ValueError for NaN and infinities."""
+    found = asarray(a, dtype, order)
+    if numpy_dtype(found).kind in "fc" and not bool(na.all(na.isfinite(found))):
+        raise ValueError("array must not contain infs or NaNs")
+    return found
+
+
+def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Array:
+    """`x` in a dtype."""
+    found = cast(x, np.dtype(dtype) if isinstance(dtype, type) else dtype)
+    return na.asarray(found, copy=True) if copy and found is x else found
+
+
+def fromstring(
+    string: str, dtype: Any = float, count: int = -1, *, sep: str, like: Any = None
+) -> Array:
+    """The numbers in a text."""
+    return asarray(np.fromstring(string, dtype, count, sep=sep), like=like)

@@ -1,0 +1,279 @@
+"""NumPy's functions that the JAX frontend also has, with NumPy's arguments and dtypes.
+
+Upstream: https://numpy.org/doc/stable/reference/routines.html
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from nestarray.frontends.jax import numpy as jnp
+from nestarray.frontends.numpy.adaptation import adapted
+
+__all__ = [
+    "all", "allclose", "amax", "amin", "angle", "any", "append", "apply_along_axis",
+    "apply_over_axes", "arange", "argmax", "argmin", "argpartition", "argsort", "argwhere",
+    "around", "array_equal", "array_equiv", "array_split", 
+    "atleast_1d", "atleast_2d", "atleast_3d", "average", "bartlett", "blackman",
+    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "choose", 
+    "column_stack", "compress", "concat", "concatenate", "convolve", "copy", "corrcoef",
+    "correlate", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod",
+    "cumulative_sum", "delete", "diag", "diag_indices", "diag_indices_from", "diagflat",
+    "diagonal", "diff", "digitize", "dot", "dsplit", "dstack", "ediff1d", "empty", "empty_like",
+    "expand_dims", "extract", "eye", "flatnonzero", "flip", "fliplr", "flipud", "from_dlpack",
+    "frombuffer", "fromfunction", "full", "full_like", "geomspace", "gradient", "hamming",
+    "hanning", "histogram_bin_edges", "hsplit",
+    "hstack", "i0", "identity", "imag", "indices", "inner", "insert", "interp", "intersect1d",
+    "isclose", "iscomplex", "isin", "isneginf", "isposinf", "isreal", "ix_", "kaiser", "kron",
+    "lexsort", "linspace", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec",
+    "max", "mean", "median", "meshgrid", "min", "moveaxis", "nan_to_num", "nanargmax",
+    "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
+    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "nonzero",
+    "ones", "ones_like", "outer", "packbits", "partition", "percentile", "permute_dims",
+    "piecewise", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
+    "polysub", "polyval", "prod", "ptp", "quantile", "ravel", "ravel_multi_index", "real",
+    "repeat", "reshape", "resize", "roll", "rollaxis", "roots", "rot90", "round",
+    "searchsorted", "select",  "setxor1d", "shape", "sinc", "size", "sort",
+    "split", "squeeze", "stack", "std", "sum", "swapaxes", "take",
+    "take_along_axis", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril",
+    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices",
+    "triu_indices_from", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
+    "unique_values", "unpackbits", "unravel_index", "unstack", "unwrap", "vander", "var",
+    "vdot", "vecdot", "vecmat", "vsplit", "vstack", "where", "zeros", "zeros_like",
+]  # fmt: skip
+
+# -- creation ------------------------------------------------------------------------------------
+
+arange = adapted("arange", jnp.arange)
+copy = adapted("copy", jnp.copy)
+diag = adapted("diag", jnp.diag)
+diag_indices = adapted("diag_indices", jnp.diag_indices, result=np.int64)
+diag_indices_from = adapted("diag_indices_from", jnp.diag_indices_from)
+diagflat = adapted("diagflat", jnp.diagflat)
+empty = adapted("empty", jnp.empty)
+empty_like = adapted("empty_like", jnp.empty_like)
+eye = adapted("eye", jnp.eye)
+from_dlpack = adapted("from_dlpack", jnp.from_dlpack)
+frombuffer = adapted("frombuffer", jnp.frombuffer)
+fromfunction = adapted("fromfunction", jnp.fromfunction)
+full = adapted("full", jnp.full)
+full_like = adapted("full_like", jnp.full_like)
+geomspace = adapted("geomspace", jnp.geomspace)
+identity = adapted("identity", jnp.identity)
+indices = adapted("indices", jnp.indices)
+linspace = adapted("linspace", jnp.linspace)
+logspace = adapted("logspace", jnp.logspace)
+mask_indices = adapted("mask_indices", jnp.mask_indices, result=np.int64)
+meshgrid = adapted("meshgrid", jnp.meshgrid, kept=["xi"])
+ones = adapted("ones", jnp.ones)
+ones_like = adapted("ones_like", jnp.ones_like)
+tri = adapted("tri", jnp.tri)
+tril = adapted("tril", jnp.tril)
+tril_indices = adapted("tril_indices", jnp.tril_indices, result=np.int64)
+tril_indices_from = adapted("tril_indices_from", jnp.tril_indices_from, result=np.int64)
+triu = adapted("triu", jnp.triu)
+triu_indices = adapted("triu_indices", jnp.triu_indices, result=np.int64)
+triu_indices_from = adapted("triu_indices_from", jnp.triu_indices_from, result=np.int64)
+vander = adapted("vander", jnp.vander, with_dtype=np.int64)
+zeros = adapted("zeros", jnp.zeros)
+zeros_like = adapted("zeros_like", jnp.zeros_like)
+bartlett = adapted("bartlett", jnp.bartlett)
+blackman = adapted("blackman", jnp.blackman)
+hamming = adapted("hamming", jnp.hamming)
+hanning = adapted("hanning", jnp.hanning)
+kaiser = adapted("kaiser", jnp.kaiser)
+
+# -- shapes --------------------------------------------------------------------------------------
+
+append = adapted("append", jnp.append)
+array_split = adapted("array_split", jnp.array_split)
+atleast_1d = adapted("atleast_1d", jnp.atleast_1d, kept=["arys"])
+atleast_2d = adapted("atleast_2d", jnp.atleast_2d, kept=["arys"])
+atleast_3d = adapted("atleast_3d", jnp.atleast_3d, kept=["arys"])
+block = adapted("block", jnp.block)
+broadcast_arrays = adapted("broadcast_arrays", jnp.broadcast_arrays, kept=["args"])
+broadcast_shapes = adapted("broadcast_shapes", jnp.broadcast_shapes)
+broadcast_to = adapted("broadcast_to", jnp.broadcast_to)
+column_stack = adapted("column_stack", jnp.column_stack)
+concat = adapted("concat", jnp.concat)
+concatenate = adapted("concatenate", jnp.concatenate)
+delete = adapted("delete", jnp.delete)
+diagonal = adapted("diagonal", jnp.diagonal)
+dsplit = adapted("dsplit", jnp.dsplit)
+dstack = adapted("dstack", jnp.dstack)
+expand_dims = adapted("expand_dims", jnp.expand_dims)
+flip = adapted("flip", jnp.flip)
+fliplr = adapted("fliplr", jnp.fliplr)
+flipud = adapted("flipud", jnp.flipud)
+hsplit = adapted("hsplit", jnp.hsplit)
+hstack = adapted("hstack", jnp.hstack)
+insert = adapted("insert", jnp.insert, kept=["values"])
+matrix_transpose = adapted("matrix_transpose", jnp.matrix_transpose)
+moveaxis = adapted("moveaxis", jnp.moveaxis)
+ndim = adapted("ndim", jnp.ndim)
+permute_dims = adapted("permute_dims", jnp.permute_dims)
+ravel = adapted("ravel", jnp.ravel)
+repeat = adapted("repeat", jnp.repeat)
+reshape = adapted("reshape", jnp.reshape)
+resize = adapted("resize", jnp.resize)
+roll = adapted("roll", jnp.roll)
+rollaxis = adapted("rollaxis", jnp.rollaxis)
+rot90 = adapted("rot90", jnp.rot90)
+shape = adapted("shape", jnp.shape)
+size = adapted("size", jnp.size)
+split = adapted("split", jnp.split)
+squeeze = adapted("squeeze", jnp.squeeze)
+stack = adapted("stack", jnp.stack)
+swapaxes = adapted("swapaxes", jnp.swapaxes)
+tile = adapted("tile", jnp.tile)
+transpose = adapted("transpose", jnp.transpose)
+trim_zeros = adapted("trim_zeros", jnp.trim_zeros)
+unstack = adapted("unstack", jnp.unstack)
+vsplit = adapted("vsplit", jnp.vsplit)
+vstack = adapted("vstack", jnp.vstack)
+
+# -- reductions ----------------------------------------------------------------------------------
+
+all = adapted("all", jnp.all)
+amax = adapted("amax", jnp.amax)
+amin = adapted("amin", jnp.amin)
+any = adapted("any", jnp.any)
+argmax = adapted("argmax", jnp.argmax)
+argmin = adapted("argmin", jnp.argmin)
+count_nonzero = adapted("count_nonzero", jnp.count_nonzero)
+cumprod = adapted("cumprod", jnp.cumprod)
+cumsum = adapted("cumsum", jnp.cumsum)
+cumulative_prod = adapted("cumulative_prod", jnp.cumulative_prod)
+cumulative_sum = adapted("cumulative_sum", jnp.cumulative_sum)
+max = adapted("max", jnp.max)
+min = adapted("min", jnp.min)
+nanargmax = adapted("nanargmax", jnp.nanargmax)
+nanargmin = adapted("nanargmin", jnp.nanargmin)
+nancumprod = adapted("nancumprod", jnp.nancumprod)
+nancumsum = adapted("nancumsum", jnp.nancumsum)
+nanmax = adapted("nanmax", jnp.nanmax)
+nanmin = adapted("nanmin", jnp.nanmin)
+nanprod = adapted("nanprod", jnp.nanprod)
+nansum = adapted("nansum", jnp.nansum)
+prod = adapted("prod", jnp.prod)
+ptp = adapted("ptp", jnp.ptp)
+sum = adapted("sum", jnp.sum)
+trace = adapted("trace", jnp.trace)
+
+# -- statistics ----------------------------------------------------------------------------------
+
+average = adapted("average", jnp.average, is_inexact=True)
+corrcoef = adapted("corrcoef", jnp.corrcoef, with_dtype=np.float64)
+cov = adapted("cov", jnp.cov, with_dtype=np.float64)
+digitize = adapted("digitize", jnp.digitize)
+histogram_bin_edges = adapted("histogram_bin_edges", jnp.histogram_bin_edges)
+interp = adapted("interp", jnp.interp, is_inexact=True)
+mean = adapted("mean", jnp.mean, is_inexact=True)
+median = adapted("median", jnp.median, is_inexact=True)
+nanmean = adapted("nanmean", jnp.nanmean, is_inexact=True)
+nanmedian = adapted("nanmedian", jnp.nanmedian, is_inexact=True)
+nanpercentile = adapted("nanpercentile", jnp.nanpercentile, is_inexact=True)
+nanquantile = adapted("nanquantile", jnp.nanquantile, is_inexact=True)
+nanstd = adapted("nanstd", jnp.nanstd, is_inexact=True)
+nanvar = adapted("nanvar", jnp.nanvar, is_inexact=True)
+percentile = adapted("percentile", jnp.percentile, is_inexact=True)
+quantile = adapted("quantile", jnp.quantile, is_inexact=True)
+std = adapted("std", jnp.std, is_inexact=True)
+trapezoid = adapted("trapezoid", jnp.trapezoid, is_inexact=True)
+var = adapted("var", jnp.var, is_inexact=True)
+
+# -- products ------------------------------------------------------------------------------------
+
+convolve = adapted("convolve", jnp.convolve, result="promoted")
+correlate = adapted("correlate", jnp.correlate, result="promoted")
+cross = adapted("cross", jnp.cross)
+dot = adapted("dot", jnp.dot)
+inner = adapted("inner", jnp.inner)
+kron = adapted("kron", jnp.kron)
+matmul = adapted("matmul", jnp.matmul)
+matvec = adapted("matvec", jnp.matvec)
+outer = adapted("outer", jnp.outer)
+tensordot = adapted("tensordot", jnp.tensordot)
+vdot = adapted("vdot", jnp.vdot)
+vecdot = adapted("vecdot", jnp.vecdot)
+vecmat = adapted("vecmat", jnp.vecmat)
+
+# -- elements ------------------------------------------------------------------------------------
+
+angle = adapted("angle", jnp.angle, is_inexact=True)
+around = adapted("around", jnp.around)
+diff = adapted("diff", jnp.diff)
+ediff1d = adapted("ediff1d", jnp.ediff1d)
+gradient = adapted("gradient", jnp.gradient, is_inexact=True)
+i0 = adapted("i0", jnp.i0, is_inexact=True)
+imag = adapted("imag", jnp.imag)
+isclose = adapted("isclose", jnp.isclose, is_weak=True)
+iscomplex = adapted("iscomplex", jnp.iscomplex)
+isneginf = adapted("isneginf", jnp.isneginf)
+isposinf = adapted("isposinf", jnp.isposinf)
+isreal = adapted("isreal", jnp.isreal)
+nan_to_num = adapted("nan_to_num", jnp.nan_to_num)
+real = adapted("real", jnp.real)
+round = adapted("round", jnp.round)
+sinc = adapted("sinc", jnp.sinc, is_inexact=True)
+unwrap = adapted("unwrap", jnp.unwrap, result="promoted")
+allclose = adapted("allclose", jnp.allclose, is_weak=True)
+array_equal = adapted("array_equal", jnp.array_equal)
+array_equiv = adapted("array_equiv", jnp.array_equiv)
+
+# -- positions -----------------------------------------------------------------------------------
+
+argpartition = adapted("argpartition", jnp.argpartition)
+argsort = adapted("argsort", jnp.argsort)
+argwhere = adapted("argwhere", jnp.argwhere)
+choose = adapted("choose", jnp.choose)
+compress = adapted("compress", jnp.compress)
+extract = adapted("extract", jnp.extract)
+flatnonzero = adapted("flatnonzero", jnp.flatnonzero)
+ix_ = adapted("ix_", jnp.ix_, kept=["args"])
+lexsort = adapted("lexsort", jnp.lexsort, kept=["keys"])
+nonzero = adapted("nonzero", jnp.nonzero)
+packbits = adapted("packbits", jnp.packbits)
+partition = adapted("partition", jnp.partition)
+piecewise = adapted("piecewise", jnp.piecewise)
+ravel_multi_index = adapted("ravel_multi_index", jnp.ravel_multi_index)
+searchsorted = adapted("searchsorted", jnp.searchsorted, result=np.int64)
+select = adapted("select", jnp.select, is_weak=True)
+sort = adapted("sort", jnp.sort)
+take = adapted("take", jnp.take)
+take_along_axis = adapted("take_along_axis", jnp.take_along_axis)
+unpackbits = adapted("unpackbits", jnp.unpackbits)
+unravel_index = adapted("unravel_index", jnp.unravel_index, result=np.int64)
+where = adapted("where", jnp.where, is_weak=True)
+
+# -- sets ----------------------------------------------------------------------------------------
+
+intersect1d = adapted("intersect1d", jnp.intersect1d)
+isin = adapted("isin", jnp.isin)
+setxor1d = adapted("setxor1d", jnp.setxor1d)
+union1d = adapted("union1d", jnp.union1d)
+unique = adapted("unique", jnp.unique)
+unique_all = adapted("unique_all", jnp.unique_all)
+unique_counts = adapted("unique_counts", jnp.unique_counts)
+unique_inverse = adapted("unique_inverse", jnp.unique_inverse)
+unique_values = adapted("unique_values", jnp.unique_values)
+
+# -- polynomials ---------------------------------------------------------------------------------
+
+poly = adapted("poly", jnp.poly)
+polyadd = adapted("polyadd", jnp.polyadd)
+polyder = adapted("polyder", jnp.polyder, with_dtype=np.int64)
+polydiv = adapted("polydiv", partial(jnp.polydiv, trim_leading_zeros=True), is_inexact=True)
+polyfit = adapted("polyfit", jnp.polyfit, with_dtype=np.int64)
+polyint = adapted("polyint", jnp.polyint, with_dtype=np.int64)
+polymul = adapted("polymul", partial(jnp.polymul, trim_leading_zeros=True), result="promoted")
+polysub = adapted("polysub", jnp.polysub)
+polyval = adapted("polyval", jnp.polyval)
+roots = adapted("roots", jnp.roots)
+
+# -- functions -----------------------------------------------------------------------------------
+
+apply_along_axis = adapted("apply_along_axis", jnp.apply_along_axis)
+apply_over_axes = adapted("apply_over_axes", jnp.apply_over_axes)

@@ -1,0 +1,346 @@
+"""Universal functions: NumPy's loops choose the dtypes, `na` computes.
+
+Upstream: https://numpy.org/doc/stable/reference/ufuncs.html. ``np.add.resolve_dtypes`` tells the
+dtypes in which NumPy computes; arguments are cast to them. Derivatives are those of `na`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import nestarray as na
+from nestarray.errors import ArgumentError
+from nestarray.frontends.jax import numpy as jnp
+from nestarray.frontends.jax.numpy import functional
+from nestarray.frontends.numpy.arrays import (
+    as_array,
+    available,
+    cast,
+    first_array,
+    is_number,
+    numpy_dtype,
+    write,
+)
+from nestarray.typing import Array
+
+__all__ = [
+    "abs", "absolute", "acos", "acosh", "add", "arccos", "arccosh", "arcsin", "arcsinh", "arctan",
+    "arctan2", "arctanh", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and",
+    "bitwise_count", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or",
+    "bitwise_right_shift", "bitwise_xor", "cbrt", "ceil", "conj", "conjugate", "copysign", "cos",
+    "cosh", "deg2rad", "degrees", "divide", "divmod", "equal", "exp", "exp2", "expm1", "fabs",
+    "float_power", "floor", "floor_divide", "fmax", "fmin", "fmod", "frexp", "gcd", "greater",
+    "greater_equal", "heaviside", "hypot", "invert", "isfinite", "isinf", "isnan", "lcm", "ldexp",
+    "left_shift", "less", "less_equal", "log", "log10", "log1p", "log2", "logaddexp",
+    "logaddexp2", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum",
+    "mod", "modf", "multiply", "negative", "nextafter", "not_equal", "positive", "pow", "power",
+    "rad2deg", "radians", "reciprocal", "remainder", "right_shift", "rint", "sign", "signbit",
+    "sin", "sinh", "spacing", "sqrt", "square", "subtract", "tan", "tanh", "true_divide", "trunc",
+    "ufunc",
+]  # fmt: skip
+
+
+@cache
+def _loop(name: str, operands: tuple[Any, ...], dtype: Any) -> tuple[np.dtype[Any], ...]:
+    """The dtypes of the arguments and results of NumPy's loop for these operands."""
+    upstream = getattr(np, name)
+    wanted = (
+        {} if dtype is None else {"signature": (*[None] * upstream.nin, *[dtype] * upstream.nout)}
+    )
+    return upstream.resolve_dtypes((*operands, *[None] * upstream.nout), **wanted)
+
+
+def _operand(x: Any) -> Any:
+    """The dtype of an operand, or the type of a weak Python number."""
+    if is_number(x) and not isinstance(x, bool):
+        return type(x)
+    return np.dtype(bool) if isinstance(x, bool) else numpy_dtype(x)
+
+
+class ufunc(functional.ufunc):
+    """A universal function of NumPy on arrays of any framework.
+
+    Args:
+        name: in NumPy.
+        function: of arrays of the loop's dtypes.
+
+    Example:
+        >>> import torch
+        >>> from nestarray.frontends import numpy as np
+        >>> np.add(torch.tensor([1, 2], dtype=torch.int32), torch.tensor([0.5, 0.5])).dtype
+        torch.float64
+        >>> np.multiply.reduce([2, 3, 4])
+        24
+    """
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        upstream = getattr(np, name)
+        self.__name__, self.__qualname__ = name, name
+        self.__doc__ = function.__doc__
+        self.nin, self.nout, self.nargs = upstream.nin, upstream.nout, upstream.nargs
+        self.identity, self.types, self.ntypes = upstream.identity, upstream.types, upstream.ntypes
+        self._upstream, self._function = upstream, function
+
+    def __repr__(self) -> str:
+        return f"<ufunc {self.__name__!r}>"
+
+    def __reduce__(self) -> Any:
+        return _by_name, (self.__name__,)
+
+    def __call__(
+        self,
+        *args: Any,
+        out: Any = None,
+        where: Any = True,
+        dtype: Any = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
+    ) -> Any:
+        if not self.nin <= len(args) <= self.nargs:
+            raise ArgumentError(f"{self.__name__}: got {len(args)} arguments, expected {self.nin}")
+        if len(args) > self.nin:
+            out = args[self.nin :]
+        inputs = args[: self.nin]
+        like = first_array(inputs)
+        inputs = [x if is_number(x) and like is not None else as_array(x, like) for x in inputs]
+        if self.__name__ in _COMPARISONS:
+            inputs = _comparable(inputs)
+        dtype = None if dtype is None else np.dtype(dtype)
+        loop = _loop(self.__name__, tuple(map(_operand, inputs)), dtype)
+        results = self._function(*[self._in_loop(x, t, like) for x, t in zip(inputs, loop)])
+        several = results if self.nout > 1 else (results,)
+        several = [cast(x, t) for x, t in zip(several, loop[self.nin :])]
+        outs = out if isinstance(out, tuple) else (out,) * self.nout
+        several = [self._placed(x, o, where) for x, o in zip(several, outs)]
+        return tuple(several) if self.nout > 1 else several[0]
+
+    @staticmethod
+    def _in_loop(x: Any, dtype: np.dtype[Any], like: Array | None) -> Array:
+        if is_number(x):
+            np.asarray(x, dtype)  # raises NumPy's OverflowError
+            return na.full((), x, dtype=available(dtype, like), like=like)
+        return cast(x, dtype)
+
+    @staticmethod
+    def _placed(result: Array, out: Any, where: Any) -> Array:
+        if out is not None:
+            return write(out, result, where if where is True else as_array(where, result))
+        if where is True:
+            return result
+        return na.where(as_array(where, result), result, na.zeros_like(result))
+
+    def _reduced_dtype(self, a: Array, dtype: Any) -> Any:
+        """The dtype in which NumPy reduces: sums of small integers have 64 bits."""
+        if dtype is not None:
+            return np.dtype(dtype)
+        if self.__name__ in ("add", "multiply"):
+            return self._upstream.reduce(np.ones(1, numpy_dtype(a))).dtype
+        return numpy_dtype(a)
+
+    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
+        """The function of all pairs of elements."""
+        like = first_array((A, B))
+        A, B = as_array(A, like), as_array(B, like)
+        return self(na.reshape(A, na.shape(A) + (1,) * len(na.shape(B))), B, **kwargs)
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: bool = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        """The elements along an axis, combined from first to last."""
+        a = as_array(array)
+        a = cast(a, self._reduced_dtype(a, dtype))
+        mask = None if where is True else as_array(where, a)
+        native = _REDUCTIONS.get(self.__name__)
+        if native is not None and initial is None and mask is None:
+            found = native(a, axis=axis, keepdims=keepdims)
+        else:
+            found = super().reduce(a, axis, None, None, keepdims, initial, mask)
+        return found if out is None else write(out, found)
+
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The results of `reduce` for each number of elements along an axis."""
+        a = as_array(array)
+        a = cast(a, self._reduced_dtype(a, dtype))
+        native = _ACCUMULATIONS.get(self.__name__)
+        found = native(a, axis=axis) if native else super().accumulate(a, axis)
+        return found if out is None else write(out, found)
+
+    def reduceat(
+        self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
+    ) -> Any:
+        """`reduce` of the slices between positions."""
+        found = super().reduceat(as_array(array), indices, axis, dtype)
+        return found if out is None else write(out, found)
+
+    def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
+        """Apply the function to elements of `a` at positions, in place; repeated ones count."""
+        if self.nin > 1:
+            b = cast(as_array(b, a), numpy_dtype(a))
+        mode = _MODES.get(self.__name__)
+        if mode is not None:
+            write(a, na.setitem(a, indices, b, mode=mode))
+        else:
+            write(a, super().at(a, indices, b, inplace=False))
+
+
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "add": na.sum,
+    "multiply": na.prod,
+    "maximum": na.max,
+    "minimum": na.min,
+    "logical_and": na.all,
+    "logical_or": na.any,
+}
+_ACCUMULATIONS: dict[str, Callable[..., Any]] = {
+    "add": na.cumulative_sum,
+    "multiply": na.cumulative_prod,
+}
+_MODES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
+
+
+_COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+
+
+def _comparable(inputs: list[Any]) -> list[Any]:
+    """Operands of a comparison: integers beyond the limits of the other's dtype become arrays."""
+    for i, (x, other) in enumerate(zip(inputs, inputs[::-1], strict=True)):
+        if type(x) is int and not is_number(other) and numpy_dtype(other).kind in "iu":
+            limits = np.iinfo(numpy_dtype(other))
+            if not limits.min <= x <= limits.max:
+                inputs[i] = as_array(x, other)
+    return inputs
+
+
+def _by_name(name: str) -> ufunc:
+    return globals()[name]
+
+
+# -- one operand ---------------------------------------------------------------------------------
+
+abs = absolute = ufunc("absolute", na.abs)
+acos = arccos = ufunc("arccos", na.acos)
+acosh = arccosh = ufunc("arccosh", na.acosh)
+asin = arcsin = ufunc("arcsin", na.asin)
+asinh = arcsinh = ufunc("arcsinh", na.asinh)
+atan = arctan = ufunc("arctan", na.atan)
+atanh = arctanh = ufunc("arctanh", na.atanh)
+bitwise_count = ufunc("bitwise_count", na.bitwise_count)
+bitwise_invert = bitwise_not = invert = ufunc("invert", na.bitwise_invert)
+cbrt = ufunc("cbrt", na.cbrt)
+ceil = ufunc("ceil", na.ceil)
+conj = conjugate = ufunc("conjugate", na.conj)
+cos = ufunc("cos", na.cos)
+cosh = ufunc("cosh", na.cosh)
+deg2rad = ufunc("deg2rad", na.deg2rad)
+degrees = ufunc("degrees", na.rad2deg)
+exp = ufunc("exp", na.exp)
+exp2 = ufunc("exp2", na.exp2)
+expm1 = ufunc("expm1", na.expm1)
+fabs = ufunc("fabs", na.abs)
+floor = ufunc("floor", na.floor)
+frexp = ufunc("frexp", jnp.frexp)
+isfinite = ufunc("isfinite", na.isfinite)
+isinf = ufunc("isinf", na.isinf)
+isnan = ufunc("isnan", na.isnan)
+log = ufunc("log", na.log)
+log10 = ufunc("log10", na.log10)
+log1p = ufunc("log1p", na.log1p)
+log2 = ufunc("log2", na.log2)
+logical_not = ufunc("logical_not", jnp.logical_not)
+modf = ufunc("modf", jnp.modf)
+negative = ufunc("negative", na.negative)
+positive = ufunc("positive", na.positive)
+rad2deg = ufunc("rad2deg", na.rad2deg)
+radians = ufunc("radians", na.deg2rad)
+reciprocal = ufunc("reciprocal", na.reciprocal)
+rint = ufunc("rint", jnp.rint)
+sign = ufunc("sign", na.sign)
+signbit = ufunc("signbit", na.signbit)
+sin = ufunc("sin", na.sin)
+sinh = ufunc("sinh", na.sinh)
+spacing = ufunc("spacing", jnp.spacing)
+sqrt = ufunc("sqrt", na.sqrt)
+square = ufunc("square", na.square)
+tan = ufunc("tan", na.tan)
+tanh = ufunc("tanh", na.tanh)
+trunc = ufunc("trunc", na.trunc)
+
+
+def _extreme(function: Callable[..., Array], exceeds: Callable[..., Array]) -> Callable[..., Array]:
+    """An extremum that orders complex numbers by their real, then by their imaginary parts."""
+
+    def extreme(x1: Array, x2: Array) -> Array:
+        if na.dtype_of(x1).kind != "complex":
+            return function(x1, x2)
+        return na.where(na.logical_or(exceeds(x1, x2), na.isnan(x1)), x1, x2)
+
+    return extreme
+
+
+# -- two operands --------------------------------------------------------------------------------
+
+add = ufunc("add", na.add)
+atan2 = arctan2 = ufunc("arctan2", na.atan2)
+bitwise_and = ufunc("bitwise_and", na.bitwise_and)
+bitwise_left_shift = left_shift = ufunc("left_shift", na.bitwise_left_shift)
+bitwise_or = ufunc("bitwise_or", na.bitwise_or)
+bitwise_right_shift = right_shift = ufunc("right_shift", na.bitwise_right_shift)
+bitwise_xor = ufunc("bitwise_xor", na.bitwise_xor)
+copysign = ufunc("copysign", na.copysign)
+divide = true_divide = ufunc("divide", na.divide)
+equal = ufunc("equal", na.equal)
+float_power = ufunc("float_power", na.pow)
+fmax = ufunc("fmax", _extreme(jnp.fmax, jnp.greater))
+fmin = ufunc("fmin", _extreme(jnp.fmin, jnp.less))
+gcd = ufunc("gcd", na.gcd)
+greater = ufunc("greater", jnp.greater)
+greater_equal = ufunc("greater_equal", jnp.greater_equal)
+heaviside = ufunc("heaviside", na.heaviside)
+hypot = ufunc("hypot", na.hypot)
+lcm = ufunc("lcm", na.lcm)
+ldexp = ufunc("ldexp", jnp.ldexp)
+less = ufunc("less", jnp.less)
+less_equal = ufunc("less_equal", jnp.less_equal)
+logaddexp = ufunc("logaddexp", na.logaddexp)
+logaddexp2 = ufunc("logaddexp2", na.logaddexp2)
+logical_and = ufunc("logical_and", jnp.logical_and)
+logical_or = ufunc("logical_or", jnp.logical_or)
+logical_xor = ufunc("logical_xor", jnp.logical_xor)
+maximum = ufunc("maximum", _extreme(na.maximum, jnp.greater))
+minimum = ufunc("minimum", _extreme(na.minimum, jnp.less))
+multiply = ufunc("multiply", na.multiply)
+nextafter = ufunc("nextafter", na.nextafter)
+not_equal = ufunc("not_equal", na.not_equal)
+subtract = ufunc("subtract", na.subtract)
+
+
+def _zero_divisor(function: Callable[..., Array]) -> Callable[..., Array]:
+    """A division whose result is 0 for integers divided by zero."""
+
+    def divided(x1: Array, x2: Array) -> Array:
+        if na.dtype_of(x1).is_inexact:
+            return function(x1, x2)
+        is_zero = na.equal(x2, 0)
+        found = function(x1, na.where(is_zero, na.ones_like(x2), x2))
+        return na.where(is_zero, na.zeros_like(found), found)
+
+    return divided
+
+
+floor_divide = ufunc("floor_divide", _zero_divisor(na.floor_divide))
+fmod = ufunc("fmod", _zero_divisor(na.fmod))
+mod = remainder = ufunc("remainder", _zero_divisor(na.remainder))
+divmod = ufunc("divmod", lambda x1, x2: (floor_divide(x1, x2), remainder(x1, x2)))
+pow = power = ufunc("power", na.pow)
