@@ -27,6 +27,7 @@ FIRST = (
     "kinks",
     "torch_coverage",
     "jax_coverage",
+    "numpy_coverage",
     "models",
     "conformance",
     "clients",

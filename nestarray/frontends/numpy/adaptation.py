@@ -1,4 +1,4 @@
-"""NumPy's functions from those of the JAX frontend, which have the same names and semantics.
+"""NumPy's functions from functions of the JAX frontend with the same names and semantics.
 
 `jax.numpy` follows NumPy but for dtypes, writes into arrays and the kinds of arguments. An adapted
 function has NumPy's signature, takes numbers and nested lists, promotes arrays as NumPy does,
@@ -126,12 +126,12 @@ def _passed(
     found = {}
     for key, value in given.items():
         default = signature.parameters[key].default
-        if key in _MEMORY and key not in parameters or key == "out":
+        if (key in _MEMORY and key not in parameters) or key == "out":
             continue
         target = key if key in parameters else by_position.get(key)
         if value is default or _is_missing(value):
             continue
-        if target is None or target in given and target != key:
+        if target is None or (target in given and target != key):
             raise UnsupportedError(f"{name}: {key}: got {value!r}, which is not available here")
         found[target] = value
     return found

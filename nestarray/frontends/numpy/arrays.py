@@ -118,7 +118,11 @@ def write(out: Array, value: Array, where: Any = True) -> Array:
         ShapeError: the shapes differ.
         DtypeError: the cast changes the kind of the numbers.
     """
-    if na.shape(out) != np.broadcast_shapes(na.shape(value), na.shape(out)):
+    try:
+        fits = np.broadcast_shapes(na.shape(value), na.shape(out)) == tuple(na.shape(out))
+    except ValueError:
+        fits = False
+    if not fits:
         raise ShapeError(f"out: got shape {na.shape(out)}, expected {na.shape(value)}")
     source, target = numpy_dtype(value), numpy_dtype(out)
     if not np.can_cast(source, target, "same_kind"):

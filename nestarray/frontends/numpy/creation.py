@@ -10,16 +10,11 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray.frontends.jax import numpy as jnp
-from nestarray.frontends.numpy.adaptation import adapted
-from nestarray.frontends.numpy import ufuncs
 from nestarray.frontends.numpy.arrays import (
     as_array,
     cast,
     first_array,
-    is_native,
     numpy_dtype,
-    write,
 )
 from nestarray.typing import Array
 

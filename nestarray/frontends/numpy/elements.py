@@ -13,10 +13,29 @@ import nestarray as na
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.numpy import ufuncs
 from nestarray.frontends.numpy.adaptation import adapted
-from nestarray.frontends.numpy.arrays import as_array, cast, first_array, is_native, numpy_dtype, write
+from nestarray.frontends.numpy.arrays import (
+    as_array,
+    cast,
+    first_array,
+    numpy_dtype,
+    write,
+)
 from nestarray.typing import Array
 
-__all__ = ["clip", "einsum", "einsum_path", "fix", "pad", "real_if_close", "setdiff1d", "sort_complex"]
+__all__ = [
+    "clip",
+    "cumprod",
+    "cumsum",
+    "einsum",
+    "einsum_path",
+    "fix",
+    "nancumprod",
+    "nancumsum",
+    "pad",
+    "real_if_close",
+    "setdiff1d",
+    "sort_complex",
+]
 
 _fix = adapted("round", lambda a, decimals=0: na.trunc(a))
 
@@ -101,7 +120,7 @@ def einsum_path(
     *operands: Any, optimize: Any = "greedy", einsum_call: bool = False
 ) -> tuple[list[Any], str]:
     """(the order of pairwise products, a report)."""
-    shapes = [np.empty(na.shape(x)) if hasattr(x, "shape") else x for x in operands]
+    shapes: list[Any] = [np.empty(na.shape(x)) if hasattr(x, "shape") else x for x in operands]
     return np.einsum_path(*shapes, optimize=optimize)
 
 
@@ -112,3 +131,30 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of the first array that are not in the second, in order."""
     ar1 = as_array(ar1, first_array((ar1, ar2)))
     return cast(_setdiff1d(ar1, ar2, assume_unique), numpy_dtype(ar1))
+
+
+def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """Cumulative sums, of all elements if `axis` is None."""
+    return _accumulated(ufuncs.add, as_array(a), axis, dtype, out)
+
+
+def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """Cumulative products, of all elements if `axis` is None."""
+    return _accumulated(ufuncs.multiply, as_array(a), axis, dtype, out)
+
+
+def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """Cumulative sums, with NaN as 0."""
+    a = as_array(a)
+    return cumsum(na.where(na.isnan(a), na.zeros_like(a), a), axis, dtype, out)
+
+
+def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
+    """Cumulative products, with NaN as 1."""
+    a = as_array(a)
+    return cumprod(na.where(na.isnan(a), na.ones_like(a), a), axis, dtype, out)
+
+
+def _accumulated(function: Any, a: Array, axis: int | None, dtype: Any, out: Any) -> Array:
+    a, axis = (na.reshape(a, (-1,)), 0) if axis is None else (a, axis)
+    return function.accumulate(a, axis, dtype, out)

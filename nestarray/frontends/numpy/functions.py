@@ -15,11 +15,11 @@ from nestarray.frontends.numpy.adaptation import adapted
 __all__ = [
     "all", "allclose", "amax", "amin", "angle", "any", "append", "apply_along_axis",
     "apply_over_axes", "arange", "argmax", "argmin", "argpartition", "argsort", "argwhere",
-    "around", "array_equal", "array_equiv", "array_split", 
+    "around", "array_equal", "array_equiv", "array_split",
     "atleast_1d", "atleast_2d", "atleast_3d", "average", "bartlett", "blackman",
-    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "choose", 
+    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "choose",
     "column_stack", "compress", "concat", "concatenate", "convolve", "copy", "corrcoef",
-    "correlate", "count_nonzero", "cov", "cross", "cumprod", "cumsum", "cumulative_prod",
+    "correlate", "count_nonzero", "cov", "cross", "cumulative_prod",
     "cumulative_sum", "delete", "diag", "diag_indices", "diag_indices_from", "diagflat",
     "diagonal", "diff", "digitize", "dot", "dsplit", "dstack", "ediff1d", "empty", "empty_like",
     "expand_dims", "extract", "eye", "flatnonzero", "flip", "fliplr", "flipud", "from_dlpack",
@@ -29,7 +29,7 @@ __all__ = [
     "isclose", "iscomplex", "isin", "isneginf", "isposinf", "isreal", "ix_", "kaiser", "kron",
     "lexsort", "linspace", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec",
     "max", "mean", "median", "meshgrid", "min", "moveaxis", "nan_to_num", "nanargmax",
-    "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmedian", "nanmin",
+    "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin",
     "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "nonzero",
     "ones", "ones_like", "outer", "packbits", "partition", "percentile", "permute_dims",
     "piecewise", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
@@ -143,16 +143,12 @@ any = adapted("any", jnp.any)
 argmax = adapted("argmax", jnp.argmax)
 argmin = adapted("argmin", jnp.argmin)
 count_nonzero = adapted("count_nonzero", jnp.count_nonzero)
-cumprod = adapted("cumprod", jnp.cumprod)
-cumsum = adapted("cumsum", jnp.cumsum)
 cumulative_prod = adapted("cumulative_prod", jnp.cumulative_prod)
 cumulative_sum = adapted("cumulative_sum", jnp.cumulative_sum)
 max = adapted("max", jnp.max)
 min = adapted("min", jnp.min)
 nanargmax = adapted("nanargmax", jnp.nanargmax)
 nanargmin = adapted("nanargmin", jnp.nanargmin)
-nancumprod = adapted("nancumprod", jnp.nancumprod)
-nancumsum = adapted("nancumsum", jnp.nancumsum)
 nanmax = adapted("nanmax", jnp.nanmax)
 nanmin = adapted("nanmin", jnp.nanmin)
 nanprod = adapted("nanprod", jnp.nanprod)

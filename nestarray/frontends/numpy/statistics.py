@@ -9,11 +9,14 @@ from typing import Any
 
 import numpy as np
 
-import nestarray as na
 from nestarray.frontends.jax import numpy as jnp
-from nestarray.frontends.numpy import ufuncs
 from nestarray.frontends.numpy.adaptation import adapted
-from nestarray.frontends.numpy.arrays import as_array, cast, first_array, is_native, numpy_dtype, write
+from nestarray.frontends.numpy.arrays import (
+    as_array,
+    cast,
+    first_array,
+    is_native,
+)
 from nestarray.typing import Array
 
 __all__ = ["bincount", "histogram", "histogram2d", "histogramdd"]
