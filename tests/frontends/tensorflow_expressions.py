@@ -52,6 +52,7 @@ def inputs() -> dict[str, np.ndarray]:
         "signal": rng.normal(size=(2, 7, 3)),  # batch, length, channels
         "image": rng.normal(size=(2, 6, 5, 3)),  # batch, height, width, channels
         "volume": rng.normal(size=(1, 4, 5, 3, 2)),  # batch, depth, height, width, channels
+        "boxes": np.asarray([[0.1, 0.2, 0.9, 0.7], [0.83, -0.3, 0.21, 1.2]]),
         "f1": rng.normal(size=(3, 3, 4)),  # filters: sizes, input channels, output channels
         "f2": rng.normal(size=(3, 2, 3, 4)),
         "f3": rng.normal(size=(2, 3, 2, 2, 4)),
@@ -74,6 +75,16 @@ def inputs() -> dict[str, np.ndarray]:
         "n": np.asarray([[1.0, np.nan, -2.0], [np.nan, np.nan, np.nan]], "float32"),
         "e": np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0], "float32"),
     }
+    corners = rng.uniform(0, 0.7, size=(12, 2))
+    sides = rng.uniform(0.2, 0.5, size=(12, 2))
+    detections = {
+        "boxes_of_many": np.concatenate([corners, corners + sides], axis=1),
+        "scores_of_many": rng.uniform(size=12),
+        "overlaps_of_many": rng.uniform(size=(12, 12)),
+        "class_scores": rng.uniform(size=(1, 12, 3)),
+    }
+    others |= {name: value.astype("float32") for name, value in detections.items()}
+    others["pixels"] = rng.integers(0, 256, size=(4, 5, 3)).astype("uint8")
     return floats | integers | others
 
 

@@ -22,6 +22,7 @@ Example:
 """
 
 from nestarray.dtypes import *
+from nestarray.frontends.tensorflow import image as image
 from nestarray.frontends.tensorflow import math as math
 from nestarray.frontends.tensorflow import nn as nn
 from nestarray.frontends.tensorflow import random as random
@@ -32,4 +33,4 @@ from nestarray.frontends.tensorflow.math import abs as abs
 from nestarray.frontends.tensorflow.math import add as add
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
-_public_namespace(__name__, "math", "nn", "random", "signal")
+_public_namespace(__name__, "image", "math", "nn", "random", "signal")

@@ -126,15 +126,12 @@ def algorithm(alg: Any) -> Algorithm:
     Raises:
         ArgumentError: there is no such algorithm.
     """
-    names = {member.name.replace("_", ""): member for member in Algorithm}
     if alg is None:
         return Algorithm.AUTO_SELECT
-    if isinstance(alg, str) and alg.upper().replace("_", "").replace("-", "") in names:
-        return names[alg.upper().replace("_", "").replace("-", "")]
-    if alg in [member.value for member in Algorithm]:
-        return Algorithm(alg)
-    if getattr(alg, "name", None) in Algorithm.__members__:
-        return Algorithm[alg.name]
+    name = str(getattr(alg, "name", alg)).upper().replace("_", "").replace("-", "")
+    for member in Algorithm:
+        if name in (member.name.replace("_", ""), str(member.value)):
+            return member
     raise ArgumentError(f"random: alg: got {alg!r}, expected 'philox', 'threefry' or 'auto_select'")
 
 
@@ -161,7 +158,7 @@ def uniform(seed: Any, shape: Sequence[int], dtype: DType, alg: Any = None) -> A
     count = math.prod(shape)
     if dtype is dtypes.float64:
         words = na.reshape(philox(seed).words(2 * count), (count, 2))
-        found = fraction_of_pair(*[na.getitem(words, (..., i)) for i in range(2)], dtype)
+        found = fraction_of_pair(na.getitem(words, (..., 0)), na.getitem(words, (..., 1)))
     else:
         found = fraction(philox(seed).words(count), dtype)
     return na.reshape(found, shape)
