@@ -14,7 +14,7 @@ from tests.arrays import host
 from tests.exporters.networks import NETWORKS, graph_of
 from tests.exporters.replay import replay
 
-_BACKENDS = ("jax", "torch")
+_BACKENDS = ("jax", "torch", "tensorflow", "numpy")
 
 
 def _loss(output: Any) -> Any:
@@ -28,6 +28,7 @@ def _gradients(function: Any, v: Any) -> Any:
     return na.jit(gradients)(v) if na.backend_of(v) != "torch" else gradients(v)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("backend", _BACKENDS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_values_and_gradients_are_those_of_the_graph(name: str, backend: str) -> None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import builtins
 import importlib
 import importlib.util
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from nestarray.dispatch import INTERPRETERS, Op
-from nestarray.exporters.source.forms import operators
+from nestarray.exporters.source.forms import layers, operators
 from nestarray.exporters.source.observation import Observed, current, observed
 
 _SOURCE = "nestarray.exporters.source"
@@ -71,7 +71,7 @@ class Namespace:
 
     Args:
         module: the module.
-        name: its public name; empty for functions that the source itself defines.
+        name: its public name.
     """
 
     def __init__(self, module: Any, name: str) -> None:
@@ -110,15 +110,18 @@ class Copy:
 
     def find(self, op: Op) -> Callable[..., Any]:
         """The implementation of an op: its public form, the backend's function, or the body."""
-        own, forms = map(self._file, (f"{self._package}.{op.chapter}", self._forms))
         found = op.default(self.backend)
-        for module in (own, operators, forms):
-            native = getattr(module, op.name, None)
-            if native is None:
-                continue
+        for native in self._candidates(op):
             condition = getattr(native, "supports", None)
             found = native if condition is None else _chosen(condition, native, found)
         return found
+
+    def _candidates(self, op: Op) -> Iterator[Callable[..., Any]]:
+        """The implementations of an op, each preferred to those before it."""
+        chapter, forms = map(self._file, (f"{self._package}.{op.chapter}", self._forms))
+        found = [getattr(module, op.name, None) for module in (chapter, operators, layers)]
+        found += [layers.own(op, self.backend), getattr(forms, op.name, None)]
+        return filter(None, found)
 
     def _file(self, name: str) -> Any:
         """The copy of a file, or None where there is none."""
@@ -147,10 +150,6 @@ class Copy:
             return SimpleNamespace(**{x: self.module(f"{name}.{x}") for x in fromlist})
         if name.startswith(f"{self._package}."):
             return self.module(name)
-        if name == f"{_SOURCE}.functions":
-            return SimpleNamespace(
-                **{x: Namespace(importlib.import_module(f"{name}.{x}"), "") for x in fromlist}
-            )
         return builtins.__import__(name, globals, locals, fromlist, level)
 
 

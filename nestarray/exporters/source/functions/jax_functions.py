@@ -42,12 +42,14 @@ def conv_transpose(
     dilation: tuple[int, ...] | None = None,
     groups: int = 1,
 ) -> jax.Array:
-    """A transposed convolution, channels first; `padding` is the padding of the dilated input."""
+    """A transposed convolution, channels first; `padding` is cut from the result."""
     channels, out, *kernel = weight.shape
+    ends = [(k - 1) * d for k, d in zip(kernel, dilation or [1] * len(kernel))]
+    around = [(end - low, end - high) for end, (low, high) in zip(ends, padding)]
     weight = jnp.flip(weight, range(2, x.ndim)).reshape(groups, channels // groups, out, *kernel)
     weight = weight.swapaxes(1, 2).reshape(groups * out, channels // groups, *kernel)
     y = lax.conv_general_dilated(
-        x, weight, [1] * len(kernel), padding, lhs_dilation=stride, rhs_dilation=dilation,
+        x, weight, [1] * len(kernel), around, lhs_dilation=stride, rhs_dilation=dilation,
         feature_group_count=groups,
     )  # fmt: skip
     return y if bias is None else y + bias.reshape(-1, *[1] * len(kernel))
@@ -102,7 +104,7 @@ def group_norm(
     return y if bias is None else y + bias.reshape(shape)
 
 
-def attention(
+def scaled_dot_product_attention(
     query: jax.Array,
     key: jax.Array,
     value: jax.Array,

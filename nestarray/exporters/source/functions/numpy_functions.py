@@ -1,0 +1,211 @@
+"""NumPy: functions of neural networks, which NumPy lacks."""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    """1 / (1 + exp(−x))."""
+    return 0.5 * (1 + np.tanh(0.5 * x))
+
+
+def silu(x: np.ndarray) -> np.ndarray:
+    """x · sigmoid(x)."""
+    return x * sigmoid(x)
+
+
+def gelu(x: np.ndarray, *, approximate: bool = False) -> np.ndarray:
+    """x · Φ(x), with Φ the distribution function of the normal distribution."""
+    if approximate:
+        return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    erf = np.vectorize(math.erf, otypes=[x.dtype])
+    return 0.5 * x * (1 + erf(x / math.sqrt(2)))
+
+
+def softmax(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
+    """exp(x) / Σ exp(x)."""
+    powers = np.exp(x - x.max(axis, keepdims=True))
+    return powers / powers.sum(axis, keepdims=True)
+
+
+def log_softmax(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
+    """The logarithm of softmax."""
+    x = x - x.max(axis, keepdims=True)
+    return x - np.log(np.exp(x).sum(axis, keepdims=True))
+
+
+def linear(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
+    """x Wᵀ + b."""
+    y = x @ weight.T
+    return y if bias is None else y + bias
+
+
+def per_channel(x: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """A number for each channel, to broadcast with (batch, channels, *spatial)."""
+    return x.reshape(-1, *[1] * (like.ndim - 2))
+
+
+def conv(
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray | None = None,
+    *,
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+    dilation: tuple[int, ...] | None = None,
+    groups: int = 1,
+) -> np.ndarray:
+    """A convolution, channels first."""
+    out, channels, *kernel = weight.shape
+    dilation = dilation or (1,) * len(kernel)
+    x = np.pad(x, [(0, 0), (0, 0), *padding])
+    extent = [(k - 1) * d + 1 for k, d in zip(kernel, dilation)]
+    patches = sliding_window_view(x, extent, tuple(range(2, x.ndim)))
+    patches = patches[(..., *(slice(None, None, d) for d in dilation))]
+    patches = patches[(slice(None), slice(None), *(slice(None, None, s) for s in stride))]
+    sizes = patches.shape[2 : x.ndim]
+    # (batch, channels, *sizes, *kernel) → (batch, group, positions, elements of a window)
+    patches = patches.reshape(len(x), groups, channels, math.prod(sizes), -1).swapaxes(2, 3)
+    patches = patches.reshape(*patches.shape[:3], -1)
+    y = patches @ weight.reshape(groups, out // groups, -1).swapaxes(1, 2)
+    y = y.swapaxes(2, 3).reshape(len(x), out, *sizes)
+    return y if bias is None else y + per_channel(bias, y)
+
+
+def conv_transpose(
+    x: np.ndarray,
+    weight: np.ndarray,
+    bias: np.ndarray | None = None,
+    *,
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> np.ndarray:
+    """A transposed convolution, channels first; `padding` is cut from the result."""
+    _, out, *kernel = weight.shape
+    sizes = [(n - 1) * s + k for n, s, k in zip(x.shape[2:], stride, kernel)]
+    y = np.zeros((len(x), out, *sizes), x.dtype)
+    for at in product(*map(range, kernel)):
+        place = [slice(i, i + (n - 1) * s + 1, s) for i, n, s in zip(at, x.shape[2:], stride)]
+        y[(..., *place)] += np.moveaxis(np.tensordot(x, weight[(..., *at)], (1, 0)), -1, 1)
+    y = y[(..., *(slice(low, n - high) for n, (low, high) in zip(sizes, padding)))]
+    return y if bias is None else y + per_channel(bias, y)
+
+
+def batch_norm(
+    x: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    weight: np.ndarray | None = None,
+    bias: np.ndarray | None = None,
+    *,
+    eps: float = 1e-5,
+) -> np.ndarray:
+    """Batch normalization with a given mean and variance."""
+    y = (x - per_channel(mean, x)) / np.sqrt(per_channel(variance, x) + eps)
+    y = y if weight is None else y * per_channel(weight, x)
+    return y if bias is None else y + per_channel(bias, x)
+
+
+def layer_norm(
+    x: np.ndarray,
+    weight: np.ndarray | None = None,
+    bias: np.ndarray | None = None,
+    *,
+    axis: int | tuple[int, ...] = -1,
+    eps: float = 1e-5,
+) -> np.ndarray:
+    """Layer normalization."""
+    y = (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def group_norm(
+    x: np.ndarray,
+    weight: np.ndarray | None = None,
+    bias: np.ndarray | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-5,
+) -> np.ndarray:
+    """Group normalization, channels first."""
+    y = layer_norm(x.reshape(len(x), num_groups, -1), eps=eps).reshape(x.shape)
+    y = y if weight is None else y * per_channel(weight, x)
+    return y if bias is None else y + per_channel(bias, x)
+
+
+def scaled_dot_product_attention(
+    query: np.ndarray,
+    key: np.ndarray,
+    value: np.ndarray,
+    mask: np.ndarray | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> np.ndarray:
+    """softmax(scale · Q Kᵀ + mask) V."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = query * scale @ key.swapaxes(-1, -2)
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    seen = scores > -np.inf
+    weights = softmax(np.where(seen, scores, np.finfo(scores.dtype).min))
+    return np.where(seen, weights, 0) @ value
+
+
+def pool_windows(
+    x: np.ndarray,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+    fill: float,
+) -> np.ndarray:
+    """(batch, channels, *sizes, elements of a window)."""
+    x = np.pad(x, [(0, 0), (0, 0), *padding], constant_values=fill)
+    windows = sliding_window_view(x, kernel_size, tuple(range(2, x.ndim)))
+    windows = windows[(slice(None), slice(None), *(slice(None, None, s) for s in stride))]
+    return windows.reshape(*windows.shape[: x.ndim], -1)
+
+
+def max_pool(
+    x: np.ndarray,
+    *,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> np.ndarray:
+    """Max pooling, channels first."""
+    return pool_windows(x, kernel_size, stride, padding, -np.inf).max(-1)
+
+
+def avg_pool(
+    x: np.ndarray,
+    *,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> np.ndarray:
+    """Average pooling, channels first; the mean includes the padding."""
+    return pool_windows(x, kernel_size, stride, padding, 0.0).mean(-1)
+
+
+def resize(x: np.ndarray, *, size: tuple[int, ...], method: str) -> np.ndarray:
+    """Resample the spatial axes, by the nearest element or linearly; channels first."""
+    for axis, n in enumerate(size, start=2):
+        old = x.shape[axis]
+        position = np.clip((np.arange(n) + 0.5) * old / n - 0.5, 0, old - 1)
+        if method == "nearest":
+            x = np.take(x, np.floor(position + 0.5).astype(int), axis)
+            continue
+        low = np.floor(position).astype(int)
+        part = (position - low).astype(x.dtype).reshape(-1, *[1] * (x.ndim - 1 - axis))
+        high = np.minimum(low + 1, old - 1)
+        x = np.take(x, low, axis) * (1 - part) + np.take(x, high, axis) * part
+    return x

@@ -1,0 +1,163 @@
+"""TensorFlow: layers that take several public functions.
+
+On a CPU TensorFlow convolves and pools arrays with the channels last only.
+"""
+
+# TensorFlow's stubs declare fewer types than its functions accept.
+# pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false
+# pyright: reportOperatorIssue=false, reportOptionalOperand=false
+
+from __future__ import annotations
+
+import math
+
+import tensorflow as tf
+
+
+def channels_last(x: tf.Tensor) -> tf.Tensor:
+    """(batch, channels, *spatial) → (batch, *spatial, channels)."""
+    return tf.transpose(x, [0, *range(2, len(x.shape)), 1])
+
+
+def channels_first(x: tf.Tensor) -> tf.Tensor:
+    """(batch, *spatial, channels) → (batch, channels, *spatial)."""
+    return tf.transpose(x, [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)])
+
+
+def per_channel(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
+    """A number for each channel, to broadcast with (batch, channels, *spatial)."""
+    return tf.reshape(x, [-1, *[1] * (len(like.shape) - 2)])
+
+
+def linear(x: tf.Tensor, weight: tf.Tensor, bias: tf.Tensor | None = None) -> tf.Tensor:
+    """x Wᵀ + b."""
+    y = tf.tensordot(x, weight, [[-1], [-1]])
+    return y if bias is None else y + bias
+
+
+def conv(
+    x: tf.Tensor,
+    weight: tf.Tensor,
+    bias: tf.Tensor | None = None,
+    *,
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> tf.Tensor:
+    """A convolution, channels first."""
+    x = channels_last(tf.pad(x, [(0, 0), (0, 0), *padding]))
+    kernel = tf.transpose(weight, [*range(2, len(x.shape)), 1, 0])
+    y = channels_first(tf.nn.convolution(x, kernel, stride, "VALID"))
+    return y if bias is None else y + per_channel(bias, y)
+
+
+def conv_transpose(
+    x: tf.Tensor,
+    weight: tf.Tensor,
+    bias: tf.Tensor | None = None,
+    *,
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> tf.Tensor:
+    """A transposed convolution, channels first; `padding` is cut from the result."""
+    kernel = tf.transpose(weight, [*range(2, len(x.shape)), 1, 0])
+    sizes = [(n - 1) * s + k for n, s, k in zip(x.shape[2:], stride, kernel.shape)]
+    shape = [x.shape[0], *sizes, weight.shape[1]]
+    y = channels_first(tf.nn.conv_transpose(channels_last(x), kernel, shape, stride, "VALID"))
+    y = y[(..., *(slice(low, n - high) for n, (low, high) in zip(sizes, padding)))]
+    return y if bias is None else y + per_channel(bias, y)
+
+
+def batch_norm(
+    x: tf.Tensor,
+    mean: tf.Tensor,
+    variance: tf.Tensor,
+    weight: tf.Tensor | None = None,
+    bias: tf.Tensor | None = None,
+    *,
+    eps: float = 1e-5,
+) -> tf.Tensor:
+    """Batch normalization with a given mean and variance."""
+    mean, variance, bias, weight = [
+        None if value is None else per_channel(value, x) for value in (mean, variance, bias, weight)
+    ]
+    return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
+
+
+def layer_norm(
+    x: tf.Tensor,
+    weight: tf.Tensor | None = None,
+    bias: tf.Tensor | None = None,
+    *,
+    axis: int | tuple[int, ...] = -1,
+    eps: float = 1e-5,
+) -> tf.Tensor:
+    """Layer normalization."""
+    mean, variance = tf.nn.moments(x, axis, keepdims=True)
+    return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
+
+
+def group_norm(
+    x: tf.Tensor,
+    weight: tf.Tensor | None = None,
+    bias: tf.Tensor | None = None,
+    *,
+    num_groups: int,
+    eps: float = 1e-5,
+) -> tf.Tensor:
+    """Group normalization, channels first."""
+    y = layer_norm(tf.reshape(x, [x.shape[0], num_groups, -1]), eps=eps)
+    y = tf.reshape(y, x.shape)
+    y = y if weight is None else y * per_channel(weight, y)
+    return y if bias is None else y + per_channel(bias, y)
+
+
+def scaled_dot_product_attention(
+    query: tf.Tensor,
+    key: tf.Tensor,
+    value: tf.Tensor,
+    mask: tf.Tensor | None = None,
+    *,
+    is_causal: bool = False,
+    scale: float | None = None,
+) -> tf.Tensor:
+    """softmax(scale · Q Kᵀ + mask) V."""
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = tf.matmul(query * scale, key, transpose_b=True)
+    if is_causal:
+        earlier = tf.linalg.band_part(tf.ones(scores.shape[-2:], tf.bool), -1, 0)
+        scores = tf.where(earlier, scores, -math.inf)
+    if mask is not None:
+        scores = tf.where(mask, scores, -math.inf) if mask.dtype == tf.bool else scores + mask
+    seen = scores > -math.inf
+    weights = tf.nn.softmax(tf.where(seen, scores, scores.dtype.min))
+    return tf.where(seen, weights, 0.0) @ value
+
+
+def max_pool(
+    x: tf.Tensor,
+    *,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> tf.Tensor:
+    """Max pooling, channels first."""
+    x = tf.pad(x, [(0, 0), (0, 0), *padding], constant_values=x.dtype.min)
+    return channels_first(tf.nn.max_pool(channels_last(x), kernel_size, stride, "VALID"))
+
+
+def avg_pool(
+    x: tf.Tensor,
+    *,
+    kernel_size: tuple[int, ...],
+    stride: tuple[int, ...],
+    padding: tuple[tuple[int, int], ...],
+) -> tf.Tensor:
+    """Average pooling, channels first; the mean includes the padding."""
+    x = tf.pad(x, [(0, 0), (0, 0), *padding])
+    return channels_first(tf.nn.avg_pool(channels_last(x), kernel_size, stride, "VALID"))
+
+
+def resize(x: tf.Tensor, *, size: tuple[int, int], method: str) -> tf.Tensor:
+    """Images of another size, channels first."""
+    method = "bilinear" if method == "linear" else method
+    return channels_first(tf.image.resize(channels_last(x), size, method))
