@@ -13,6 +13,8 @@ from __future__ import annotations
 import builtins
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from nestarray.dynamo import cached_constant
 from nestarray.errors import DtypeError
 from nestarray.errors.unknown_names import suggest_names
@@ -76,6 +78,14 @@ class DType:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
+
+    @property
+    def __numpy_dtype__(self) -> np.dtype:
+        """For ``np.dtype(na.float32)``; NumPy asks since 2.4.
+
+        https://numpy.org/doc/stable/release/2.4.0-notes.html
+        """
+        return np.dtype(self.name)
 
     @property
     def itemsize(self) -> int:

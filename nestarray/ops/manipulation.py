@@ -361,8 +361,8 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
         return np.broadcast_shapes(*(tuple(s) for s in shapes))
     except ValueError:
         raise ShapeError(
-            f"broadcast_shapes: got {', '.join(str(tuple(s)) for s in shapes)}, expected equal "
-            "lengths, or 1, at each place counted from the end"
+            f"broadcast_shapes: got {', '.join(str(tuple(s)) for s in shapes)}, which cannot be "
+            "broadcast; expected equal lengths, or 1, at each place counted from the end"
         ) from None
 
 

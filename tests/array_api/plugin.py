@@ -26,6 +26,29 @@ import nestarray as na
 NAMESPACE = na.array_namespace(os.environ["BACKEND"])
 NAME = NAMESPACE.__name__
 
+#: Start of the name of a test that names no class or function → the class or function that it tests.
+TESTED = {
+    "calibration.": "CalibratedClassifierCV",
+    "classification.": "confusion_matrix",
+    "data.test_binarizer": "Binarizer",
+    "data.test_standard_scaler": "StandardScaler",
+    "gaussian_mixture.": "GaussianMixture",
+    "glm.": "PoissonRegressor",
+    "kernel_approximation.": "Nystroem",
+    "label.test_label_binarizer": "LabelBinarizer",
+    "label.test_label_binarize": "label_binarize",
+    "label.test_label_encoder": "LabelEncoder",
+    "logistic.": "LogisticRegression",
+    "naive_bayes.": "GaussianNB",
+    "pipeline.": "FeatureUnion",
+    "polynomial.": "PolynomialFeatures",
+    "ridge.": "Ridge",
+    "search.": "GridSearchCV",
+    "split.": "train_test_split",
+    "supervised.": "entropy",
+    "validation.": "cross_val_predict",
+}
+
 outcomes: dict[str, dict[str, Any]] = defaultdict(lambda: {"passed": 0, "failed": {}})
 
 
@@ -112,7 +135,8 @@ def names_of(item: pytest.Item) -> list[str]:
     for name in ("metric", "estimator", "metric_name"):
         if parameters is not None and name in parameters.params:
             return [_name(parameters.params[name])]
-    return [f"{item.path.stem.removeprefix('test_')}.{item.name.partition('[')[0]}"]
+    name = f"{item.path.stem.removeprefix('test_')}.{item.name.partition('[')[0]}"
+    return [next((row for start, row in TESTED.items() if name.startswith(start)), name)]
 
 
 def _name(tested: Any) -> str:
@@ -124,16 +148,16 @@ def _name(tested: Any) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep at most AT_MOST tests of each function, evenly spaced."""
-    most = int(os.environ.get("AT_MOST", "0"))
-    if not most:
-        return
+    """Keep at most AT_MOST tests of each function, evenly spaced; of them the tests of ROWS."""
     tests = defaultdict(list)
     for item in items:
         tests[tuple(names_of(item))].append(item)
+    rows = set(json.loads(os.environ.get("ROWS", "[]")))
+    most = int(os.environ.get("AT_MOST", "0")) or len(items)
     items[:] = [
         found[i * len(found) // most] if len(found) > most else found[i]
-        for found in tests.values()
+        for names, found in tests.items()
+        if not rows or rows & set(names)
         for i in range(min(most, len(found)))
     ]
 

@@ -70,9 +70,9 @@ def test_scipy_and_scikit_learn(backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_libraries_test_themselves(backend: str) -> None:
     measure = runpy.run_path(str(DOCS / "generate_clients.py"))["measure"]
-    found = measure("scikit-learn", backend, ["tests/test_naive_bayes.py"])
+    found = measure("scikit-learn", backend, files=["tests/test_naive_bayes.py"])
     assert found == {"GaussianNB": {"passed": 8, "failed": {}}}
-    found = measure("SciPy", backend, ["linalg/tests/test_procrustes.py"])
+    found = measure("SciPy", backend, files=["linalg/tests/test_procrustes.py"])
     assert set(found) == {"orthogonal_procrustes"}
     assert found["orthogonal_procrustes"]["passed"] > 0
     assert not found["orthogonal_procrustes"]["failed"]

@@ -132,6 +132,24 @@ def test_full_precision_of_numbers(backend: str) -> None:
     assert_close(host(na.multiply(0.1, on(backend, [1.0], "float64"))), x * 0.1, rtol=0.0, atol=0.0)
 
 
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("op", ["add", "divide", "floor_divide", "pow", "maximum", "less"])
+def test_a_number_of_numpy_on_either_side(op: str, backend: str) -> None:
+    function, x = getattr(na, op), on(backend, [1.0, 2.0], "float64")
+    for number in (1.5, 1 / 3):
+        assert_close(host(function(np.float64(number), x)), host(function(number, x)))
+        assert_close(host(function(x, np.float64(number))), host(function(x, number)))
+
+
+@pytest.mark.parametrize("op", ["add", "divide", "pow", "minimum"])
+def test_tensorflow_takes_a_wide_number_as_a_weak_one(op: str) -> None:
+    function, x = getattr(na, op), on("tensorflow", [1.0, 2.0], "float32")
+    for number, array in ((np.float64(0.1), x), (x, np.float64(0.1))):
+        assert na.dtype_of(function(number, array)) is na.float32
+    chosen = na.where(on("tensorflow", [True, False], "bool"), np.float64(0.1), x)
+    assert na.dtype_of(chosen) is na.float32
+
+
 def test_two_frameworks_in_one_call() -> None:
     message = (
         "add: got arrays of numpy and of torch in one call. Move one of them first, "
@@ -206,6 +224,16 @@ def test_result_type_and_can_cast() -> None:
     assert not na.can_cast(na.int16, na.uint16)
     with pytest.raises(DtypeError, match="result_type: got no argument"):
         na.result_type()
+
+
+@pytest.mark.skipif(
+    np.lib.NumpyVersion(np.__version__) < "2.4.0", reason="NumPy asks for __numpy_dtype__ since 2.4"
+)
+def test_numpy_takes_dtypes() -> None:
+    for dtype in dtypes.ALL:
+        if dtype is not dtypes.bfloat16:
+            assert np.dtype(dtype) == np.dtype(dtype.name)  # type: ignore[call-overload]
+    assert np.eye(2, dtype=na.float32).dtype == np.float32  # type: ignore[call-overload]
 
 
 DTYPE_PAIRS = [(a, b) for a in dtypes.ALL for b in dtypes.ALL if na.bfloat16 not in (a, b)]

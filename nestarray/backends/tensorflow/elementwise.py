@@ -19,6 +19,7 @@ from nestarray.backends.tensorflow.promotion import (
     promoting,
 )
 from nestarray.numerics import division, powers
+from nestarray.typing import NUMBERS
 
 
 def _negative_unsigned(x: Any) -> Any:
@@ -97,7 +98,7 @@ def _remainder(x1: Any, x2: Any) -> Any:
 
 def _pow(x1: Any, x2: Any) -> Any:
     dtype = x1.dtype
-    is_number = not hasattr(x2, "dtype")
+    is_number = isinstance(x2, NUMBERS)
     if dtype.is_integer:
         x2 = tf.constant(x2, dtype) if is_number else x2
         if dtype.is_unsigned:  # no kernel; int64 has the same bits
@@ -148,7 +149,7 @@ def _sharing(native: Callable[..., Any], precedes: Callable[..., Any]) -> Callab
         return native(tf.stop_gradient(x1), tf.stop_gradient(x2)), gradient  # for accumulators
 
     def call(x1: Any, x2: Any) -> Any:
-        is_number = not hasattr(x2, "dtype")
+        is_number = isinstance(x2, NUMBERS)
         if x1.dtype.is_floating and (is_watched(x1) or (not is_number and is_watched(x2))):
             return watched(x1, tf.constant(x2, x1.dtype) if is_number else x2)
         return native(x1, x2)

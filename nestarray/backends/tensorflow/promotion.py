@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from nestarray.backends import promotion
 from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.typing import NUMBERS
 
 
 def cast(x: Any, dtype: Any) -> Any:
@@ -87,7 +88,7 @@ def number_first(native: Callable[..., Any]) -> Callable[..., Any]:
     float32."""
 
     def call(x1: Any, x2: Any, /) -> Any:
-        if x1.__class__ in (float, int, bool, complex):
+        if isinstance(x1, NUMBERS):  # np.float64, which is a float, too
             x1 = tf.constant(x1, x2.dtype)
         return native(x1, x2)
 

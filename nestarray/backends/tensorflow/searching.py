@@ -13,11 +13,12 @@ from nestarray.backends.tensorflow.indexing import take_along_axis
 from nestarray.backends.tensorflow.order import comparable
 from nestarray.backends.tensorflow.promotion import cast, promoted, truth
 from nestarray.numerics.results import TopKResult
+from nestarray.typing import NUMBERS
 
 
 def _where(condition: Any, x1: Any, x2: Any) -> Any:
     # In a graph TensorFlow converts a number as first operand to float32.
-    if x1.__class__ in (int, float, complex):
+    if isinstance(x1, NUMBERS):
         x1 = tf.constant(x1, x2.dtype)
     return tf.where(condition, x1, x2)
 
