@@ -79,7 +79,7 @@ def _noise(module: Any, images: Any) -> Any:
     import torch
 
     torch.manual_seed(0)
-    return torch.rand(len(images), module.embeddings.num_patches)
+    return torch.rand(len(images), module.embeddings.patch_embeddings.num_patches)
 
 
 def page(rows: dict[str, dict[str, str]]) -> str:

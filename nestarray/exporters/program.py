@@ -15,8 +15,10 @@ import numpy as np
 from nestarray import nn, ops, tree
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
+from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, ConversionError, MissingOpError
 from nestarray.graph.graph import Graph, SourceNames
+from nestarray.graph.precision import in_dtypes
 from nestarray.importers.module import GraphModule
 from nestarray.typing import Array
 
@@ -105,13 +107,35 @@ class Program:
     def _moved(self, x: Any) -> Any:
         return ops.to_backend(x, self.backend) if isinstance(x, np.ndarray) else x
 
-    def map_constants(self, fn: Callable[[Array], Array]) -> Program:
-        """The program with a function applied to the constants of its graphs."""
-        graphs = {
-            train: graph.replace(constants=graph.constants.map(fn))
-            for train, graph in self.graphs.items()
-        }
-        return dataclasses.replace(self, graphs=graphs)
+    def converted(
+        self,
+        values: Mapping[str, Array],
+        fn: Callable[[Array], Array],
+        changes: Mapping[DType, DType],
+    ) -> Program:
+        """The program with other arrays.
+
+        Args:
+            values: path → parameter or state.
+            fn: applied to the constants of the graphs.
+            changes: dtype of the graphs → its replacement.
+        """
+
+        def of(graph: Graph) -> Graph:
+            moved = graph.replace(v=_filled(graph.v, values), s=_filled(graph.s, values))
+            moved = in_dtypes(moved, changes) if changes else moved
+            return moved.replace(constants=moved.constants.map(fn))
+
+        module = self.module
+        if module is not None:
+            module = module.with_variables(_filled(module.v, values), _filled(module.s, values))
+        return dataclasses.replace(
+            self,
+            v={path: values[path] for path in self.v},
+            s={path: values[path] for path in self.s},
+            graphs={train: of(graph) for train, graph in self.graphs.items()},
+            module=module,
+        )
 
 
 def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = None) -> Program:

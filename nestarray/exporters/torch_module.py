@@ -10,6 +10,8 @@ from typing import Any
 
 import torch
 
+from nestarray import backends, dtypes
+from nestarray.dtypes import DType
 from nestarray.exporters.program import Program
 
 
@@ -82,14 +84,30 @@ class TorchModule(torch.nn.Module):
         return output
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Any:
-        """Move and cast the constants of the program with the parameters."""
+        """Move and cast the program with the parameters: its constants, and the dtypes of calls."""
+        program = self._program
         super()._apply(fn, recurse)
-        self._program = self._program.map_constants(fn)
+        values = {path: getattr(owner, name) for path, (owner, name) in self._places.items()}
+        changes = {}
+        for dtype in _floating_dtypes(program):
+            native = backends.core("torch").native_dtype(dtype)
+            changes[dtype] = dtypes.dtype_of(fn(torch.empty(0, dtype=native)))
+        changes = {old: new for old, new in changes.items() if new is not old}
+        values = {path: x.detach() for path, x in values.items()}
+        self._program = program.converted(values, fn, changes)
         return self
 
     def extra_repr(self) -> str:
         """The name of the source."""
         return self._program.name
+
+
+def _floating_dtypes(program: Program) -> set[DType]:
+    """The floating dtypes of the variables; of the inputs, if no variable is floating."""
+    found = {dtypes.dtype_of(x) for x in (*program.v.values(), *program.s.values())}
+    floating = {dtype for dtype in found if dtype.is_floating}
+    inputs = [node.aval.dtype for g in program.graphs.values() for node in g.inputs if node.aval]
+    return floating or {dtype for dtype in inputs if dtype.is_floating}
 
 
 class _WithExtraState(torch.nn.Module):

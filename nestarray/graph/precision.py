@@ -1,16 +1,16 @@
-"""Computation in 32 bits of what the source computes in 64: for JAX without x64.
+"""Computation in other dtypes than the source's.
 
-JAX keeps 64-bit integers in 32 bits by itself. For floating numbers it is asked for, because it
-changes results: `in_float32` replaces the dtypes of variables and calls.
+JAX without x64 keeps 64-bit integers in 32 bits by itself. For floating numbers it is asked for,
+because it changes results: `in_dtypes` replaces the dtypes of variables and calls.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops
-from nestarray.container import Container
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.errors.text import counted, listed
@@ -36,7 +36,7 @@ def with_float64(graph: Graph, float64: str | None) -> Graph:
     """
     if float64 not in (None, "float32"):
         raise ArgumentError(f"to_backend: float64: got {float64!r}, expected None or 'float32'")
-    return graph if float64 is None else _in_float32(graph)
+    return graph if float64 is None else in_dtypes(graph, _NARROW)
 
 
 def wide_calls(graph: Graph) -> list[Node]:
@@ -101,49 +101,77 @@ def _is_wide(node: Node) -> bool:
     )
 
 
-def _in_float32(graph: Graph) -> Graph:
-    new: dict[Node, Node] = {}
-    nodes = [_narrow_node(node, new) for node in graph.nodes]
+def in_dtypes(graph: Graph, changes: Mapping[DType, DType]) -> Graph:
+    """The graph that computes in other dtypes: its inputs, variables, calls and numbers.
+
+    Finite numbers stay finite: the limits of the old dtype, as in masks, become those of the new.
+
+    Args:
+        graph: any graph.
+        changes: floating or complex dtype → its replacement.
+    """
+    change = _Change(changes, {})
+    nodes = [change.node(node) for node in graph.nodes]
     variables = {
-        letter: _narrow_arrays(getattr(graph, letter)) for letter in ("v", "s", "constants")
+        letter: getattr(graph, letter).map(change.array) for letter in ("v", "s", "constants")
     }
     return graph.replace(
         nodes=nodes,
-        signature=_narrow(graph.signature, new),
-        output=_narrow(graph.output, new),
-        state_updates={path: new[node] for path, node in graph.state_updates.items()},
+        signature=change.nest(graph.signature),
+        output=change.nest(graph.output),
+        state_updates={path: change.new[node] for path, node in graph.state_updates.items()},
         reference=derived_source(graph),
         **variables,
     )
 
 
-def _narrow_node(node: Node, new: dict[Node, Node]) -> Node:
-    args, kwargs = _narrow((node.args, node.kwargs), new)
-    aval = node.aval and Aval(node.aval.shape, _NARROW.get(node.aval.dtype, node.aval.dtype))
-    new[node] = dataclasses.replace(node, args=args, kwargs=kwargs, aval=aval)
-    return new[node]
+class _Change:
+    """Replaces dtypes in the nodes and arrays of a graph.
 
+    Args:
+        dtypes: dtype → its replacement.
+        new: node → its replacement, of the nodes that were replaced outside of a body.
+    """
 
-def _narrow(value: Any, new: dict[Node, Node]) -> Any:
-    def of_leaf(leaf: Any) -> Any:
+    def __init__(self, changes: Mapping[DType, DType], new: Mapping[Node, Node]) -> None:
+        self.dtypes, self.new = changes, dict(new)
+        limits = {dtypes.finfo(old).max: dtypes.finfo(new).max for old, new in changes.items()}
+        self.numbers = limits | {-old: -new for old, new in limits.items()}
+
+    def node(self, node: Node) -> Node:
+        args, kwargs = self.nest((node.args, node.kwargs))
+        aval = node.aval and Aval(
+            node.aval.shape, self.dtypes.get(node.aval.dtype, node.aval.dtype)
+        )
+        self.new[node] = dataclasses.replace(node, args=args, kwargs=kwargs, aval=aval)
+        return self.new[node]
+
+    def nest(self, nest: Any) -> Any:
+        return map_leaves(self._leaf, nest)
+
+    def _leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, Node):
-            return new[leaf]
+            return self.new[leaf]
         if isinstance(leaf, Body):
-            return _narrow_body(leaf, new)
-        return _NARROW.get(leaf, leaf) if isinstance(leaf, DType) else leaf
+            return _Change(self.dtypes, self.new)._body(leaf)
+        if isinstance(leaf, DType):
+            return self.dtypes.get(leaf, leaf)
+        return self.numbers.get(leaf, leaf) if isinstance(leaf, float) else leaf
 
-    return map_leaves(of_leaf, value)
+    def _body(self, body: Body) -> Body:
+        return dataclasses.replace(
+            body,
+            parameters=map_leaves(self.node, body.parameters),
+            nodes=[self.node(node) for node in body.nodes],
+            output=self.nest(body.output),
+        )
 
-
-def _narrow_body(body: Body, outer: dict[Node, Node]) -> Body:
-    new = dict(outer)
-    return dataclasses.replace(
-        body,
-        parameters=map_leaves(lambda node: _narrow_node(node, new), body.parameters),
-        nodes=[_narrow_node(node, new) for node in body.nodes],
-        output=_narrow(body.output, new),
-    )
-
-
-def _narrow_arrays(c: Container) -> Container:
-    return c.map(lambda x: ops.astype(x, _NARROW.get(dtypes.dtype_of(x), x.dtype), copy=False))
+    def array(self, x: Any) -> Any:
+        old = dtypes.dtype_of(x)
+        new = self.dtypes.get(old, old)
+        if new is old:
+            return x
+        most = dtypes.finfo(new).max
+        if most < dtypes.finfo(old).max and new.kind == "float":
+            x = ops.where(ops.isinf(x), x, ops.clip(x, -most, most))
+        return ops.astype(x, new)

@@ -78,6 +78,54 @@ def test_torch_optimizers_precision_copies_and_devices(model: Any, images: np.nd
     assert native.to("meta").get_parameter("fc.weight").is_meta
 
 
+class Masked(torch.nn.Module):
+    """Attention whose mask has the limit of the dtype, with a table of positions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.inner = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        table = torch.linspace(0.0, 1.0, 4, dtype=x.dtype)
+        x = self.inner(x + table)
+        scores = x @ x.mT
+        hidden = torch.ones(3, 3, dtype=torch.bool).triu(1)
+        return scores.masked_fill(hidden, torch.finfo(x.dtype).min).softmax(-1) @ x
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"),
+    [(torch.float64, 1e-12), (torch.bfloat16, 2e-2), (torch.float16, 2e-3)],
+)
+def test_torch_modules_compute_in_the_dtype_of_the_parameters(
+    model: Any, images: np.ndarray, dtype: torch.dtype, tolerance: float
+) -> None:
+    x = torch.randn(2, 3, 4)
+    pairs = [
+        (ConvNet().eval(), model.to_torch_module(), torch.tensor(images).to(dtype)),
+        (Masked(), na.to_module(Masked(), x).to_torch_module(), x.to(dtype)),
+    ]
+    for source, native, given in pairs:
+        native.load_state_dict(source.state_dict())
+        source, native = source.to(dtype), native.to(dtype)
+        assert {p.dtype for p in native.parameters()} == {dtype}
+        want = source(given)
+        torch.testing.assert_close(native(given), want, rtol=tolerance, atol=tolerance)
+        single = copy.deepcopy(native).float()
+        near = max(tolerance, 1e-5)
+        torch.testing.assert_close(single(given.float()), want.float(), rtol=near, atol=near)
+        with pytest.raises(errors.DtypeError, match="the graph was traced with float32"):
+            single(given)
+        native.train()(given).square().mean().backward()
+        assert all(p.grad.dtype is dtype for p in native.parameters())
+
+
+def test_torch_modules_without_parameters_compute_in_other_dtypes() -> None:
+    native = na.trace_graph(lambda x: x * 1.5, torch.ones(3)).to_torch_module().half()
+    assert native(torch.ones(3, dtype=torch.float16)).dtype is torch.float16
+
+
 def test_torch_seeds_determine_dropout(model: Any, images: np.ndarray) -> None:
     native, x = model.to_torch_module().train(), torch.tensor(images)
     outputs = []
