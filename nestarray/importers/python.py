@@ -20,7 +20,6 @@ from nestarray.graph.record.recorder import Recorder, Traced, line_of
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_of
 from nestarray.importers.protocol import Imported, Request
-from nestarray.importers.unsupported import unsupported
 from nestarray.nn.module import Module
 from nestarray.proof.source import Loss, Result, call_gradients, differentiated
 from nestarray.transforms.recording import recording
@@ -35,7 +34,7 @@ class PythonImporter:
         """Whether the source is a module of nestarray, or a function that may use `na`."""
         if isinstance(request.source, Module):
             return True
-        return callable(request.source) and unsupported(request.source) is None
+        return callable(request.source)
 
     def keywords(self, source: Any) -> frozenset[str]:
         """None: all are arguments of the source."""

@@ -13,7 +13,6 @@ from nestarray.graph.precision import with_float64
 from nestarray.importers.coverage import missing_ops
 from nestarray.importers.protocol import Importer, Request, importer_of
 from nestarray.importers.size_spec import SizeSpec
-from nestarray.importers.unsupported import unsupported
 from nestarray.nn.module import Module
 
 
@@ -41,6 +40,9 @@ def trace_graph(
             `Container.from_flax` and its siblings; and an ``objax.Module``, with Objax's names.
             ``v="params"`` names the argument of a JAX function that holds its variables. An
             ``eqx.nn.State`` among the arguments is state.
+            A model or a layer of Keras 3 is read on any backend of Keras, with the paths of
+            `Container.from_keras`; a ``tf.function``, a ``tf.Module`` and a function of tensors
+            that uses TensorFlow as concrete functions; of a SavedModel, ``signature=`` names one.
             The source is not changed; the graph shares the memory of its variables.
         *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. An argument
             with the name of a setting is passed by position or with an underscore: ``train_=x``
@@ -69,8 +71,7 @@ def trace_graph(
     Raises:
         ArgumentError: `source` has another type or does not accept the example, the example has
             no array, or `train` is given for a function.
-        ConversionError: `source` is of a library that cannot be imported yet (Keras,
-            TensorFlow), torch cannot export the module, the code needs the value of an array, or
+        ConversionError: torch cannot export the module, the code needs the value of an array, or
             the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.
         MissingOpError: the module uses operations without a frontend function; lists all.
@@ -108,7 +109,6 @@ def select_importer(request: Request) -> Importer:
 
     Raises:
         ArgumentError: there is none, or the example does not fit the source's signature.
-        ConversionError: the source is of a library without an importer.
     """
     if isinstance(request.source, type):
         raise ArgumentError(
@@ -117,7 +117,7 @@ def select_importer(request: Request) -> Importer:
         )
     importer = importer_of(request)
     if importer is None:
-        raise unsupported(request.source) or ArgumentError(
+        raise ArgumentError(
             f"trace_graph: source: got {type(request.source).__name__}, expected a torch.nn.Module, "
             "a nestarray.nn.Module or a function over na"
         )

@@ -26,6 +26,7 @@ from nestarray.frontends.tensorflow import image as image
 from nestarray.frontends.tensorflow import math as math
 from nestarray.frontends.tensorflow import nn as nn
 from nestarray.frontends.tensorflow import random as random
+from nestarray.frontends.tensorflow import raw_ops as raw_ops
 from nestarray.frontends.tensorflow import signal as signal
 from nestarray.frontends.tensorflow.conversion import *
 from nestarray.frontends.tensorflow.data_type import *
@@ -33,4 +34,4 @@ from nestarray.frontends.tensorflow.math import abs as abs
 from nestarray.frontends.tensorflow.math import add as add
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
-_public_namespace(__name__, "image", "math", "nn", "random", "signal")
+_public_namespace(__name__, "image", "math", "nn", "random", "raw_ops", "signal")

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from nestarray import backends, dtypes
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
+from nestarray.importers import keras
 from nestarray.importers.jax import objax
 from nestarray.importers.jax.places import named_modules
 from nestarray.importers.protocol import Request, training_of_function
@@ -45,6 +46,7 @@ KEYWORDS = {
     "equinox": frozenset(),
     "haiku": frozenset([*_MODES, "params", "state", "rng"]),
     "objax": frozenset(_MODES),
+    "keras": frozenset(),
     "": frozenset(["v"]),
 }
 
@@ -75,7 +77,9 @@ class Program:
 
 
 def kind_of(source: Any) -> str:
-    """``"nnx"``, ``"linen"``, ``"equinox"``, ``"haiku"``, ``"objax"``, or empty for others."""
+    """``"nnx"``, ``"linen"``, ``"equinox"``, ``"haiku"``, ``"objax"``, ``"keras"``; else empty."""
+    if keras.keras_backend(source) == "jax":
+        return "keras"
     for cls in type(source).__mro__:
         where = cls.__module__, cls.__name__
         if where[0].startswith("flax.nnx") and where[1] == "Module":
@@ -103,6 +107,7 @@ def program_of(request: Request) -> Program:
         "equinox": _equinox,
         "haiku": _haiku,
         "objax": _objax,
+        "keras": _keras,
         "": _function,
     }
     return _with_state(made[kind_of(request.source)](request))
@@ -482,6 +487,24 @@ def _objax(request: Request) -> Program:
             return module(*args, **kwargs), new
 
     return Program(type(module).__name__, run, module, request.args, kwargs, v, s)
+
+
+def _keras(request: Request) -> Program:
+    model = request.source
+    keras.check_built(model)
+    settings = keras.mode(model, train=request.train)
+    v, s = [
+        Container.from_flat_dict({variable.path: variable.value for variable in variables})
+        for variables in (model.trainable_variables, model.non_trainable_variables)
+    ]
+
+    def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        output, new = model.stateless_call(
+            list(v.leaves()), list(s.leaves()), *args, **kwargs, **settings
+        )
+        return output, dict(zip(s.paths(), new, strict=True)) if request.train else {}
+
+    return Program(type(model).__name__, run, model.call, request.args, request.kwargs, v, s)
 
 
 def _parted(

@@ -19,6 +19,7 @@ from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.islands import island
+from nestarray.importers.keras import keras_backend
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Imported, Request, training_of_function
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
@@ -27,6 +28,7 @@ from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.exporting import export, in_mode, quiet
 from nestarray.importers.torch.external_random import warn_external_random
 from nestarray.importers.torch.islands import island_arguments
+from nestarray.importers.torch.keras import keras_module
 from nestarray.importers.torch.known_values import (
     depends_on_values,
     is_mask,
@@ -65,6 +67,8 @@ class TorchImporter:
     def read(self, request: Request) -> Imported:
         """Export the module; see `Importer.read`."""
         source = request.source
+        if keras_backend(source):
+            source = keras_module(source)
         args, kwargs = request.args, request.kwargs
         if request.train and not is_module(source):
             raise training_of_function()

@@ -84,7 +84,9 @@ class Philox(NamedTuple):
 
 
 def philox(seed: Any) -> Philox:
-    """Return the stream of a seed."""
+    """Return the stream of a seed; a stream is returned unchanged."""
+    if isinstance(seed, Philox):
+        return seed
     words = seed_words(seed)
     key = [na.full_like(words[0], word) for word in _SCRAMBLING_KEY]
     mixed = bit_generators.philox4x32(na, words, key)

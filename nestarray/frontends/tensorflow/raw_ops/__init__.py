@@ -1,0 +1,13 @@
+"""The operations of concrete functions, by their types.
+
+Upstream: https://www.tensorflow.org/api_docs/python/tf/raw_ops
+"""
+
+from nestarray.frontends.tensorflow.raw_ops.contraction import *
+from nestarray.frontends.tensorflow.raw_ops.convolution import *
+from nestarray.frontends.tensorflow.raw_ops.elementwise import *
+from nestarray.frontends.tensorflow.raw_ops.indexing import *
+from nestarray.frontends.tensorflow.raw_ops.linalg import *
+from nestarray.frontends.tensorflow.raw_ops.pooling import *
+from nestarray.frontends.tensorflow.raw_ops.reduction import *
+from nestarray.frontends.tensorflow.raw_ops.shaping import *

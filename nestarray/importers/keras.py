@@ -1,0 +1,38 @@
+"""Models and layers of Keras, which each backend of Keras has its importer for.
+
+Keras is not imported here: a model exists only if it has been.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from nestarray.errors import ArgumentError
+
+
+def keras_backend(source: Any) -> str:
+    """The backend of Keras, if the source is a model or a layer of it; else empty."""
+    is_layer = any(
+        cls.__module__.startswith("keras.") and cls.__name__ == "Layer"
+        for cls in type(source).__mro__
+    )
+    return sys.modules["keras"].backend.backend() if is_layer else ""
+
+
+def check_built(layer: Any) -> None:
+    """Raise an error for a layer without variables.
+
+    Raises:
+        ArgumentError: the layer is not built.
+    """
+    if not layer.built:
+        raise ArgumentError(
+            f"trace_graph: source: got a {type(layer).__name__} that is not built, so that it has no "
+            "variables yet; call it on an input, or its build(input_shape), first"
+        )
+
+
+def mode(layer: Any, *, train: bool) -> dict[str, bool]:
+    """The keyword that selects the behaviour of a layer, if it takes one."""
+    return {"training": train} if getattr(layer, "_call_has_training_arg", False) else {}

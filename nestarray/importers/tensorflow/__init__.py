@@ -1,0 +1,15 @@
+"""The importer of Keras models, ``tf.function``, ``tf.Module`` and SavedModels.
+
+- `selection`: accepted sources; `models`: a source as a concrete function with named variables.
+- `importer`: the translation of its operations; `known_values`: shape arithmetic; `sizes`: open
+  sizes; `loops`: While as scan; `tensor_lists`: TensorLists as stacked arrays;
+  `custom_gradients`: the rules of ``tf.custom_gradient``; `places`: lines and layers.
+- `source`: the concrete function as the reference of proofs.
+"""
+
+from __future__ import annotations
+
+from nestarray.importers import protocol
+from nestarray.importers.tensorflow.importer import TensorFlowImporter
+
+protocol.register(TensorFlowImporter())

@@ -1,0 +1,392 @@
+"""If, Case and While as choices and loops of graphs."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from nestarray import dtypes, ops
+from nestarray.graph.builder import Place
+from nestarray.graph.node import Aval, Body, Node
+from nestarray.importers.tensorflow import loops, operations
+from nestarray.importers.tensorflow.operations import Cell
+from nestarray.importers.tensorflow.sizes import Dim
+from nestarray.importers.tensorflow.source import Equation, Part
+from nestarray.importers.tensorflow.tensor_lists import TensorList, element, stacked
+from nestarray.importers.tensorflow.values import Value
+from nestarray.transforms import cond, scan, switch, while_loop
+
+if TYPE_CHECKING:
+    from nestarray.importers.tensorflow.importer import Translation
+
+
+class ControlFlow:
+    """Translates the calls of one program that choose or repeat.
+
+    Args:
+        of: the translation of the program.
+    """
+
+    def __init__(self, of: Translation) -> None:
+        self.of, self.builder = of, of.builder
+
+    def call(self, op: Any, inputs: list[Any]) -> list[Any]:
+        """The results of an operation with functions."""
+        return self._loop(op, inputs) if "While" in op.type else self._choice(op, inputs)
+
+    # -- choices -------------------------------------------------------------------------------
+
+    def _choice(self, op: Any, inputs: list[Any]) -> list[Any]:
+        index, *operands = inputs
+        graphs = operations.functions_of(op)
+        is_case = op.type.endswith("Case")
+        if index.known is not None and index.known.dtype != object:
+            number = int(index.known) if is_case else 0 if index.known else 1
+            chosen = graphs[number if 0 <= number < len(graphs) else -1]
+            return self.inlined(op, chosen, operands)
+        written = [i - 1 for i in operations.written_inputs(op)]
+        equation = self._equation(op, inputs, written, 1)
+        forms: list[list[Any]] = []
+        bodies = []
+        for i, graph in enumerate(graphs):
+            name = f"branch_{i}" if is_case else ("then", "otherwise")[i]
+            with self._body(op, name, {}) as body:
+                given = [Cell(x.value) if i in written else x for i, x in enumerate(operands)]
+                results = self._run(graph, given)
+                forms.append(results)
+                cells = [self.of.node(given[i].value) for i in written]
+                body.output = (*map(self._array, results), *cells)
+            bodies.append(body)
+        place = self.of.place(op)
+        if is_case:
+            node = self.builder.call(
+                "switch", switch, "na.switch", (self._branch_index(index, len(bodies)), bodies),
+                place=place, origin=op.type,
+            )  # fmt: skip
+        else:
+            node = self.builder.call(
+                "cond", cond, "na.cond", (self._truth(index), *bodies), place=place, origin=op.type
+            )
+        found: list[Any] = []
+        for i, (x, form) in enumerate(zip(op.outputs, forms[0], strict=True)):
+            found.append(self._result(equation, node, i, i, form, x))
+        for k, i in enumerate(written):
+            at = len(op.outputs) + k
+            operands[i].value = self._part(equation, at, self.builder.item(node, at))
+        return found
+
+    def _branch_index(self, index: Value, count: int) -> Node:
+        """The index with the last branch for numbers out of range."""
+        node = self.of.node(index)
+        is_below = self.builder.call("less", ops.less, "na.less", (node, 0))
+        return self.builder.call("index", ops.where, "na.where", (is_below, count - 1, node))
+
+    def _truth(self, value: Value) -> Node:
+        node = self.of.node(value)
+        if node.aval is not None and node.aval.dtype is dtypes.bool:
+            return node
+        return self.builder.call("is_true", ops.not_equal, "na.not_equal", (node, 0))
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def _loop(self, op: Any, inputs: list[Any]) -> list[Any]:
+        condition, body = operations.functions_of(op)
+        steps = loops.steps_of(condition, body, inputs)
+        if steps.length == 0 and steps.is_exact:
+            return inputs
+        written = operations.written_inputs(op)
+        equation = self._equation(op, inputs, written, 0)
+        run = _Loop(self, op, inputs, steps, written)
+        if steps.length is None:
+            found = run.as_while(condition, body)
+        else:
+            found = run.as_scan(condition, body)
+        results: list[Any] = []
+        for i, value in enumerate(found):
+            if isinstance(value, TensorList) and value not in inputs:
+                value.of = None if equation is None else self.of.part(equation, i)
+            elif isinstance(value, Node):
+                value = self._part(equation, i, value)
+            results.append(value)
+        for k, i in enumerate(written):
+            inputs[i].value = self._part(equation, len(op.outputs) + k, run.cells[i])
+            results[i] = inputs[i]
+        return results
+
+    # -- shared --------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _body(self, op: Any, name: str, parameters: dict[str, Any]) -> Iterator[Body]:
+        with self.of.inside(op), self.builder.body(name, parameters) as body:
+            self.of.depth += 1
+            try:
+                yield body
+            finally:
+                self.of.depth -= 1
+
+    def _run(self, graph: Any, given: Sequence[Any]) -> list[Any]:
+        """The outputs of a function's graph."""
+        env = dict(zip([x.ref() for x in graph.inputs], given, strict=True))
+        self.of.translate(graph, graph.outputs, env)
+        return [env[x.ref()] for x in graph.outputs]
+
+    def inlined(self, op: Any, graph: Any, given: Sequence[Any]) -> list[Any]:
+        """The outputs of a function that takes the place of its call."""
+        with self.of.inside(op):
+            return self._run(graph, given)
+
+    def _array(self, value: Any) -> Any:
+        """The node of a result; of a list, the node of its stack."""
+        if isinstance(value, TensorList):
+            return stacked(self.builder, self.of.sizes, value, None, "a branch")
+        return self.of.node(value.value if isinstance(value, Cell) else value)
+
+    def _equation(self, op: Any, inputs: list[Any], written: list[int], first: int) -> Any:
+        """The equation of a call; None in a body."""
+        if self.of.depth:
+            return None
+        given = [self.of.given(x, at) for x, at in zip(inputs, op.inputs)]
+        equation = Equation(op, given, self.of.place(op), tuple([i + first for i in written]))
+        self.of.add(equation, None)
+        return equation
+
+    def _part(self, equation: Any, index: int, node: Node) -> Value:
+        if equation is None:
+            return Value(node)
+        if equation.is_single:
+            self.of.name(equation, node)
+            return Value(node, equation)
+        return self.of.add(Part(equation, index), node)
+
+    def _result(
+        self, equation: Any, node: Node, at: int, index: int, form: Any, tensor: Any
+    ) -> Any:
+        aval = self.of.aval(tensor)
+        if isinstance(form, TensorList):
+            found = self.builder.item(node, at)
+            of = None if equation is None else self.of.part(equation, index)
+            return TensorList(found, form.length, form.aval, of=of)
+        return self._part(equation, index, self.builder.item(node, at, aval=aval))
+
+
+class _Loop:
+    """One loop.
+
+    Attributes:
+        cells: index of a variable that the loop writes → the node of its last value.
+    """
+
+    def __init__(
+        self, flow: ControlFlow, op: Any, inputs: list[Any], steps: loops.Steps, written: list[int]
+    ) -> None:
+        self.flow, self.op, self.inputs, self.steps, self.written = flow, op, inputs, steps, written
+        self.of, self.builder = flow.of, flow.builder
+        self.cells: dict[int, Node] = {}
+        self.place: Place = self.of.place(op)
+        self.carried = [
+            i
+            for i, x in enumerate(inputs)
+            if i in written or (i not in steps.fixed and not isinstance(x, Cell))
+        ]
+
+    def as_while(self, condition: Any, body: Any) -> list[Any]:
+        """The loop as `while_loop`: no counter ends it."""
+        avals, start = self._carry(body)
+        bodies = []
+        for name, graph in (("go_on", condition), ("step", body)):
+            with self.flow._body(self.op, name, {"carry": avals}) as made:
+                given = self._given(made.parameters[0], {})
+                found = self.flow._run(graph, given)
+                if name == "go_on":
+                    made.output = self.of.node(found[0])
+                else:
+                    made.output = tuple([self._next(i, found, given) for i in self.carried])
+            bodies.append(made)
+        node = self.builder.call(
+            "while_loop", while_loop, "na.while_loop", (*bodies, start), place=self.place,
+            origin=self.op.type,
+        )  # fmt: skip
+        return self._results(node, body, {})
+
+    def as_scan(self, condition: Any, body: Any) -> list[Any]:
+        """The loop as `scan`, with steps that keep the values if the loop may end before."""
+        rows, columns = self._rows(body), self._columns(body)
+        self.carried = [i for i in self.carried if i not in columns and i not in rows]
+        avals, start = self._carry(body)
+        of_rows = [element(rows[i]) for i in rows]
+        masked = not self.steps.is_exact
+        if masked:
+            avals = [*avals, Aval((), dtypes.bool)]
+            start = (*start, self.of.node(Value(known=np.asarray(True))))
+        with self.flow._body(self.op, "step", {"carry": avals, "row": of_rows}) as made:
+            carry, row = made.parameters
+            read = dict(zip(rows, row, strict=True))
+            given = self._given(carry, read, columns)
+            go_on = None
+            if masked:
+                (more,) = self.flow._run(condition, given)
+                args = (carry[-1], self.of.node(more))
+                go_on = self.builder.call("go_on", ops.logical_and, "na.logical_and", args)
+            found = self.flow._run(body, given)
+            new = [self._next(i, found, given) for i in self.carried]
+            ys = [self.of.node(found[i].row) for i in columns]
+            if go_on is not None:
+                new = [self._chosen(go_on, a, b) for a, b in zip(new, carry[:-1], strict=True)]
+                new.append(go_on)
+                ys = [self._chosen(go_on, y, 0) for y in ys]
+            made.output = tuple(new), tuple(ys)
+        settings = {} if rows else {"length": self.of.sizes.node(self.steps.length)}
+        node = self.builder.call(
+            "scan", scan, "na.scan", (made, start, tuple(rows.values())), settings,
+            place=self.place, origin=self.op.type,
+        )  # fmt: skip
+        pair = [self.builder.item(node, i, name) for i, name in enumerate(("carry", "ys"))]
+        made_columns = {}
+        for k, i in enumerate(columns):
+            aval = found[i].aval
+            made_columns[i] = TensorList(
+                self.builder.item(pair[1], k, aval=_stacked_aval(aval, self.steps.length)),
+                self.steps.length,
+                aval,
+            )
+        return self._results(pair[0], body, made_columns, popped=set(rows) - self.steps.fixed)
+
+    def _chosen(self, go_on: Node, new: Any, old: Any) -> Node:
+        return self.builder.call("chosen", ops.where, "na.where", (go_on, new, old))
+
+    def _carry(self, body: Any) -> tuple[list[Aval | None], tuple[Any, ...]]:
+        """Shapes and first values of the variables that steps hand on."""
+        avals: list[Aval | None] = []
+        start = []
+        for i in self.carried:
+            x = self.inputs[i]
+            if isinstance(x, TensorList):
+                start.append(
+                    stacked(
+                        self.builder, self.of.sizes, x, self._written_aval(body, i), self.op.name
+                    )
+                )
+                avals.append(start[-1].aval)
+            else:
+                start.append(self.of.node(x.value if isinstance(x, Cell) else x))
+                avals.append(
+                    start[-1].aval if isinstance(x, Cell) else self.of.aval(body.inputs[i])
+                )
+        return avals, tuple(start)
+
+    def _written_aval(self, body: Any, index: int) -> Aval | None:
+        """Shape and dtype of the elements that a step writes into a list."""
+        for op in loops.readers(body, index):
+            if op.type in ("TensorListSetItem", "TensorListPushBack"):
+                return self.of.aval(op.inputs[-1])
+        return None
+
+    def _given(
+        self, carry: Sequence[Node], rows: dict[int, Node], columns: Sequence[int] = ()
+    ) -> list[Any]:
+        """The arguments of a function of the loop."""
+        given = list(self.inputs)
+        for i, node in zip(self.carried, carry):
+            x = self.inputs[i]
+            if isinstance(x, TensorList):
+                given[i] = TensorList(node, x.length, element(node) or x.aval)
+            else:
+                given[i] = Cell(Value(node)) if isinstance(x, Cell) else Value(node)
+        for i, node in rows.items():
+            x = self.inputs[i]
+            given[i] = TensorList(None, x.length, x.aval, kind="row", row=Value(node))
+        for i in columns:
+            x = self.inputs[i]
+            given[i] = TensorList(None, x.length, x.aval, kind="column")
+        return given
+
+    def _next(self, index: int, found: list[Any], given: list[Any]) -> Any:
+        if index in self.written:
+            return self.of.node(given[index].value)
+        value = found[index]
+        if isinstance(value, TensorList):
+            return stacked(self.builder, self.of.sizes, value, None, self.op.name)
+        return self.of.node(value)
+
+    def _results(
+        self, node: Node, body: Any, columns: dict[int, TensorList], popped: Any = ()
+    ) -> list[Any]:
+        """The last values of all variables: Nodes, lists, and unchanged first values."""
+        results = list(self.inputs)
+        for k, i in enumerate(self.carried):
+            x = self.inputs[i]
+            aval = self.of.aval(self.op.outputs[i])
+            item = self.builder.item(node, k, aval=aval)
+            if isinstance(x, TensorList):
+                results[i] = TensorList(item, x.length, x.aval)
+            elif isinstance(x, Cell):
+                self.cells[i] = item
+            else:
+                results[i] = item
+        for i in popped:
+            results[i] = TensorList(None, 0, self.inputs[i].aval)
+        for i, column in columns.items():
+            results[i] = column
+        return results
+
+    # -- rows ----------------------------------------------------------------------------------
+
+    def _is_step(self, body: Any, tensor: Any) -> bool:
+        return self.steps.is_step(loops.argument_of(body, tensor))
+
+    def _is_full(self, length: Any) -> bool:
+        """Whether a list has an element for each step."""
+        steps = self.steps.length
+        if isinstance(length, Dim) and isinstance(steps, Dim):
+            return bool(length.text) and length.text == steps.text
+        return length == steps if not isinstance(length, Dim) else False
+
+    def _rows(self, body: Any) -> dict[int, Node]:
+        """Index of a list of which each step reads one element → the array of the rows."""
+        found = {}
+        for i, x in enumerate(self.inputs):
+            if not isinstance(x, TensorList) or x.stack is None or not self._is_full(x.length):
+                continue
+            reading = loops.readers(body, i)
+            if i in self.steps.fixed:
+                is_read = all(
+                    op.type == "TensorListGetItem" and self._is_step(body, op.inputs[1])
+                    for op in reading
+                )
+                if is_read and reading and self.steps.is_exact:
+                    found[i] = x.stack
+            elif self.steps.is_exact and [op.type for op in reading] == ["TensorListPopBack"]:
+                output = loops.origin(body.outputs[i])
+                if output is reading[0].outputs[0]:
+                    found[i] = self.builder.call(
+                        "flip", ops.flip, "na.flip", (x.stack,), {"axis": 0}, aval=x.stack.aval
+                    )
+        return found
+
+    def _columns(self, body: Any) -> list[int]:
+        """The indices of the lists into which each step writes one element."""
+        found = []
+        for i, x in enumerate(self.inputs):
+            if not isinstance(x, TensorList) or i in self.steps.fixed:
+                continue
+            op = loops.origin(body.outputs[i]).op
+            if [other.name for other in loops.readers(body, i)] != [op.name]:
+                continue
+            is_set = (
+                op.type == "TensorListSetItem"
+                and self._is_step(body, op.inputs[1])
+                and self._is_full(x.length)
+                and (self.steps.is_exact or x.stack is None)
+            )
+            is_pushed = op.type == "TensorListPushBack" and x.length == 0 and self.steps.is_exact
+            if is_set or is_pushed:
+                found.append(i)
+        return found
+
+
+def _stacked_aval(aval: Aval | None, length: Any) -> Aval | None:
+    text = length.text if isinstance(length, Dim) else length
+    return None if aval is None or text == "" else Aval((text, *aval.shape), aval.dtype)

@@ -1,0 +1,355 @@
+"""Models, functions and SavedModels as concrete functions with named variables."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nestarray import backends, tree
+from nestarray.errors import ArgumentError, ConversionError
+from nestarray.graph.binding import argument_names
+from nestarray.importers import keras
+from nestarray.importers.patching import one_trace
+from nestarray.importers.protocol import Request, training_of_function
+from nestarray.importers.selection import variables_of
+from nestarray.importers.size_spec import Leaf, NativeSizes, SizeSpec
+from nestarray.importers.tensorflow.places import Layers
+from nestarray.importers.tensorflow.selection import kind_of
+
+#: Kind of source → the arguments of `trace_graph` that its signature need not have.
+KEYWORDS = {
+    "saved": frozenset(["signature"]),
+}
+_NATIVE = NativeSizes(lambda x: False, "", str)
+
+
+class Variable(NamedTuple):
+    """A variable of the source.
+
+    Attributes:
+        kind: ``"v"`` or ``"s"``.
+        path: in that Container.
+        native: the ``tf.Variable``.
+    """
+
+    kind: str
+    path: str
+    native: Any
+
+
+class Output(NamedTuple):
+    """What a traced function returns.
+
+    Attributes:
+        structure: of the output.
+        leaves: of the output; tensors, and other values that are part of the program.
+    """
+
+    structure: Any
+    leaves: list[Any]
+
+
+@dataclass
+class Program:
+    """A source, traced.
+
+    Attributes:
+        name: for the graph.
+        signed: the function whose parameters name the arguments.
+        args, kwargs: the example.
+        leaves, structure: of the example.
+        inputs: the indices of the arrays among the leaves.
+        axes: {axis: name} for each leaf.
+        concrete: the concrete function of the arrays.
+        output: of the source.
+        variables: all variables of a model; of a function, those that it reads.
+        layers: the layers that made the operations.
+    """
+
+    name: str
+    signed: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    leaves: list[Any]
+    structure: Any
+    inputs: list[int]
+    axes: list[dict[int, str]]
+    concrete: Any = None
+    output: Output = field(default_factory=lambda: Output(None, []))
+    variables: list[Variable] = field(default_factory=list)
+    layers: Layers = field(default_factory=Layers)
+
+
+def program_of(request: Request) -> Program:
+    """The program of a request's source, traced.
+
+    Raises:
+        ArgumentError: the model is not built, `train` is given for a function, or an input is
+            text or ragged.
+        ConversionError: TensorFlow cannot trace the source.
+    """
+    import tensorflow as tf
+
+    source, kwargs = request.source, dict(request.kwargs)
+    kind = kind_of(source)
+    name = _name_of(source)
+    function = _function_of(source, kind, kwargs, train=request.train)
+    args, kwargs = tree.map(_as_tensor, (tuple(request.args), kwargs))
+    found, structure = tree.flatten((args, kwargs))
+    leaves = list(found)
+    for x in leaves:
+        _check_input(name, x)
+    inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
+    signed = source.call if kind == "keras" else function
+    axes = _named_axes(request.sizes, signed, args, kwargs)
+    program = Program(name, signed, args, kwargs, leaves, structure, inputs, axes)
+    specs = [
+        tf.TensorSpec(
+            [None if i in axes[at] else n for i, n in enumerate(leaves[at].shape)], leaves[at].dtype
+        )
+        for at in inputs
+    ]
+
+    def flat(*arrays: Any) -> list[Any]:
+        filled = list(leaves)
+        for i, x in zip(inputs, arrays, strict=True):
+            filled[i] = x
+        given, named = tree.unflatten(structure, filled)
+        with program.layers.watched(source):
+            result = function(*given, **named)
+        found, form = tree.flatten(result)
+        program.output = Output(form, [_dense(name, x) for x in found])
+        return [x for x in program.output.leaves if tf.is_tensor(x)]
+
+    with one_trace, _explained(name):
+        program.concrete = tf.function(flat, autograph=False).get_concrete_function(*specs)
+    program.variables = _variables_of(source, kind, program.concrete)
+    return program
+
+
+def _name_of(source: Any) -> str:
+    name = getattr(source, "__name__", "")
+    return name if name.isidentifier() else type(source).__name__
+
+
+def _function_of(
+    source: Any, kind: str, kwargs: dict[str, Any], *, train: bool
+) -> Callable[..., Any]:
+    """The source as a function of the example; takes the keyword ``signature`` from `kwargs`."""
+    import tensorflow as tf
+
+    if kind == "saved":
+        return _signature(source, kwargs.pop("signature", None), train=train)
+    if kind == "keras":
+        keras.check_built(source)
+        return functools.partial(source, **keras.mode(source, train=train))
+    function = source.__call__ if kind == "module" else source
+    if kind == "module" and not callable(source):
+        raise ArgumentError(
+            f"trace_graph: source: got {type(source).__name__}, a tf.Module without __call__; pass one "
+            "of its methods"
+        )
+    takes = _modes(function)
+    if train and not takes:
+        raise training_of_function()
+    settings = {name: train for name in takes if name not in kwargs}
+    if kind in ("", "module") and not hasattr(function, "get_concrete_function"):
+        function = tf.function(function)
+    return functools.partial(function, **settings) if settings else function
+
+
+def _signature(source: Any, name: str | None, *, train: bool) -> Callable[..., Any]:
+    """A signature of a SavedModel, or the loaded object itself."""
+    if train:
+        raise ArgumentError(
+            "trace_graph: train=True: a SavedModel has the functions that it was saved with; pass "
+            "signature= or one of its methods"
+        )
+    known = list(source.signatures)
+    if name is None and callable(source):
+        return source
+    if name is None and len(known) == 1:
+        (name,) = known
+    if name not in known:
+        raise ArgumentError(
+            f"trace_graph: signature: got {name!r}, expected one of {', '.join(map(repr, known))}"
+        )
+    function = source.signatures[name]
+    names = list(function.structured_input_signature[1])
+
+    def call(*args: Any, **kwargs: Any) -> Any:  # signatures take their arguments by name
+        return function(**dict(zip(names, args)), **kwargs)
+
+    parameter = inspect.Parameter
+    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter(each, parameter.POSITIONAL_OR_KEYWORD) for each in names]
+    )
+    return call
+
+
+def _modes(function: Any) -> list[str]:
+    """The arguments by which a function selects the training behaviour."""
+    try:
+        known = inspect.signature(getattr(function, "python_function", function)).parameters
+    except (TypeError, ValueError):
+        return []
+    return [name for name in ("training", "is_training") if name in known]
+
+
+def _as_tensor(x: Any) -> Any:
+    """An array of NumPy as a tensor; other values unchanged."""
+    import tensorflow as tf
+
+    return tf.convert_to_tensor(x) if backends.backend_of_value(x) == "numpy" else x
+
+
+def _check_input(name: str, x: Any) -> None:
+    """Refuse inputs that no graph has."""
+    import tensorflow as tf
+
+    if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
+        kind = "ragged" if isinstance(x, tf.RaggedTensor) else "sparse"
+        raise ArgumentError(
+            f"trace_graph: {name}: got a {kind} tensor, expected a dense one; give x.to_tensor() and a "
+            "mask"
+            if kind == "ragged"
+            else f"trace_graph: {name}: got a sparse tensor, expected a dense one: tf.sparse.to_dense(x)"
+        )
+    if tf.is_tensor(x) and x.dtype == tf.string:
+        raise ArgumentError(
+            f"trace_graph: {name}: got a tensor of strings, expected numbers; look up the strings "
+            "(StringLookup, TextVectorization) before the model"
+        )
+
+
+def _dense(name: str, x: Any) -> Any:
+    """A result as a tensor."""
+    import tensorflow as tf
+
+    if isinstance(x, tf.IndexedSlices):
+        return tf.convert_to_tensor(x)
+    if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
+        raise ConversionError(
+            f"trace_graph: {name} returns a {type(x).__name__}, expected dense tensors; convert it in "
+            "the function"
+        )
+    return tf.convert_to_tensor(x) if hasattr(x, "assign") else x
+
+
+def _named_axes(
+    sizes: SizeSpec,
+    signed: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> list[dict[int, str]]:
+    """{axis: name} for each leaf of an example.
+
+    Raises:
+        ArgumentError, ShapeError: the specification does not fit the example.
+        ConversionError: all sizes are asked for.
+    """
+    if sizes.everything:
+        raise ConversionError(
+            "trace_graph: dynamic: got True, expected names for the open sizes of a TensorFlow program, "
+            'for example {"x": {0: "batch"}}'
+        )
+    named = [*zip(argument_names(signed, len(args)), args, strict=True), *kwargs.items()]
+    places = [_places(value, name) for name, value in named]
+    found = sizes.axes(dict(zip([name for name, _ in named], places)), _NATIVE)
+    in_order = tuple(places[: len(args)]), dict(zip(kwargs, places[len(args) :], strict=True))
+    return [
+        {axis: name for (at, axis), name in found.items() if at == leaf.place}
+        for leaf in _leaves_in_order(in_order)
+    ]
+
+
+def _places(nest: Any, place: str) -> Any:
+    """The nest as dicts and lists of `Leaf`."""
+    if isinstance(nest, Mapping):
+        return {key: _places(item, f"{place}[{key!r}]") for key, item in nest.items()}
+    if isinstance(nest, (list, tuple)):
+        return dict(enumerate([_places(item, f"{place}[{i}]") for i, item in enumerate(nest)]))
+    return Leaf(place, nest)
+
+
+def _leaves_in_order(nest: Any) -> Iterator[Leaf]:
+    """The leaves in the order of `tree.flatten`, which sorts keys."""
+    if isinstance(nest, Leaf):
+        yield nest
+    elif isinstance(nest, Mapping):
+        for key in sorted(nest):
+            yield from _leaves_in_order(nest[key])
+    else:
+        for item in nest:
+            yield from _leaves_in_order(item)
+
+
+def _variables_of(source: Any, kind: str, concrete: Any) -> list[Variable]:
+    """The variables of a model, then those that the program reads besides."""
+    function = getattr(source, "python_function", source)
+    owners = {"": source} if kind in ("keras", "module") else variables_of(function)
+    found: dict[int, Variable] = {}
+    for name, owner in owners.items():
+        for path, native, is_trained in _variables_in(owner, name):
+            found.setdefault(id(native.handle), _variable(path, native, is_trained))
+    taken = {variable.path for variable in found.values()}
+    read = {id(handle): native for native in concrete.graph.variables for handle in [native.handle]}
+    for handle, native in read.items():
+        if handle not in found:
+            path = _unused(native.name.rpartition(":")[0], taken)
+            found[handle] = _variable(path, native, native.trainable)
+    return list(found.values())
+
+
+def _variables_in(owner: Any, name: str) -> Iterator[tuple[str, Any, bool]]:
+    """(path, tf.Variable, whether it is trained) of a model, a module or a variable."""
+    import tensorflow as tf
+
+    kind = kind_of(owner)
+    if kind == "keras":
+        trained = {id(v) for v in owner.trainable_variables}
+        for v in owner.variables:
+            yield v.path, _native(v), id(v) in trained
+    elif kind == "module":
+        own = owner._flatten(predicate=lambda x: isinstance(x, tf.Variable), with_path=True)
+        for path, native in own:
+            yield "/".join([*filter(None, [name]), *map(str, path)]), native, native.trainable
+    elif isinstance(owner, tf.Variable):
+        yield name, owner, owner.trainable
+
+
+def _native(variable: Any) -> Any:
+    """The ``tf.Variable`` of a variable of Keras."""
+    return getattr(variable, "_value", variable)
+
+
+def _variable(path: str, native: Any, is_trained: bool) -> Variable:
+    return Variable("v" if is_trained and native.dtype.is_floating else "s", path, native)
+
+
+def _unused(path: str, taken: set[str]) -> str:
+    name, count = path, 0
+    while name in taken:
+        count += 1
+        name = f"{path}_{count}"
+    taken.add(name)
+    return name
+
+
+@contextlib.contextmanager
+def _explained(name: str) -> Iterator[None]:
+    """Advice for errors of TensorFlow's trace."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        if "singleton tf.Variable" in text or "create variables on non-first call" in text:
+            raise ConversionError(
+                f"trace_graph: {name} creates variables in the call; create them before, in __init__ or "
+                "build, or call the source once"
+            ) from error
+        raise

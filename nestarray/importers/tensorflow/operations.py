@@ -1,0 +1,350 @@
+"""Operations of concrete functions: their arguments, their functions, and how they run again.
+
+``tf.raw_ops`` has a function for each operation. A function that an operation calls runs operation
+by operation, so that TensorFlow differentiates its loops in every mode. A variable is a `Cell`: an
+operation reads and writes the value in it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+#: Operation → its attributes with the functions that it calls.
+CALLS = {
+    "PartitionedCall": ("f",),
+    "StatefulPartitionedCall": ("f",),
+    "RemoteCall": ("f",),
+    "While": ("cond", "body"),
+    "StatelessWhile": ("cond", "body"),
+    "If": ("then_branch", "else_branch"),
+    "StatelessIf": ("then_branch", "else_branch"),
+    "Case": ("branches",),
+    "StatelessCase": ("branches",),
+}
+INLINED = ("PartitionedCall", "StatefulPartitionedCall")
+
+
+class Write(NamedTuple):
+    """An operation that changes a variable.
+
+    Attributes:
+        name: the operation that computes the new value from the old one and the other operands.
+        run: the same as a function of tensors.
+    """
+
+    name: str
+    run: Callable[..., Any]
+
+
+def _rows(function: str) -> Callable[..., Any]:
+    """A function that changes rows of a tensor."""
+
+    def change(old: Any, indices: Any, updates: Any) -> Any:
+        import tensorflow as tf
+
+        return getattr(tf, function)(old, indices[..., None], updates)
+
+    return change
+
+
+def _tuples(function: str) -> Callable[..., Any]:
+    """A function that changes elements of a tensor."""
+
+    def change(old: Any, indices: Any, updates: Any) -> Any:
+        import tensorflow as tf
+
+        return getattr(tf, function)(old, indices, updates)
+
+    return change
+
+
+#: Operations that write a variable.
+WRITES = {
+    "AssignVariableOp": Write("Identity", lambda old, new: new),
+    "AssignAddVariableOp": Write("AddV2", lambda old, new: old + new),
+    "AssignSubVariableOp": Write("Sub", lambda old, new: old - new),
+    "ResourceScatterUpdate": Write("InplaceUpdate", _rows("tensor_scatter_nd_update")),
+    "ResourceScatterAdd": Write("InplaceAdd", _rows("tensor_scatter_nd_add")),
+    "ResourceScatterSub": Write("InplaceSub", _rows("tensor_scatter_nd_sub")),
+    "ResourceScatterNdUpdate": Write("TensorScatterUpdate", _tuples("tensor_scatter_nd_update")),
+    "ResourceScatterNdAdd": Write("TensorScatterAdd", _tuples("tensor_scatter_nd_add")),
+    "ResourceScatterNdSub": Write("TensorScatterSub", _tuples("tensor_scatter_nd_sub")),
+}
+READS = ("ReadVariableOp",)
+#: Operations without effect on values.
+IDENTITIES = (
+    "Identity", "Snapshot", "PreventGradient", "CheckNumerics", "EnsureShape", "ShardyXlaSplit",
+    "CheckNumericsV2", "DebugIdentityV2", "PlaceholderWithDefault", "OptimizationBarrier",
+)  # fmt: skip
+#: Operations without results, or whose effect no graph has.
+DROPPED = ("NoOp", "Assert", "Print", "PrintV2", "ControlTrigger", "DestroyResourceOp")
+
+
+class Cell:
+    """The value of a variable while a program runs.
+
+    Attributes:
+        value: of the source, or the node's.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def functions_of(op: Any) -> list[Any]:
+    """The graphs of the functions that an operation calls."""
+    found = []
+    for attribute in CALLS[op.type]:
+        called = op.get_attr(attribute)
+        for each in called if isinstance(called, list) else [called]:
+            found.append(_graph_of(op.graph, each.name))
+    return found
+
+
+def _graph_of(graph: Any, name: str) -> Any:
+    while graph is not None:
+        found = graph._get_function(name)
+        if found is not None:
+            return found.graph
+        graph = getattr(graph, "outer_graph", None)
+    raise AssertionError(name)
+
+
+def writes(op: Any) -> bool:
+    """Whether an operation, or one in a function that it calls, writes a variable."""
+    if op.type in WRITES:
+        return True
+    return op.type in CALLS and any(
+        writes(inner) for graph in functions_of(op) for inner in graph.get_operations()
+    )
+
+
+def written_inputs(op: Any) -> list[int]:
+    """The indices of the variables among the operands of a call that its functions write."""
+    first = 0 if op.type in (*INLINED, "While", "StatelessWhile") else 1
+    found: set[int] = set()
+    for graph in functions_of(op):
+        places = {x.name: i for i, x in enumerate(graph.inputs)}
+        for inner in graph.get_operations():
+            if not writes(inner):
+                continue
+            names = [inner.inputs[0].name] if inner.type not in CALLS else [
+                inner.inputs[i].name for i in written_inputs(inner)
+            ]  # fmt: skip
+            found.update(places[name] + first for name in names if name in places)
+    return sorted(found)
+
+
+def live_operations(graph: Any, outputs: Sequence[Any]) -> list[Any]:
+    """The operations that results and writes of a graph need, in their order."""
+    everything = graph.get_operations()
+    wanted = [x.op for x in outputs]
+    wanted += [op for op in everything if op.type in WRITES or (op.type in CALLS and writes(op))]
+    live: set[str] = set()
+    while wanted:
+        op = wanted.pop()
+        if op.name not in live:
+            live.add(op.name)
+            wanted.extend(x.op for x in op.inputs)
+    return [op for op in everything if op.name in live]
+
+
+def arguments_of(op: Any, values: Sequence[Any]) -> dict[str, Any]:
+    """Operands by the names that ``tf.raw_ops`` gives them; lists for repeated ones."""
+    found, at, names = {}, 0, parameter_names(op)
+    for arg in op.op_def.input_arg:
+        count = None
+        if arg.number_attr:
+            count = op.get_attr(arg.number_attr)
+        elif arg.type_list_attr:
+            count = len(op.get_attr(arg.type_list_attr))
+        if count is None:
+            found[names[arg.name]] = values[at]
+            at += 1
+        else:
+            found[names[arg.name]] = list(values[at : at + count])
+            at += count
+    return found
+
+
+def inferred(op: Any) -> frozenset[str]:
+    """The attributes that the operands determine."""
+    names = set()
+    for arg in op.op_def.input_arg:
+        names |= {arg.type_attr, arg.number_attr, arg.type_list_attr}
+    return frozenset(names - {""})
+
+
+def parameter_names(op: Any) -> dict[str, str]:
+    """Name of an argument or an attribute → its name in ``tf.raw_ops``."""
+    if op.type not in _NAMES:
+        import tensorflow as tf
+
+        known = inferred(op)
+        names = [x.name for x in op.op_def.input_arg]
+        names += [x.name for x in op.op_def.attr if x.name not in known]
+        parameters = inspect.signature(getattr(tf.raw_ops, op.type)).parameters
+        renamed = [name for name in names if name not in parameters]
+        others = [name for name in parameters if name not in (*names, "name")]
+        _NAMES[op.type] = {name: name for name in names} | dict(zip(renamed, others, strict=True))
+    return _NAMES[op.type]
+
+
+_NAMES: dict[str, dict[str, str]] = {}
+
+
+def attributes_of(op: Any) -> dict[str, Any]:
+    """The attributes that the operands do not determine, by their names in ``tf.raw_ops``."""
+    names = parameter_names(op)
+    return {names[a.name]: _attribute(op, a) for a in op.op_def.attr if a.name in names}
+
+
+def _attribute(op: Any, attribute: Any) -> Any:
+    import tensorflow as tf
+
+    value = op.get_attr(attribute.name)
+    if attribute.type == "shape":
+        return tf.TensorShape(value)
+    if attribute.type == "list(shape)":
+        return [tf.TensorShape(x) for x in value]
+    return value
+
+
+def has_many_results(op: Any) -> bool:
+    """Whether the function of an operation returns a sequence."""
+    results = op.op_def.output_arg
+    return len(results) != 1 or bool(results[0].number_attr or results[0].type_list_attr)
+
+
+def run(op: Any, values: Sequence[Any]) -> list[Any]:
+    """The results of one operation on tensors; Cells stand for variables."""
+    import tensorflow as tf
+
+    if op.type in CALLS:
+        return _CONTROL_FLOW[op.type](op, list(values))
+    if op.type == "Const":
+        return [tf.constant(tf.make_ndarray(op.get_attr("value")))]
+    if op.type in READS:
+        return [values[0].value]
+    if op.type in WRITES:
+        values[0].value = WRITES[op.type].run(values[0].value, *values[1:])
+        return []
+    if op.type == "IdentityN" or op.type == "PlaceholderWithDefault":
+        return [tf.identity(x) for x in values]
+    given = [x.value if isinstance(x, Cell) else x for x in values]
+    if op.type == "ResourceGather":
+        return [tf.gather(given[0], given[1], batch_dims=op.get_attr("batch_dims"))]
+    function = getattr(tf.raw_ops, op.type)
+    found = function(**arguments_of(op, given), **attributes_of(op))
+    if not has_many_results(op):
+        return [found]
+    if isinstance(found, (list, tuple)):
+        return [x for part in found for x in (part if isinstance(part, list) else [part])]
+    return [] if found is None or not op.outputs else [found]
+
+
+def interpret(graph: Any, inputs: Sequence[Any]) -> list[Any]:
+    """The outputs of a function's graph, operation by operation."""
+    values = {x.ref(): value for x, value in zip(graph.inputs, inputs, strict=True)}
+    for op in live_operations(graph, graph.outputs):
+        if op.type == "Placeholder" or op.type in DROPPED:
+            continue
+        results = run(op, [values[x.ref()] for x in op.inputs])
+        values.update((x.ref(), y) for x, y in zip(op.outputs, results, strict=True))
+    return [values[x.ref()] for x in graph.outputs]
+
+
+def _called(op: Any, values: list[Any]) -> list[Any]:
+    return interpret(functions_of(op)[0], values)
+
+
+def _loop(op: Any, values: list[Any]) -> list[Any]:
+    import tensorflow as tf
+
+    cond, body = functions_of(op)
+    written = written_inputs(op)
+    moving = [i for i, x in enumerate(values) if not isinstance(x, Cell)]
+
+    def filled(arrays: Sequence[Any], cells: Sequence[Any]) -> list[Any]:
+        found = list(values)
+        for i, x in zip(moving, arrays, strict=True):
+            found[i] = x
+        for i, x in zip(written, cells, strict=True):
+            found[i] = Cell(x)
+        return found
+
+    def go_on(arrays: Any, cells: Any) -> Any:
+        return interpret(cond, filled(arrays, cells))[0]
+
+    def step(arrays: Any, cells: Any) -> Any:
+        given = filled(arrays, cells)
+        found = interpret(body, given)
+        return [found[i] for i in moving], [given[i].value for i in written]
+
+    shapes = op.get_attr("output_shapes")
+    invariants = [
+        tf.TensorShape(shapes[i]) if shapes and values[i].dtype != tf.variant else None
+        for i in moving
+    ]
+    start = [values[i] for i in moving], [values[i].value for i in written]
+    fixed = None
+    if not tf.executing_eagerly() and None not in invariants:
+        fixed = (invariants, [x.shape for x in start[1]])
+    arrays, cells = tf.while_loop(go_on, step, start, shape_invariants=fixed)
+    found = filled(arrays, cells)
+    for i, x in zip(written, cells, strict=True):
+        values[i].value = x
+        found[i] = values[i]
+    return found
+
+
+def _choice(op: Any, values: list[Any]) -> list[Any]:
+    import tensorflow as tf
+
+    index, *operands = values
+    written = [i - 1 for i in written_inputs(op)]
+
+    def branch(graph: Any) -> Callable[[], Any]:
+        def choose() -> Any:
+            given = [Cell(x.value) if isinstance(x, Cell) else x for x in operands]
+            return interpret(graph, given), [given[i].value for i in written]
+
+        return choose
+
+    branches = [branch(graph) for graph in functions_of(op)]
+    if op.type.endswith("Case"):
+        found, cells = tf.switch_case(index, branches)
+    else:
+        is_true = tf.cast(index, tf.bool) if index.dtype != tf.bool else index
+        found, cells = tf.cond(is_true, *branches)
+    for i, x in zip(written, cells, strict=True):
+        operands[i].value = x
+    return list(found)
+
+
+_CONTROL_FLOW: Mapping[str, Callable[[Any, list[Any]], list[Any]]] = {
+    **dict.fromkeys(INLINED, _called),
+    "RemoteCall": _called,
+    **dict.fromkeys(("While", "StatelessWhile"), _loop),
+    **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), _choice),
+}
+
+
+def all_operations(graph: Any, outputs: Sequence[Any]) -> Iterator[Any]:
+    """The operations of a graph that are needed, each before those of the functions it calls."""
+    for op in live_operations(graph, outputs):
+        yield op
+        if op.type in CALLS:
+            for inner in functions_of(op):
+                yield from all_operations(inner, inner.outputs)
+
+
+def constant_of(op: Any) -> np.ndarray:
+    """The value of a constant."""
+    import tensorflow as tf
+
+    return tf.make_ndarray(op.get_attr("value"))

@@ -1,0 +1,65 @@
+"""Whether a source is of TensorFlow, decided without running it."""
+
+from __future__ import annotations
+
+import types
+from typing import Any
+
+from nestarray import backends, tree
+from nestarray.graph.record.recorder import Traced
+from nestarray.importers.keras import keras_backend
+from nestarray.importers.selection import Search
+
+#: The packages whose functions and objects make a program one of TensorFlow.
+_PACKAGES = frozenset(["keras", "tensorflow", "sonnet"])
+
+
+def kind_of(source: Any) -> str:
+    """``"keras"``, ``"module"``, ``"function"``, ``"concrete"``, ``"saved"``; empty for others.
+
+    Models of Keras are of TensorFlow only on the TensorFlow backend of Keras.
+    """
+    if keras_backend(source):
+        return "keras" if keras_backend(source) == "tensorflow" else ""
+    names = {(cls.__module__.partition(".")[0], cls.__name__) for cls in type(source).__mro__}
+    if ("tensorflow", "Module") in names:
+        return "module"
+    if ("tensorflow", "ConcreteFunction") in names:
+        return "concrete"
+    if type(source).__module__.startswith("tensorflow.") and hasattr(
+        source, "get_concrete_function"
+    ):
+        return "function"
+    if ("tensorflow", "AutoTrackable") in names and hasattr(source, "signatures"):
+        return "saved"
+    return ""
+
+
+def uses_tensorflow(function: Any, example: Any) -> bool:
+    """Whether a function names functions or objects of TensorFlow, or takes methods of tensors.
+
+    Args:
+        function: any callable.
+        example: its arguments; with Containers among them, methods that Containers have too
+            are theirs.
+    """
+    import tensorflow as tf
+
+    methods = {name for name in dir(tf.Tensor) if not name.startswith("_")}
+    for other in (Traced, str, dict, list, tuple, int, float, slice):
+        methods -= {*dir(other)}
+    search = Search(_is_of_tensorflow, frozenset(methods), _PACKAGES)
+    given = [x for x in tree.leaves(example) if callable(x)]
+    return search.finds(function, example) or search.visit(given)
+
+
+def _is_of_tensorflow(value: Any) -> bool:
+    if backends.is_array(value):
+        return backends.backend_of_value(value) == "tensorflow" and hasattr(value, "assign")
+    if isinstance(value, types.ModuleType):
+        return False
+    owner = value if callable(value) else type(value)
+    modules = [getattr(owner, "__module__", None) or "", type(value).__module__]
+    if isinstance(value, types.FunctionType):  # a wrapper has the name of the wrapped function
+        modules.append(value.__globals__.get("__name__", ""))
+    return any(str(name).partition(".")[0] in _PACKAGES for name in modules)

@@ -1,0 +1,153 @@
+"""A concrete function as the source of a graph."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from nestarray.errors import UnsupportedError
+from nestarray.graph.builder import NOWHERE, Place
+from nestarray.graph.execution import Override, identity
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node
+from nestarray.importers.tensorflow import operations
+from nestarray.importers.tensorflow.operations import Cell
+from nestarray.importers.tensorflow.sizes import Dim
+from nestarray.proof.source import EquationSource, Loss, Result
+
+
+@dataclasses.dataclass(eq=False)
+class Given:
+    """An argument, a variable, or a constant with its value."""
+
+    value: Any = None
+
+
+@dataclasses.dataclass(eq=False)
+class Equation:
+    """One operation, without those in it.
+
+    Attributes:
+        op: TensorFlow's operation.
+        inputs: Given, Equation and Part values, arrays of NumPy for known values, and Cells with
+            one of these for variables.
+        place: layer and line.
+        written: the indices of the variables among the inputs that it writes.
+    """
+
+    op: Any
+    inputs: list[Any]
+    place: Place = NOWHERE
+    written: tuple[int, ...] = ()
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it has one result and writes nothing."""
+        return len(self.op.outputs) == 1 and not self.written
+
+    def evaluate(self, values: Mapping[Any, Any]) -> list[Any]:
+        """The results, and the values of the variables that it writes."""
+        operands = [_operand(x, values) for x in self.inputs]
+        found = operations.run(self.op, operands)
+        return [*found, *(operands[i].value for i in self.written)]
+
+
+@dataclasses.dataclass(eq=False)
+class Part:
+    """One of the results of an operation."""
+
+    equation: Equation
+    index: int
+
+
+@dataclasses.dataclass(eq=False)
+class Sizes:
+    """Shape arithmetic with open sizes, computed in a run.
+
+    Attributes:
+        known: an array of numbers and Dims.
+        dtype: of the operand.
+        arrays: node → the equation of each array whose sizes are part of it.
+    """
+
+    known: Any
+    dtype: Any
+    arrays: Mapping[Node, Any]
+
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        """The sizes as a tensor."""
+        import tensorflow as tf
+
+        numbers = [self._number(x, values) for x in self.known.reshape(-1)]
+        return tf.reshape(tf.constant(numbers, self.dtype), self.known.shape)
+
+    def _number(self, size: Any, values: Mapping[Any, Any]) -> int:
+        if not isinstance(size, Dim):
+            return int(size)
+        function, operands = size.made
+        if function is None:
+            node, axis = operands
+            return int(values[self.arrays[node]].shape[axis])
+        return function(*[self._number(x, values) for x in operands])
+
+
+def _operand(x: Any, values: Mapping[Any, Any]) -> Any:
+    if isinstance(x, Cell):
+        return Cell(_operand(x.value, values))
+    if isinstance(x, (Given, Equation, Part, Sizes)):
+        return values[x]
+    import tensorflow as tf
+
+    return tf.constant(x)
+
+
+class TensorFlowSource(EquationSource):
+    """A concrete function and the arguments with which it was traced."""
+
+    def result(
+        self,
+        graph: Graph,
+        inputs: list[Any],
+        key: Any,
+        loss: Loss | None,
+        override: Override = identity,
+    ) -> Result:
+        """Run the program, and differentiate it where TensorFlow does; see `Source.result`."""
+        try:
+            return super().result(graph, inputs, key, loss, override)
+        except (LookupError, NotImplementedError) as error:
+            if loss is None or "gradient" not in str(error).lower():
+                raise
+            raise UnsupportedError(
+                f"TensorFlow has no derivative: {str(error).splitlines()[0]}"
+            ) from error
+
+    def call_gradients(
+        self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
+    ) -> dict[Node, Any]:
+        """∂loss(value of a call)/∂x; empty if an operand is a list; see `Source.call_gradients`."""
+        equation = self.equation_of.get(node)
+        if equation is None or isinstance(equation, Part):
+            return {}
+        return super().call_gradients(graph, node, values, key, loss)
+
+    def operands(self, equation: Any) -> Iterable[Any]:
+        """The values that an operation reads."""
+        if isinstance(equation, Part):
+            return [equation.equation]
+        if isinstance(equation, Given):
+            return []
+        if isinstance(equation, Sizes):
+            return list(equation.arrays.values())
+        inputs = [x.value if isinstance(x, Cell) else x for x in equation.inputs]
+        return [x for x in inputs if isinstance(x, (Given, Equation, Part, Sizes))]
+
+    def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
+        """The value of an equation; of an operation with one result, this result."""
+        if isinstance(equation, Given):
+            return equation.value
+        if isinstance(equation, Part):
+            return values[equation.equation][equation.index]
+        found = equation.evaluate(values)
+        return found[0] if isinstance(equation, Equation) and equation.is_single else found

@@ -1,0 +1,235 @@
+"""Functions and modules of TensorFlow, and SavedModels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import nestarray as na
+from nestarray import errors
+from tests.arrays import host
+
+X = np.random.default_rng(0).standard_normal((2, 3)).astype("float32")
+W = np.random.default_rng(1).standard_normal((3, 3)).astype("float32")
+
+
+class Module(tf.Module):
+    """Variables in attributes and lists, state, a loop and a choice."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.w = tf.Variable(W)
+        self.scales = [tf.Variable([1.0, 2.0, 3.0])]
+        self.calls = tf.Variable(0.0, trainable=False)
+
+    @tf.function
+    def __call__(self, x: Any) -> Any:
+        self.calls.assign_add(1.0)
+        for _ in tf.range(4):
+            x = tf.tanh(x @ self.w) + self.scales[0] * self.calls / 2.0
+        if tf.reduce_sum(x) > 0:
+            x = x * 2.0
+        return {"out": x, "first": (x[0], tf.shape(x)[0])}
+
+
+def all_agree(graph: Any, backends: tuple[str, ...] = ("numpy", "torch", "jax")) -> None:
+    for backend in backends:
+        graph.to_backend(backend).verify().raise_if_failed()
+
+
+def names(graph: Any) -> set[str]:
+    return {node.target_name for node in graph.calls}
+
+
+def test_a_function_is_printed_as_operations_of_tensorflow():
+    w = tf.Variable(W, name="w")
+
+    @tf.function
+    def dense(x):
+        return tf.nn.relu(x @ w + 0.5)
+
+    graph = na.trace_graph(dense, tf.constant(X))
+    assert (
+        str(graph)
+        .strip()
+        .endswith(
+            """\
+    mat_mul = tf.raw_ops.MatMul(x, v['w'])  # float32[2, 3]
+    add = tf.raw_ops.AddV2(mat_mul, 0.5)  # float32[2, 3]
+    relu = tf.raw_ops.Relu(add)  # float32[2, 3]
+    return relu"""
+        )
+    )
+    all_agree(graph, ("numpy", "torch", "jax", "tensorflow"))
+    assert graph.calls[0].line.startswith("test_functions.py:")
+
+
+def test_a_module():
+    module = Module()
+    graph = na.trace_graph(module, tf.constant(X))
+    assert graph.v.paths() == ("scales/0", "w")
+    assert graph.s.paths() == ("calls",)
+    assert {"na.scan", "na.cond"} <= names(graph)
+    all_agree(graph)
+    out, state = graph.to_backend("numpy")(X)
+    want = module(X)
+    np.testing.assert_allclose(out["out"], host(want["out"]), atol=1e-5)
+    np.testing.assert_allclose(out["first"][0], host(want["first"][0]), atol=1e-5)
+    assert float(state["calls"]) == float(module.calls)
+
+
+def test_python_functions_and_concrete_functions():
+    def plain(x, y):
+        return tf.sin(x) * y
+
+    concrete = tf.function(plain).get_concrete_function(
+        tf.TensorSpec((2, 3)), tf.TensorSpec((2, 3))
+    )
+    for source in (plain, concrete):
+        graph = na.trace_graph(source, tf.constant(X), tf.constant(X))
+        np.testing.assert_allclose(graph.to_backend("numpy")(X, X), np.sin(X) * X, rtol=1e-5)
+
+
+def test_modules_of_a_closure_are_its_variables():
+    layer, bias = Module(), tf.Variable(1.0)
+    graph = na.trace_graph(lambda x: x @ layer.w + bias, tf.constant(X))
+    assert set(graph.v.paths()) == {"layer/w", "layer/scales/0", "bias"}
+
+
+def test_saved_models(tmp_path):
+    module = Module()
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 3), name="x")])
+    def serve(x):
+        return {"y": module(x)["out"]}
+
+    tf.saved_model.save(module, str(tmp_path), signatures={"serving_default": serve})
+    loaded = tf.saved_model.load(str(tmp_path))
+    graph = na.trace_graph(loaded, tf.constant(X), signature="serving_default")
+    all_agree(graph, ("numpy", "torch"))
+    with pytest.raises(errors.ArgumentError, match="expected one of 'serving_default'"):
+        na.trace_graph(loaded, tf.constant(X), signature="predict")
+    open_batch = na.trace_graph(
+        loaded, tf.constant(X), signature="serving_default", dynamic={"x": {0: "batch"}}
+    )
+    more = np.concatenate([X, X])
+    out, _ = open_batch.to_backend("jax")(na.to_backend(more, "jax"))
+    assert out["y"].shape == (4, 3)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_loops_of_data_end_early(backend):
+    def bounded(x):
+        return tf.while_loop(
+            lambda x: tf.reduce_sum(x) < 100.0, lambda x: (x * 2.0,), (x,), maximum_iterations=20
+        )[0]
+
+    x = tf.constant(np.abs(X))
+    graph = na.trace_graph(tf.function(bounded), x)
+    assert "na.scan" in names(graph)
+    graph.to_backend(backend).verify().raise_if_failed()
+
+
+def test_a_loop_without_a_bound_has_no_gradient_in_jax():
+    def unbounded(x):
+        return tf.while_loop(lambda x: tf.reduce_sum(x) < 100.0, lambda x: (x * 2.0,), (x,))[0]
+
+    graph = na.trace_graph(tf.function(unbounded), tf.constant(np.abs(X)))
+    assert "na.while_loop" in names(graph)
+    all_agree(graph, ("numpy", "torch"))
+    x = na.to_backend(np.abs(X), "jax")
+    moved = graph.to_backend("jax")
+    np.testing.assert_allclose(host(moved(x)), host(unbounded(tf.constant(np.abs(X)))), rtol=1e-5)
+    with pytest.raises(errors.NestarrayError, match="while_loop"):
+        na.jit(na.grad(lambda x: na.sum(moved(x))))(x)
+
+
+def test_tensor_arrays_and_maps():
+    def arrays(x):
+        found = tf.TensorArray(tf.float32, size=3, element_shape=(2,))
+        for i in tf.range(3):
+            found = found.write(i, x[:, i] * tf.cast(i, tf.float32))
+        mapped = tf.map_fn(lambda row: tf.cumsum(row), x)
+        total = tf.scan(lambda a, row: a + tf.exp(row), x)
+        return found.stack(), mapped, total
+
+    all_agree(na.trace_graph(tf.function(arrays), tf.constant(X)))
+
+
+def test_choices():
+    def choose(x, i):
+        return tf.switch_case(i, [lambda: x, lambda: x * 2.0, lambda: tf.sin(x)])
+
+    graph = na.trace_graph(tf.function(choose), tf.constant(X), tf.constant(1))
+    assert "na.switch" in names(graph)
+    all_agree(graph)
+    there = graph.to_backend("numpy")
+    for i in (-1, 0, 2, 5):
+        want = choose(tf.constant(X), tf.constant(i))
+        np.testing.assert_allclose(there(X, np.int32(i)), host(want), rtol=1e-5)
+
+
+def test_assignments_in_branches_and_loops():
+    count = tf.Variable(0, trainable=False, name="count")
+
+    @tf.function
+    def counted(x):
+        if x[0, 0] > 0:
+            count.assign_add(10)
+        else:
+            count.assign(3)
+        for _ in tf.range(3):
+            count.assign_add(1)
+        return x * tf.cast(count, tf.float32)
+
+    graph = na.trace_graph(counted, tf.constant(X))
+    all_agree(graph)
+    out, state = graph.to_backend("numpy")(X)
+    np.testing.assert_allclose(out, host(counted(X)), rtol=1e-6)
+    assert int(state["count"]) == int(count)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: tf.constant(["a"]), "got a tensor of strings, expected numbers"),
+        (lambda: tf.ragged.constant([[1.0], []]), "got a ragged tensor, expected a dense one"),
+        (lambda: tf.sparse.from_dense([[1.0]]), "got a sparse tensor, expected a dense one"),
+    ],
+)
+def test_inputs_that_no_graph_has(make, message):
+    with pytest.raises(errors.ArgumentError, match=message):
+        na.trace_graph(tf.function(lambda x: x), make())
+
+
+def test_variables_that_are_created_in_the_call():
+    @tf.function
+    def careless(x):
+        return x * tf.Variable(2.0)
+
+    with pytest.raises(errors.ConversionError, match="careless creates variables in the call"):
+        na.trace_graph(careless, tf.constant(X))
+
+
+def test_unknown_operations_have_a_place():
+    @tf.function
+    def text(x):
+        return tf.strings.length(tf.strings.as_string(x))
+
+    with pytest.raises(errors.MissingOpError) as caught:
+        na.trace_graph(text, tf.constant(X))
+    assert "AsString (test_functions.py:" in str(caught.value)
+    assert "it computes with strings" in str(caught.value)
+    report = na.check(text, tf.constant(X), target="jax")
+    assert [op.name for op in report.missing] == ["AsString", "StringLength"]
+
+
+def test_resources_that_are_no_variables():
+    table = tf.lookup.StaticHashTable(
+        tf.lookup.KeyValueTensorInitializer([1, 2], [3, 4]), default_value=0
+    )
+    with pytest.raises((errors.MissingOpError, errors.ConversionError), match="resource"):
+        na.trace_graph(tf.function(lambda x: table.lookup(x)), tf.constant([1, 2]))
