@@ -82,6 +82,7 @@ docs: $(READY)
 	$(BIN)/python docs/generate_torch_coverage.py
 	$(BIN)/python docs/generate_jax_coverage.py
 	$(BIN)/python docs/generate_numpy_coverage.py
+	$(BIN)/python docs/generate_keras_coverage.py
 	$(BIN)/python docs/generate_clients.py
 	$(BIN)/python docs/generate_directions.py
 

@@ -28,6 +28,7 @@ FIRST = (
     "torch_coverage",
     "jax_coverage",
     "numpy_coverage",
+    "keras_coverage",
     "models",
     "conformance",
     "clients",

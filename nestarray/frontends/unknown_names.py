@@ -10,6 +10,14 @@ from nestarray.errors.unknown_names import hint, suggestion, unknown_attribute
 
 #: Frontend → its namespaces that may have the function of a missing name, and upstream's names of them.
 _MODULES = {
+    "nestarray.frontends.keras": {
+        "": "keras",
+        ".ops": "keras.ops",
+        ".ops.numpy": "keras.ops.numpy",
+        ".ops.nn": "keras.ops.nn",
+        ".ops.linalg": "keras.ops.linalg",
+        ".ops.image": "keras.ops.image",
+    },
     "nestarray.frontends.torch": {
         "": "torch",
         ".nn.functional": "torch.nn.functional",
