@@ -13,6 +13,7 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.keras import config
 from nestarray.frontends.keras.ops.nn.ctc import beam_search, greedy_search
 from nestarray.frontends.keras.promotion import as_array, as_arrays, cast, result_type
+from nestarray.frontends.tensorflow import nn as tf_nn
 from nestarray.typing import Array
 
 __all__ = [
@@ -49,10 +50,9 @@ def categorical_crossentropy(
     _same_shape("categorical_crossentropy", target, output)
     target = cast(target, dtypes.dtype_of(output))
     if from_logits:
-        logarithms = na.log_softmax(output, axis=axis)
-    else:
-        normalized = na.divide(output, na.sum(output, axis=axis, keepdims=True))
-        logarithms = na.log(_clipped(normalized))
+        return tf_nn.softmax_cross_entropy_with_logits(target, output, axis)
+    normalized = na.divide(output, na.sum(output, axis=axis, keepdims=True))
+    logarithms = na.log(_clipped(normalized))
     return na.negative(na.sum(na.multiply(target, logarithms), axis=axis))
 
 

@@ -103,7 +103,7 @@ def linspace(
     """`num` numbers at equal distances from `start` to `stop`; with `retstep` also the distance."""
     wanted = result_type(start, stop, float) if dtype is None else as_dtype(dtype)
     first, last = as_array(start, wanted), as_array(stop, wanted)
-    computed = wanted if wanted.is_inexact else dtypes.float64
+    computed = wanted if wanted.is_inexact else dtypes.float32
     first, last = cast(first, computed), cast(last, computed)
     found = na.linspace(first, last, num, dtype=computed, endpoint=endpoint, axis=axis)
     found = cast(found if wanted.is_inexact else na.floor(found), wanted)
