@@ -159,9 +159,15 @@ def _format_of(path: Path, format: str | None) -> str:
     return found
 
 
-def example_of(graph: Graph) -> Example:
-    """Random arguments; symbolic sizes are at least 2, because exporters specialize 0 and 1."""
-    sizes = {name: max(2, n) for name, n in graph.sizes.example.items()}
+def example_of(graph: Graph, sizes: Mapping[str, int] | None = None) -> Example:
+    """Random arguments.
+
+    Args:
+        graph: the graph.
+        sizes: the symbolic sizes; by default those of the trace, but at least 2, because exporters
+            specialize 0 and 1.
+    """
+    sizes = sizes or {name: max(2, n) for name, n in graph.sizes.example.items()}
     given = graph.reference
     flat: dict[Node, Any] = {}
     generator = np.random.default_rng(0)

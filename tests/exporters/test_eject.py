@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,75 +17,128 @@ import torch
 import nestarray as na
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import example_of
-from nestarray.exporters.source.eject import source_of
+from nestarray.exporters.source.eject import Source, source_of
 from tests.exporters.networks import NETWORKS
 
-#: Run in a process in which nestarray cannot be imported: (folder, file of inputs).
+_SOME = ("mlp", "unet")
+_OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
+
+#: The start of programs that run in a process in which nestarray cannot be imported.
 _ALONE = """
-import json, sys
+import importlib.util, sys
 sys.modules["nestarray"] = None
-sys.path.insert(0, sys.argv[1])
 import numpy as np
-import torch
-import model as source
-model = source.load()
-inputs = [torch.as_tensor(x) for x in np.load(sys.argv[2]).values()]
+
 def leaves(x):
     items = x.values() if isinstance(x, dict) else x
-    return [y for z in items for y in leaves(z)] if isinstance(x, (dict, list)) else [x]
-def loss():
-    return sum((x * x).sum() for x in leaves(model(*inputs)))
-optimizer = torch.optim.SGD(model.parameters(), lr=1e-3)
-first = loss()
-first.backward()
-found = {f"grad {k}": x.grad for k, x in model.named_parameters()}
-optimizer.step()
-found |= {"first": first.detach(), "second": loss().detach()}
-np.savez(sys.argv[2], **{k: x.numpy() for k, x in found.items()})
+    return [y for z in items for y in leaves(z)] if isinstance(x, (dict, list, tuple)) else [x]
+
+def names(tree, name):
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree)
+    if not isinstance(tree, (dict, list)):
+        return {name: tree}
+    return {k: x for key, y in items for k, x in names(y, f"{name}.{key}").items()}
+
+for folder in sys.argv[1:]:
+    spec = importlib.util.spec_from_file_location("model", f"{folder}/model.py")
+    model = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(model)
+    inputs = np.load(f"{folder}/inputs.npz").values()
+    first, grads, second = None, None, None
+    PROGRAM
+    found = {f"grad {k}": np.asarray(x) for k, x in grads.items()}
+    np.savez(f"{folder}/found.npz", first=first, second=second, **found)
 """
+#: Style → a program that computes the loss, its gradients, and the loss after a step of descent.
+_PROGRAMS = {
+    "torch": """
+    import torch
+    net, inputs = model.load(), [torch.as_tensor(x) for x in inputs]
+    loss = lambda: sum((x * x).sum() for x in leaves(net(*inputs)))
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-3)
+    first = loss()
+    first.backward()
+    grads = {k: x.grad for k, x in net.named_parameters()}
+    optimizer.step()
+    first, second = first.detach(), loss().detach()
+""",
+    "functional": """
+    import jax
+    inputs = [jax.numpy.asarray(x) for x in inputs]
+    loaded = model.load()
+    params, *state = loaded if isinstance(loaded, tuple) else (loaded,)
+    function = [x for x in vars(model).values() if callable(x)][-3]  # before load and _lists
+    loss = lambda params: sum((x * x).sum() for x in leaves(function(params, *state, *inputs)))
+    first, tree = jax.jit(jax.value_and_grad(loss))(params)
+    second = loss(jax.tree.map(lambda p, g: p - 1e-3 * g, params, tree))
+    grads = names({"params": tree} if state else tree, "")
+    grads = {k.removeprefix("."): x for k, x in grads.items()}
+""",
+}
+_TARGETS = {"torch": "torch", "functional": "jax"}
 
 
+@functools.cache
 def _graph(name: str) -> tuple[torch.nn.Module, na.graph.Graph]:
     net, inputs = NETWORKS[name]()
     return net, na.trace_graph(net, **inputs)
+
+
+@functools.cache
+def _source(name: str, style: str) -> Source:
+    graph = _graph(name)[1]
+    return source_of(graph, _TARGETS[style], style)
 
 
 def _loss(output: Any) -> Any:
     return sum((x * x).sum() for x in na.tree.leaves(output))
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_the_source_runs_and_trains_without_nestarray(name: str, tmp_path: Path) -> None:
-    _, graph = _graph(name)
-    graph.eject(tmp_path / "net", "torch")
-    example = example_of(graph)
-    np.savez(tmp_path / "inputs.npz", **example.flat)
-    command = [sys.executable, "-c", _ALONE, str(tmp_path / "net"), str(tmp_path / "inputs.npz")]
-    subprocess.run(command, check=True, env={"OMP_NUM_THREADS": "1", "PATH": ""})
-    found = np.load(tmp_path / "inputs.npz")
+@pytest.mark.parametrize("style", _PROGRAMS)
+@pytest.mark.parametrize("names", [_SOME, pytest.param(_OTHERS, marks=pytest.mark.full)], ids=str)
+def test_the_source_runs_and_trains_without_nestarray(
+    names: tuple[str, ...], style: str, tmp_path: Path
+) -> None:
+    target = _TARGETS[style]
+    graphs = {name: _graph(name)[1] for name in names}
+    for name, graph in graphs.items():
+        graph.eject(tmp_path / name, target, style=style)
+        np.savez(tmp_path / name / "inputs.npz", **example_of(graph).flat)
+    program = _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
+    folders = [str(tmp_path / name) for name in names]
+    environment = {"OMP_NUM_THREADS": "1", "PATH": ""}
+    subprocess.run([sys.executable, "-c", program, *folders], check=True, env=environment)
+    for name in graphs:
+        _check(name, style, np.load(tmp_path / name / "found.npz"))
 
-    args, kwargs = example.on("torch")
+
+def _check(name: str, style: str, found: Any) -> None:
+    """Compare the losses and the gradients of a source with those of the graph."""
+    graph = _graph(name)[1]
+    args, kwargs = example_of(graph).on("torch")
     first, grads = na.value_and_grad(lambda v: _loss(graph(*args, v=v, **kwargs)))(graph.v)
     second = _loss(graph(*args, v=graph.v - 1e-3 * grads, **kwargs))
     np.testing.assert_allclose(found["first"], first, rtol=1e-4)
     np.testing.assert_allclose(found["second"], second, rtol=1e-4)
-    variables = source_of(graph, "torch", "torch", example).variables
-    for key, value in variables.items():
-        if value.source == "v":
-            want = grads[value.path]
-            largest = max(1.0, float(abs(want).max()))
-            np.testing.assert_allclose(found[f"grad {key}"], want, rtol=1e-3, atol=1e-4 * largest)
+    variables = _source(name, style).variables
+    trained = {key: value.path for key, value in variables.items() if value.source == "v"}
+    assert {f"grad {key}" for key in trained} == {*found} - {"first", "second"}
+    for key, path in trained.items():
+        largest = max(1.0, float(abs(grads[path]).max()))
+        got = found[f"grad {key}"]
+        np.testing.assert_allclose(got, grads[path], rtol=1e-3, atol=1e-4 * largest)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_the_source_is_as_short_as_upstream(name: str) -> None:
-    net, graph = _graph(name)
+@pytest.mark.parametrize("style", _PROGRAMS)
+@pytest.mark.parametrize("name", ["resnet18", "vit", "bert", "gpt2", "unet"])
+def test_the_source_is_as_short_as_upstream(name: str, style: str) -> None:
+    net, _ = _graph(name)
     kinds = {type(part) for part in net.modules()}
     kinds = {kind for kind in kinds if not kind.__module__.startswith("torch.")}
     upstream = sum(len(_code(inspect.getsource(kind))) for kind in kinds)
-    text = graph.to_source("torch", standalone=True)
-    classes = text[text.index("\nclass ") : text.index("\ndef load(")]
-    assert len(_code(classes)) <= 1.5 * upstream
+    parts = re.split(r"\n(?=class |def )", _source(name, style).text)[1:]
+    own = [x for x in parts if not x.startswith(("def load", "def _lists")) and ": jax" not in x]
+    assert len(_code("\n".join(own))) <= 1.5 * upstream
 
 
 def _code(text: str) -> list[str]:
@@ -119,3 +174,12 @@ def test_a_program_with_a_loop_is_refused(tmp_path: Path) -> None:
     graph = na.trace_graph(function, torch.ones(2))
     with pytest.raises(ConversionError, match="has a loop or a branch"):
         graph.eject(tmp_path / "net", "torch")
+
+
+@pytest.mark.parametrize("style", _PROGRAMS)
+def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
+    net, inputs = NETWORKS["vit"]()
+    graph = na.trace_graph(net, **inputs, dynamic={"pixel_values": {0: "batch"}})
+    ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)  # runs at three sizes
+    assert ejected.error < 1e-5
+    assert "shape[0], 17, -1, 8)" in (tmp_path / "net" / "model.py").read_text()

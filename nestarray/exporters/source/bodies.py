@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import keyword
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from keyword import iskeyword
 from typing import Any, Protocol
 
 from nestarray.dtypes import DType
@@ -116,6 +116,8 @@ class Body:
         variable: the text of a variable, or None for a value that is none.
         setting: the text of a setting.
         loop: the head of a loop over a list of children: ``(path of the list, number)``.
+        reserved: names that variables must not have.
+        hint: the path after which the result of a call may be named.
     """
 
     def __init__(
@@ -125,9 +127,11 @@ class Body:
         variable: Callable[[Value], str | None],
         setting: Callable[[str], str],
         loop: Callable[[Path, int], str],
+        reserved: Container[str] = (),
+        hint: Callable[[Call], Path] = lambda call: (),
     ) -> None:
         self.language, self.use, self.variable = language, use, variable
-        self.setting, self.loop = setting, loop
+        self.setting, self.loop, self.reserved, self.hint = setting, loop, reserved, hint
         self.names: dict[Value, str] = {}
         self.texts: dict[Value, Expression] = {}
         self.free: set[str] = set()
@@ -161,6 +165,10 @@ class Body:
         """Decide which values are written where they are used, and when each item is evaluated."""
         self.inlined: set[Value] = set()
         made = {v: i for i, item in enumerate(self.items) for v in _results(item)}
+        self.sources: dict[Value, Step] = {}
+        for item in self.items:
+            if not isinstance(item, Loop):
+                self.sources |= dict.fromkeys(results(item), item)
         sizes: dict[Value, int] = {}
         end = len(self.items)
         for i, item in enumerate(self.items):
@@ -297,33 +305,51 @@ class Body:
                 self.free.discard(name)
 
     def _new_name(self, text: str, item: Step, value: Value, number: int) -> str:
-        """A name for a result: that of the argument which it replaces, or one after its function."""
+        """A name for a result: that of the argument which it replaces, or one after its module."""
         kind = _kind(value)
+        hint = _hint_name(self._hints(item)) if number == 1 and kind == "x" else ""
         replaced = [n for n in re.findall(r"\w+", text) if n in self.free and n in _GENERIC]
-        if number == 1 and replaced and (kind == "x") == (replaced[0] in ("x", "h", "y")):
+        is_alike = bool(replaced) and replaced[0] in (("x", "h", "y") if kind == "x" else (kind,))
+        if number == 1 and is_alike and not (hint and self._branches(replaced[0])):
             self.free.discard(replaced[0])
             return replaced[0]
-        names = [item.name[-1]] if isinstance(item, Use) else []
-        names = [re.sub(r"\W", "_", n) for n in names if not re.search(r"\d", n)]
         if kind != "x":
-            names = [kind]
-        elif number > 1 or not names:
-            names = ["x", "h"]
-        else:
-            names = ["x", *names] if not self.names else names
-        return self._fresh(*names)
+            return self._fresh(kind)
+        return self._fresh(*([hint] if hint else ["x", "h"]))
+
+    def _hints(self, item: Step) -> set[Path]:
+        """The modules whose calls are written in the text of an item."""
+        own = (item.name if isinstance(item, Use) else self.hint(item)) or None
+        inner = [v for v in arguments(item) if v in self.inlined and v in self.sources]
+        found = [hint for v in inner for hint in self._hints(self.sources[v])]
+        return {own} if own else set(found)
+
+    def _branches(self, name: str) -> bool:
+        """Whether the value of a name is read by several statements."""
+        value = next(v for v in reversed(self.names) if self.names[v] == name)
+        return len({self.evaluated[p] for p in self.position.get(value, [])}) > 1
 
     def _fresh(self, *bases: str) -> str:
         taken = {n for n in self.names.values() if n not in self.free}
         for base in bases:
-            if base not in taken and not keyword.iskeyword(base):
+            if base not in {*taken, "self"} and base not in self.reserved and not iskeyword(base):
                 self.free.discard(base)
                 return base
-        number = 2
-        while f"{bases[-1]}{number}" in taken:
-            number += 1
-        self.free.discard(f"{bases[-1]}{number}")
-        return f"{bases[-1]}{number}"
+        base = bases[0] if bases[0] in ("mask", "ids", "n", "y") else "h"
+        name = next(n for n in map(f"{base}{{}}".format, ["", *range(2, 1000)]) if n not in taken)
+        self.free.discard(name)
+        return name
+
+
+def _hint_name(paths: set[Path]) -> str:
+    """The name of a module as that of its result; empty if there are several, or numbers."""
+    names = (
+        [name for name in (*next(iter(paths)),) if not name.isdigit()] if len(paths) == 1 else []
+    )
+    if not names or re.search(r"\d", names[-1]):
+        return ""
+    name = re.sub(r"\W", "_", names[-1]).removesuffix("_proj").removesuffix("_projection")
+    return name if name.isidentifier() else ""
 
 
 _GENERIC = ("x", "h", "y", "mask", "ids")
@@ -331,8 +357,8 @@ _GENERIC = ("x", "h", "y", "mask", "ids")
 
 def _kind(value: Value) -> str:
     """A base name by dtype."""
-    if value.dtype == "bool":
-        return "mask"
+    if value.dtype in ("bool", "size"):
+        return "mask" if value.dtype == "bool" else "n"
     return "ids" if value.dtype.startswith(("int", "uint")) else "x"
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from nestarray.exporters.source.records import Value
 
 
 class Form(NamedTuple):
@@ -50,6 +53,32 @@ def closed_form(array: np.ndarray) -> Form | None:
         shape=shape if shape != core.shape else None,
         expanded=array.shape if array.shape != shape else None,
     )
+
+
+def without_mask(
+    args: list[Any],
+    kwargs: dict[str, Any],
+    name: str,
+    constants: Mapping[Value, np.ndarray],
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments of attention without a mask that a setting expresses.
+
+    Args:
+        args, kwargs: query, key, value, and the mask.
+        name: of the mask.
+        constants: the constants that are known.
+    """
+    query, key = args[0].shape, args[1].shape
+    mask = args[3] if len(args) > 3 else kwargs.get(name)
+    known = constants.get(mask) if isinstance(mask, Value) else None
+    if known is not None and known.dtype == bool:
+        if known.all():
+            args, kwargs = args[:3], kwargs | {name: None}
+        elif is_causal(known) and query[-2] == key[-2]:
+            args, kwargs = args[:3], kwargs | {name: None, "is_causal": True}
+    if kwargs.get("scale") == query[-1] ** -0.5:
+        kwargs = kwargs | {"scale": None}
+    return args, kwargs
 
 
 def is_causal(array: np.ndarray) -> bool:

@@ -26,12 +26,15 @@ from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
 from nestarray.exporters.source.modules import module_tree, values_in
 from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.exporters.source.sizes import examples, with_open_sizes
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import bodies, map_leaves
 from nestarray.storage.atomic import replacing
 
 #: Framework → its styles; the first is the default.
-STYLES = {"torch": ("torch",)}
+STYLES = {"torch": ("torch",), "jax": ("functional",)}
+#: Style → its file, where it has another name.
+_FILES = {"functional": "jax_style"}
 
 
 class Ejected(NamedTuple):
@@ -68,7 +71,7 @@ def eject(
 
     Args:
         folder: the directory to write; its parent exists.
-        target: the framework, ``"torch"``.
+        target: the framework, ``"torch"`` or ``"jax"``.
         style: the form of the source; by default the first of the framework.
         overwrite: replace a folder that was written before.
 
@@ -97,15 +100,15 @@ def eject(
         raise StorageError(
             f"eject: {str(path)!r} exists; choose another folder, or pass overwrite=True"
         )
-    example = example_of(graph)
-    source = source_of(graph, target, style, example)
-    written = importlib.import_module(f"nestarray.exporters.source.{style}_style")
+    source = source_of(graph, target, style)
+    written = _file_of(style)
     with replacing(path, "eject") as made:
         made.mkdir()
         (made / "model.py").write_text(source.text, encoding="utf-8")
         Container(source.weights).save(made / "weights.safetensors")
-        error = _compared(graph, made / "model.py", written, example)
-        text = written.readme(source.name, [node.name for node in graph.inputs])
+        at_sizes = [example_of(graph, given) for given in examples(graph.sizes)]
+        error = max(_compared(graph, made / "model.py", written, source.name, x) for x in at_sizes)
+        text = written.readme(source.name, [n.name for n in graph.inputs], source.weights)
         (made / "README.md").write_text(text + _comparison(target, error), encoding="utf-8")
     return Ejected(path, target, style, error)
 
@@ -132,11 +135,17 @@ def _check(graph: Graph, target: str, style: str | None) -> str:
     return style or STYLES[target][0]
 
 
-def _compared(graph: Graph, path: Path, style: Any, example: Example) -> float:
+def _file_of(style: str) -> Any:
+    return importlib.import_module(
+        f"nestarray.exporters.source.{_FILES.get(style, f'{style}_style')}"
+    )
+
+
+def _compared(graph: Graph, path: Path, style: Any, name: str, example: Example) -> float:
     """Run the source, and return its largest difference from the graph."""
     namespace = {"__name__": "model", "__file__": str(path)}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)  # our own text
-    outputs = named_outputs(style.run(namespace, list(example.flat.values())))
+    outputs = named_outputs(style.run(namespace, name, list(example.flat.values())))
     arrays = {name: np.asarray(ops.to_backend(x, "numpy")) for name, x in outputs.items()}
     return difference("eject", graph, example, arrays, "source")
 
@@ -153,7 +162,7 @@ at most {error:.1e}, relative to the largest number of each output.
 @method
 def _standalone_source(graph: Graph, target: str, style: str | None = None) -> str:
     """The text of `eject`, for `Graph.to_source`."""
-    return source_of(graph, target, _check(graph, target, style), example_of(graph)).text
+    return source_of(graph, target, _check(graph, target, style)).text
 
 
 class Source(NamedTuple):
@@ -172,27 +181,29 @@ class Source(NamedTuple):
     variables: dict[str, Value]
 
 
-def source_of(graph: Graph, target: str, style: str, example: Example) -> Source:
+def source_of(graph: Graph, target: str, style: str) -> Source:
     """The source of a graph.
 
     Args:
         graph: the graph.
         target: the framework.
         style: a style of the framework.
-        example: arguments, with which the graph runs once.
     """
     lowered = graph.to_backend(target).lower()
     _check_calls(lowered)
-    args, kwargs = example.on(target)
-    recorder = importlib.import_module(
-        f"nestarray.exporters.source.{'torch_' if target == 'torch' else ''}recorder"
-    )
-    recording = recorder.record(lowered, lowered.bind(args, kwargs))
-    written = importlib.import_module(f"nestarray.exporters.source.{style}_style")
+    file = "torch_recorder" if target == "torch" else "recorder"
+    recorder = importlib.import_module(f"nestarray.exporters.source.{file}")
+    recordings = []
+    for given in examples(graph.sizes):
+        args, kwargs = example_of(lowered, given).on(target)
+        recordings.append(recorder.record(lowered, lowered.bind(args, kwargs)))
+    recording = with_open_sizes(recordings, graph.name)
+    written = _file_of(style)
     arrays = _arrays(lowered, recording)
     constants = {v: x for v, x in arrays.items() if v.source == "constants"}
     program = normalized(recording, written.LANGUAGE, constants)
-    root = module_tree(program, graph.source_names.modules)
+    kinds = graph.source_names.modules
+    root = module_tree(program, kinds, is_functional=written.IS_FUNCTIONAL)
     name = written.name_of(graph.name)
     text, variables = written.write(root, name, constants)
     weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)
@@ -242,17 +253,26 @@ def normalized(
     def of(nest: Any) -> Any:
         return map_leaves(lambda x: stands_for.get(x, x) if isinstance(x, Value) else x, nest)
 
+    known = dict(constants)
     calls: list[Call] = []
     for call in recording.calls:
         given = dataclasses.replace(call, args=of(call.args), kwargs=of(call.kwargs))
-        found = language.normal(given, constants)
+        found = language.normal(given, known)
         if isinstance(found, Call):
             calls.append(found)
+            _propagate(found, known)
         else:
             stands_for[call.result] = found
     output, updates = of(recording.output), of(dict(recording.updates))
     used = _used(calls, [output, updates])
     return dataclasses.replace(recording, calls=used, output=output, updates=updates)
+
+
+def _propagate(call: Call, known: dict[Value, np.ndarray]) -> None:
+    """Note that an expanded constant is one."""
+    is_expansion = call.target.rpartition(".")[2].endswith(("broadcast_to", ":expand"))
+    if is_expansion and call.args[0] in known:
+        known[call.result] = np.broadcast_to(known[call.args[0]], call.result.shape)
 
 
 def _used(calls: list[Call], output: Any) -> list[Call]:

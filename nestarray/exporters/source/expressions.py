@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -20,7 +21,8 @@ class Expression(NamedTuple):
         return self.text if self.rank <= rank else f"({self.text})"
 
 
-class Setting(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Setting:
     """A setting that differs between modules of one class: the name of an argument."""
 
     name: str
@@ -71,7 +73,7 @@ def value_expression(value: Any, names: Names, dtype: Callable[[DType], str]) ->
         return number(value)
     if value is Ellipsis:
         return Expression("...")
-    if isinstance(value, (list, tuple)) and not isinstance(value, Setting):
+    if isinstance(value, (list, tuple)):
         items = ", ".join(map(text, value))
         if isinstance(value, list):
             return Expression(f"[{items}]")

@@ -108,14 +108,17 @@ def results(step: Step) -> list[Value]:
     return step.outputs if isinstance(step, Use) else values_in(step.result)
 
 
-def module_tree(recording: Recording, kinds: Mapping[str, str]) -> Module:
+def module_tree(recording: Recording, kinds: Mapping[str, str], *, is_functional: bool) -> Module:
     """The root module of a program.
 
     Args:
         recording: the program, without calls whose results nothing uses.
         kinds: path of a module → name of its class, as far as known.
+        is_functional: write modules of one call, and sequences, as parts of the module around
+            them.
     """
-    return _Builder(recording, {parts(path): kind for path, kind in kinds.items()}).root()
+    named = {parts(path): kind for path, kind in kinds.items()}
+    return _Builder(recording, named, is_functional).root()
 
 
 def parts(path: str) -> Path:
@@ -124,8 +127,10 @@ def parts(path: str) -> Path:
 
 
 class _Builder:
-    def __init__(self, recording: Recording, kinds: Mapping[Path, str]) -> None:
-        self.recording, self.kinds = recording, kinds
+    def __init__(
+        self, recording: Recording, kinds: Mapping[Path, str], is_functional: bool
+    ) -> None:
+        self.recording, self.kinds, self.is_functional = recording, kinds, is_functional
         self.calls = recording.calls
         self.paths = [parts(call.place.module) for call in self.calls]
         self.made = {v: i for i, call in enumerate(self.calls) for v in values_in(call.result)}
@@ -216,9 +221,11 @@ class _Builder:
 
     def _is_part(self, module: Module, runs: Sequence[Module]) -> bool:
         """Whether the steps of a module belong to the module around it."""
+        if self.is_functional and (len(module.steps) == 1 or _is_unnamed_sequence(module)):
+            return True
         own = any(owner[: len(module.path)] == module.path for owner in self.owner.values())
         if not own and not module.children and len(module.steps) <= _SMALL:
-            return not module.path[-1].isdigit()
+            return self.is_functional or not module.path[-1].isdigit()
         if module.kind in _LISTS:
             return True
         if not module.kind and not is_chain(module):
@@ -245,6 +252,10 @@ class _Builder:
             own = modules[owner[:depth]].variables
             is_constant = value.source == "constants"
             own[_unused(owner[-1] if is_constant else "_".join(owner[depth:]), own)] = value
+
+
+def _is_unnamed_sequence(module: Module) -> bool:
+    return module.kind in ("", "Sequential") and is_chain(module)
 
 
 def constant_name(value: Value) -> str:
@@ -302,7 +313,7 @@ def is_chain(module: Module) -> bool:
 def is_setting(value: Any) -> bool:
     """Whether a constant may be an argument of a class: a number, a string, or a tuple of numbers."""
     if isinstance(value, tuple):
-        return bool(value) and all(isinstance(item, (int, float)) for item in value)
+        return bool(value) and all(is_setting(x) and not isinstance(x, str) for x in value)
     return isinstance(value, (bool, int, float, str))
 
 

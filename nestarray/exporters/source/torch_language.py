@@ -13,7 +13,7 @@ import torch
 from torch.overrides import get_testing_overrides
 
 from nestarray.dtypes import DType, as_dtype
-from nestarray.exporters.source.constants import closed_form, is_causal
+from nestarray.exporters.source.constants import closed_form, without_mask
 from nestarray.exporters.source.expressions import (
     Expression,
     Names,
@@ -83,6 +83,8 @@ class TorchLanguage:
         Returns:
             the call, or a Value or number that it equals.
         """
+        if call.target == "size":
+            return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
         if target.startswith("method:"):
             bare = target.removeprefix("method:")
@@ -116,7 +118,7 @@ class TorchLanguage:
             )
         args, kwargs = self._named(target, args, kwargs)
         if target == "torch.nn.functional.scaled_dot_product_attention":
-            args, kwargs = _attention(args, kwargs, constants)
+            args, kwargs = without_mask(args, kwargs, "attn_mask", constants)
         if _keeps_shape(target, args, call):
             return args[0]
         return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
@@ -152,6 +154,9 @@ class TorchLanguage:
         def text(value: Any) -> str:
             return value_expression(value, names, self.dtype).text
 
+        if call.target == "size":
+            of = value_expression(call.args[0], names, self.dtype).within(0)
+            return Expression(f"{of}.shape[{call.args[1]}]")
         if call.target.startswith("operator."):
             operator = call.target.removeprefix("operator.")
             if operator == "getitem":
@@ -261,23 +266,6 @@ def _plain(name: str, value: Any) -> Any:
     if name in _PER_AXIS and isinstance(value, tuple) and value and len(set(value)) == 1:
         return value[0]
     return value
-
-
-def _attention(
-    args: list[Any], kwargs: dict[str, Any], constants: Mapping[Value, np.ndarray]
-) -> tuple[list[Any], dict[str, Any]]:
-    """The arguments without a mask that a setting expresses."""
-    query, key = args[0].shape, args[1].shape
-    mask = args[3] if len(args) > 3 else kwargs.get("attn_mask")
-    known = constants.get(mask) if isinstance(mask, Value) else None
-    if known is not None and known.dtype == bool:
-        if known.all():
-            args, kwargs = args[:3], kwargs | {"attn_mask": None}
-        elif is_causal(known) and query[-2] == key[-2]:
-            args, kwargs = args[:3], kwargs | {"attn_mask": None, "is_causal": True}
-    if kwargs.get("scale") == query[-1] ** -0.5:
-        kwargs = kwargs | {"scale": None}
-    return args, kwargs
 
 
 def _keeps_shape(target: str, args: list[Any], call: Call) -> bool:

@@ -15,6 +15,8 @@ from nestarray.exporters.source.records import Value
 from nestarray.exporters.source.torch_language import TorchLanguage
 
 LANGUAGE = TorchLanguage()
+#: Whether modules of one call are written as this call.
+IS_FUNCTIONAL = False
 
 _LOAD = '''
 def load(path=Path(__file__).with_name("weights.safetensors")):
@@ -77,7 +79,7 @@ def name_of(name: str) -> str:
     return "Model" if hasattr(torch.nn, name) or not name.isidentifier() else name
 
 
-def run(namespace: dict[str, Any], inputs: list[np.ndarray]) -> Any:
+def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
     """The output of the source."""
     with torch.no_grad():
         return namespace["load"]()(*map(torch.as_tensor, inputs))
@@ -93,7 +95,7 @@ def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.n
     return found
 
 
-def readme(name: str, inputs: list[str]) -> str:
+def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
     """How to use the source."""
     return _README.format(name=name, inputs=", ".join(inputs))
 

@@ -1,0 +1,227 @@
+"""Programs as functions of nested parameters, for JAX and NumPy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nestarray.exporters.source.bodies import Body, input_names, with_loops
+from nestarray.exporters.source.classes import Class, classes_of
+from nestarray.exporters.source.expressions import Expression, Names, value_expression
+from nestarray.exporters.source.modules import Module, Path, arguments, parts
+from nestarray.exporters.source.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.records import Call, Value
+
+#: The arguments that hold the parameters and the state.
+_HOLDERS = {"v": "params", "s": "state", "constants": "state"}
+
+
+class FunctionWriter:
+    """Writes one function for each class of modules.
+
+    Args:
+        root: the tree of modules.
+        name: of the function of the model.
+        language: of the framework.
+        constants: variable → the text that computes it.
+    """
+
+    def __init__(
+        self, root: Module, name: str, language: NamespaceLanguage, constants: Mapping[Value, str]
+    ) -> None:
+        self.root, self.language, self.constants = root, language, constants
+        self.places: dict[Value, tuple[str, Path]] = {}
+        for keys, name_, value in root.variables_below():
+            owner = tuple(part for key in keys for part in key)
+            path = (*owner, name_) if value.source == "constants" else parts(value.path)
+            if value not in constants:
+                self.places[value] = _HOLDERS[value.source], path
+        self.has_state = any(holder == "state" for holder, _ in self.places.values())
+        self.lists = _lists(self.places.values())
+        self.classes = classes_of(root)
+        calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        self.defined = language.defined(calls)
+        taken = {*self.defined, "params", "state", "load"}
+        for cls in dict.fromkeys(self.classes.values()):
+            base = name if cls.module is root else snake(cls.name)
+            cls.name = next(
+                n for n in (base, f"{base}_block", f"{base}_{len(taken)}") if n not in taken
+            )
+            taken.add(cls.name)
+        self.reserved = taken
+
+    def text(self) -> str:
+        """The functions, those that others call first."""
+        written = [*self.defined.values()]
+        written += ["\n".join(self._function(cls)) for cls in dict.fromkeys(self.classes.values())]
+        return "\n\n\n".join(written)
+
+    def variables(self) -> dict[str, Value]:
+        """Name in the file of weights → variable."""
+        return {
+            ".".join([holder, *path] if self.has_state else path): value
+            for value, (holder, path) in self.places.items()
+        }
+
+    # -- functions -------------------------------------------------------------------------
+
+    def _function(self, cls: Class) -> list[str]:
+        module = cls.module
+        used: dict[str, None] = {}
+
+        def setting(name: str) -> str:
+            used[name] = None
+            return name
+
+        writer = _Language(self, module)
+        body = Body(
+            writer,
+            lambda name, inputs: self._use(cls, name, inputs, setting),
+            lambda value: self._variable(module, value),
+            setting,
+            lambda name, number: self._loop(module, name),
+            self.reserved,
+            lambda call: self._group(module, call),
+        )
+        inputs = input_names(module.inputs)
+        items = with_loops(cls.steps(), module.output, lambda a, b: self._is_same(cls, a, b))
+        lines = body.lines(items, inputs, module.output)
+        cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
+        names = [*self._holders(module.path), *inputs.values()]
+        names += ["*", *cls.parameters] if cls.parameters else []
+        return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
+
+    def _holders(self, path: Path) -> list[str]:
+        """The arguments with variables that the module at a path takes."""
+        below = {h for h, place in self.places.values() if place[: len(path)] == path}
+        return [holder for holder in ("params", "state") if holder in below]
+
+    def _variable(self, module: Module, value: Value) -> str | None:
+        if value in self.constants:
+            return self.constants[value]
+        if value not in self.places:
+            return None
+        holder, path = self.places[value]
+        return self.access(holder, path, len(module.path))
+
+    def access(self, holder: str, path: Path, start: int) -> str:
+        """The text of a part of the parameters or the state, from a module at depth `start`."""
+        keys = [
+            f"[{path[i]}]" if (holder, path[:i]) in self.lists else f'["{path[i]}"]'
+            for i in range(start, len(path))
+        ]
+        return holder + "".join(keys)
+
+    def _use(self, cls: Class, name: Path, inputs: list[str], setting: Callable[[str], str]) -> str:
+        start = len(cls.module.path)
+        if name[-1] == "*":
+            name = (*name[:-1], "0")
+            given = [
+                self._item(holder, name) for holder in self._holders((*cls.module.path, *name))
+            ]
+        else:
+            path = (*cls.module.path, *name)
+            given = [self.access(holder, path, start) for holder in self._holders(path)]
+        settings = [
+            f"{key}={value_expression(x, lambda s: Expression(setting(s.name)), self.language.dtype).text}"
+            for key, x in cls.arguments(name).items()
+        ]
+        called = cls.children[name][0].name
+        return f"{called}({', '.join([*given, *inputs, *settings])})"
+
+    def _group(self, module: Module, call: Call) -> Path:
+        """The path, below a module, of the group of variables that a call takes."""
+        for value in arguments(call):
+            if value in self.places:
+                return self.places[value][1][len(module.path) : -1]
+        return ()
+
+    def _item(self, holder: str, name: Path) -> str:
+        """The variable of a loop over a list: ``"layer"``, ``"layer_state"``."""
+        word = name[-2]
+        word = word[:-1] if len(word) > 2 and word.endswith("s") else word
+        word = "block" if len(word) < 3 or word.isdigit() else word
+        if holder != "params":
+            return f"{word}_state"
+        return f"{word}_params" if word in self.reserved else word
+
+    def _loop(self, module: Module, name: Path) -> str:
+        path = (*module.path, *name)
+        holders = self._holders((*path, "0"))
+        names = ", ".join(self._item(holder, (*name, "0")) for holder in holders)
+        lists = [self.access(holder, path, len(module.path)) for holder in holders]
+        of = lists[0] if len(lists) == 1 else f"zip({', '.join(lists)})"
+        return f"for {names} in {of}:"
+
+    def _is_same(self, cls: Class, a: Path, b: Path) -> bool:
+        """Whether two items of a list are called with equal settings, and have variables."""
+        path = (*cls.module.path, *a)
+        holders = self._holders(path)
+        is_list = all((holder, path[:-1]) in self.lists for holder in holders)
+        has_class = cls.children[a][0] is cls.children[b][0]
+        return bool(holders) and is_list and has_class and cls.arguments(a) == cls.arguments(b)
+
+
+class _Language:
+    """The language inside of one function: ``linear(x, **params["query"])``."""
+
+    def __init__(self, writer: FunctionWriter, module: Module) -> None:
+        self.writer, self.module = writer, module
+        self.language = writer.language
+        self.name = self.language.name
+        self.dtype = self.language.dtype
+
+    def expression(self, call: Call, names: Names) -> Expression:
+        """The text of a call; trailing arrays that a dict holds are unpacked from it."""
+        found = self._unpacked(call)
+        if found is None:
+            return self.language.expression(call, names)
+        count, text = found
+        given = self.language.expression(
+            Call(call.target, call.args[:count], call.kwargs, call.result), names
+        ).text
+        first = [value_expression(x, names, self.dtype).text for x in call.args[:count]]
+        head = f"{self.language.function(call.target)}({', '.join(first)}"
+        return Expression(f"{head}, **{text}{given.removeprefix(head)}")
+
+    def _unpacked(self, call: Call) -> tuple[int, str] | None:
+        """The number of arguments before a dict of arrays, and the text of the dict."""
+        if not call.target.startswith("."):
+            return None
+        places, names = self.writer.places, list(self.language.parameters(call.target))
+        depth = len(self.module.path)
+        for count in range(1, len(call.args)):
+            given = call.args[count:]
+            if not all(x in places and places[x][1][:depth] == self.module.path for x in given):
+                continue
+            holder, path = places[given[0]]
+            group = {p[-1] for h, p in places.values() if h == holder and p[:-1] == path[:-1]}
+            below = {
+                p for h, p in places.values() if h == holder and p[: len(path) - 1] == path[:-1]
+            }
+            own = [places[x] for x in given]
+            is_whole = all(h == holder and p[:-1] == path[:-1] for h, p in own)
+            keys = {p[-1] for _, p in own}
+            is_group = is_whole and keys == group and len(below) == len(group)
+            is_named = [p[-1] for _, p in own] == names[count : count + len(own)]
+            if is_group and is_named and len(path) > depth + 1:
+                return count, self.writer.access(holder, path[:-1], depth)
+        return None
+
+
+def _lists(places: Any) -> set[tuple[str, Path]]:
+    """(holder, path) of the groups whose names are the numbers from 0 on."""
+    groups: dict[tuple[str, Path], set[str]] = {}
+    for holder, path in places:
+        for i, key in enumerate(path):
+            groups.setdefault((holder, path[:i]), set()).add(key)
+    return {place for place, keys in groups.items() if keys == {str(i) for i in range(len(keys))}}
+
+
+def snake(name: str) -> str:
+    """``"BertSelfAttention"`` as ``"bert_self_attention"``."""
+    spaced = re.sub(
+        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "_", name.replace("ViT", "Vit")
+    )
+    return spaced.lower()

@@ -1,0 +1,231 @@
+"""Calls of JAX, NumPy and TensorFlow as a user writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from nestarray.dtypes import DType
+from nestarray.exporters.source.constants import closed_form, without_mask
+from nestarray.exporters.source.expressions import (
+    BINARY,
+    UNARY,
+    Expression,
+    Names,
+    index_expression,
+    operator_expression,
+    value_expression,
+)
+from nestarray.exporters.source.records import Call, Name, Value
+
+#: Functions that read better as methods, where arrays have them.
+_METHODS = ("reshape", "swapaxes", "transpose", "astype")
+#: Arguments that are written without their names.
+_BARE = (
+    "shape",
+    "newshape",
+    "axis1",
+    "axis2",
+    "dtype",
+    "axes",
+    "pattern",
+    "subscripts",
+    "start",
+    "stop",
+    "step",
+)
+#: Functions that may return their argument.
+_CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast")
+
+
+class NamespaceLanguage:
+    """How the calls of a framework of functions are written.
+
+    Args:
+        name: of the framework.
+        short: prefix of public names → its name in the source.
+        functions: the module of functions that the source itself defines.
+    """
+
+    def __init__(self, name: str, short: Mapping[str, str], functions: ModuleType) -> None:
+        self.name, self.short, self.functions = name, short, functions
+        self.array = short[f"{name}.numpy" if name == "jax" else name]
+
+    # -- calls of a recording ---------------------------------------------------------------
+
+    def normal(self, call: Call, constants: Mapping[Value, np.ndarray]) -> Any:
+        """The call with its settings by name, or the Value that it equals."""
+        if call.target == "size":
+            return call
+        target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
+        last = target.rpartition(".")[2].rpartition(":")[2]
+        x = args[0] if args else None
+        if last in _CONVERSIONS and isinstance(call.result, Value):
+            if isinstance(x, Value) and (x.shape, x.dtype) == (
+                call.result.shape,
+                call.result.dtype,
+            ):
+                return x
+            if last == "astype":
+                kwargs.pop("copy", None)
+        if last in BINARY and len(args) == 2 and not kwargs and target.count(".") == 2:
+            return dataclasses.replace(call, target=f"operator.{last}")
+        if last == "reshape" and self.short.get(target.rpartition(".")[0]) == self.array:
+            sizes = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
+            return dataclasses.replace(call, target="method:reshape", args=(x, *sizes))
+        if target.startswith(("operator.", "method:", "attribute:", "at:")):
+            return dataclasses.replace(call, kwargs=kwargs)
+        args, kwargs = self._named(target, args, kwargs)
+        if target == ".attention":
+            args, kwargs = without_mask(args, kwargs, "mask", constants)
+        axis = kwargs.get("axis")
+        if target.startswith(".") and isinstance(axis, tuple) and len(axis) == 1:
+            kwargs["axis"] = axis[0]
+        return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
+
+    def _named(
+        self, target: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Settings by name; arrays stay positional."""
+        names = list(self.parameters(target))
+        while len(args) > 1 and args[-1] is None and len(args) <= len(names):
+            args = args[:-1]  # a default
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for i, value in enumerate(args):
+            is_bare = i == 0 or i >= len(names) or names[i] in _BARE or _has_value(value)
+            if is_bare and not named:
+                positional.append(value)
+            elif i < len(names):
+                named[names[i]] = value
+            else:
+                return args, kwargs
+        return positional, named | kwargs
+
+    def parameters(self, target: str) -> dict[str, Any]:
+        """Parameter of a function → its default."""
+        return _parameters(self.function_of(target))
+
+    def function_of(self, target: str) -> Any:
+        """The function that a public name stands for."""
+        if target.startswith("."):
+            return getattr(self.functions, target[1:])
+        root, *names = target.split(".")
+        found = importlib.import_module(root)
+        return functools.reduce(getattr, names, found)
+
+    # -- text ------------------------------------------------------------------------------
+
+    def expression(self, call: Call, names: Names) -> Expression:
+        """The text of a call."""
+
+        def value(x: Any) -> Expression:
+            return Expression(self.function(x)) if isinstance(x, Name) else (
+                value_expression(x, names, self.dtype)
+            )  # fmt: skip
+
+        def text(x: Any) -> str:
+            return value(x).text
+
+        kind, _, name = call.target.rpartition(":")
+        if call.target == "size":
+            of = value_expression(call.args[0], names, self.dtype).within(0)
+            return Expression(f"{of}.shape[{call.args[1]}]")
+        if call.target.startswith("operator."):
+            operator = call.target.removeprefix("operator.")
+            if operator == "getitem":
+                return index_expression(value(call.args[0]), call.args[1], text)
+            if operator in BINARY or operator in UNARY:
+                return operator_expression(operator, [value(x) for x in call.args])
+            return Expression(f"{operator}({', '.join(map(text, call.args))})")
+        if kind == "attribute":
+            return Expression(f"{value(call.args[0]).within(0)}.{name}")
+        settings = self.without_defaults(call.target, call.kwargs) if not kind else call.kwargs
+        parts = [text(x) for x in call.args]
+        given = [f"{key}={text(x)}" for key, x in settings.items()]
+        if kind == "at":
+            at = index_expression(
+                Expression(f"{value(call.args[0]).within(0)}.at"), call.args[1], text
+            )
+            return Expression(f"{at.text}.{name}({', '.join([*parts[2:], *given])})")
+        if kind == "method" or self._is_method(call):
+            name = name if kind == "method" else call.target.rpartition(".")[2]
+            own = parts[1:]
+            return Expression(
+                f"{value(call.args[0]).within(0)}.{name}({', '.join([*own, *given])})"
+            )
+        return Expression(f"{self.function(call.target)}({', '.join([*parts, *given])})")
+
+    def _is_method(self, call: Call) -> bool:
+        prefix, _, name = call.target.rpartition(".")
+        is_array = bool(call.args) and isinstance(call.args[0], Value)
+        return self.short.get(prefix) == self.array and name in _METHODS and is_array
+
+    def function(self, target: str) -> str:
+        """The name of a function in the source."""
+        prefix, _, name = target.rpartition(".")
+        if not prefix:
+            return name
+        if prefix in self.short:
+            return f"{self.short[prefix]}.{name}"
+        root, _, rest = target.partition(".")
+        return f"{self.short.get(root, root)}.{rest}"
+
+    def dtype(self, dtype: DType) -> str:
+        """The text of a dtype."""
+        return f"{self.array}.{dtype.name}"
+
+    def without_defaults(self, target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that differ from the function's defaults."""
+        defaults = self.parameters(target)
+        return {
+            name: x
+            for name, x in settings.items()
+            if name not in defaults or type(defaults[name]) is not type(x) or defaults[name] != x
+        }
+
+    def constant(self, array: np.ndarray) -> str | None:
+        """The text that computes a constant, if there is a short one."""
+        form = closed_form(array)
+        if form is None or self.name == "tensorflow":
+            return None
+        dtype = f", dtype={self.array}.{array.dtype.name}"
+        if form.kind == "full":
+            return f"{self.array}.full({form.sizes[0]}, {form.sizes[1]}{dtype})"
+        if form.kind == "tril":
+            made = f"{self.array}.tri({form.sizes[0]}, dtype=bool)"
+        else:
+            sizes = [n for n in form.sizes if n]
+            made = f"{self.array}.arange({', '.join(map(str, sizes))})"
+        if form.shape:
+            made += f".reshape({', '.join(map(str, form.shape))})"
+        return f"{self.array}.broadcast_to({made}, {form.expanded})" if form.expanded else made
+
+    # -- functions of the source ------------------------------------------------------------
+
+    def defined(self, calls: list[Call]) -> dict[str, str]:
+        """Name → text of the functions that the source defines for some calls."""
+        names = sorted({call.target[1:] for call in calls if call.target.startswith(".")})
+        return {name: inspect.getsource(getattr(self.functions, name)).rstrip() for name in names}
+
+
+@functools.cache
+def _parameters(function: Any) -> dict[str, Any]:
+    try:
+        own = inspect.signature(function).parameters.values()
+    except ValueError:
+        return {}
+    return {p.name: p.default for p in own if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+
+
+def _has_value(nest: Any) -> bool:
+    if isinstance(nest, (list, tuple)):
+        return any(map(_has_value, nest))
+    return isinstance(nest, (Value, Name))

@@ -1,0 +1,178 @@
+"""Sizes that a call decides: the same program, recorded at several sizes, as one.
+
+Numbers that differ between the recordings are read from the shape of an array, ``x.shape[0]``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.exporters.source.modules import arguments, parts, values_in
+from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.graph.sizes import Sizes
+
+#: The number of recordings.
+COUNT = 3
+#: The sizes that are tried for a name, beyond that of the example.
+_TRIED = 60
+
+
+def examples(sizes: Sizes) -> list[dict[str, int]]:
+    """Sizes at which to record; one assignment if no size is open.
+
+    Raises:
+        ConversionError: too few sizes fit the conditions of the graph.
+    """
+    first = {name: max(2, n) for name, n in sizes.example.items()}
+    found = [first]
+    for shift in range(1, _TRIED):
+        if len(found) == COUNT or not first:
+            return found
+        steps = enumerate(first.items(), start=1)
+        tried = {name: n + shift * i * (1 if len(found) == 1 else 2) for i, (name, n) in steps}
+        if sizes.allow(tried):
+            found.append(tried)
+    raise ConversionError(
+        "eject: too few sizes fit the conditions of the graph: " + ", ".join(sizes.conditions)
+    )
+
+
+def with_open_sizes(recordings: Sequence[Recording], name: str) -> Recording:
+    """The first recording, with sizes in place of the numbers that differ from the others.
+
+    Args:
+        recordings: of one graph at several sizes.
+        name: of the graph, for errors.
+
+    Raises:
+        ConversionError: the calls differ, or no array has a size that explains a number.
+    """
+    if len(recordings) == 1:
+        return recordings[0]
+    return _Joined(recordings, name).recording()
+
+
+class _Joined:
+    def __init__(self, recordings: Sequence[Recording], name: str) -> None:
+        self.recordings, self.name = recordings, name
+        self.shapes: dict[Value, tuple[tuple[int, ...], ...]] = {}
+        self.made: dict[Value, Call] = {}
+        self.calls: list[Call] = []
+
+    def recording(self) -> Recording:
+        """The joined recording."""
+        first = self.recordings[0]
+        targets = [[call.target for call in r.calls] for r in self.recordings]
+        if any(found != targets[0] for found in targets):
+            raise ConversionError(
+                f"eject: {self.name}: the calls of the program depend on its open sizes; trace it "
+                "without dynamic="
+            )
+        self._note([r.inputs for r in self.recordings])
+        for calls in zip(*(r.calls for r in self.recordings), strict=True):
+            self._note([[list(call.args), call.kwargs] for call in calls])
+            given = [[list(call.args), call.kwargs] for call in calls]
+            args, kwargs = self._joined(given, calls[0])
+            call = dataclasses.replace(calls[0], args=tuple(args), kwargs=kwargs)
+            self.calls.append(call)
+            self._note([call.result for call in calls])
+            self.made.update(dict.fromkeys(values_in(call.result), call))
+        return dataclasses.replace(first, calls=self.calls)
+
+    def _note(self, nests: Sequence[Any]) -> None:
+        """Note the shapes of Values in all recordings."""
+        for values in zip(*map(_leaves, nests), strict=True):
+            if isinstance(values[0], Value):
+                self.shapes.setdefault(values[0], tuple(value.shape for value in values))
+
+    def _joined(self, nests: Sequence[Any], call: Call) -> Any:
+        """The first nest, with sizes for numbers that differ."""
+        first = nests[0]
+        if isinstance(first, (list, tuple)):
+            return type(first)([self._joined(items, call) for items in zip(*nests, strict=True)])
+        if isinstance(first, Mapping):
+            return {key: self._joined([nest[key] for nest in nests], call) for key in first}
+        if isinstance(first, slice):
+            ends = ("start", "stop", "step")
+            return slice(*(self._joined([getattr(n, end) for n in nests], call) for end in ends))
+        if isinstance(first, Value) or all(nest == first for nest in nests):
+            return first
+        if all(type(nest) is int for nest in nests):
+            return self._size(tuple(nests), call)
+        raise self._unknown(nests, call)
+
+    def _size(self, numbers: tuple[int, ...], call: Call) -> Value:
+        """The result of a call that computes a size."""
+        for value in [*map(self._origin(call), arguments(call)), *self.recordings[0].inputs]:
+            for axis, sizes in enumerate(zip(*self.shapes[value], strict=True)):
+                found = _relation(numbers, sizes)
+                if found is None or len(set(sizes)) == 1:
+                    continue
+                size = self._call("size", (value, axis), call)
+                operator, operand = found
+                if operator:
+                    size = self._call(f"operator.{operator}", (size, operand), call)
+                return size
+        raise self._unknown(numbers, call)
+
+    def _call(self, target: str, args: tuple[Any, ...], near: Call) -> Value:
+        made = Value((), "size")
+        self.shapes[made] = ((),) * len(self.recordings)
+        self.calls.append(Call(target, args, {}, made, near.place))
+        return made
+
+    def _origin(self, call: Call) -> Any:
+        """The argument of the module around a call from which a value has its sizes."""
+        path = parts(call.place.module)
+
+        def origin(value: Value) -> Value:
+            while value in self.made:
+                source = self.made[value]
+                given = [v for v in arguments(source) if not v.source and v in self.shapes]
+                is_inside = parts(source.place.module)[: len(path)] == path
+                if not is_inside or not given or not self._have_equal_sizes(value, given[0]):
+                    break
+                value = given[0]
+            return value
+
+        return origin
+
+    def _have_equal_sizes(self, a: Value, b: Value) -> bool:
+        """Whether all open sizes of `a` are sizes of `b`."""
+        of_a, of_b = ({s for s in zip(*self.shapes[v]) if len(set(s)) > 1} for v in (a, b))
+        return of_a <= of_b
+
+    def _unknown(self, found: Sequence[Any], call: Call) -> ConversionError:
+        place = " ".join(part for part in call.place if part)
+        return ConversionError(
+            f"eject: {self.name}: {call.target} ({place}) takes {found[0]!r} at one size and "
+            f"{found[1]!r} at another, which no array's shape explains; trace the model without "
+            "dynamic= for this size"
+        )
+
+
+def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[str, int] | None:
+    """(operator, operand) that gives the numbers from sizes; an empty operator if they are equal."""
+    if numbers == sizes:
+        return "", 0
+    pairs = list(zip(numbers, sizes, strict=True))
+    n, size = pairs[0]
+    if size and n % size == 0 and all(m == s * (n // size) for m, s in pairs):
+        return "mul", n // size
+    if n and size % n == 0 and all(m == s // (size // n) for m, s in pairs):
+        return "floordiv", size // n
+    if all(m - s == n - size for m, s in pairs):
+        return ("add", n - size) if n > size else ("sub", size - n)
+    return None
+
+
+def _leaves(nest: Any) -> Iterator[Any]:
+    if isinstance(nest, (list, tuple)):
+        return itertools.chain.from_iterable(map(_leaves, nest))
+    if isinstance(nest, Mapping):
+        return itertools.chain.from_iterable(map(_leaves, nest.values()))
+    return iter([nest])
