@@ -60,7 +60,9 @@ def public_namespace(module: str, *submodules: str) -> None:
     def names() -> list[str]:
         if "__all__" in space:
             return sorted(space["__all__"])
-        internal = {n for n, value in space.items() if value is sys.modules.get(f"{module}.{n}")}
+        internal = {
+            n for n, value in space.items() if value is sys.modules.get(f"{module}.{n}", space)
+        }
         return sorted(n for n in space.keys() - (internal - {*submodules}) if n[0] != "_")
 
     def __getattr__(name: str) -> NoReturn:

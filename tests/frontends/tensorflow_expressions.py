@@ -47,7 +47,7 @@ def inputs() -> dict[str, np.ndarray]:
         "a": square @ square.T,
         "t": rng.normal(size=(2, 3, 4)),
         "z": np.asarray([0.5, -1.5, 2.0]),
-        "zeros": np.asarray([[0.0, 1.5, 0.0], [-2.0, 0.0, 0.5]]),
+        "holes": np.asarray([[0.0, 1.5, 0.0], [-2.0, 0.0, 0.5]]),
         "ties": np.asarray([1.0, 3.0, 1.0, 3.0, 2.0]),
         "signal": rng.normal(size=(2, 7, 3)),  # batch, length, channels
         "image": rng.normal(size=(2, 6, 5, 3)),  # batch, height, width, channels

@@ -21,17 +21,24 @@ Example:
     promote dtypes; use tf.cast(x, tf.float32)
 """
 
-from nestarray.dtypes import *
 from nestarray.frontends.tensorflow import image as image
 from nestarray.frontends.tensorflow import math as math
 from nestarray.frontends.tensorflow import nn as nn
 from nestarray.frontends.tensorflow import random as random
 from nestarray.frontends.tensorflow import raw_ops as raw_ops
 from nestarray.frontends.tensorflow import signal as signal
+from nestarray.frontends.tensorflow.aliases import *
+from nestarray.frontends.tensorflow.blocks import *
+from nestarray.frontends.tensorflow.clipping import *
+from nestarray.frontends.tensorflow.contraction import *
 from nestarray.frontends.tensorflow.conversion import *
+from nestarray.frontends.tensorflow.creation import *
 from nestarray.frontends.tensorflow.data_type import *
-from nestarray.frontends.tensorflow.math import abs as abs
-from nestarray.frontends.tensorflow.math import add as add
+from nestarray.frontends.tensorflow.division import *
+from nestarray.frontends.tensorflow.functional import *
+from nestarray.frontends.tensorflow.indexing import *
+from nestarray.frontends.tensorflow.shaping import *
+from nestarray.frontends.tensorflow.sorting import *
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
 _public_namespace(__name__, "image", "math", "nn", "random", "raw_ops", "signal")

@@ -38,8 +38,12 @@ def saturate_cast(value: Any, dtype: DTypeLike, name: str | None = None) -> Arra
 
 
 def bitcast(input: Any, type: DTypeLike, name: str | None = None) -> Array:
-    """The bits of `input` as another dtype; the last axis is split or merged if the widths differ."""
-    return na.bitcast(tensor(input), dtypes.as_dtype(type))
+    """The bits of `input` as another dtype; a last axis has the parts of an element if widths differ."""
+    x, wanted = tensor(input), dtypes.as_dtype(type)
+    found, ratio = na.bitcast(x, wanted), dtypes.dtype_of(x).bits // wanted.bits
+    if ratio > 1:
+        return na.reshape(found, (*na.shape(x), ratio))
+    return na.squeeze(found, axis=-1) if ratio < 1 else found
 
 
 def complex(real: Any, imag: Any, name: str | None = None) -> Array:
