@@ -83,6 +83,7 @@ docs: $(READY)
 	$(BIN)/python docs/generate_jax_coverage.py
 	$(BIN)/python docs/generate_numpy_coverage.py
 	$(BIN)/python docs/generate_keras_coverage.py
+	$(BIN)/python docs/generate_tensorflow_coverage.py
 	$(BIN)/python docs/generate_clients.py
 	$(BIN)/python docs/generate_directions.py
 

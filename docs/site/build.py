@@ -29,6 +29,7 @@ FIRST = (
     "jax_coverage",
     "numpy_coverage",
     "keras_coverage",
+    "tensorflow_coverage",
     "models",
     "conformance",
     "clients",

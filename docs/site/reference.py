@@ -107,8 +107,9 @@ STORAGE = """Arrays that stay in their file.
 `Container.save` and `Container.load` write and read the files.
 """
 FRONTENDS = (
-    ":doc:`PyTorch coverage <../torch_coverage>`, :doc:`JAX coverage <../jax_coverage>` and "
-    ":doc:`NumPy coverage <../numpy_coverage>` list the names."
+    ":doc:`PyTorch coverage <../torch_coverage>`, :doc:`JAX coverage <../jax_coverage>`, "
+    ":doc:`TensorFlow coverage <../tensorflow_coverage>` and :doc:`NumPy coverage "
+    "<../numpy_coverage>` list the names."
 )
 
 

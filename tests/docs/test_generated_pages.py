@@ -45,6 +45,12 @@ def test_table_of_names_of_keras() -> None:
     assert is_fresh, "docs/keras_coverage.md is stale; run `make docs`"
 
 
+def test_table_of_names_of_tensorflow() -> None:
+    page = runpy.run_path(str(DOCS / "generate_tensorflow_coverage.py"))["page"]()
+    is_fresh = page == (DOCS / "tensorflow_coverage.md").read_text()
+    assert is_fresh, "docs/tensorflow_coverage.md is stale; run `make docs`"
+
+
 def test_table_of_directions() -> None:
     directions = runpy.run_path(str(DOCS / "generate_directions.py"))
     is_fresh = directions["page"]() == (DOCS.parent / "README.md").read_text()
