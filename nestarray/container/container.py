@@ -275,7 +275,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
     def __iter__(self) -> Iterator[Any]:
         """The keys; for a bare array, its slices along the first axis."""
         if self._spec is LEAF:
-            return iter([self[i] for i in range(len(self))])
+            return map(self.__getitem__, range(len(self)))
         return iter(self._spec.sortable_keys)
 
     def __reversed__(self) -> Iterator[Any]:

@@ -26,6 +26,14 @@ def test_length_and_membership(backend: str) -> None:
     assert not np.iterable(x[0, 0])
 
 
+def test_iteration_takes_one_part_at_a_time() -> None:
+    x = na.array_namespace("numpy").asarray([1, 2, 3])
+    parts = iter(x)
+    x[2] = 5
+    assert [int(part) for part in parts] == [1, 2, 5]
+    assert [int(part) for part in reversed(x)] == [5, 2, 1]
+
+
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_threads_write_into_parts_of_one_array(backend: str) -> None:
     x = na.array_namespace(backend).zeros((40, 8))
