@@ -99,8 +99,7 @@ REASONS = {
         "of NumPy. nestarray does not mix two frameworks in one operation."
     ),
     r"bootstrap.*Regex": (
-        "The test reads the name of the namespace, `nestarray.array_namespace('tensorflow')`, as a "
-        "regular expression."
+        "The test reads the name of the namespace, which has parentheses, as a regular expression."
     ),
     r"dtypes do not match.*float32|buttord": (
         "The test computes from Python's numbers or integers and expects float64; they become "
@@ -134,7 +133,8 @@ assert na.backend_of(rearrange(x, "a b -> b a")) == "tensorflow"
 
 The tables count the tests of the libraries themselves, run on arrays of each framework with
 {versions} (JAX with x64). "3 of 4" means that one test fails; the letter leads to its reason.
-Results are compared with NumPy's by these tests. Backends without a column are not measured yet.
+Results are compared with NumPy's by these tests. A backend without a column, and a row with –, is not
+measured, or the library skips its tests.
 """
 
 
