@@ -72,6 +72,7 @@ def _one_line(error: Exception) -> str:
     """The message without the name of the function that raised it."""
     text = re.sub(r"^(Container|KeyMap)\.\w+: (path: )?", "", str(error))
     text = text.replace("say format=", "say --format").replace("with flat=True", "with --flat")
+    text = text.replace("pass overwrite=True", "pass --overwrite")
     return " ".join(text.split()) or type(error).__name__
 
 
@@ -153,6 +154,16 @@ def _parser() -> argparse.ArgumentParser:
                          help="the file of the graph, such as model.safetensors, which na.Graph.load reads; "
                               "or a deployment file: .pt2, .onnx, .stablehlo, .tflite, .keras")  # fmt: skip
     convert.add_argument("--optimize", action="store_true", help="fold and fuse calls first")
+
+    eject = command(
+        "eject", "models.eject", "write a model as source code that needs its framework only"
+    )
+    _model(eject)
+    eject.add_argument("--to", required=True, choices=BACKENDS, help="the framework of the source")
+    eject.add_argument("--style", help="the form of the source, such as functional")
+    eject.add_argument("-o", "--output", metavar="FOLDER", required=True,
+                       help="the folder of model.py, weights.safetensors and README.md")  # fmt: skip
+    eject.add_argument("--overwrite", action="store_true", help="replace a folder")
 
     run = command(
         "demo",

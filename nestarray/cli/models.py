@@ -1,4 +1,4 @@
-"""``nestarray check`` and ``convert``: models."""
+"""``nestarray check``, ``convert`` and ``eject``: models."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from nestarray.cli.console import Console
 from nestarray.cli.files import check_output
 from nestarray.cli.sources import Example, code_of_user, example
 from nestarray.exporters.export import FORMATS, export
+from nestarray.exporters.source.eject import eject as eject_graph
 from nestarray.graph.files import save
 from nestarray.graph.graph import Graph
 from nestarray.graph.passes import optimize
@@ -64,3 +65,14 @@ def convert(given: argparse.Namespace, console: Console) -> int:
         "bold",
     )
     return int(not report.ok)
+
+
+def eject(given: argparse.Namespace, console: Console) -> int:
+    """Write a model as source code, and print its largest difference from the model."""
+    found = example(given)
+    settings = _settings(given, found) | found.kwargs
+    graph = code_of_user(given.model, lambda: trace_graph(found.model, *found.args, **settings))
+    done = eject_graph(graph, given.output, given.to, style=given.style, overwrite=given.overwrite)
+    console.json({"folder": str(done.path), "style": done.style, "error": done.error})
+    console.text(f"{done.path}: {done.target}, {done.style}, largest difference {done.error:.1e}")
+    return 0

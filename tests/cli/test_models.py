@@ -224,3 +224,13 @@ def test_integers_are_below_their_bound(capsys: pytest.CaptureFixture[str]) -> N
     arguments = ["check", "nets.py:fails()", "--to", "jax", "--input", "3", "--traceback"]
     assert main(arguments) == 2
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_eject_writes_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["eject", "nets.py:make()", "--to", "torch", "-o", "out"]
+    assert main([*command, "--json"]) == 0
+    assert document(capsys)["error"] < 1e-6
+    assert "self.fc = nn.Linear(3, 2)" in (tmp_path / "out" / "model.py").read_text()
+    assert main(command) == 2
+    assert "pass --overwrite" in capsys.readouterr().err
+    assert main([*command, "--overwrite"]) == 0

@@ -74,7 +74,7 @@ def with_loops(
 
 
 def _follows(a: Step, b: Step, is_same: Callable[[Path, Path], bool]) -> bool:
-    """Whether `b` calls the module after that of `a` in a list."""
+    """Whether `b` calls the next module of a list after `a`."""
     if not isinstance(a, Use) or not isinstance(b, Use):
         return False
     if (
@@ -305,7 +305,7 @@ class Body:
                 self.free.discard(name)
 
     def _new_name(self, text: str, item: Step, value: Value, number: int) -> str:
-        """A name for a result: that of the argument which it replaces, or one after its module."""
+        """A name for a result: the name of the argument it replaces, or one after its module."""
         kind = _kind(value)
         hint = _hint_name(self._hints(item)) if number == 1 and kind == "x" else ""
         replaced = [n for n in re.findall(r"\w+", text) if n in self.free and n in _GENERIC]
@@ -342,7 +342,7 @@ class Body:
 
 
 def _hint_name(paths: set[Path]) -> str:
-    """The name of a module as that of its result; empty if there are several, or numbers."""
+    """A name for the result of a module; empty if several modules, or numbers, are given."""
     names = (
         [name for name in (*next(iter(paths)),) if not name.isdigit()] if len(paths) == 1 else []
     )
@@ -363,7 +363,7 @@ def _kind(value: Value) -> str:
 
 
 def input_names(values: Sequence[Value]) -> dict[Value, str]:
-    """Names of what a module takes; the arguments of the model keep theirs."""
+    """Names of the inputs of a module; the arguments of the model keep their names."""
     names: dict[Value, str] = {}
     for value in values:
         if value.source == "x":

@@ -49,7 +49,7 @@ class Module:
         path: its path in the source.
         kind: the name of its class in the source; empty if unknown.
         steps: the calls of its first run.
-        inputs: what it takes.
+        inputs: its arguments.
         output: nest of Values and constants.
         children: path below this module → module.
         variables: name → Value.

@@ -83,6 +83,10 @@ class NamespaceLanguage:
         if target.startswith(("operator.", "method:", "attribute:", "at:")):
             return dataclasses.replace(call, kwargs=kwargs)
         args, kwargs = self._named(target, args, kwargs)
+        dtype = kwargs.get("dtype")
+        is_own = isinstance(dtype, DType) and isinstance(x, Value) and dtype.name == x.dtype
+        if last in ("mean", "sum", "prod", "cumsum") and is_own and dtype.name.startswith("float"):
+            del kwargs["dtype"]
         if target == ".attention":
             args, kwargs = without_mask(args, kwargs, "mask", constants)
         axis = kwargs.get("axis")
@@ -114,7 +118,7 @@ class NamespaceLanguage:
         return _parameters(self.function_of(target))
 
     def function_of(self, target: str) -> Any:
-        """The function that a public name stands for."""
+        """The function with a public name."""
         if target.startswith("."):
             return getattr(self.functions, target[1:])
         root, *names = target.split(".")

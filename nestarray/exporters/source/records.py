@@ -1,7 +1,7 @@
 """The public calls of a framework that a graph makes, as `graph.eject` prints them.
 
-A recorder runs a graph once and notes the outermost public calls: what a user of the framework
-would write. It is the only part that knows how a framework is observed.
+A recorder runs a graph once and notes the outermost public calls, as a user of the
+framework writes them. It is the only part that knows how a framework is observed.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from nestarray.graph.sizes import Sizes
 
 #: The number of recordings.
 COUNT = 3
-#: The sizes that are tried for a name, beyond that of the example.
+#: The number of sizes that are tried for a name.
 _TRIED = 60
 
 

@@ -52,7 +52,7 @@ _LOGICAL = {
     "torch.logical_and": "and_", "torch.logical_or": "or_", "torch.logical_not": "invert",
     "torch.logical_xor": "xor",
 }  # fmt: skip
-#: Settings of which one number stands for all axes.
+#: Settings that take one number for all axes.
 _PER_AXIS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "output_size")
 #: Parameters that `get_testing_overrides` lacks.
 _MORE = {
@@ -60,8 +60,13 @@ _MORE = {
         "is_causal": False, "scale": None, "enable_gqa": False
     },
     "torch.nn.functional.relu": {"inplace": False},
-    "method:to": {"copy": False},
+    **{
+        f"method:{name}": {"keepdim": False}
+        for name in ("amax", "amin", "argmax", "argmin", "mean", "sum", "std", "var")
+    },
 }  # fmt: skip
+#: Settings that are written with their names.
+_NAMED = ("keepdim",)
 #: Methods whose sizes are arguments of their own: ``x.reshape(2, 3)``.
 _VARIADIC = ("reshape", "view", "expand", "permute")
 
@@ -133,7 +138,9 @@ class TorchLanguage:
         positional: list[Any] = []
         named: dict[str, Any] = {}
         for i, value in enumerate(args):
-            if not named and (values_in(value) or i >= len(names) or _is_positional(target, i)):
+            is_named = i < len(names) and names[i] in _NAMED
+            is_bare = i >= len(names) or (_is_positional(target) and not is_named)
+            if not named and (values_in(value) or is_bare):
                 positional.append(value)
             elif i < len(names):
                 named[names[i]] = value
@@ -254,7 +261,7 @@ def parameters(target: str) -> dict[str, Any]:
     return defaults | _MORE.get(target, {})
 
 
-def _is_positional(target: str, i: int) -> bool:
+def _is_positional(target: str) -> bool:
     """Whether an argument is written without its name: the axis of ``x.softmax(-1)``."""
     return target.startswith("method:") or not target.startswith("torch.nn.")
 

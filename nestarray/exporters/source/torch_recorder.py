@@ -20,7 +20,7 @@ class _Recorder(TorchFunctionMode):
         super().__init__()
         self.calls: list[Call] = []
         self.values: dict[int, Value] = {}
-        self.alive: list[Any] = []  # so that an id stands for one tensor
+        self.alive: list[Any] = []  # so that an id belongs to one tensor
         self.constants: dict[str, Any] = {}
         self.place = NOWHERE
 

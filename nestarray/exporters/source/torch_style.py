@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.records import Value
@@ -82,7 +83,7 @@ def name_of(name: str) -> str:
 def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
     """The output of the source."""
     with torch.no_grad():
-        return namespace["load"]()(*map(torch.as_tensor, inputs))
+        return namespace["load"]()(*(ops.to_backend(x, "torch") for x in inputs))
 
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
