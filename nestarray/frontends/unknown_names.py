@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import sys
-from typing import NoReturn
+from typing import Any
 
 from nestarray.errors.unknown_names import hint, suggestion, unknown_attribute
 
@@ -42,7 +43,8 @@ def public_namespace(module: str, *submodules: str) -> None:
 
     Args:
         module: the ``__name__`` of the namespace.
-        submodules: its files that are namespaces too; the other files of a package are internal.
+        submodules: its files that are namespaces too, imported on first access at the latest; the
+            other files of a package are internal.
 
     Example:
         >>> import nestarray.frontends.torch as torch
@@ -63,9 +65,11 @@ def public_namespace(module: str, *submodules: str) -> None:
         internal = {
             n for n, value in space.items() if value is sys.modules.get(f"{module}.{n}", space)
         }
-        return sorted(n for n in space.keys() - (internal - {*submodules}) if n[0] != "_")
+        return sorted(n for n in {*space, *submodules} - (internal - {*submodules}) if n[0] != "_")
 
-    def __getattr__(name: str) -> NoReturn:
+    def __getattr__(name: str) -> Any:
+        if name in submodules:
+            return importlib.import_module(f"{module}.{name}")
         text = f"{shown}.{name}: {frontend} has no such name"
         if name.startswith("__"):
             raise AttributeError(text)

@@ -48,7 +48,26 @@ NOT_DIFFERENTIATED = {
     "bincount": "upstream has no derivative",
     "multiply_no_nan(n": "by y: NaN here, 0 upstream, where x is NaN",
 }
-MISSING: dict[str, dict[str, str]] = {"math": {}}
+SPECIAL = [
+    "bessel_i0(x)",
+    "bessel_i0e(x)",
+    "bessel_i1(x)",
+    "bessel_i1e(x)",
+    "bessel_j0(x*3)",
+    "bessel_j1(x*3)",
+    "bessel_k0(p)",
+    "bessel_k0e(p)",
+    "bessel_k1(p)",
+    "bessel_k1e(p)",
+    "bessel_y0(p*5)",
+    "bessel_y1(p*5)",
+    "dawsn(x)",
+    "expint(p*3)",
+    "fresnel_cos(x)",
+    "fresnel_sin(x)",
+    "spence(p*3)",
+]
+MISSING: dict[str, dict[str, str]] = {"math": {}, "math.special": {}}
 
 
 @pytest.mark.one_in(4)
@@ -65,16 +84,31 @@ def test_gradients(expression: str, backend: str) -> None:
         expressions.assert_gradients(expression, tf.math, frontend.math, backend)
 
 
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("math", MISSING["math"])
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("expression", SPECIAL)
+def test_special_functions(expression: str, backend: str) -> None:
+    expressions.assert_equal(expression, tf.math.special, frontend.math.special, backend)
 
 
-def test_parameters_are_those_of_upstream() -> None:
-    expressions.assert_parameters("math")
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("expression", SPECIAL)
+def test_gradients_of_special_functions(expression: str, backend: str) -> None:
+    expressions.assert_gradients(expression, tf.math.special, frontend.math.special, backend)
+
+
+@pytest.mark.parametrize("space", MISSING)
+def test_public_names_are_those_of_upstream(space: str) -> None:
+    expressions.assert_names(space, MISSING[space])
+
+
+@pytest.mark.parametrize("space", MISSING)
+def test_parameters_are_those_of_upstream(space: str) -> None:
+    expressions.assert_parameters(space)
 
 
 def test_every_function_has_an_expression() -> None:
     expressions.assert_every_function_is_used("math", [*EXPRESSIONS, "approx_min_k(x, 2)"])
+    expressions.assert_every_function_is_used("math.special", SPECIAL)
 
 
 def test_the_smallest_elements(backend: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -58,14 +59,14 @@ MISSING = {
         "RNNCellResidualWrapper": CELLS,
         "ctc_beam_search_decoder": SPARSE,
         "ctc_greedy_decoder": SPARSE,
-        "fractional_avg_pool": "missing",
-        "fractional_max_pool": "missing",
         "learned_unigram_candidate_sampler": "keeps counts between calls",
     }
 }
 RANDOM = [
     "approx_min_k(x, 2)",
     "dropout(x)",
+    "fractional_avg_pool(x)",
+    "fractional_max_pool(x)",
     "fixed_unigram_candidate_sampler(x)",
     "embedding_lookup_sparse(x)",
     "safe_embedding_lookup_sparse(x)",
@@ -163,3 +164,27 @@ def test_sampled_losses_draw_classes_with_a_key() -> None:
     assert loss.shape == (2,)
     with pytest.raises(na.errors.ArgumentError, match="key: got None"):
         call(x[0], x[0, :, 0], np.asarray([[0], [2]]), x[1, :2], 2, 3)
+
+
+@pytest.mark.parametrize(("is_pseudo_random", "is_overlapping"), [(True, False), (False, True)])
+def test_windows_of_random_sizes(
+    is_pseudo_random: bool, is_overlapping: bool, backend: str
+) -> None:
+    x = np.random.default_rng(0).normal(size=(2, 10, 7, 3)).astype("float32")
+    key = on(backend, np.asarray([0, 3], "uint32"))
+    settings: dict[str, Any] = {"key": key, "overlapping": is_overlapping}
+    for name, reduce in (("fractional_max_pool", np.max), ("fractional_avg_pool", np.mean)):
+        found = getattr(frontend.nn, name)(
+            on(backend, x), [1.0, 1.4, 1.5, 1.0], is_pseudo_random, **settings
+        )
+        rows, columns = host(found.row_pooling_sequence), host(found.col_pooling_sequence)
+        assert {*np.diff(rows)} == {*np.diff(columns)} == {1, 2}
+        assert (rows[0], rows[-1], columns[0], columns[-1]) == (0, 10, 0, 7)
+        want = [
+            [reduce(x[:, a : b + is_overlapping, c : d + is_overlapping], axis=(1, 2)) for c, d in itertools.pairwise(columns)]
+            for a, b in itertools.pairwise(rows)
+        ]  # fmt: skip
+        want = np.moveaxis(np.asarray(want), 2, 0)
+        np.testing.assert_allclose(host(found.output), want, rtol=1e-5, atol=1e-6)
+    with pytest.raises(na.errors.ArgumentError, match=r"pooling_ratio: got 0\.5, expected numbers"):
+        frontend.nn.fractional_max_pool(on(backend, x), 0.5, key=key)

@@ -46,7 +46,16 @@ NOT_DIFFERENTIATED = {
     "dynamic_stitch([0, [2": "upstream's derivative by a slice that another one replaces is not 0",
 }
 #: Functions with tests of their own.
-APART = ["as_dtype(x)", "broadcast_static_shape(x, x)", "parallel_stack(x)"]
+APART = [
+    "Assert(x)",
+    "assert_equal(x)",
+    "assert_greater(x)",
+    "assert_less(x)",
+    "assert_rank(x)",
+    "as_dtype(x)",
+    "broadcast_static_shape(x, x)",
+    "parallel_stack(x)",
+]
 
 
 def _functions(module: ModuleType) -> ModuleType:
@@ -79,7 +88,6 @@ MISSING = {
         **dict.fromkeys(["approx_top_k", "conv", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2", "fftnd", "ifftnd", "irfftnd", "random_index_shuffle", "rfftnd"], PRIVATE),
         **dict.fromkeys(["qint8", "qint16", "qint32", "quint8", "quint16"], "dtypes of quantized numbers"),
         **dict.fromkeys(["eig", "eigvals", "matrix_square_root", "norm"], "missing"),
-        **dict.fromkeys(["Assert", "assert_equal", "assert_greater", "assert_less", "assert_rank"], "checks of values"),
         **dict.fromkeys(["constant_initializer", "ones_initializer", "random_normal_initializer", "random_uniform_initializer",
                          "zeros_initializer"], "initializers of variables"),
     }
@@ -137,3 +145,37 @@ def test_shapes_dtypes_and_stacks_without_a_kernel(backend: str) -> None:
 def test_errors(call: Callable[[np.ndarray], object], message: str) -> None:
     with pytest.raises(na.errors.NestarrayError, match=message):
         call(expressions.INPUTS["x"])
+
+
+def test_checks_of_values(backend: str) -> None:
+    x = on(backend, expressions.INPUTS["z"])
+    frontend.assert_equal(x, x)
+    frontend.assert_less(x, 9.0)
+    frontend.assert_greater(x, -9.0)
+    frontend.assert_rank(x, 1)
+    frontend.Assert(na.all(x < 9), ["data"])
+    for call, message in (
+        (lambda: frontend.assert_equal(x, 1.0), "assert_equal: x: got .*, expected elements = 1"),
+        (lambda: frontend.assert_less(x, 1.0, "m"), "m: x: got .*, expected elements < 1"),
+        (
+            lambda: frontend.assert_greater(x, 1.0),
+            "assert_greater: x: got .*, expected elements > 1",
+        ),
+        (
+            lambda: frontend.assert_rank(x, 2),
+            r"assert_rank: x: got the shape \(3,\), expected 2 axes",
+        ),
+        (lambda: frontend.Assert(na.all(x < 1), ["data"]), "Assert: condition: got False, .*data"),
+    ):
+        with pytest.raises(na.errors.NestarrayError, match=message):
+            call()
+
+
+def test_values_of_compiled_functions_are_not_checked() -> None:
+    x = on("jax", expressions.INPUTS["z"])
+
+    def checked(x: object) -> object:
+        frontend.assert_equal(x, 1.0)
+        return x
+
+    np.testing.assert_array_equal(host(na.jit(checked)(x)), host(x))

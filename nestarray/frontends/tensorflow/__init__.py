@@ -28,6 +28,7 @@ from nestarray.frontends.tensorflow import random as random
 from nestarray.frontends.tensorflow import raw_ops as raw_ops
 from nestarray.frontends.tensorflow import signal as signal
 from nestarray.frontends.tensorflow.aliases import *
+from nestarray.frontends.tensorflow.assertions import *
 from nestarray.frontends.tensorflow.blocks import *
 from nestarray.frontends.tensorflow.clipping import *
 from nestarray.frontends.tensorflow.contraction import *

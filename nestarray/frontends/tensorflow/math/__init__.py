@@ -11,4 +11,4 @@ from nestarray.frontends.tensorflow.math.reduction import *
 from nestarray.frontends.tensorflow.math.segments import *
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
-_public_namespace(__name__)
+_public_namespace(__name__, "special")

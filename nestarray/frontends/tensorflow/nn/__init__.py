@@ -18,6 +18,7 @@ from nestarray.frontends.tensorflow.nn.activations import *
 from nestarray.frontends.tensorflow.nn.blocks import *
 from nestarray.frontends.tensorflow.nn.convolution import *
 from nestarray.frontends.tensorflow.nn.embedding import *
+from nestarray.frontends.tensorflow.nn.fractional_pooling import *
 from nestarray.frontends.tensorflow.nn.losses import *
 from nestarray.frontends.tensorflow.nn.normalization import *
 from nestarray.frontends.tensorflow.nn.pooling import *
