@@ -37,6 +37,7 @@ map_fn(lambda r: r * r[0], x); map_fn(lambda r: r[0] * r[1], (x, y), fn_output_s
 stop_gradient(x) * x; custom_gradient(lambda q: (q * q, lambda g: g * 3.0))(x); custom_gradient(lambda q, r: (q * r, lambda g: (g * 3.0, g + r)))(x, y); recompute_grad(lambda q: sin(q) * q)(x); grad_pass_through(lambda q: round(q * 3.0))(x); abs(x); add(x, y); reduce_sum(t, 1); round(x * 3)
 acos(p); acosh(p + 1); add_n([x, y]); argmax(x); argmin(x); asin(p); asinh(x); atan(x); atan2(x, y); atanh(p); cos(x); cosh(x); cumsum(x); divide(x, y); equal(x, y); exp(x); floor(x); greater(x, y); greater_equal(x, y); less(x, y); less_equal(x, y); logical_and(b, b2); logical_not(b); logical_or(b, b2); maximum(x, y); minimum(x, y); multiply(x, y); negative(x); not_equal(x, y); pow(p, y)
 reduce_all(b); reduce_any(b); reduce_logsumexp(x); reduce_max(x); reduce_mean(x); reduce_min(x); reduce_prod(x); scalar_mul(2.0, x); sigmoid(x); sign(x); sin(x); sinh(x); sqrt(p); square(x); subtract(x, y); tan(x); tanh(x); truediv(x, y)
+norm(x); norm(t, 1, 1); matrix_square_root(a); reduce_sum(eigvals(m)); reduce_sum(eig(m)[0])
 """
 
 EXPRESSIONS = [row.strip() for row in ROWS.strip().replace("\n", ";").split(";")]
@@ -87,7 +88,6 @@ MISSING = {
                          "print", "py_function"], HOST),
         **dict.fromkeys(["approx_top_k", "conv", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2", "fftnd", "ifftnd", "irfftnd", "random_index_shuffle", "rfftnd"], PRIVATE),
         **dict.fromkeys(["qint8", "qint16", "qint32", "quint8", "quint16"], "dtypes of quantized numbers"),
-        **dict.fromkeys(["eig", "eigvals", "matrix_square_root", "norm"], "missing"),
         **dict.fromkeys(["constant_initializer", "ones_initializer", "random_normal_initializer", "random_uniform_initializer",
                          "zeros_initializer"], "initializers of variables"),
     }

@@ -21,9 +21,12 @@ Example:
     promote dtypes; use tf.cast(x, tf.float32)
 """
 
+from nestarray.frontends.tensorflow import bitwise as bitwise
 from nestarray.frontends.tensorflow import image as image
+from nestarray.frontends.tensorflow import linalg as linalg
 from nestarray.frontends.tensorflow import math as math
 from nestarray.frontends.tensorflow import nn as nn
+from nestarray.frontends.tensorflow import quantization as quantization
 from nestarray.frontends.tensorflow import random as random
 from nestarray.frontends.tensorflow import raw_ops as raw_ops
 from nestarray.frontends.tensorflow import signal as signal
@@ -42,4 +45,15 @@ from nestarray.frontends.tensorflow.shaping import *
 from nestarray.frontends.tensorflow.sorting import *
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 
-_public_namespace(__name__, "image", "math", "nn", "random", "raw_ops", "signal")
+_public_namespace(
+    __name__,
+    "bitwise",
+    "image",
+    "linalg",
+    "math",
+    "nn",
+    "quantization",
+    "random",
+    "raw_ops",
+    "signal",
+)

@@ -21,6 +21,8 @@ from nestarray.dtypes import (
     uint32,
     uint64,
 )
+from nestarray.frontends.tensorflow.linalg import eig, eigvals, norm
+from nestarray.frontends.tensorflow.linalg import sqrtm as matrix_square_root
 from nestarray.frontends.tensorflow.math import (
     abs,
     acos,
@@ -99,6 +101,8 @@ __all__ = [
     "cumsum",
     "divide",
     "double",
+    "eig",
+    "eigvals",
     "equal",
     "exp",
     "float16",
@@ -117,11 +121,13 @@ __all__ = [
     "logical_and",
     "logical_not",
     "logical_or",
+    "matrix_square_root",
     "maximum",
     "minimum",
     "multiply",
     "negative",
     "newaxis",
+    "norm",
     "not_equal",
     "pow",
     "reduce_all",
