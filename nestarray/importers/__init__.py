@@ -10,6 +10,7 @@
 """
 
 from nestarray.importers import jax as jax  # registered when imported
+from nestarray.importers import numpy as numpy
 from nestarray.importers import python as python
 from nestarray.importers import tensorflow as tensorflow
 from nestarray.importers import torch as torch
