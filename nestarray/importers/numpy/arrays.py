@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-import nestarray as na
+from nestarray import ops
 from nestarray.errors import ConversionError
 from nestarray.frontends import numpy as frontend
 from nestarray.frontends.numpy.arrays import cast
@@ -84,7 +84,7 @@ class RecordedArray(NDArrayOperatorsMixin):
                 assert self._read is not None
                 self._own, self._seen = self._read(self._base._value()), version
         if self._own is None and self._selected is not None:
-            self._own = self._recording.compute(na.getitem, self._selected, {})
+            self._own = self._recording.compute(ops.getitem, self._selected, {})
         return self._own
 
     def _set(self, value: Any) -> None:
@@ -101,7 +101,7 @@ class RecordedArray(NDArrayOperatorsMixin):
         """The elements for the arguments of the example."""
         found = self._value()
         while not isinstance(found, (np.ndarray, np.generic)):
-            found = found._value if isinstance(found, Traced) else na.stop_gradient(found)
+            found = found._value if isinstance(found, Traced) else ops.stop_gradient(found)
         return np.asarray(found)
 
     def _view(
@@ -133,7 +133,7 @@ class RecordedArray(NDArrayOperatorsMixin):
         if method != "__call__":
             function = getattr(function, method)
         elif ufunc.nout == 1 and (mask := _common_mask(args)) is not None:
-            given = [x._selected[0] if _is_selection(x) else x for x in args]
+            given = [x if (found := _selection(x)) is None else found[0] for x in args]
             settings = {k: v for k, v in kwargs.items() if k != "out"}
             found = self._recording.compute(function, given, settings)
             return RecordedArray(None, self._recording, selected=(found, mask))
@@ -250,9 +250,9 @@ class RecordedArray(NDArrayOperatorsMixin):
         if _is_mask(index):
             return RecordedArray(None, self._recording, selected=(self._value(), index._value()))
         if not _is_basic(index, self.ndim):
-            return call(na.getitem, (self, index), {})
-        read = lambda x: self._recording.compute(na.getitem, (x, index), {})  # noqa: E731
-        write = lambda x, new: self._recording.compute(na.setitem, (x, index, new), {})  # noqa: E731
+            return call(ops.getitem, (self, index), {})
+        read = lambda x: self._recording.compute(ops.getitem, (x, index), {})  # noqa: E731
+        write = lambda x, new: self._recording.compute(ops.setitem, (x, index, new), {})  # noqa: E731
         is_rows = isinstance(index, int) or (
             isinstance(index, slice) and index.step in (None, 1) and self.ndim > 0
         )
@@ -262,18 +262,17 @@ class RecordedArray(NDArrayOperatorsMixin):
         if type(value) is RecordedArray and value._is_element_of(self, index):
             return  # x[i] += y has written into the view x[i]
         compute = self._recording.compute
-        if _is_mask(index) and (_is_selection(value) or np.ndim(value) == 0):
-            mask, new = index._value(), value
-            if _is_selection(value):
-                new = value._selected[0] if value._selected[1] is mask else None
-            if new is not None:
+        if _is_mask(index):
+            mask, selected = index._value(), _selection(value)
+            new = value if selected is None else selected[0]
+            if np.ndim(value) == 0 or (selected is not None and selected[1] is mask):
                 new = compute(frontend.asarray, (new,), {"dtype": self.dtype, "like": self})
                 added = (..., *[None] * (self.ndim - index.ndim))
-                mask = compute(na.getitem, (mask, added), {}) if len(added) > 1 else mask
-                self._set(compute(na.where, (mask, new, self._value()), {}))
+                mask = compute(ops.getitem, (mask, added), {}) if len(added) > 1 else mask
+                self._set(compute(ops.where, (mask, new, self._value()), {}))
                 return
         new = compute(frontend.asarray, (value,), {"dtype": self.dtype})
-        self._set(compute(na.setitem, (self._value(), index, new), {}))
+        self._set(compute(ops.setitem, (self._value(), index, new), {}))
 
     def _is_element_of(self, base: RecordedArray, index: Any) -> bool:
         """Whether this is the current value of ``base[index]``."""
@@ -324,8 +323,8 @@ class RecordedArray(NDArrayOperatorsMixin):
     def _reshaped(self, sizes: tuple[int, ...]) -> RecordedArray:
         own, compute = self.shape, self._recording.compute
         return self._view(
-            lambda x: compute(na.reshape, (x, sizes), {}),
-            lambda x, new: compute(na.reshape, (new, own), {}),
+            lambda x: compute(ops.reshape, (x, sizes), {}),
+            lambda x, new: compute(ops.reshape, (new, own), {}),
             True,
         )
 
@@ -343,8 +342,8 @@ class RecordedArray(NDArrayOperatorsMixin):
         order = tuple(range(self.ndim))[::-1] if not order else tuple(a % self.ndim for a in order)
         back, compute = tuple(np.argsort(order).tolist()), self._recording.compute
         return self._view(
-            lambda x: compute(na.permute_dims, (x, order), {}),
-            lambda x, new: compute(na.permute_dims, (new, back), {}),
+            lambda x: compute(ops.permute_dims, (x, order), {}),
+            lambda x, new: compute(ops.permute_dims, (new, back), {}),
             order == tuple(range(self.ndim)) and self._is_contiguous,
         )
 
@@ -399,14 +398,15 @@ def _is_mask(index: Any) -> bool:
     return type(index) is RecordedArray and index.dtype == np.bool_
 
 
-def _is_selection(x: Any) -> bool:
-    return type(x) is RecordedArray and x._selected is not None
+def _selection(x: Any) -> tuple[Any, Any] | None:
+    """(all elements, mask) of elements that a mask selects; else None."""
+    return x._selected if type(x) is RecordedArray else None
 
 
 def _common_mask(args: tuple[Any, ...]) -> Any:
     """The mask that selects all operands that are not single elements; None without one."""
-    masks = [x._selected[1] for x in args if _is_selection(x)]
-    others = [x for x in args if not _is_selection(x)]
+    masks = [found[1] for x in args if (found := _selection(x)) is not None]
+    others = [x for x in args if _selection(x) is None]
     is_common = masks and all(m is masks[0] for m in masks) and all(np.ndim(x) == 0 for x in others)
     return masks[0] if is_common else None
 
@@ -420,7 +420,7 @@ def _bincount(x: RecordedArray, weights: Any = None, minlength: int = 0) -> Any:
 
 def _counted(x: Any, weights: Any, length: int) -> Any:
     dtype = np.int64 if weights is None else np.float64
-    return cast(na.bincount(x, weights, length=length), dtype)
+    return cast(ops.bincount(x, weights, length=length), dtype)
 
 
 def _is_basic(index: Any, rank: int) -> bool:

@@ -113,10 +113,11 @@ class Recording:
         def create(*args: Any, **kwargs: Any) -> Any:
             if _calling_package() in ("nestarray", "numpy"):
                 return native(*args, **kwargs)
-            if name.startswith("as") and type(args[0]) is self._array_type:
+            first: Any = args[0] if args else None
+            if name.startswith("as") and type(first) is self._array_type:
                 dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
-                is_same = dtype is None or np.dtype(dtype) == args[0].dtype
-                return args[0] if is_same else args[0].astype(dtype)
+                is_same = dtype is None or np.dtype(dtype) == first.dtype
+                return first if is_same else first.astype(dtype)
             return self.call(function, args, kwargs)
 
         return create
