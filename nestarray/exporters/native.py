@@ -48,8 +48,7 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
 
     Raises:
         MissingFrameworkError: PyTorch is not installed.
-        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
-            the graph; lists all.
+        ConversionError: the variables have shapes only.
 
     Example:
         >>> import jax.numpy as jnp, torch, nestarray as na
@@ -80,8 +79,7 @@ def to_flax_module(
 
     Raises:
         MissingFrameworkError: Flax is not installed.
-        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
-            the graph; lists all.
+        ConversionError: the variables have shapes only.
 
     Example:
         >>> import jax.numpy as jnp, torch, nestarray as na
@@ -109,8 +107,7 @@ def to_linen_module(model: Graph | nn.Module, *, training: Graph | None = None) 
 
     Raises:
         MissingFrameworkError: Flax is not installed.
-        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
-            the graph; lists all.
+        ConversionError: the variables have shapes only.
 
     Example:
         >>> import jax, jax.numpy as jnp, torch, nestarray as na
@@ -142,8 +139,7 @@ def to_haiku_module(
 
     Raises:
         MissingFrameworkError: Haiku is not installed.
-        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
-            the graph; lists all.
+        ConversionError: the variables have shapes only.
 
     Example:
         >>> import haiku as hk, jax, jax.numpy as jnp, torch, nestarray as na
@@ -173,8 +169,7 @@ def to_equinox_module(model: Graph | nn.Module, *, training: Graph | None = None
 
     Raises:
         MissingFrameworkError: Equinox is not installed.
-        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
-            the graph; lists all.
+        ConversionError: the variables have shapes only.
 
     Example:
         >>> import jax.numpy as jnp, torch, nestarray as na
@@ -201,8 +196,7 @@ def to_tf_module(model: Graph | nn.Module, *, training: Graph | None = None) -> 
 
     Raises:
         MissingFrameworkError: TensorFlow is not installed.
-        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
-            the graph; lists all.
+        ConversionError: the variables have shapes only.
 
     Example:
         >>> import tensorflow as tf, torch, nestarray as na
@@ -230,8 +224,7 @@ def to_keras_model(model: Graph | nn.Module, *, training: Graph | None = None) -
 
     Raises:
         MissingFrameworkError: Keras is not installed.
-        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
-            the graph; lists all.
+        ConversionError: the variables have shapes only.
 
     Example:
         >>> import tensorflow as tf, torch, nestarray as na

@@ -10,8 +10,8 @@ from nestarray import dtypes
 from nestarray.typing import Array
 
 __all__ = [
-    "Cholesky", "CholeskyGrad", "Diag", "DiagPart", "LogMatrixDeterminant",
-    "MatrixBandPart", "MatrixDeterminant", "MatrixDiag", "MatrixDiagPart",
+    "BatchMatrixBandPart", "Cholesky", "CholeskyGrad", "Diag", "DiagPart", "LogMatrixDeterminant",
+    "MatrixBandPart", "MatrixDeterminant", "MatrixDiag", "MatrixDiagPart", "MatrixExponential",
     "MatrixInverse", "MatrixSetDiag", "MatrixSolve", "MatrixSquareRoot", "MatrixTriangularSolve",
     "Qr", "SelfAdjointEigV2", "Svd",
 ]  # fmt: skip
@@ -32,6 +32,9 @@ def _within(offset: Array, limit: Array) -> Array:
         limit = na.astype(limit, dtypes.int32)
         return na.logical_or(na.less(limit, 0), na.less_equal(offset, limit))
     return na.less_equal(offset, limit) if limit >= 0 else na.ones_like(offset, dtype=dtypes.bool)
+
+
+BatchMatrixBandPart = MatrixBandPart
 
 
 def MatrixDiag(diagonal: Array) -> Array:
@@ -113,6 +116,11 @@ def MatrixTriangularSolve(
     return na.solve_triangular(matrix, rhs, upper=lower == adjoint)
 
 
+def MatrixExponential(input: Array) -> Array:
+    """The matrix exponential."""
+    return na.expm(input)
+
+
 def MatrixSquareRoot(input: Array) -> Array:
     """The principal square roots of matrices."""
     return na.sqrtm(input)
@@ -134,9 +142,7 @@ def Svd(input: Array, compute_uv: bool = True, full_matrices: bool = False) -> t
 
 def SelfAdjointEigV2(input: Array, compute_v: bool = True) -> tuple[Array, ...]:
     """Eigenvalues and eigenvectors of Hermitian matrices."""
-    upper = _adjoint(na.tril(input, k=-1), True)
-    full = na.add(na.tril(input), upper)  # upstream reads the lower triangle
-    return tuple(na.eigh(full)) if compute_v else (na.eigvalsh(full),)
+    return tuple(na.eigh(input)) if compute_v else (na.eigvalsh(input),)
 
 
 def _adjoint(x: Array, is_adjoint: bool) -> Array:

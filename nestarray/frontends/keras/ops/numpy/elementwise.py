@@ -477,7 +477,7 @@ def ldexp(x1: Array, x2: Array) -> Array:
 
 def nextafter(x1: Array, x2: Array) -> Array:
     """The next number after x1 in the direction of x2."""
-    return na.nextafter(*promote(x1, x2, also=(float,)))
+    return tf_math.nextafter(*promote(x1, x2, also=(float,)))
 
 
 def gcd(x1: Array, x2: Array) -> Array:
