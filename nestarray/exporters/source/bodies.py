@@ -243,7 +243,8 @@ class Body:
         names = []
         for k, value in enumerate(first.inputs):
             name = self._name(value)
-            if k in loop.carried and any(p > i for p in self.position.get(value, [])):
+            later = [p for p in self.position.get(value, []) if self.evaluated[p] > i]
+            if k in loop.carried and later:
                 fresh = self._fresh("h")  # the value before the loop is needed later
                 lines.append(f"{fresh} = {name}")
                 name = fresh

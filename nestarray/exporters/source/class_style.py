@@ -14,8 +14,9 @@ from nestarray.exporters.source.modules import (
     attribute,
     is_item,
     is_sequence,
+    number_lists,
 )
-from nestarray.exporters.source.records import Value
+from nestarray.exporters.source.records import Call, Value
 
 #: Arguments that are written without their names: sizes come first, in this order.
 _SIZES = (
@@ -46,8 +47,16 @@ class ClassStyle:
         raise NotImplementedError
 
     def constant(self, name: str, text: str) -> str:
-        """The line of a constructor that computes a constant."""
-        return f"self.{name} = {text}"
+        """The line of a constructor that computes a constant; empty if it is written where used."""
+        return ""
+
+    def read(self, text: str, value: Value) -> str:
+        """The array of a variable."""
+        return text
+
+    def fields(self, names: Mapping[str, str]) -> list[str]:
+        """The lines that declare the attributes of a class: name → type."""
+        return []
 
     def list_of(self, items: str) -> str:
         """A list of modules."""
@@ -72,17 +81,22 @@ class ClassWriter:
         self, root: Module, name: str, style: ClassStyle, constants: Mapping[Value, str]
     ) -> None:
         self.root, self.style, self.constants = root, style, constants
+        for module in root.walk():
+            number_lists(module)
         self.classes = classes_of(root)
         self.classes[root].name = name
+        calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        self.defined = style.language.defined(calls)
 
     def text(self) -> str:
-        """The classes, children first."""
+        """The functions that the calls need, and the classes, children first."""
         written: dict[Class, list[str]] = {}
         for module in self.root.walk():
             cls = self.classes[module]
             if cls not in written and not self._is_expression(module):
                 written[cls] = self._class(cls)
-        return "\n\n\n".join("\n".join(lines) for lines in written.values())
+        classes = ["\n".join(lines) for lines in written.values()]
+        return "\n\n\n".join([*self.defined.values(), *classes])
 
     def variables(self) -> dict[str, Value]:
         """Name in the file of weights → variable."""
@@ -131,11 +145,15 @@ class ClassWriter:
             stored[name] = None
             return f"self.{name}"
 
-        variables = {
-            value: ".".join(["self", *map(_access, keys), name])
-            for keys, name, value in module.variables_below()
-        }
-        body = Body(style.language, self._use, variables.get, setting, self._loop)
+        variables: dict[Value, str] = {}
+        for keys, name, value in module.variables_below():
+            text = ".".join(["self", *map(_access, keys), name])
+            variables[value] = style.read(text, value)
+            if value in self.constants and not style.constant(name, self.constants[value]):
+                variables[value] = self.constants[value]
+        body = Body(
+            style.language, self._use, variables.get, setting, self._loop, {*self.defined, "self"}
+        )
         inputs = input_names(module.inputs)
         lines = body.lines(
             with_loops(cls.steps(), module.output, lambda a, b: True), inputs, module.output
@@ -144,15 +162,29 @@ class ClassWriter:
         init = [
             self._variable(cls, name, value, passed) for name, value in module.variables.items()
         ]
+        init = [line for line in init if line]
         init += self._children(cls, passed)
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
         init = [f"self.{name} = {name}" for name in stored] + init
         head = [f"class {cls.name}({style.base}):"]
+        head += [f"    {line}" for line in style.fields(self._attributes(module, stored))]
         if init:
             head.append(f"    def __init__({', '.join(['self', *cls.parameters])}):")
             head += [f"        {line}" for line in [*style.begin, *init]] + [""]
         names = ", ".join(["self", *inputs.values()])
         return [*head, f"    def {style.method}({names}):", *(f"        {line}" for line in lines)]
+
+    def _attributes(self, module: Module, stored: Mapping[str, None]) -> dict[str, str]:
+        """Attribute → ``"setting"``, ``"array"``, ``"list"`` or the name of a class."""
+        found = dict.fromkeys(stored, "setting")
+        arrays = [name for name, value in module.variables.items() if value not in self.constants]
+        found |= dict.fromkeys(arrays, "array")
+        for name, child in module.children.items():
+            if is_item(name):
+                found["_".join(name[:-1])] = "list"
+            else:
+                found[attribute(name)] = self.classes[child].name
+        return found
 
     def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
         """Leave out the arguments that a class does not use; sizes come first."""

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,10 +32,16 @@ from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import bodies, map_leaves
 from nestarray.storage.atomic import replacing
 
-#: Framework → its styles; the first is the default.
-STYLES = {"torch": ("torch",), "jax": ("functional",)}
-#: Style → its file, where it has another name.
-_FILES = {"functional": "jax_style"}
+#: Framework → style → its file; the first style is the default.
+STYLES = {
+    "torch": {"torch": "torch_style"},
+    "jax": {
+        "functional": "jax_style",
+        "nnx": "nnx_style",
+        "equinox": "equinox_style",
+    },
+    "numpy": {"functional": "numpy_style"},
+}
 
 
 class Ejected(NamedTuple):
@@ -71,8 +78,9 @@ def eject(
 
     Args:
         folder: the directory to write; its parent exists.
-        target: the framework, ``"torch"`` or ``"jax"``.
-        style: the form of the source; by default the first of the framework.
+        target: the framework, ``"torch"``, ``"jax"`` or ``"numpy"``.
+        style: the form of the source: for JAX ``"functional"`` (functions of nested parameters,
+            the default), ``"nnx"`` or ``"equinox"``; the others have one.
         overwrite: replace a folder that was written before.
 
     Returns:
@@ -101,7 +109,7 @@ def eject(
             f"eject: {str(path)!r} exists; choose another folder, or pass overwrite=True"
         )
     source = source_of(graph, target, style)
-    written = _file_of(style)
+    written = _file_of(target, style)
     with replacing(path, "eject") as made:
         made.mkdir()
         (made / "model.py").write_text(source.text, encoding="utf-8")
@@ -132,20 +140,29 @@ def _check(graph: Graph, target: str, style: str | None) -> str:
             "graph.replace(v=v, s=s)"
         )
     lazy_imports.optional(target, "eject needs", extra=target)
-    return style or STYLES[target][0]
+    return style or next(iter(STYLES[target]))
 
 
-def _file_of(style: str) -> Any:
-    return importlib.import_module(
-        f"nestarray.exporters.source.{_FILES.get(style, f'{style}_style')}"
-    )
+def _file_of(target: str, style: str) -> Any:
+    """The file of a style."""
+    return importlib.import_module(f"nestarray.exporters.source.{STYLES[target][style]}")
 
 
 def _compared(graph: Graph, path: Path, style: Any, name: str, example: Example) -> float:
     """Run the source, and return its largest difference from the graph."""
-    namespace = {"__name__": "model", "__file__": str(path)}
-    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), namespace)  # our own text
-    outputs = named_outputs(style.run(namespace, name, list(example.flat.values())))
+    module = ModuleType(f"ejected_{path.parent.name}")
+    module.__file__ = str(path)
+    sys.modules[module.__name__] = module  # dataclasses look their module up
+    try:
+        text = path.read_text(encoding="utf-8")
+        exec(compile(text, str(path), "exec"), vars(module))  # our own text
+        outputs = named_outputs(style.run(vars(module), name, list(example.flat.values())))
+    except Exception as error:
+        raise ConversionError(
+            f"eject: {graph.name}: the source raised {type(error).__name__}: {error}"
+        ) from error
+    finally:
+        del sys.modules[module.__name__]
     arrays = {name: np.asarray(ops.to_backend(x, "numpy")) for name, x in outputs.items()}
     return difference("eject", graph, example, arrays, "source")
 
@@ -198,12 +215,14 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         args, kwargs = example_of(lowered, given).on(target)
         recordings.append(recorder.record(lowered, lowered.bind(args, kwargs)))
     recording = with_open_sizes(recordings, graph.name)
-    written = _file_of(style)
+    written = _file_of(target, style)
     arrays = _arrays(lowered, recording)
     constants = {v: x for v, x in arrays.items() if v.source == "constants"}
     program = normalized(recording, written.LANGUAGE, constants)
     kinds = graph.source_names.modules
-    root = module_tree(program, kinds, is_functional=written.IS_FUNCTIONAL)
+    root = module_tree(
+        program, kinds, is_functional=written.IS_FUNCTIONAL, has_sequences=target == "torch"
+    )
     name = written.name_of(graph.name)
     text, variables = written.write(root, name, constants)
     weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)

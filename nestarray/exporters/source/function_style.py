@@ -17,6 +17,27 @@ from nestarray.exporters.source.records import Call, Value
 _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
 
 
+_LOAD = '''
+def load(path=Path(__file__).with_name("weights.safetensors")):
+    """The {what}: nested dicts and lists of arrays."""
+    tree = {{}}
+    for name, x in load_file(path).items():
+        *groups, last = name.split(".")
+        functools.reduce(lambda group, key: group.setdefault(key, {{}}), groups, tree)[last] = x
+    return {result}
+
+
+def _lists(tree):
+    """Dicts whose keys are the numbers from 0 on, as lists."""
+    if not isinstance(tree, dict):
+        return tree
+    is_list = tree.keys() == {{str(i) for i in range(len(tree))}}
+    keys = map(str, range(len(tree))) if is_list else tree
+    items = {{key: _lists(tree[key]) for key in keys}}
+    return list(items.values()) if is_list else items
+'''
+
+
 class FunctionWriter:
     """Writes one function for each class of modules.
 
@@ -56,6 +77,13 @@ class FunctionWriter:
         written = [*self.defined.values()]
         written += ["\n".join(self._function(cls)) for cls in dict.fromkeys(self.classes.values())]
         return "\n\n\n".join(written)
+
+    def file(self) -> str:
+        """The functions, and the function that loads the variables."""
+        what = "parameters and the state" if self.has_state else "parameters"
+        trees = ['tree["params"]', 'tree["state"]'] if self.has_state else ["tree"]
+        result = ", ".join(f"_lists({tree})" for tree in trees)
+        return self.text() + "\n\n" + _LOAD.format(what=what, result=result)
 
     def variables(self) -> dict[str, Value]:
         """Name in the file of weights → variable."""
@@ -219,9 +247,17 @@ def _lists(places: Any) -> set[tuple[str, Path]]:
     return {place for place, keys in groups.items() if keys == {str(i) for i in range(len(keys))}}
 
 
+def name_of(name: str) -> str:
+    """The name of the function of a model."""
+    base = snake(name)
+    return base if base.isidentifier() and base not in ("sequential", "function") else "model"
+
+
 def snake(name: str) -> str:
     """``"BertSelfAttention"`` as ``"bert_self_attention"``."""
     spaced = re.sub(
-        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])", "_", name.replace("ViT", "Vit")
+        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|(?<=[0-9])(?=[A-Z]{2})",
+        "_",
+        name.replace("ViT", "Vit"),
     )
     return spaced.lower()

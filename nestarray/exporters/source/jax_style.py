@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.function_style import FunctionWriter, snake
+from nestarray.exporters.source.function_style import FunctionWriter
+from nestarray.exporters.source.function_style import name_of as name_of
 from nestarray.exporters.source.functions import jax_functions
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.namespace_language import NamespaceLanguage
@@ -19,26 +20,6 @@ LANGUAGE = NamespaceLanguage(
 )
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = True
-
-_LOAD = '''
-def load(path=Path(__file__).with_name("weights.safetensors")):
-    """The {what}: nested dicts and lists of arrays."""
-    tree = {{}}
-    for name, x in load_file(path).items():
-        *groups, last = name.split(".")
-        functools.reduce(lambda group, key: group.setdefault(key, {{}}), groups, tree)[last] = x
-    return {result}
-
-
-def _lists(tree):
-    """Dicts whose keys are the numbers from 0 on, as lists."""
-    if not isinstance(tree, dict):
-        return tree
-    is_list = tree.keys() == {{str(i) for i in range(len(tree))}}
-    keys = map(str, range(len(tree))) if is_list else tree
-    items = {{key: _lists(tree[key]) for key in keys}}
-    return list(items.values()) if is_list else items
-'''
 
 _README = """# {name}
 
@@ -63,28 +44,20 @@ Dropout was not active in the model that this source was made of, so the source 
 """
 
 
-def name_of(name: str) -> str:
-    """The name of the function of a model."""
-    base = snake(name)
-    return base if base.isidentifier() and base not in ("sequential", "function") else "model"
-
-
 def write(
     root: Module, name: str, constants: Mapping[Value, np.ndarray]
 ) -> tuple[str, dict[str, Value]]:
     """The text of a program, and its variables by their names in the file of weights."""
     texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
     writer = FunctionWriter(root, name, LANGUAGE, {v: text for v, text in texts.items() if text})
-    what = "parameters and the state" if writer.has_state else "parameters"
-    result = 'tree["params"], tree["state"]' if writer.has_state else "tree"
-    result = ", ".join(f"_lists({part})" for part in result.split(", "))
-    body = writer.text() + "\n\n" + _LOAD.format(what=what, result=result)
+    body = writer.file()
     return head_of(body) + "\n\n\n" + body, writer.variables()
 
 
 def head_of(body: str) -> str:
     """The imports that a text needs."""
     lines = ["import functools"]
+    lines += ["from typing import Any"] if re.search(r": Any\b", body) else []
     lines += ["import math"] if re.search(r"\bmath\.", body) else []
     lines += ["from pathlib import Path", ""]
     lines += ["import jax"] if re.search(r"\bjax\.", body) else []

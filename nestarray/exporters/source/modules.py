@@ -108,17 +108,19 @@ def results(step: Step) -> list[Value]:
     return step.outputs if isinstance(step, Use) else values_in(step.result)
 
 
-def module_tree(recording: Recording, kinds: Mapping[str, str], *, is_functional: bool) -> Module:
+def module_tree(
+    recording: Recording, kinds: Mapping[str, str], *, is_functional: bool, has_sequences: bool
+) -> Module:
     """The root module of a program.
 
     Args:
         recording: the program, without calls whose results nothing uses.
         kinds: path of a module → name of its class, as far as known.
-        is_functional: write modules of one call, and sequences, as parts of the module around
-            them.
+        is_functional: write modules of one call as a part of the module around them.
+        has_sequences: the library has a class that calls modules one after the other.
     """
     named = {parts(path): kind for path, kind in kinds.items()}
-    return _Builder(recording, named, is_functional).root()
+    return _Builder(recording, named, is_functional, has_sequences).root()
 
 
 def parts(path: str) -> Path:
@@ -128,9 +130,14 @@ def parts(path: str) -> Path:
 
 class _Builder:
     def __init__(
-        self, recording: Recording, kinds: Mapping[Path, str], is_functional: bool
+        self,
+        recording: Recording,
+        kinds: Mapping[Path, str],
+        is_functional: bool,
+        has_sequences: bool,
     ) -> None:
-        self.recording, self.kinds, self.is_functional = recording, kinds, is_functional
+        self.recording, self.kinds = recording, kinds
+        self.is_functional, self.has_sequences = is_functional, has_sequences
         self.calls = recording.calls
         self.paths = [parts(call.place.module) for call in self.calls]
         self.made = {v: i for i, call in enumerate(self.calls) for v in values_in(call.result)}
@@ -221,11 +228,13 @@ class _Builder:
 
     def _is_part(self, module: Module, runs: Sequence[Module]) -> bool:
         """Whether the steps of a module belong to the module around it."""
-        if self.is_functional and (len(module.steps) == 1 or _is_unnamed_sequence(module)):
+        if self.is_functional and len(module.steps) == 1:
+            return True
+        if not self.has_sequences and _is_unnamed_sequence(module):
             return True
         own = any(owner[: len(module.path)] == module.path for owner in self.owner.values())
         if not own and not module.children and len(module.steps) <= _SMALL:
-            return self.is_functional or not module.path[-1].isdigit()
+            return not self.has_sequences or not module.path[-1].isdigit()
         if module.kind in _LISTS:
             return True
         if not module.kind and not is_chain(module):
@@ -279,6 +288,22 @@ def numbered(name: str) -> Iterator[str]:
 def is_item(name: Path) -> bool:
     """Whether a module is an item of a list, by its name in the module around it."""
     return len(name) > 1 and name[-1].isdigit()
+
+
+def number_lists(module: Module) -> None:
+    """Number the items of the lists of a module from 0 on, in the order of their numbers."""
+    lists: dict[Path, list[Path]] = {}
+    for name in module.children:
+        if is_item(name):
+            lists.setdefault(name[:-1], []).append(name)
+    new: dict[Path, Path] = {}
+    for name in module.children:
+        items = sorted(lists.get(name[:-1], []), key=lambda n: int(n[-1])) if is_item(name) else []
+        new |= {item: (*item[:-1], str(i)) for i, item in enumerate(items)} or {name: name}
+    module.children = {new[name]: module.children[name] for name in new}
+    for step in module.steps:
+        if isinstance(step, Use):
+            step.name = new[step.name]
 
 
 def attribute(name: Path) -> str:

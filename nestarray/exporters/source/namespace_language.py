@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import importlib
 import inspect
+import re
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
@@ -75,19 +76,21 @@ class NamespaceLanguage:
                 return x
             if last == "astype":
                 kwargs.pop("copy", None)
-        if last in BINARY and len(args) == 2 and not kwargs and target.count(".") == 2:
+        is_of_arrays = self.short.get(target.rpartition(".")[0]) == self.array
+        if last in BINARY and len(args) == 2 and not kwargs and is_of_arrays:
             return dataclasses.replace(call, target=f"operator.{last}")
-        if last == "reshape" and self.short.get(target.rpartition(".")[0]) == self.array:
+        if last == "reshape" and is_of_arrays and self.name != "tensorflow":
             sizes = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
             return dataclasses.replace(call, target="method:reshape", args=(x, *sizes))
         if target.startswith(("operator.", "method:", "attribute:", "at:")):
             return dataclasses.replace(call, kwargs=kwargs)
         args, kwargs = self._named(target, args, kwargs)
         dtype = kwargs.get("dtype")
-        is_own = isinstance(dtype, DType) and isinstance(x, Value) and dtype.name == x.dtype
-        if last in ("mean", "sum", "prod", "cumsum") and is_own and dtype.name.startswith("float"):
+        own = x.dtype if isinstance(x, Value) and x.dtype.startswith("float") else ""
+        is_own = isinstance(dtype, DType) and dtype.name == own
+        if last in ("mean", "sum", "prod", "cumsum") and is_own:
             del kwargs["dtype"]
-        if target == ".attention":
+        if target in (".attention", ".scaled_dot_product_attention"):
             args, kwargs = without_mask(args, kwargs, "mask", constants)
         axis = kwargs.get("axis")
         if target.startswith(".") and isinstance(axis, tuple) and len(axis) == 1:
@@ -216,8 +219,17 @@ class NamespaceLanguage:
 
     def defined(self, calls: list[Call]) -> dict[str, str]:
         """Name → text of the functions that the source defines for some calls."""
-        names = sorted({call.target[1:] for call in calls if call.target.startswith(".")})
-        return {name: inspect.getsource(getattr(self.functions, name)).rstrip() for name in names}
+        names = {call.target[1:] for call in calls if call.target.startswith(".")}
+        texts = {
+            name: inspect.getsource(function).rstrip()
+            for name, function in vars(self.functions).items()
+            if inspect.isfunction(function) and function.__module__ == self.functions.__name__
+        }
+        while True:  # functions that these call
+            inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
+            if inner <= names:
+                return {name: text for name, text in texts.items() if name in names}
+            names |= inner
 
 
 @functools.cache
@@ -225,6 +237,9 @@ def _parameters(function: Any) -> dict[str, Any]:
     try:
         own = inspect.signature(function).parameters.values()
     except ValueError:
+        return {}
+    own = list(own)
+    if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in own):
         return {}
     return {p.name: p.default for p in own if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
 

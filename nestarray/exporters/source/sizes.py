@@ -80,7 +80,8 @@ class _Joined:
             call = dataclasses.replace(calls[0], args=tuple(args), kwargs=kwargs)
             self.calls.append(call)
             self._note([call.result for call in calls])
-            self.made.update(dict.fromkeys(values_in(call.result), call))
+            for value in values_in(call.result):
+                self.made[value] = call
         return dataclasses.replace(first, calls=self.calls)
 
     def _note(self, nests: Sequence[Any]) -> None:

@@ -213,6 +213,10 @@ class TorchLanguage:
             made += f".{method}({', '.join(map(str, shape))})" if shape else ""
         return made
 
+    def defined(self, calls: list[Call]) -> dict[str, str]:
+        """None: the functions of PyTorch suffice."""
+        return {}
+
     # -- layers ----------------------------------------------------------------------------
 
     def layer(self, module: Module) -> Call | None:

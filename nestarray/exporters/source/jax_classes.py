@@ -1,0 +1,53 @@
+"""Classes of JAX's libraries: what their styles share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nestarray.exporters.source.class_style import ClassStyle, ClassWriter
+from nestarray.exporters.source.jax_style import LANGUAGE, head_of
+from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.records import Value
+
+
+def text_of(
+    root: Module, name: str, style: ClassStyle, constants: Mapping[Value, np.ndarray], load: str
+) -> tuple[str, dict[str, Value]]:
+    """The text of a program, and its variables by their names in the file of weights.
+
+    Args:
+        root: the tree of modules.
+        name: of the class of the model.
+        style: of the library.
+        constants: the arrays of constants.
+        load: the text that loads the weights, with the imports of the library in its first line.
+    """
+    texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
+    writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})
+    library, _, load = load.partition("\n")
+    body = writer.text() + "\n\n" + load.format(name=name)
+    standard, _, packages = head_of(body).partition("\n\n")
+    lines = sorted([library, *packages.splitlines()], key=lambda s: (s.startswith("from"), s))
+    head = [standard, "", *lines]
+    return "\n".join(head) + "\n\n\n" + body, writer.variables()
+
+
+def name_of(name: str) -> str:
+    """The name of the class of a model."""
+    return name if re.fullmatch(r"[A-Z]\w*", name) and name != "Sequential" else "Model"
+
+
+def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
+    """The output of the source."""
+    import jax.numpy as jnp
+
+    return namespace["load"]()(*map(jnp.asarray, inputs))
+
+
+def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
+    """The weights."""
+    return weights

@@ -1,0 +1,74 @@
+"""Functions of nested parameters in NumPy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nestarray.exporters.source.function_style import FunctionWriter
+from nestarray.exporters.source.function_style import name_of as name_of
+from nestarray.exporters.source.functions import numpy_functions
+from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.records import Value
+
+LANGUAGE = NamespaceLanguage("numpy", {"numpy": "np"}, numpy_functions)
+#: Whether modules of one call are written as this call.
+IS_FUNCTIONAL = True
+
+_README = """# {name}
+
+`model.py` defines the model in NumPy as a pure function of its parameters; `weights.safetensors` holds
+them. Both need `numpy` and `safetensors` only.
+
+```python
+from model import {name}, load
+
+{variables} = load()
+output = {name}({variables}, {inputs})
+```
+"""
+
+#: Text that needs an import → the import.
+_IMPORTS = {
+    r"math\.": "import math",
+    r"product\(": "from itertools import product",
+    r"Path\(": "from pathlib import Path\n",
+    r"np\.": "import numpy as np",
+    r"sliding_window_view\(": "from numpy.lib.stride_tricks import sliding_window_view",
+}
+
+
+def write(
+    root: Module, name: str, constants: Mapping[Value, np.ndarray]
+) -> tuple[str, dict[str, Value]]:
+    """The text of a program, and its variables by their names in the file of weights."""
+    texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
+    writer = FunctionWriter(root, name, LANGUAGE, {v: text for v, text in texts.items() if text})
+    body = writer.file()
+    head = ["import functools"]
+    head += [line for text, line in _IMPORTS.items() if re.search(rf"\b{text}", body)]
+    head += ["from safetensors.numpy import load_file"]
+    return "\n".join(head) + "\n\n\n" + body, writer.variables()
+
+
+def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
+    """The output of the source."""
+    loaded = namespace["load"]()
+    variables = loaded if isinstance(loaded, tuple) else (loaded,)
+    return namespace[name](*variables, *inputs)
+
+
+def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
+    """The weights."""
+    return weights
+
+
+def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
+    """How to use the source."""
+    has_state = any(key.startswith("state.") for key in weights)
+    variables = "params, state" if has_state else "params"
+    return _README.format(name=name, inputs=", ".join(inputs), variables=variables)
