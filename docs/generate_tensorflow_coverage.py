@@ -11,7 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 PATH = Path(__file__).with_name("tensorflow_coverage.md")
-SPACES = ("", "math", "math.special", "nn", "linalg", "signal", "image", "random", "sparse", "raw_ops")
+SPACES = (
+    "", "math", "math.special", "nn", "linalg", "signal", "image", "random", "random.experimental",
+    "bitwise", "quantization", "sparse", "raw_ops",
+)  # fmt: skip
 
 HEAD = """# TensorFlow coverage
 
@@ -33,6 +36,7 @@ def reasons() -> dict[str, dict[str, str]]:
     """Namespace → names that are left out, and why."""
     from tests.frontends import (
         test_tensorflow_image,
+        test_tensorflow_integers,
         test_tensorflow_nn,
         test_tensorflow_random,
         test_tensorflow_top_level,
@@ -43,6 +47,10 @@ def reasons() -> dict[str, dict[str, str]]:
         **test_tensorflow_nn.MISSING,
         "image": test_tensorflow_image.MISSING,
         "random": test_tensorflow_random.MISSING,
+        "random.experimental": test_tensorflow_random.MISSING,
+        "quantization": dict.fromkeys(
+            test_tensorflow_integers.MISSING, "dtypes of quantized numbers"
+        ),
     }
 
 
