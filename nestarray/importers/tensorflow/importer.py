@@ -385,7 +385,9 @@ class Translation:
                 found[name] = self._argument(value, is_array, number)
         names = operations.parameter_names(op)
         for attribute in op.op_def.attr:
-            name = names.get(attribute.name, "")
+            # raw operations whose inputs have the dtype do not list it as a parameter
+            otherwise = "dtype" if attribute.name == "dtype" else ""
+            name = names.get(attribute.name, otherwise)
             if name in parameters:
                 value = _setting(op.get_attr(attribute.name))
                 if not _is_equal(value, parameters[name].default):

@@ -90,4 +90,6 @@ def test_every_public_class_has_an_example() -> None:
     bases = ("Metric", "Mean", "Sum", "MeanMetricWrapper")
     assert _classes(module, *bases) == _named(module, layers.METRICS)
     module = keras.optimizers
-    assert _classes(module, "Optimizer", "MultiOptimizer", "OptimizerMap") == _named(module, layers.OPTIMIZERS)
+    assert _classes(module, "Optimizer", "MultiOptimizer", "OptimizerMap") == _named(
+        module, layers.OPTIMIZERS
+    )

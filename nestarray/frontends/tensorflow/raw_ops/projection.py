@@ -25,5 +25,7 @@ def ImageProjectiveTransformV3(
 ) -> Array:
     """The images at ((a x + b y + c) / k, (d x + e y + f) / k), with k = g x + h y + 1."""
     height, width = (int(n) for n in (output_shape[0], output_shape[1]))  # type: ignore[index]
-    fill = na.astype(fill_value, na.dtype_of(images)) if hasattr(fill_value, "dtype") else fill_value
+    fill = (
+        na.astype(fill_value, na.dtype_of(images)) if hasattr(fill_value, "dtype") else fill_value
+    )
     return project(images, transforms, (height, width), fill, interpolation, fill_mode)
