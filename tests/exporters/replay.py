@@ -70,6 +70,7 @@ def replay(
 
     for call in recording.calls:
         args, kwargs = map_leaves(given, [list(call.args), call.kwargs])
-        bind(call.result, function_of(call.target, backend)(*args, **kwargs))
+        found = function_of(call.target, backend)(*args, **kwargs)
+        bind(call.result, args[0] if found is None else found)
     output, updates = map_leaves(given, [recording.output, recording.updates])
     return output, updates

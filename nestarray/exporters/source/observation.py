@@ -64,6 +64,9 @@ class Observed:
     def __getitem__(self, index: Any) -> Any:
         return observed("operator.getitem", operator.getitem)(self, index)
 
+    def __setitem__(self, index: Any, value: Any) -> None:
+        observed("operator.setitem", operator.setitem)(self, index, value)
+
     def __len__(self) -> int:
         return len(self._native)
 
@@ -142,7 +145,9 @@ class observed:
         return current().call(self, args, kwargs) if _recorders else self.native(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.native, name)
+        found = getattr(self.native, name)
+        is_method = callable(found) and not isinstance(found, type) and name[0] != "_"
+        return observed(f"{self.target}.{name}", found) if is_method else found
 
     def of(self, *first: Any) -> Callable[..., Any]:
         """The function with its first arguments given."""
@@ -188,21 +193,39 @@ class Recorder:
     def call(self, function: observed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute a call, and record it if it returns arrays."""
         found = function.native(*natives(args), **natives(kwargs))
+        changed = next((x for x in args[:1] if found is None), kwargs.get("out"))
+        if isinstance(changed, Observed):  # written in place: from here on it is another value
+            self._add(function, args, kwargs, _value(changed._native))
+            changed._noted = self.calls[-1].result
+            return None if found is None else changed
         if not _holds_array(found):
             return found
         if _is_conversion(function.target) and args:
             x = args[0]
-            if isinstance(x, Observed) and (found.shape, found.dtype) == (x.shape, x.dtype):
+            if isinstance(x, Observed) and self._is_same(found, x._native):
                 return x
-            if isinstance(x, (bool, int, float)):
-                return Observed(found, x)  # literals follow the dtypes of arrays
+            literal = x._noted if isinstance(x, Observed) else x
+            if isinstance(literal, (bool, int, float)):
+                return Observed(found, literal)  # literals follow the dtypes of arrays
         args, kwargs = _shortest(function.native, args, kwargs)
         result = map_leaves(lambda x: Observed(x, _value(x)) if _is_array(x) else x, found)
         noted = map_leaves(lambda x: x._noted if isinstance(x, Observed) else x, result)
-        self.calls.append(
-            Call(function.target, self.noted(args), self.noted(kwargs), noted, self.place)
-        )
+        self._add(function, args, kwargs, noted)
         return result
+
+    def _add(
+        self, function: observed, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+    ) -> None:
+        given, settings = self.noted(args), self.noted(kwargs)
+        self.calls.append(Call(function.target, given, settings, result, self.place))
+
+    def _is_same(self, found: Any, x: Any) -> bool:
+        """Whether a conversion returned its argument, or a copy that nobody can tell from it."""
+        is_immutable = self.backend in ("jax", "tensorflow")
+        return found is x or (
+            (found.shape, found.dtype) == (x.shape, x.dtype)
+            and (is_immutable or not _owns_memory(found))
+        )
 
     def noted(self, x: Any) -> Any:
         """A nest of arguments, as a record holds it."""
@@ -297,13 +320,18 @@ def _parameters(function: Callable[..., Any]) -> list[Parameter]:
         return []
 
 
+def _owns_memory(x: Any) -> bool:
+    """Whether it is no view of another array."""
+    return x._base is None if hasattr(x, "_base") else getattr(x, "base", None) is None
+
+
 def _is_conversion(target: str) -> bool:
     return target.rpartition(".")[2].rpartition(":")[2] in _CONVERSIONS
 
 
 #: Functions that may return their argument.
 _CONVERSIONS = frozenset(
-    ("array", "asarray", "astype", "broadcast_to", "cast", "convert_to_tensor", "reshape")
+    ("asarray", "astype", "broadcast_to", "cast", "convert_to_tensor", "reshape")
 )
 
 _attach_operators()

@@ -47,7 +47,9 @@ class Call:
             ``"operator.add"``, ``"operator.getitem"``; a function that the source itself defines
             ``".conv2d"`` (`nestarray.exporters.source.functions`).
         args, kwargs: nests of Values, Names, Python's constants, slices, and dtypes as `DType`.
-        result: a Value, or a tuple, list or dict of Values.
+        result: a Value, or a tuple, list or dict of Values. Of a call that writes into its first
+            argument and returns nothing (``"operator.setitem"``, ``"numpy.add.at"``), or into `out`,
+            the changed argument.
         place: the module of the source that made the call, with its path as the source spells it,
             and the line.
     """

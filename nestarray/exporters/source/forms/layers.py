@@ -20,6 +20,9 @@ from nestarray.dtypes import dtype_of
 from nestarray.exporters.source.observation import current, observed
 from nestarray.numerics import windows
 
+#: Functions for any number of axes; ops of these names take other settings.
+_FOR_ANY_AXES = ("conv", "conv_transpose", "max_pool", "avg_pool", "resize")
+
 
 @cache
 def _file(backend: str) -> Any:
@@ -49,7 +52,7 @@ def _is_single(*args: Any, **_: Any) -> bool:
 def own(op: Op, backend: str) -> Callable[..., Any] | None:
     """An op by the function of its name; None if the source has none."""
     native = getattr(_file(backend), op.name, None)
-    if native is None:
+    if native is None or op.name in _FOR_ANY_AXES:
         return None
     function, parameters = observed(f".{op.name}", native), signature(native).parameters
 

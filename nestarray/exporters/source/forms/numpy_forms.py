@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,32 @@ log = supports(_is_floating)(lambda x: np.log(x))
 tanh = supports(_is_floating)(lambda x: np.tanh(x))
 
 
+@supports(lambda x, *, dtype=None, **_: dtype is None and _is_floating(x))
+def sum(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    return np.sum(x, axis=axis, keepdims=keepdims)
+
+
+def max(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
+    return np.max(x, axis=axis, keepdims=keepdims)
+
+
+def min(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
+    return np.min(x, axis=axis, keepdims=keepdims)
+
+
+def all(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
+    return np.all(x, axis=axis, keepdims=keepdims)
+
+
+def any(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
+    return np.any(x, axis=axis, keepdims=keepdims)
+
+
 def getitem(x: Any, index: Any) -> Any:
     """https://numpy.org/doc/stable/user/basics.indexing.html"""
     return x[index]
@@ -39,7 +66,7 @@ def embedding(indices: Any, weight: Any) -> Any:
 
 def _is_aligned(x: Any, indices: Any, *, axis: int) -> bool:
     axis %= len(x.shape)
-    return all(n == m for i, (n, m) in enumerate(zip(x.shape, indices.shape)) if i != axis)
+    return builtins.all(n == m for i, (n, m) in enumerate(zip(x.shape, indices.shape)) if i != axis)
 
 
 @supports(_is_aligned)

@@ -14,14 +14,19 @@ square = torch.square
 relu = torch.nn.functional.relu
 
 
-@supports(lambda x, index: not _holds_bool(index))
+@supports(lambda x, index: all(map(_is_index, index if isinstance(index, tuple) else (index,))))
 def getitem(x: Any, index: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/tensor_view.html"""
     return x[index]
 
 
-def _holds_bool(index: Any) -> bool:
-    return any(isinstance(i, bool) for i in (index if isinstance(index, tuple) else (index,)))
+def _is_index(item: Any) -> bool:
+    """Whether PyTorch reads it as NumPy does: uint8 would be a mask, negative steps fail."""
+    if isinstance(item, slice):
+        return item.step is None or item.step > 0
+    if hasattr(item, "dtype"):
+        return dtype_of(item).name in ("int64", "bool")
+    return item is None or item is Ellipsis or type(item) is int
 
 
 @supports(lambda x, indices, *, axis: dtype_of(indices).name == "int64")
