@@ -11,6 +11,7 @@ import pytest
 import nestarray as na
 from nestarray.exporters.source.recorder import record
 from tests.arrays import host
+from tests.cases import Case, on_backend, rows
 from tests.exporters.networks import NETWORKS, graph_of
 from tests.exporters.replay import replay
 
@@ -58,3 +59,54 @@ def test_there_is_about_one_call_for_each_call_of_the_graph(name: str, backend: 
     graph, inputs = graph_of(name, backend)
     calls = record(graph, graph.bind((), inputs)).calls
     assert len(calls) <= 1.2 * len(list(graph.calls)), Counter(c.target for c in calls)
+
+
+#: Ops with a public form of their own, or that write in place.
+_OPS = frozenset(
+    [
+        "avg_pool2d",
+        "batch_norm",
+        "celu",
+        "conv1d",
+        "conv2d",
+        "conv_transpose1d",
+        "conv_transpose2d",
+        "elu",
+        "embedding",
+        "gelu",
+        "glu",
+        "group_norm",
+        "hard_sigmoid",
+        "hard_swish",
+        "interpolate",
+        "layer_norm",
+        "leaky_relu",
+        "linear",
+        "log_softmax",
+        "max_pool2d",
+        "relu",
+        "relu6",
+        "scatter_nd",
+        "setitem",
+        "sigmoid",
+        "silu",
+        "softmax",
+        "take_along_axis",
+    ]
+)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    ("case", "backend"), [row for row in rows(one_an_op=True) if row.values[0].op in _OPS]
+)
+def test_an_op_by_its_records(case: Case, backend: str) -> None:
+    args, kwargs = on_backend(case.draw("float32"), backend)
+    first, *rest = args
+    graph = na.trace_graph(lambda x: case.record.function(x, *rest, **kwargs), first)
+    want = graph(first)
+    got, _ = replay(
+        record(graph, [first]), [first], {"v": {}, "s": {}, "constants": graph.constants}
+    )
+    for x, y in zip(na.tree.leaves(got), na.tree.leaves(want), strict=True):
+        np.testing.assert_allclose(host(x), host(y), rtol=1e-4, atol=1e-5)

@@ -26,6 +26,7 @@ from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
 from nestarray.exporters.source.modules import module_tree, values_in
+from nestarray.exporters.source.recorder import record
 from nestarray.exporters.source.records import Call, Recording, Value
 from nestarray.exporters.source.sizes import examples, with_open_sizes
 from nestarray.graph.graph import Graph, method
@@ -208,12 +209,10 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     """
     lowered = graph.to_backend(target).lower()
     _check_calls(lowered)
-    file = "torch_recorder" if target == "torch" else "recorder"
-    recorder = importlib.import_module(f"nestarray.exporters.source.{file}")
     recordings = []
     for given in examples(graph.sizes):
         args, kwargs = example_of(lowered, given).on(target)
-        recordings.append(recorder.record(lowered, lowered.bind(args, kwargs)))
+        recordings.append(record(lowered, lowered.bind(args, kwargs)))
     recording = with_open_sizes(recordings, graph.name)
     written = _file_of(target, style)
     arrays = _arrays(lowered, recording)

@@ -90,12 +90,12 @@ class TorchLanguage:
         """
         if call.target == "size":
             return call
+        if call.target.startswith("operator."):
+            return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
         if target.startswith("method:"):
             bare = target.removeprefix("method:")
             name = bare.strip("_")
-            if bare == "__getitem__":
-                return dataclasses.replace(call, target="operator.getitem")
             if f"torch.{name}" in {**_OPERATORS, **_LOGICAL}:
                 target = f"torch.{name}"
             if name in ("long", "int", "float", "bool", "double", "half", "bfloat16"):

@@ -49,6 +49,12 @@ def _is_single(*args: Any, **_: Any) -> bool:
     return len(found) == 1 and all(d.is_floating and d.bits > 16 for d in found)
 
 
+def _is_over_last_axes(x: Any, *_: Any, axis: Any = -1, **__: Any) -> bool:
+    """Whether a weight with the shape of the axes broadcasts with `x`."""
+    rank, axes = len(x.shape), (axis,) if isinstance(axis, int) else tuple(axis)
+    return [i % rank for i in axes] == list(range(rank - len(axes), rank))
+
+
 def own(op: Op, backend: str) -> Callable[..., Any] | None:
     """An op by the function of its name; None if the source has none."""
     native = getattr(_file(backend), op.name, None)
@@ -65,7 +71,9 @@ def own(op: Op, backend: str) -> Callable[..., Any] | None:
         }
 
     def is_supported(*args: Any, **kwargs: Any) -> bool:
-        return _is_single(*args) and set(arguments(args, kwargs)) <= set(parameters)
+        has_settings = set(arguments(args, kwargs)) <= set(parameters)
+        is_plain = op.name != "layer_norm" or _is_over_last_axes(*args, **kwargs)
+        return has_settings and is_plain and _is_single(*args)
 
     @supports(is_supported)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -87,12 +87,13 @@ def conv_transpose(
 ) -> np.ndarray:
     """A transposed convolution, channels first; `padding` is cut from the result."""
     _, out, *kernel = weight.shape
-    sizes = [(n - 1) * s + k for n, s, k in zip(x.shape[2:], stride, kernel)]
+    more = [max(-high, 0) for _, high in padding]
+    sizes = [(n - 1) * s + k + i for n, s, k, i in zip(x.shape[2:], stride, kernel, more)]
     y = np.zeros((len(x), out, *sizes), x.dtype)
     for at in product(*map(range, kernel)):
         place = [slice(i, i + (n - 1) * s + 1, s) for i, n, s in zip(at, x.shape[2:], stride)]
         y[(..., *place)] += np.moveaxis(np.tensordot(x, weight[(..., *at)], (1, 0)), -1, 1)
-    y = y[(..., *(slice(low, n - high) for n, (low, high) in zip(sizes, padding)))]
+    y = y[(..., *(slice(low, n - max(high, 0)) for n, (low, high) in zip(sizes, padding)))]
     return y if bias is None else y + per_channel(bias, y)
 
 

@@ -60,10 +60,11 @@ def conv_transpose(
 ) -> tf.Tensor:
     """A transposed convolution, channels first; `padding` is cut from the result."""
     kernel = tf.transpose(weight, [*range(2, len(x.shape)), 1, 0])
-    sizes = [(n - 1) * s + k for n, s, k in zip(x.shape[2:], stride, kernel.shape)]
+    more = [max(-high, 0) for _, high in padding]
+    sizes = [(n - 1) * s + k + i for n, s, k, i in zip(x.shape[2:], stride, kernel.shape, more)]
     shape = [x.shape[0], *sizes, weight.shape[1]]
     y = channels_first(tf.nn.conv_transpose(channels_last(x), kernel, shape, stride, "VALID"))
-    y = y[(..., *(slice(low, n - high) for n, (low, high) in zip(sizes, padding)))]
+    y = y[(..., *(slice(low, n - max(high, 0)) for n, (low, high) in zip(sizes, padding)))]
     return y if bias is None else y + per_channel(bias, y)
 
 
