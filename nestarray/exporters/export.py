@@ -43,6 +43,7 @@ class Format(NamedTuple):
 
 FORMATS = {
     "torch": Format(".pt2", "torch_files", {"torch": "torch"}),
+    "aotinductor": Format(".pt2", "torch_files", {"torch": "torch"}),
     "onnx": Format(
         ".onnx",
         "torch_files",
@@ -102,7 +103,8 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
 
     Args:
         path: the file, or a directory for a SavedModel. An existing one is kept if the export fails.
-        format: ``"torch"``, ``"onnx"``, ``"stablehlo"``, ``"tflite"``, ``"keras"`` or
+        format: ``"torch"``, ``"aotinductor"`` (a ``.pt2`` of machine code for this kind of computer,
+            which needs a C++ compiler), ``"onnx"``, ``"stablehlo"``, ``"tflite"``, ``"keras"`` or
             ``"savedmodel"``; None: by the suffix of `path`.
 
     Returns:

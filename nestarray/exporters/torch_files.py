@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from nestarray.errors import UnsupportedError
 from nestarray.exporters.export import Example, named_outputs, taken
 from nestarray.exporters.native import to_torch_module
 from nestarray.graph.graph import Graph
@@ -24,6 +25,39 @@ def run_torch(path: Path, example: Example) -> dict[str, np.ndarray]:
     """The outputs of a saved program."""
     args, kwargs = example.on("torch")
     output = torch.export.load(path).module()(*args, **kwargs)
+    return {name: x.detach().numpy() for name, x in named_outputs(output).items()}
+
+
+def write_aotinductor(graph: Graph, example: Example, path: Path) -> None:
+    """Compile with AOTInductor, and save the package.
+
+    Raises:
+        UnsupportedError: there is no C++ compiler.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about PyTorch's own code
+        from torch._inductor import aoti_compile_and_package, cpp_builder
+        from torch._inductor.exc import InvalidCxxCompiler
+    try:
+        cpp_builder.get_cpp_compiler()
+    except InvalidCxxCompiler:
+        raise UnsupportedError(
+            "AOTInductor found no C++ compiler; install one (g++), or set the variable CXX to its path"
+        ) from None
+    module = to_torch_module(graph).requires_grad_(False)
+    package = path.with_name(f"{path.name}.pt2")  # AOTInductor refuses other suffixes
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about PyTorch's own code
+        aoti_compile_and_package(_program(graph, module, example), package_path=str(package))
+    package.replace(path)
+
+
+def run_aotinductor(path: Path, example: Example) -> dict[str, np.ndarray]:
+    """The outputs of the loaded package."""
+    from torch._inductor import aoti_load_package
+
+    args, kwargs = example.on("torch")
+    output = aoti_load_package(str(path))(*args, **kwargs)
     return {name: x.detach().numpy() for name, x in named_outputs(output).items()}
 
 

@@ -160,4 +160,27 @@ def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_every_format_has_its_functions() -> None:
-    assert {*FORMATS} == {*FILES}
+    assert {*FORMATS} == {*FILES, "aotinductor"}
+
+
+@pytest.mark.full  # compiles for a minute
+def test_aotinductor_packages_compute_the_same(tmp_path: Path) -> None:
+    graph, x = _dynamic(), torch.randn(9, 3)
+    exported = graph.export(tmp_path / "net.pt2", format="aotinductor")
+    assert exported.error < 1e-5
+    loaded = torch._inductor.aoti_load_package(str(exported.path))
+    torch.testing.assert_close(loaded(x), graph(x), rtol=1e-4, atol=1e-5)
+
+
+def test_aotinductor_needs_a_compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch._inductor import cpp_builder, exc
+
+    def missing() -> str:
+        raise exc.InvalidCxxCompiler
+
+    monkeypatch.setattr(cpp_builder, "get_cpp_compiler", missing)
+    with pytest.raises(
+        errors.ConversionError, match=r"failed: AOTInductor found no C\+\+ compiler"
+    ):
+        _dynamic().export(tmp_path / "net.pt2", format="aotinductor")
+    assert not [*tmp_path.iterdir()]
