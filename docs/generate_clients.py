@@ -80,6 +80,9 @@ REASONS = {
         "Code in Cython asks NumPy for writable memory (in scikit-learn without "
         "`array_api_dispatch`); the arrays of JAX and TensorFlow are immutable."
     ),
+    r"minimum_phase.*Timeout": (
+        "SciPy takes Python's `max` and `min` of 131,072 elements one by one, which lasts minutes."
+    ),
     r"Timeout": "Beyond the time limit of the measurement, on a busy machine; not a wrong result.",
     r"GaussianMixture": (
         "Full covariances: scikit-learn adds `reg_covar` through a view (`covariances[k, :, :]`). "

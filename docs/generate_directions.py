@@ -48,6 +48,7 @@ ROWS = (
     Row("JAX functions, optax", "jax", "from_pytree", "to_pytree", "", "from_jax_to_pytorch"),
     Row("Keras", "tensorflow", "from_keras", "load_into_keras", "to_keras_model", "matching"),
     Row("`tf.Module`", "tensorflow", native="to_tf_module", guide="native_modules"),
+    Row("NumPy functions", "numpy", guide="numpy_programs"),
     Row("functions over `na`, `na.nn`", "nestarray", guide="networks"),
 )
 

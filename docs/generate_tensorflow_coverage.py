@@ -37,6 +37,7 @@ def reasons() -> dict[str, dict[str, str]]:
     from tests.frontends import (
         test_tensorflow_image,
         test_tensorflow_integers,
+        test_tensorflow_linalg,
         test_tensorflow_nn,
         test_tensorflow_random,
         test_tensorflow_top_level,
@@ -45,6 +46,7 @@ def reasons() -> dict[str, dict[str, str]]:
     return {
         **test_tensorflow_top_level.MISSING,
         **test_tensorflow_nn.MISSING,
+        "linalg": dict.fromkeys(test_tensorflow_linalg.MISSING, "a class of matrices"),
         "image": test_tensorflow_image.MISSING,
         "random": test_tensorflow_random.MISSING,
         "random.experimental": test_tensorflow_random.MISSING,

@@ -48,7 +48,8 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
 
     Raises:
         MissingFrameworkError: PyTorch is not installed.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
+            the graph; lists all.
 
     Example:
         >>> import jax.numpy as jnp, torch, nestarray as na
@@ -79,7 +80,8 @@ def to_flax_module(
 
     Raises:
         MissingFrameworkError: Flax is not installed.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
+            the graph; lists all.
 
     Example:
         >>> import jax.numpy as jnp, torch, nestarray as na
@@ -107,7 +109,8 @@ def to_linen_module(model: Graph | nn.Module, *, training: Graph | None = None) 
 
     Raises:
         MissingFrameworkError: Flax is not installed.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
+            the graph; lists all.
 
     Example:
         >>> import jax, jax.numpy as jnp, torch, nestarray as na
@@ -139,7 +142,8 @@ def to_haiku_module(
 
     Raises:
         MissingFrameworkError: Haiku is not installed.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
+            the graph; lists all.
 
     Example:
         >>> import haiku as hk, jax, jax.numpy as jnp, torch, nestarray as na
@@ -169,7 +173,8 @@ def to_equinox_module(model: Graph | nn.Module, *, training: Graph | None = None
 
     Raises:
         MissingFrameworkError: Equinox is not installed.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
+            the graph; lists all.
 
     Example:
         >>> import jax.numpy as jnp, torch, nestarray as na
@@ -196,7 +201,8 @@ def to_tf_module(model: Graph | nn.Module, *, training: Graph | None = None) -> 
 
     Raises:
         MissingFrameworkError: TensorFlow is not installed.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
+            the graph; lists all.
 
     Example:
         >>> import tensorflow as tf, torch, nestarray as na
@@ -224,7 +230,8 @@ def to_keras_model(model: Graph | nn.Module, *, training: Graph | None = None) -
 
     Raises:
         MissingFrameworkError: Keras is not installed.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the framework lacks dtypes or calls of
+            the graph; lists all.
 
     Example:
         >>> import tensorflow as tf, torch, nestarray as na

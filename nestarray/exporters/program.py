@@ -19,6 +19,7 @@ from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, ConversionError, MissingOpError
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.precision import in_dtypes
+from nestarray.importers.check import obstacles
 from nestarray.importers.module import GraphModule
 from nestarray.typing import Array
 
@@ -149,7 +150,8 @@ def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = 
     Raises:
         ArgumentError: `training` does not belong to `model`.
         StructureError: `model` has no variables.
-        ConversionError: the variables have shapes only.
+        ConversionError: the variables have shapes only, or the backend lacks a dtype or a call of
+            a graph; lists all.
     """
     if isinstance(model, nn.Module) and not isinstance(model, GraphModule):
         if training is not None:
@@ -178,6 +180,14 @@ def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = 
         for graph in (model, training)
         if graph is not None
     }
+    for train in (model.train, not model.train):
+        problems = obstacles(graphs[train]) if train in graphs else []
+        if problems:
+            lacking = "\n".join(f"  {problem}" for problem in problems)
+            raise ConversionError(
+                f"{model.name} ({'train' if train else 'eval'}): {backend} lacks what this graph "
+                f"needs:\n{lacking}"
+            )
     v, s = dict(graphs[model.train].v.flat_items()), {}
     for graph in reversed(graphs.values()):  # the values of `model` count
         s |= dict(graph.s.flat_items())

@@ -75,8 +75,17 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
         torch.onnx.export(
             _program(graph, module, example), f=path, input_names=[*example.flat],
             output_names=[*names], external_data=False, verbose=False, dynamo=True,
+            custom_translation_table={torch.ops.aten.sort.stable: _stable_sort},
         )  # fmt: skip
     onnx.checker.check_model(path)
+
+
+def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool = False) -> Any:
+    """The operators of ``aten.sort.stable``, which `torch.onnx` lacks: TopK keeps the order of ties."""
+    from onnxscript import opset18
+
+    size = opset18.Gather(opset18.Shape(self), opset18.Constant(value_ints=[dim]), axis=0)
+    return opset18.TopK(self, size, axis=dim, largest=descending, sorted=True)
 
 
 def run_onnx(path: Path, example: Example) -> dict[str, np.ndarray]:

@@ -3,6 +3,7 @@
 - `protocol`: the interface of importers; `tracing`: `trace_graph`; `size_spec`: open sizes.
 - `python`: code over `na`; `torch`: PyTorch modules and functions; `jax`: JAX functions, Flax,
   Haiku and Equinox models; `tensorflow`: functions and modules of TensorFlow, SavedModels.
+- `numpy`: functions and methods of NumPy arrays.
 - `keras`: models of Keras, which the importer of their backend reads.
 - `coverage`: the operations of a source; `check`: the report before a conversion.
 - `islands`: operations that stay in the source's framework; `module`: a graph as a layer;
@@ -10,6 +11,7 @@
 """
 
 from nestarray.importers import jax as jax  # registered when imported
+from nestarray.importers import numpy as numpy
 from nestarray.importers import python as python
 from nestarray.importers import tensorflow as tensorflow
 from nestarray.importers import torch as torch

@@ -8,6 +8,7 @@ lists all failures.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 from collections import Counter
@@ -19,11 +20,12 @@ from nestarray.config import check_backend_name, use_backend
 from nestarray.display.progress import progress
 from nestarray.display.sections import HasSections, Sections
 from nestarray.display.table import Table
-from nestarray.errors import ConversionError, DtypeError
+from nestarray.errors import ConversionError, DtypeError, NestarrayError
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.sizes import evaluate
 from nestarray.importers.coverage import Operation, missing_ops
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec
@@ -270,12 +272,31 @@ def _about(graph: Graph) -> list[str]:
 
 def _refusals(graph: Graph, target: str) -> list[Problem]:
     """The calls that raise when they are run on the target without numbers."""
+    return [
+        Problem(where_of(node), _first_line(error), "") for node, error in refusals(graph, target)
+    ]
+
+
+def refusals(graph: Graph, target: str) -> list[tuple[Node, Exception]]:
+    """The calls that raise when they are run on a backend without numbers, and their errors.
+
+    Args:
+        graph: any graph, whose inputs have dtypes that the backend has.
+        target: name of the backend, not NumPy.
+    """
     there = graph.replace(backend=target)
     variables = {"v": graph.v, "s": graph.s, "constants": graph.constants}
-    example = dict(zip(graph.inputs, graph.bind(graph.reference.args, graph.reference.kwargs)))
     given = [n for n in graph.nodes if n.kind == "input" and n.source != "key"]
-    arrays = [example[n] if n in example else variables[n.source][n.path] for n in given]
-    found: list[Problem] = []
+    found: list[tuple[Node, Exception]] = []
+
+    def described(node: Node) -> tuple[tuple[int, ...], Any]:
+        if node.source != "x":
+            x = variables[node.source][node.path]
+            return tuple(x.shape), dtypes.dtype_of(x)
+        assert node.aval is not None
+        sizes = graph.sizes.example
+        shape = [n if isinstance(n, int) else evaluate(n, sizes) for n in node.aval.shape]
+        return tuple(shape), node.aval.dtype
 
     def run(*values: Any) -> Any:
         key = random.key(0, backend=target) if graph.needs_key else None
@@ -287,16 +308,34 @@ def _refusals(graph: Graph, target: str) -> list[Problem]:
                     known[node] = compute(there, node, known.__getitem__, key)
                     continue
                 except Exception as error:
-                    found.append(Problem(where_of(node), _first_line(error), ""))
+                    found.append((node, error))
             shape = [] if node.aval is None else [n for n in node.aval.shape if isinstance(n, int)]
             if node.aval is not None and len(shape) == len(node.aval.shape):
-                known[node] = ops.zeros(shape, dtype=node.aval.dtype)
+                with contextlib.suppress(DtypeError):  # of the backend; later calls are not run
+                    known[node] = ops.zeros(shape, dtype=node.aval.dtype)
         return ()
 
     with use_backend(target):
-        described = [(tuple(x.shape), dtypes.dtype_of(x)) for x in arrays]
-        native_transforms(target).call_without_numbers(run, described)
+        native_transforms(target).call_without_numbers(run, [described(node) for node in given])
     return found
+
+
+def obstacles(graph: Graph) -> list[Problem]:
+    """The inputs and calls that the graph's own backend lacks, one for each reason.
+
+    Errors of the framework itself do not count: some calls that cannot run without numbers can run
+    with them.
+    """
+    inputs = [n for n in graph.inputs if n.aval is not None]
+    places = [(n.aval.dtype, f"input {n.name!r}") for n in inputs if n.aval is not None]
+    problems, _ = _dtypes(places, backends.core(graph.backend))
+    if problems or len(inputs) < len(graph.inputs):
+        return problems
+    places_of: dict[str, list[str]] = {}
+    for node, error in refusals(graph, graph.backend):
+        if isinstance(error, NestarrayError):
+            places_of.setdefault(_first_line(error), []).append(where_of(node))
+    return [Problem(at[0], reason, "", len(at)) for reason, at in places_of.items()]
 
 
 def _first_line(error: Exception) -> str:

@@ -43,6 +43,10 @@ def trace_graph(
             A model or a layer of Keras 3 is read on any backend of Keras, with the paths of
             `Container.from_keras`; a ``tf.function``, a ``tf.Module`` and a function of tensors
             that uses TensorFlow as concrete functions; of a SavedModel, ``signature=`` names one.
+            A function or method of NumPy arrays, whose code uses NumPy, runs once on recording
+            arrays: views, writes into arrays and loops become calls of the graph. ``v=model`` makes
+            the floating arrays among the attributes of an object its variables. A warning lists
+            the lines whose course depends on values of arrays.
             The source is not changed; the graph shares the memory of its variables.
         *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. An argument
             with the name of a setting is passed by position or with an underscore: ``train_=x``

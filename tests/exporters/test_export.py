@@ -86,6 +86,16 @@ def test_attention_with_a_learned_mask_becomes_onnx(tmp_path: Path) -> None:
     assert graph.export(tmp_path / "net.onnx").error < 1e-5
 
 
+def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
+    def order(x: torch.Tensor) -> torch.Tensor:
+        return torch.argsort(x, dim=1, descending=True, stable=True)
+
+    x = torch.randint(0, 3, (5, 7)).float()
+    assert na.trace_graph(order, x).export(tmp_path / "net.onnx").error == 0
+    got = onnxruntime.InferenceSession(tmp_path / "net.onnx").run(None, {"x": x.numpy()})[0]
+    np.testing.assert_array_equal(got, order(x))
+
+
 def test_symbolic_sizes_stay_symbolic(tmp_path: Path) -> None:
     graph, x = _dynamic(), np.random.default_rng(1).normal(size=(9, 3)).astype("float32")
     want = graph(torch.tensor(x)).detach().numpy()

@@ -340,6 +340,36 @@ def test_errors_of_the_arguments(model: Any) -> None:
         own.to_keras_model().get_config()
 
 
+class Wide(torch.nn.Module):
+    """A part in float64, which JAX computes in 32 bits."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.double().exp().float()
+
+
+def test_everything_that_the_target_lacks_is_reported_before_a_module_is_made() -> None:
+    graph = na.trace_graph(Wide(), torch.ones(2))
+    assert graph.to_tf_module()(tf.ones(2)).dtype is tf.float32
+    for method in ("to_flax_module", "to_haiku_module"):
+        with pytest.raises(errors.ConversionError) as caught:
+            getattr(graph, method)()
+        first, *rest = str(caught.value).splitlines()
+        assert first == "Wide (eval): jax lacks what this graph needs:"
+        assert "_to_copy = torch.Tensor.to(…) (test_libraries.py:" in rest[0]
+        assert "2 calls of this graph need float64" in rest[0]
+        assert 'to_backend("jax", float64="float32")' in rest[0]
+    graph = na.trace_graph(torch.nn.ReLU(), torch.ones(2, dtype=torch.float64))
+    with pytest.raises(errors.ConversionError, match=r"dtype float64 \(input 'input'\): jax"):
+        graph.to_equinox_module()
+
+
+def test_sizes_that_values_decide_do_not_prevent_a_module() -> None:
+    graph = na.trace_graph(lambda x: x[x > 0], torch.ones(2))
+    x = np.asarray([1.0, -1.0], "float32")
+    assert graph.to_torch_module()(torch.tensor(x)).shape == (1,)
+    assert graph.to_equinox_module()(jnp.asarray(x)).shape == (1,)
+
+
 def test_a_training_mode_that_cannot_be_traced() -> None:
     class Odd(torch.nn.Module):
         def forward(self, x: torch.Tensor) -> torch.Tensor:

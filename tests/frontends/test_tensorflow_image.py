@@ -32,7 +32,7 @@ EXPRESSIONS = [
     "extract_glimpse(image, [2, 4], x[:, :2] * 2, True, False, 'zero')",
     "extract_glimpse(image, [2, 4], p[:, 1:], False, True, 'zero')",
     "image_gradients(image)", "total_variation(image)", "total_variation(image[0])",
-    "sobel_edges(image)", "psnr(image, image * 0.9, 2.0)", "psnr(pixels, pixels[::-1], 255)",
+    "sobel_edges(image)", "psnr(image, image * 0.9, 2.0)", "psnr(pixels, flip_up_down(pixels), 255)",
     "ssim(image, image * 0.9, 2.0, 3)", "ssim(image, image * image, 1.0, 4, 0.7, 0.02, 0.05, True)",
     "ssim_multiscale(image, image * 0.9, 2.0, [0.4, 0.6], 2)",
     "ssim_multiscale(volume, volume * 0.9, 2.0, (0.5, 0.5), 2)",

@@ -9,7 +9,7 @@ Source: https://numpy.org/doc/stable/reference/arrays.promotion.html
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,14 @@ import numpy as np
 import nestarray as na
 from nestarray import backends, dtypes
 from nestarray.dtypes import DType
+from nestarray.dynamo import ContextVariable
 from nestarray.errors import DtypeError, ShapeError, UnsupportedError
 from nestarray.typing import NUMBERS, Array
+
+#: Writes of code that is being recorded: takes (out, value) and returns whether `out` was its own.
+recorded_write: ContextVariable[Callable[[Any, Any], bool] | None] = ContextVariable(
+    "nestarray_numpy_write", default=None
+)
 
 _NARROWER = {
     dtypes.float64: dtypes.float32,
@@ -35,7 +41,7 @@ def is_number(x: Any) -> bool:
 
 def is_native(x: Any) -> bool:
     """Whether `x` is an array of a framework; NumPy's scalars count as numbers."""
-    return backends.is_array(x) and not isinstance(x, np.generic)
+    return backends.backend_of_value(x) is not None and not isinstance(x, np.generic)
 
 
 def first_array(values: Iterable[Any]) -> Array | None:
@@ -64,7 +70,7 @@ def numpy_dtype(x: Any) -> np.dtype[Any]:
 def available(dtype: Any, like: Array | None) -> DType:
     """The dtype, or the widest narrower one that the framework of `like` has."""
     wanted = dtypes.as_dtype(np.dtype(dtype) if isinstance(dtype, type) else dtype)
-    name = "numpy" if like is None else backends.backend_of_type(type(like))
+    name = "numpy" if like is None else backends.backend_of_value(like)
     while name is not None and wanted in _NARROWER:
         try:
             backends.core(name).native_dtype(wanted)
@@ -130,7 +136,10 @@ def write(out: Array, value: Array, where: Any = True) -> Array:
     value = cast(value, target)
     if where is not True:
         value = na.where(where, value, out)
-    backend = backends.backend_of_type(type(out))
+    recorded = recorded_write.get()
+    if recorded is not None and recorded(out, value):
+        return out
+    backend = backends.backend_of_value(out)
     if isinstance(out, np.ndarray):
         np.copyto(out, value)
     elif backend == "torch":

@@ -201,7 +201,10 @@ class ufunc(functional.ufunc):
             inputs = _comparable(inputs)
         dtype = None if dtype is None else np.dtype(dtype)
         loop = _loop(self.__name__, tuple(map(_operand, inputs)), dtype)
-        results = self._function(*[self._in_loop(x, t, like) for x, t in zip(inputs, loop)])
+        takes_numbers = like is not None and hasattr(self._function, "op") and len(set(loop)) == 1
+        results = self._function(
+            *[self._in_loop(x, t, like, takes_numbers) for x, t in zip(inputs, loop)]
+        )
         several = results if self.nout > 1 else (results,)
         several = [cast(x, t) for x, t in zip(several, loop[self.nin :])]
         outs = out if isinstance(out, tuple) else (out,) * self.nout
@@ -209,9 +212,11 @@ class ufunc(functional.ufunc):
         return tuple(several) if self.nout > 1 else several[0]
 
     @staticmethod
-    def _in_loop(x: Any, dtype: np.dtype[Any], like: Array | None) -> Array:
+    def _in_loop(x: Any, dtype: np.dtype[Any], like: Array | None, takes_numbers: bool) -> Any:
         if is_number(x):
             np.asarray(x, dtype)  # raises NumPy's OverflowError
+            if takes_numbers:
+                return x
             return na.full((), x, dtype=available(dtype, like), like=like)
         return cast(x, dtype)
 

@@ -11,13 +11,13 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.graph.builder import Place
 from nestarray.graph.node import Aval, Body, Node
-from nestarray.importers.tensorflow import loops, operations
+from nestarray.importers.tensorflow import custom_gradients, loops, operations
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.sizes import Dim
 from nestarray.importers.tensorflow.source import Equation, Part
 from nestarray.importers.tensorflow.tensor_lists import TensorList, element, stacked
 from nestarray.importers.tensorflow.values import Value
-from nestarray.transforms import cond, scan, switch, while_loop
+from nestarray.transforms import call_with_vjp, cond, scan, switch, while_loop
 
 if TYPE_CHECKING:
     from nestarray.importers.tensorflow.importer import Translation
@@ -111,10 +111,64 @@ class ControlFlow:
             elif isinstance(value, Node):
                 value = self._part(equation, i, value)
             results.append(value)
+        if steps.length is not None and steps.is_exact:
+            for i, (start, step) in steps.counters.items():
+                results[i] = Value(known=_last(start + steps.length * step, op.outputs[i]))
         for k, i in enumerate(written):
             inputs[i].value = self._part(equation, len(op.outputs) + k, run.cells[i])
             results[i] = inputs[i]
         return results
+
+    # -- custom gradients ----------------------------------------------------------------------
+
+    def with_rule(self, op: Any, inputs: list[Any]) -> list[Any]:
+        """The operands of an operation, with the gradients of its rule.
+
+        The arguments of the call are the operands, then the values that the rule reads.
+        """
+        rule, count = custom_gradients.rule_of(op), len(op.inputs)
+        nodes = [self.of.node(x.value if isinstance(x, Cell) else x) for x in inputs]
+        avals = [node.aval for node in nodes]
+        tensors = operations.operands_of(op)
+        moving = [i for i, x in enumerate(tensors[:count]) if _is_inexact(x)]
+        with self._body(op, "custom", {"args": avals}) as body:
+            body.output = body.parameters[0][:count]
+        with self._body(op, "custom_forward", {"args": avals}) as forward:
+            (args,) = forward.parameters
+            forward.output = args[:count], args[count:]
+        parts = {"residuals": avals[count:], "cotangents": [avals[i] for i in moving]}
+        with self._body(op, "custom_backward", parts) as backward:
+            residuals, cotangents = backward.parameters
+            of_results: dict[int, Any] = dict(zip(moving, map(Value, cotangents), strict=True))
+            given = [of_results.get(i, inputs[i]) for i in range(count)]
+            for x, node in zip(inputs[count:], residuals, strict=True):
+                given.append(Cell(Value(node)) if isinstance(x, Cell) else Value(node))
+            found = self._run(rule.graph, given)
+            gradients = []
+            for i in moving:
+                at = rule.outputs[i]
+                gradients.append(
+                    self._zeros(of_results[i].node) if at is None else self.of.node(found[at])
+                )
+            pairs = zip(tensors[count:], residuals, strict=True)
+            gradients += [self._zeros(node) for x, node in pairs if _is_inexact(x)]
+            backward.output = tuple(gradients)
+        equation = None
+        if not self.of.depth:
+            operands = [self.of.given(x, at) for x, at in zip(inputs, tensors, strict=True)]
+            equation = Equation(op, operands, self.of.place(op))
+            self.of.add(equation, None)
+        node = self.builder.call(
+            "custom", call_with_vjp, "na.call_with_vjp", (body, forward, backward, tuple(nodes)),
+            place=self.of.place(op), origin=op.type,
+        )  # fmt: skip
+        return [
+            self._part(equation, i, self.builder.item(node, i, aval=avals[i])) for i in range(count)
+        ]
+
+    def _zeros(self, like: Node) -> Node:
+        args = (like,)
+        return self.builder.call("zeros", ops.zeros_like, "na.zeros_like", args, aval=like.aval)
 
     # -- shared --------------------------------------------------------------------------------
 
@@ -251,6 +305,7 @@ class _Loop:
                 self.builder.item(pair[1], k, aval=_stacked_aval(aval, self.steps.length)),
                 self.steps.length,
                 aval,
+                constant=found[i].row.known,
             )
         return self._results(pair[0], body, made_columns, popped=set(rows) - self.steps.fixed)
 
@@ -297,7 +352,8 @@ class _Loop:
                 given[i] = Cell(Value(node)) if isinstance(x, Cell) else Value(node)
         for i, node in rows.items():
             x = self.inputs[i]
-            given[i] = TensorList(None, x.length, x.aval, kind="row", row=Value(node))
+            item = Value(node) if x.constant is None else Value(known=x.constant)
+            given[i] = TensorList(None, x.length, x.aval, kind="row", row=item)
         for i in columns:
             x = self.inputs[i]
             given[i] = TensorList(None, x.length, x.aval, kind="column")
@@ -385,6 +441,17 @@ class _Loop:
             if is_set or is_pushed:
                 found.append(i)
         return found
+
+
+def _last(number: Any, tensor: Any) -> np.ndarray:
+    """The last value of a counter."""
+    made = np.empty((), object if isinstance(number, Dim) else tensor.dtype.as_numpy_dtype)
+    made[()] = number
+    return made
+
+
+def _is_inexact(tensor: Any) -> bool:
+    return tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype.name == "resource"
 
 
 def _stacked_aval(aval: Aval | None, length: Any) -> Aval | None:

@@ -22,7 +22,13 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.coverage import Operation
 from nestarray.importers.protocol import Imported, Request
-from nestarray.importers.tensorflow import known_values, operations, random_ops, sizes
+from nestarray.importers.tensorflow import (
+    custom_gradients,
+    known_values,
+    operations,
+    random_ops,
+    sizes,
+)
 from nestarray.importers.tensorflow.control_flow import ControlFlow
 from nestarray.importers.tensorflow.models import KEYWORDS, Program, program_of
 from nestarray.importers.tensorflow.operations import Cell
@@ -39,7 +45,7 @@ _TAKE_NUMBERS = frozenset(
      "Div", "DivNoNan", "MulNoNan", "Atan2", "TruncateMod", "LeakyRelu"]
 )  # fmt: skip
 #: Operations on the shape of their operand.
-_SHAPES = ("Shape", "ShapeN", "Size", "Rank")
+_SHAPES = ("Shape", "ShapeN", "Size", "Rank", "VariableShape")
 
 
 class TensorFlowImporter:
@@ -114,6 +120,9 @@ class Translation:
             if op.type in operations.CALLS:
                 for inner in operations.functions_of(op):
                     yield from self._all_operations(inner, inner.outputs, place)
+            elif custom_gradients.has_rule(op):
+                rule = custom_gradients.rule_of(op).graph
+                yield from self._all_operations(rule, rule.outputs, place)
             else:
                 yield op, place
 
@@ -124,9 +133,12 @@ class Translation:
         program, builder = self.program, self.builder
         concrete = program.concrete.graph
         cells: dict[int, Cell] = {}
+        names = operations.written_arguments(concrete)
+        written = {id(x) for x, placeholder in concrete.captures if placeholder.name in names}
         for variable in program.variables:
             value = variable.native.read_value()
-            node = builder.variable(variable.kind, variable.path, value)
+            kind = "s" if id(variable.native.handle) in written else variable.kind
+            node = builder.variable(kind, variable.path, value)
             cells[id(variable.native.handle)] = Cell(self.add(Given(value), node))
         first = dict(cells)
         before = {key: cell.value for key, cell in cells.items()}
@@ -209,11 +221,12 @@ class Translation:
     def translate(self, graph: Any, outputs: Sequence[Any], env: dict[Any, Any]) -> None:
         """Add the operations of a graph; `env` maps its tensors to Values and Cells."""
         live = operations.live_operations(graph, outputs)
-        used = {x.ref() for op in live for x in op.inputs} | {x.ref() for x in outputs}
+        used = {x.ref() for op in live for x in operations.operands_of(op)}
+        used |= {x.ref() for x in outputs}
         for op in live:
-            inputs = [env[x.ref()] for x in op.inputs]
             if op.outputs and all(x.ref() in env for x in op.outputs):
                 continue  # an argument
+            inputs = [env[x.ref()] for x in operations.operands_of(op)]
             wanted = [x.ref() in used for x in op.outputs]
             results = self._operation(op, inputs, wanted)
             env.update((x.ref(), y) for x, y in zip(op.outputs, results))
@@ -225,6 +238,8 @@ class Translation:
             return [Value(known=operations.constant_of(op))]
         if name in operations.IDENTITIES:
             return inputs[:1]
+        if custom_gradients.has_rule(op):
+            return self.control_flow.with_rule(op, inputs)
         if name == "IdentityN":
             return inputs
         if name in operations.DROPPED:
@@ -247,6 +262,8 @@ class Translation:
             return self._call(op, inputs, wanted)
         if name in TENSOR_LISTS:
             return self.lists.call(op, inputs)
+        if any(isinstance(x, TensorList) for x in inputs):
+            return self.lists.sum(op, inputs)
         known = [x.known if isinstance(x, Value) else None for x in inputs]
         if name in _SHAPES:
             return [self._shape(op, x) for x in inputs]
@@ -413,6 +430,7 @@ class Translation:
     def _shape(self, op: Any, value: Value) -> Value:
         """The shape of an operand as a known value."""
         rank_only = op.type == "Rank"
+        value = value.value if isinstance(value, Cell) else value
         if value.known is not None:
             shape: tuple[Any, ...] = value.known.shape
         elif value.node.aval is not None:

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nestarray.importers.tensorflow import custom_gradients
+
 #: Operation → its attributes with the functions that it calls.
 CALLS = {
     "PartitionedCall": ("f",),
@@ -123,24 +125,32 @@ def writes(op: Any) -> bool:
     )
 
 
+def written_arguments(graph: Any) -> set[str]:
+    """The names of the arguments of a graph that are variables which it writes."""
+    found: set[str] = set()
+    for op in graph.get_operations():
+        if op.type in CALLS and writes(op):
+            found.update(op.inputs[i].name for i in written_inputs(op))
+        elif op.type in WRITES:
+            found.add(op.inputs[0].name)
+    return found
+
+
 def written_inputs(op: Any) -> list[int]:
     """The indices of the variables among the operands of a call that its functions write."""
     first = 0 if op.type in (*INLINED, "While", "StatelessWhile") else 1
     found: set[int] = set()
     for graph in functions_of(op):
-        places = {x.name: i for i, x in enumerate(graph.inputs)}
-        for inner in graph.get_operations():
-            if not writes(inner):
-                continue
-            names = [inner.inputs[0].name] if inner.type not in CALLS else [
-                inner.inputs[i].name for i in written_inputs(inner)
-            ]  # fmt: skip
-            found.update(places[name] + first for name in names if name in places)
+        names = written_arguments(graph)
+        found.update(i + first for i, x in enumerate(graph.inputs) if x.name in names)
     return sorted(found)
 
 
 def live_operations(graph: Any, outputs: Sequence[Any]) -> list[Any]:
-    """The operations that results and writes of a graph need, in their order."""
+    """The operations that results and writes of a graph need, each after those that it needs.
+
+    That is the order in which they were made, but for those that a gradient adds to a loop before.
+    """
     everything = graph.get_operations()
     wanted = [x.op for x in outputs]
     wanted += [op for op in everything if op.type in WRITES or (op.type in CALLS and writes(op))]
@@ -149,8 +159,26 @@ def live_operations(graph: Any, outputs: Sequence[Any]) -> list[Any]:
         op = wanted.pop()
         if op.name not in live:
             live.add(op.name)
-            wanted.extend(x.op for x in op.inputs)
-    return [op for op in everything if op.name in live]
+            wanted.extend(x.op for x in operands_of(op))
+    found: dict[str, Any] = {}
+    for last in everything:
+        stack = [last]
+        while stack:
+            op = stack.pop()
+            if op.name in found or op.name not in live:
+                continue
+            needed = [*(x.op for x in operands_of(op)), *op.control_inputs]
+            missing = [x for x in needed if x.name in live and x.name not in found]
+            if missing:
+                stack += [op, *reversed(missing)]
+            else:
+                found[op.name] = op
+    return list(found.values())
+
+
+def operands_of(op: Any) -> list[Any]:
+    """The tensors that an operation reads, its gradient included."""
+    return [*op.inputs, *custom_gradients.captured(op)]
 
 
 def arguments_of(op: Any, values: Sequence[Any]) -> dict[str, Any]:
@@ -233,7 +261,9 @@ def run(op: Any, values: Sequence[Any]) -> list[Any]:
     if op.type in WRITES:
         values[0].value = WRITES[op.type].run(values[0].value, *values[1:])
         return []
-    if op.type == "IdentityN" or op.type == "PlaceholderWithDefault":
+    if custom_gradients.has_rule(op):
+        return _with_rule(op, values)
+    if op.type in ("IdentityN", "PlaceholderWithDefault"):
         return [tf.identity(x) for x in values]
     given = [x.value if isinstance(x, Cell) else x for x in values]
     if op.type == "ResourceGather":
@@ -247,13 +277,31 @@ def run(op: Any, values: Sequence[Any]) -> list[Any]:
     return [] if found is None or not op.outputs else [found]
 
 
+def _with_rule(op: Any, values: Sequence[Any]) -> list[Any]:
+    """The operands of an operation with a custom gradient, with the gradients of its rule."""
+    import tensorflow as tf
+
+    rule, count = custom_gradients.rule_of(op), len(op.inputs)
+    captured = values[count:]
+
+    @tf.custom_gradient
+    def call(*arrays: Any) -> Any:
+        def gradient(*cotangents: Any) -> list[Any]:
+            found = interpret(rule.graph, [*cotangents, *captured])
+            return [None if i is None else found[i] for i in rule.outputs]
+
+        return [tf.identity(x) for x in arrays], gradient
+
+    return list(call(*values[:count]))
+
+
 def interpret(graph: Any, inputs: Sequence[Any]) -> list[Any]:
     """The outputs of a function's graph, operation by operation."""
     values = {x.ref(): value for x, value in zip(graph.inputs, inputs, strict=True)}
     for op in live_operations(graph, graph.outputs):
         if op.type == "Placeholder" or op.type in DROPPED:
             continue
-        results = run(op, [values[x.ref()] for x in op.inputs])
+        results = run(op, [values[x.ref()] for x in operands_of(op)])
         values.update((x.ref(), y) for x, y in zip(op.outputs, results, strict=True))
     return [values[x.ref()] for x in graph.outputs]
 

@@ -36,6 +36,7 @@ class TensorList:
         kind: ``"row"`` of a list of which the step of a loop reads one element, ``"column"`` of one
             into which it writes one; else empty.
         row: this element.
+        constant: the known value of each element, as of a list of shapes; else None.
     """
 
     stack: Node | None
@@ -44,6 +45,7 @@ class TensorList:
     of: Any = None
     kind: str = ""
     row: Any = None
+    constant: Any = None
 
 
 def stacked(builder: Any, sizes: Any, one: TensorList, aval: Aval | None, where: str) -> Node:
@@ -117,6 +119,25 @@ class TensorLists:
                 value = Value(value.node, part)
             results.append(value)
         return results
+
+    def sum(self, op: Any, inputs: list[Any]) -> list[Any]:
+        """Sums and zeros of lists, which gradients make."""
+        first = inputs[0]
+        filled = [x for x in inputs if x.stack is not None and op.type != "ZerosLike"]
+        if op.type not in ("AddN", "Add", "AddV2", "ZerosLike"):
+            raise self._unknown(op)
+        stack = filled[0].stack if filled else None
+        for x in filled[1:]:
+            args = (stack, x.stack)
+            stack = self.builder.call("sum", ops.add, "na.add", args, aval=x.stack.aval)
+        aval = next((x.aval for x in inputs if x.aval is not None), None)
+        made = TensorList(stack, first.length, aval)
+        if not self.of.depth:
+            given = [self.of.given(x, at) for x, at in zip(inputs, op.inputs, strict=True)]
+            equation = Equation(op, given, self.of.place(op))
+            self.of.add(equation, None)
+            made.of = equation
+        return [made]
 
     def _call(self, name: str, tensor: Any, op: Any, *args: Any) -> Value:
         rule = vocabulary.find(name)

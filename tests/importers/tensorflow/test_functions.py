@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -190,6 +191,63 @@ def test_assignments_in_branches_and_loops():
     out, state = graph.to_backend("numpy")(X)
     np.testing.assert_allclose(out, host(counted(X)), rtol=1e-6)
     assert int(state["count"]) == int(count)
+
+
+def test_custom_gradients():
+    @tf.custom_gradient
+    def clipped(x):
+        return x * 2.0, lambda upstream: tf.clip_by_value(upstream, -0.1, 0.1) * x
+
+    def function(x):
+        return clipped(tf.sin(x)) + x
+
+    x = tf.constant(X)
+    graph = na.trace_graph(tf.function(function), x)
+    assert "na.call_with_vjp" in names(graph)
+    all_agree(graph)
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.reduce_sum(function(x))
+    want = host(tape.gradient(y, x))
+    for backend in ("numpy", "torch", "jax"):
+        moved = graph.to_backend(backend)
+        found = na.grad(lambda x, moved=moved: na.sum(moved(x)))(na.to_backend(X, backend))
+        np.testing.assert_allclose(host(found), want, rtol=1e-5)
+
+
+def test_a_training_step():
+    w = tf.Variable(W, name="w")
+
+    @tf.function
+    def step(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(tf.nn.softplus(tf.nn.relu(x @ w)))
+        w.assign_sub(0.1 * tape.gradient(loss, w))
+        return loss
+
+    graph = na.trace_graph(step, tf.constant(X))
+    assert graph.s.paths() == ("w",)  # which the call writes
+    all_agree(graph)
+    _, state = graph.to_backend("numpy")(X)
+    step(tf.constant(X))
+    np.testing.assert_allclose(state["w"], host(w.read_value()), rtol=1e-5)
+
+
+def test_a_tape_through_a_loop():
+    layer = keras.layers.SimpleRNN(3)
+    rows = tf.constant(np.stack([X, X[::-1]]))
+    layer(rows)
+
+    @tf.function
+    def gradients(x):
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            loss = tf.reduce_sum(layer(x) ** 2)
+        return tape.gradient(loss, [x, *layer.trainable_variables])
+
+    graph = na.trace_graph(gradients, rows)
+    assert "na.while_loop" not in names(graph)
+    all_agree(graph, ("numpy", "torch"))
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from nestarray.frontends.tensorflow.conversion import integers, tensor
 from nestarray.frontends.tensorflow.image import colors
 from nestarray.frontends.tensorflow.image.geometry import image_tensor
 from nestarray.frontends.tensorflow.random import stateless_uniform, uniform
+from nestarray.frontends.tensorflow.random.streams import beside
 from nestarray.typing import Array
 
 __all__ = [
@@ -28,7 +29,8 @@ __all__ = [
 _Draw = Callable[..., Array]
 
 
-def _of_seed(seed: Any) -> _Draw:
+def _of_seed(seed: Any, image: Any) -> _Draw:
+    seed = beside(seed, image)
     return lambda shape, low, high, dtype=dtypes.float32: stateless_uniform(
         shape, seed, low, high, dtype
     )
@@ -65,7 +67,7 @@ def _flipped(name: str, image: Any, axis: int, draw: _Draw) -> Array:
 
 def stateless_random_flip_left_right(image: Any, seed: Any) -> Array:
     """The columns of each image in reverse order with probability ½."""
-    return _flipped("stateless_random_flip_left_right", image, -2, _of_seed(seed))
+    return _flipped("stateless_random_flip_left_right", image, -2, _of_seed(seed, image))
 
 
 def random_flip_left_right(image: Any, seed: Any = None, *, key: Array | None = None) -> Array:
@@ -75,7 +77,7 @@ def random_flip_left_right(image: Any, seed: Any = None, *, key: Array | None = 
 
 def stateless_random_flip_up_down(image: Any, seed: Any) -> Array:
     """The rows of each image in reverse order with probability ½."""
-    return _flipped("stateless_random_flip_up_down", image, -3, _of_seed(seed))
+    return _flipped("stateless_random_flip_up_down", image, -3, _of_seed(seed, image))
 
 
 def random_flip_up_down(image: Any, seed: Any = None, *, key: Array | None = None) -> Array:
@@ -98,7 +100,7 @@ def _cropped(value: Any, size: Any, draw: _Draw) -> Array:
 
 def stateless_random_crop(value: Any, size: Any, seed: Any, name: str | None = None) -> Array:
     """A part of `value` of a size, at a random place."""
-    return _cropped(value, size, _of_seed(seed))
+    return _cropped(value, size, _of_seed(seed, value))
 
 
 def random_crop(
@@ -119,7 +121,7 @@ def random_crop(
 def stateless_random_brightness(image: Any, max_delta: float, seed: Any) -> Array:
     """`adjust_brightness` by a number from −max_delta to max_delta."""
     _check_delta("stateless_random_brightness", max_delta, float("inf"))
-    return colors.adjust_brightness(image, _of_seed(seed)((), -max_delta, max_delta))
+    return colors.adjust_brightness(image, _of_seed(seed, image)((), -max_delta, max_delta))
 
 
 def random_brightness(
@@ -133,7 +135,7 @@ def random_brightness(
 def stateless_random_contrast(image: Any, lower: float, upper: float, seed: Any) -> Array:
     """`adjust_contrast` by a factor from lower to upper."""
     _check_range("stateless_random_contrast", lower, upper)
-    return colors.adjust_contrast(image, _of_seed(seed)((), lower, upper))
+    return colors.adjust_contrast(image, _of_seed(seed, image)((), lower, upper))
 
 
 def random_contrast(
@@ -147,7 +149,7 @@ def random_contrast(
 def stateless_random_hue(image: Any, max_delta: float, seed: Any) -> Array:
     """`adjust_hue` by a number from −max_delta to max_delta."""
     _check_delta("stateless_random_hue", max_delta, 0.5)
-    return colors.adjust_hue(image, _of_seed(seed)((), -max_delta, max_delta))
+    return colors.adjust_hue(image, _of_seed(seed, image)((), -max_delta, max_delta))
 
 
 def random_hue(
@@ -161,7 +163,7 @@ def random_hue(
 def stateless_random_saturation(image: Any, lower: float, upper: float, seed: Any = None) -> Array:
     """`adjust_saturation` by a factor from lower to upper."""
     _check_range("stateless_random_saturation", lower, upper)
-    return colors.adjust_saturation(image, _of_seed(seed)((), lower, upper))
+    return colors.adjust_saturation(image, _of_seed(seed, image)((), lower, upper))
 
 
 def random_saturation(

@@ -43,7 +43,7 @@ def stateless_shuffle(
     size = na.shape(value)[0]
     if size < 2:
         return value
-    words = na.asarray(streams.philox(seed).words(size - 1), like=value)
+    words = streams.philox(streams.beside(seed, value)).words(size - 1)
     left = na.arange(size, 1, -1, dtype=dtypes.uint32, like=words)
     offsets = na.astype(na.remainder(words, left), dtypes.int32)
     places = na.arange(size, dtype=dtypes.int32, like=words)

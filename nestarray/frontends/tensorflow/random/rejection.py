@@ -73,7 +73,7 @@ def stateless_gamma(
 
     Marsaglia and Tsang's method, https://doi.org/10.1145/358407.358414.
     """
-    sizes, stream = sizes_of(shape), streams.philox(seed)
+    sizes, stream = sizes_of(shape), streams.philox(streams.beside(seed, alpha, beta))
     alpha = tensor(alpha, dtype, stream.key[0])
     beta = tensor(1 if beta is None else beta, dtype, alpha)
     alpha = na.broadcast_to(alpha, na.broadcast_shapes(na.shape(alpha), na.shape(beta)))
@@ -191,7 +191,7 @@ def stateless_poisson(
 
     Rates below 10 use Knuth's method, others Hörmann's, https://doi.org/10.1016/0167-6687(93)90997-4.
     """
-    sizes, stream = sizes_of(shape), streams.philox(seed)
+    sizes, stream = sizes_of(shape), streams.philox(streams.beside(seed, lam))
     (rate,), rows = _columns("stateless_poisson", sizes, tensor(lam, like=stream.key[0]))
     rate = na.astype(rate, backends.widest_float(rate))
     words = stream.of_each(na.shape(rate)[0], _RESERVED)
@@ -288,7 +288,7 @@ def stateless_binomial(
     Fewer than ten expected successes use inversion, more use Hörmann's method,
     https://doi.org/10.1080/00949659308811496.
     """
-    sizes, stream = sizes_of(shape), streams.philox(seed)
+    sizes, stream = sizes_of(shape), streams.philox(streams.beside(seed, counts, probs))
     probs = tensor(probs, like=stream.key[0])
     counts = tensor(counts, dtypes.dtype_of(probs), probs)
     (count, p), rows = _columns("stateless_binomial", sizes, counts, probs)

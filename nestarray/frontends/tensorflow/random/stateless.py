@@ -57,6 +57,7 @@ def stateless_uniform(
 ) -> Array:
     """Uniform numbers in [minval, maxval); integers of all bits if both limits are None."""
     sizes, wanted = sizes_of(shape), dtypes.as_dtype(dtype)
+    seed = streams.beside(seed, minval, maxval)
     if wanted.kind == "float":
         drawn = streams.uniform(seed, sizes, wanted, alg)
         return between(drawn, 0 if minval is None else minval, 1 if maxval is None else maxval)
@@ -101,6 +102,7 @@ def stateless_normal(
     alg: Any = "auto_select",
 ) -> Array:
     """Normal numbers."""
+    seed = streams.beside(seed, mean, stddev)
     drawn = streams.normal(seed, sizes_of(shape), dtypes.as_dtype(dtype), alg)
     return scaled(drawn, mean, stddev)
 
@@ -115,6 +117,7 @@ def stateless_truncated_normal(
     alg: Any = "auto_select",
 ) -> Array:
     """Normal numbers of at most two standard deviations from the mean."""
+    seed = streams.beside(seed, mean, stddev)
     drawn = streams.truncated_normal(seed, sizes_of(shape), dtypes.as_dtype(dtype), alg)
     return scaled(drawn, mean, stddev)
 
@@ -140,6 +143,7 @@ def stateless_parameterized_truncated_normal(
     """
     first = tensor(means)
     dtype = dtypes.dtype_of(first)
+    seed = streams.beside(seed, means, stddevs, minvals, maxvals)
     u = streams.uniform(seed, sizes_of(shape), dtype)
     mean, deviation, low, high = [tensor(x, dtype, u) for x in (means, stddevs, minvals, maxvals)]
     low, high = [na.divide(na.subtract(x, mean), deviation) for x in (low, high)]
@@ -171,7 +175,11 @@ def stateless_categorical(
     logits, count = tensor(logits), integers(num_samples)
     wide = backends.widest_float(logits)
     rows = na.shape(logits)[0]
-    u = na.reshape(streams.uniform(seed, (rows * count,), wide), (rows, count, 1))
+    words = na.reshape(
+        streams.philox(streams.beside(seed, logits)).words(2 * rows * count), (-1, 2)
+    )
+    u = streams.fraction_of_pair(na.getitem(words, (..., 0)), na.getitem(words, (..., 1)), wide)
+    u = na.reshape(u, (rows, count, 1))
     is_finite = na.isfinite(logits)
     safe = na.where(is_finite, logits, na.full_like(logits, dtypes.finfo(logits).min))
     top = na.max(safe, axis=-1, keepdims=True)

@@ -83,6 +83,16 @@ class Philox(NamedTuple):
         return words
 
 
+def beside(seed: Any, *parameters: Any) -> Any:
+    """`seed` on the backend of the first array of the parameters, if it is of Python numbers."""
+    like = next((x for x in parameters if is_tensor(x)), None)
+    if like is None or is_tensor(seed) or any(is_tensor(part) for part in seed):
+        return seed
+    numbers = np.asarray([int(part) for part in seed])
+    is_narrow = np.array_equal(numbers, numbers.astype(np.int32))
+    return na.asarray(numbers.astype(np.int32) if is_narrow else numbers, like=like)
+
+
 def philox(seed: Any) -> Philox:
     """Return the stream of a seed; a stream is returned unchanged."""
     if isinstance(seed, Philox):

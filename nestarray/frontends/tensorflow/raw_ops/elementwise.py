@@ -5,8 +5,6 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/raw_ops/AddV2
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
@@ -16,7 +14,6 @@ from nestarray.typing import Array
 
 __all__ = [
     "Abs",
-    "AccumulateNV2",
     "Acos",
     "Acosh",
     "Add",
@@ -146,7 +143,7 @@ BesselI0, BesselI0e, BesselI1, BesselI1e = (
     math.bessel_i1e,
 )
 Ceil, Floor, Rint, Round = math.ceil, math.floor, math.rint, math.round
-Angle, Conj, Imag, Real = math.angle, math.conj, math.imag, math.real
+Angle, Imag, Real = math.angle, math.imag, math.real
 Add = AddV2 = math.add
 Sub, Mul, SquaredDifference = math.subtract, math.multiply, math.squared_difference
 Maximum, Minimum, NextAfter = math.maximum, math.minimum, math.nextafter
@@ -170,11 +167,6 @@ def Softmax(logits: Array) -> Array:
 def LogSoftmax(logits: Array) -> Array:
     """The logarithm of `Softmax`."""
     return na.log_softmax(logits)
-
-
-def AccumulateNV2(inputs: Sequence[Array]) -> Array:
-    """The sum of tensors of one shape."""
-    return math.add_n(inputs)
 
 
 def RealDiv(x: Array, y: Array) -> Array:
@@ -247,7 +239,8 @@ def RightShift(x: Array, y: Array) -> Array:
 
 def PopulationCount(x: Array) -> Array:
     """The number of bits that are set."""
-    return na.astype(na.bitwise_count(x), dtypes.uint8)
+    unsigned = dtypes.as_dtype(f"uint{dtypes.dtype_of(x).bits}")
+    return na.astype(na.bitwise_count(na.bitcast(x, unsigned)), dtypes.uint8)
 
 
 def Cast(x: Array, DstT: DType, Truncate: bool = False) -> Array:
@@ -265,6 +258,11 @@ def Complex(real: Array, imag: Array) -> Array:
     return na.complex(real, imag)
 
 
+def Conj(input: Array) -> Array:
+    """The complex conjugate."""
+    return math.conj(input)
+
+
 def ToBool(input: Array) -> Array:
     """Whether a number is not zero, or an array has elements."""
     if not na.shape(input):
@@ -279,12 +277,12 @@ def ClipByValue(t: Array, clip_value_min: Array, clip_value_max: Array) -> Array
     return na.where(inside, t, found)
 
 
-def Select(condition: Array, t: Array, e: Array) -> Array:
-    """`t` where the condition holds, else `e`; a vector of conditions chooses rows."""
-    missing = len(na.shape(t)) - len(na.shape(condition))
+def Select(condition: Array, x: Array, y: Array) -> Array:
+    """`x` where the condition holds, else `y`; a vector of conditions chooses rows."""
+    missing = len(na.shape(x)) - len(na.shape(condition))
     if missing and na.shape(condition):
         condition = na.reshape(condition, (*na.shape(condition), *[1] * missing))
-    return na.where(condition, t, e)
+    return na.where(condition, x, y)
 
 
 def SelectV2(condition: Array, t: Array, e: Array) -> Array:

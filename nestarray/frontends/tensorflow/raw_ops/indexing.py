@@ -10,6 +10,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.dtypes import DType
 from nestarray.frontends.tensorflow.conversion import integers
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
@@ -50,7 +51,11 @@ def Gather(params: Array, indices: Array, validate_indices: bool = True) -> Arra
 
 
 def ResourceGather(
-    resource: Array, indices: Array, batch_dims: int = 0, validate_indices: bool = True
+    resource: Array,
+    indices: Array,
+    dtype: DType,
+    batch_dims: int = 0,
+    validate_indices: bool = True,
 ) -> Array:
     """The slices of a variable at `indices` along the first axis."""
     return GatherV2(resource, indices, batch_dims, batch_dims)

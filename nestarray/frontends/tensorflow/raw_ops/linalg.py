@@ -10,8 +10,8 @@ from nestarray import dtypes
 from nestarray.typing import Array
 
 __all__ = [
-    "BatchMatrixBandPart", "Cholesky", "CholeskyGrad", "Diag", "DiagPart", "LogMatrixDeterminant",
-    "MatrixBandPart", "MatrixDeterminant", "MatrixDiag", "MatrixDiagPart", "MatrixExponential",
+    "Cholesky", "CholeskyGrad", "Diag", "DiagPart", "LogMatrixDeterminant",
+    "MatrixBandPart", "MatrixDeterminant", "MatrixDiag", "MatrixDiagPart",
     "MatrixInverse", "MatrixSetDiag", "MatrixSolve", "MatrixSquareRoot", "MatrixTriangularSolve",
     "Qr", "SelfAdjointEigV2", "Svd",
 ]  # fmt: skip
@@ -32,9 +32,6 @@ def _within(offset: Array, limit: Array) -> Array:
         limit = na.astype(limit, dtypes.int32)
         return na.logical_or(na.less(limit, 0), na.less_equal(offset, limit))
     return na.less_equal(offset, limit) if limit >= 0 else na.ones_like(offset, dtype=dtypes.bool)
-
-
-BatchMatrixBandPart = MatrixBandPart
 
 
 def MatrixDiag(diagonal: Array) -> Array:
@@ -116,11 +113,6 @@ def MatrixTriangularSolve(
     return na.solve_triangular(matrix, rhs, upper=lower == adjoint)
 
 
-def MatrixExponential(input: Array) -> Array:
-    """The matrix exponential."""
-    return na.expm(input)
-
-
 def MatrixSquareRoot(input: Array) -> Array:
     """The principal square roots of matrices."""
     return na.sqrtm(input)
@@ -142,7 +134,9 @@ def Svd(input: Array, compute_uv: bool = True, full_matrices: bool = False) -> t
 
 def SelfAdjointEigV2(input: Array, compute_v: bool = True) -> tuple[Array, ...]:
     """Eigenvalues and eigenvectors of Hermitian matrices."""
-    return tuple(na.eigh(input)) if compute_v else (na.eigvalsh(input),)
+    upper = _adjoint(na.tril(input, k=-1), True)
+    full = na.add(na.tril(input), upper)  # upstream reads the lower triangle
+    return tuple(na.eigh(full)) if compute_v else (na.eigvalsh(full),)
 
 
 def _adjoint(x: Array, is_adjoint: bool) -> Array:

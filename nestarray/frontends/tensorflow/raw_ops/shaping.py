@@ -241,7 +241,8 @@ def _number(x: Any) -> Any:
 
 
 def LinSpace(start: Array, stop: Array, num: int) -> Array:
-    """`num` numbers from `start` to `stop`, which is the last one."""
+    """`num` numbers from `start` to `stop`, which is the last one; without a derivative."""
+    start, stop = na.stop_gradient(start), na.stop_gradient(stop)
     count = integers(num)
     if count == 1:
         return na.expand_dims(start, 0)
@@ -251,12 +252,12 @@ def LinSpace(start: Array, stop: Array, num: int) -> Array:
 
 
 def OneHot(indices: Array, depth: int, on_value: Array, off_value: Array, axis: int = -1) -> Array:
-    """`on_value` at each index along a new axis, `off_value` elsewhere."""
+    """`on_value` at each index along a new axis, `off_value` elsewhere; without a derivative."""
     found = na.one_hot(indices, integers(depth), axis=axis, dtype=dtypes.bool)
     if hasattr(on_value, "dtype") and dtypes.dtype_of(on_value) is dtypes.bool:
         both = na.logical_and(found, on_value), na.logical_and(na.logical_not(found), off_value)
         return na.logical_or(*both)
-    return na.where(found, on_value, off_value)
+    return na.stop_gradient(na.where(found, on_value, off_value))
 
 
 def InvertPermutation(x: Array) -> Array:

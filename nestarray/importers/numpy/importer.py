@@ -1,0 +1,157 @@
+"""The importer of NumPy code: unchanged functions of NumPy arrays, and methods of objects."""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends, tree
+from nestarray.container import Container
+from nestarray.errors import ArgumentError
+from nestarray.graph.node import map_leaves
+from nestarray.graph.record.recorder import Traced
+from nestarray.importers import protocol
+from nestarray.importers.coverage import operations_of
+from nestarray.importers.numpy.arrays import RecordedArray
+from nestarray.importers.numpy.recording import Recording
+from nestarray.importers.protocol import Imported, Request
+from nestarray.importers.python import PythonSource, trace_python
+from nestarray.importers.selection import Search
+
+
+class NumpyImporter:
+    """Records functions of NumPy arrays whose code uses NumPy and not nestarray."""
+
+    framework = "numpy"
+
+    def accepts(self, request: Request) -> bool:
+        """Whether the arrays of the example are NumPy's, and the code uses NumPy."""
+        if not inspect.isroutine(request.source):
+            return False
+        example = (request.args, request.kwargs)
+        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
+        if found != {"numpy"} or Search(_is_of_nestarray).finds(request.source, example):
+            return False
+        names_numpy = Search(_is_of_numpy, _METHODS).finds(request.source, example)
+        return names_numpy or _writes_elements(request.source)
+
+    def keywords(self, source: Any) -> frozenset[str]:
+        """``v``: the object whose arrays are variables."""
+        names = inspect.signature(source).parameters if callable(source) else {}
+        return frozenset() if "v" in names else frozenset(["v"])
+
+    def read(self, request: Request) -> Imported:
+        """Run the code once, and record its calls; see `Importer.read`."""
+        if request.sizes.is_asked:
+            raise ArgumentError(
+                "trace_graph: dynamic: NumPy code is recorded with the sizes of the example"
+            )
+        if request.train:
+            raise protocol.training_of_function()
+        kwargs = dict(request.kwargs)
+        owner = kwargs.pop("v", None) if "v" in self.keywords(request.source) else None
+        source = NumpySource(request.source, request.args, kwargs, owner)
+        graph = trace_python(source)
+        if source.assumptions:
+            lines = dict.fromkeys(f"{line} ({use})" for line, use, _ in source.assumptions)
+            warnings.warn(
+                f"trace_graph: {source.name}: the code depends on values of arrays, and the graph "
+                f"keeps what it did for the example: {', '.join(lines)}. Write such a choice with "
+                "np.where, na.cond or na.while_loop",
+                UserWarning,
+                stacklevel=4,
+            )
+        return Imported(graph.name, operations_of(graph), graph)
+
+
+_METHODS = frozenset(n for n in dir(np.ndarray) if not n.startswith("_")) - {*dir(Traced)}
+
+
+def _writes_elements(function: Any) -> bool:
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return code is not None and any(
+        step.opname == "STORE_SUBSCR" for step in dis.get_instructions(code)
+    )
+
+
+def _is_of_numpy(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.ufunc)) or _package(value) == "numpy"
+
+
+def _is_of_nestarray(value: Any) -> bool:
+    return _package(value) == "nestarray"
+
+
+def _package(value: Any) -> str:
+    owner = value if callable(value) else type(value)
+    return str(getattr(owner, "__module__", "")).partition(".")[0]
+
+
+class NumpySource(PythonSource):
+    """NumPy code and the arguments of the example.
+
+    Args:
+        source: the function, or a method.
+        args, kwargs: the example.
+        owner: the object whose floating arrays are the variables; None without variables.
+
+    Attributes:
+        assumptions: see `Recording`.
+    """
+
+    def __init__(
+        self, source: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], owner: Any
+    ) -> None:
+        super().__init__(source, args, kwargs)
+        self._owner = owner
+        self.assumptions: list[tuple[str, str, Any]] = []
+        if owner is not None:
+            found = {k: x for k, x in vars(owner).items() if _is_variable(x)}
+            self.v = Container(found)
+
+    def call(
+        self, inputs: list[Any], v: Container, s: Container, key: Any
+    ) -> tuple[Any, dict[str, Any]]:
+        """(result, no state) of the code for flat inputs, which the code may overwrite."""
+        values = [*inputs, *v.leaves()]
+        if all(isinstance(x, np.ndarray) for x in values):
+            with self._variables(v.map(np.array)):
+                return super().call([np.array(x) for x in inputs], v, s, key)
+        traced = next((x for x in values if isinstance(x, Traced)), None)
+        recording = Recording(RecordedArray, None if traced is None else traced._recorder)
+        given = iter(map(recording.wrapped, inputs))
+        leaves = [next(given) if backends.is_array(x) else x for x in self._leaves]
+        args, kwargs = tree.unflatten(self._structure, leaves)
+        with (
+            recording.numpy(inspect.unwrap(self.source)),
+            self._variables(v.map(recording.wrapped)),
+        ):
+            result = self.source(*args, **kwargs)
+        if traced is not None:
+            self.assumptions = recording.assumptions
+        return map_leaves(lambda x: x._value() if type(x) is RecordedArray else x, result), {}
+
+    @contextlib.contextmanager
+    def _variables(self, v: Container) -> Iterator[None]:
+        """The object has the arrays of `v` as attributes."""
+        before = {name: getattr(self._owner, name) for name in v}
+        try:
+            for name in v:
+                setattr(self._owner, name, v[name])
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(self._owner, name, value)
+
+
+def _is_variable(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and x.dtype.kind in "fc"
+
+
+protocol.register(NumpyImporter())

@@ -1,0 +1,131 @@
+"""One run of NumPy code on recording arrays."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from nestarray import backends
+from nestarray.frontends import numpy as frontend
+from nestarray.frontends.numpy.arrays import recorded_write
+from nestarray.graph.node import map_leaves
+from nestarray.graph.record.recorder import Recorder, Traced, _user_line
+from nestarray.importers import patching
+from nestarray.importers.patching import patched
+
+#: Functions of NumPy that make arrays without an array among their arguments.
+CREATION = (
+    "arange", "array", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "empty",
+    "eye", "fromfunction", "full", "geomspace", "identity", "indices", "linspace", "logspace",
+    "meshgrid", "ones", "tri", "vectorize", "zeros",
+)  # fmt: skip
+
+
+class Recording:
+    """The arrays and the assumptions of one run.
+
+    Args:
+        array_type: the class of the arrays.
+        recorder: writes the graph; None if the code is only run.
+
+    Attributes:
+        assumptions: (line, use, value) of each choice that Python code made by an element.
+    """
+
+    def __init__(self, array_type: Callable[..., Any], recorder: Recorder | None) -> None:
+        self._array_type, self._recorder = array_type, recorder
+        self._owners: dict[int, Any] = {}
+        self.assumptions: list[tuple[str, str, Any]] = []
+
+    def line(self) -> str:
+        """The line of the user's code that is running."""
+        return _user_line()
+
+    def assume(self, use: str, value: Any) -> None:
+        """Note that Python code depends on the value of an array."""
+        self.assumptions.append((self.line(), use, value))
+
+    def wrapped(self, result: Any) -> Any:
+        """A result with recording arrays."""
+        return map_leaves(self._wrapped, result)
+
+    def _wrapped(self, x: Any) -> Any:
+        if type(x) is np.ndarray or isinstance(x, np.generic):
+            x = np.asarray(x)
+            if self._recorder is not None:
+                x = Traced(x, self._recorder.node_of(x, "constant"), self._recorder)
+        elif backends.backend_of_value(x) is None:
+            return x
+        return self._array_type(x, self)
+
+    def compute(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """The result of a function of the values of arrays, into which it may write."""
+        was, self._owners = self._owners, {}
+        token = recorded_write.set(self._write)
+        try:
+            args, kwargs = map_leaves(self._unwrapped, [args, kwargs])
+            return function(*args, **kwargs)
+        finally:
+            recorded_write.reset(token)
+            self._owners = was
+
+    def _unwrapped(self, x: Any) -> Any:
+        if type(x) is not self._array_type:
+            return x
+        value = x._value()
+        self._owners[id(value)] = x
+        return value
+
+    def _write(self, out: Any, value: Any) -> bool:
+        owner = self._owners.get(id(out))
+        if owner is not None:
+            owner._set(value)
+        return owner is not None
+
+    def call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """The result of a function as recording arrays; an array that is written is returned."""
+        out = kwargs.get("out")
+        out = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+        result = self.compute(function, args, kwargs)
+        return self.wrapped(result) if out is None else out
+
+    @contextlib.contextmanager
+    def numpy(self, source: Any) -> Iterator[None]:
+        """NumPy's functions that create arrays return recording arrays."""
+        own = {name: self._creation(name) for name in CREATION}
+        names = getattr(source, "__globals__", {})
+        imported = [n for n, x in names.items() if any(x is getattr(np, c) for c in CREATION)]
+        before = {n: names[n] for n in imported}
+        names.update({n: own[x.__name__] for n, x in before.items()})
+        try:
+            with patched(*[(np, name, function) for name, function in own.items()]):
+                yield
+        finally:
+            names.update(before)
+
+    def _creation(self, name: str) -> Callable[..., Any]:
+        native, function = getattr(np, name), getattr(frontend, name)
+
+        def create(*args: Any, **kwargs: Any) -> Any:
+            if _calling_package() in ("nestarray", "numpy"):
+                return native(*args, **kwargs)
+            first: Any = args[0] if args else None
+            if name.startswith("as") and type(first) is self._array_type:
+                dtype = args[1] if len(args) > 1 else kwargs.get("dtype")
+                is_same = dtype is None or np.dtype(dtype) == first.dtype
+                return first if is_same else first.astype(dtype)
+            return self.call(function, args, kwargs)
+
+        return create
+
+
+def _calling_package() -> str:
+    """The package that calls a replaced function."""
+    frame = sys._getframe(2)
+    if frame.f_code.co_filename == patching.__file__ and frame.f_back is not None:
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]

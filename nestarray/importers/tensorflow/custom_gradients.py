@@ -1,0 +1,70 @@
+"""The rules of ``tf.custom_gradient``.
+
+A function with a rule ends in an operation IdentityN of its results and its arguments, whose
+gradient function is the rule. It is traced here as a function of cotangents. The results have no
+derivative of their own: the rule gives the gradients of the arguments.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any, NamedTuple
+
+
+class Rule(NamedTuple):
+    """The rule of one call.
+
+    Attributes:
+        graph: of the function from cotangents, and captured tensors, to gradients.
+        captured: the tensors of the program that it names.
+        outputs: for each argument of IdentityN the index of its gradient; None for those without.
+    """
+
+    graph: Any
+    captured: list[Any]
+    outputs: list[int | None]
+
+
+def has_rule(op: Any) -> bool:
+    """Whether an operation ends a function with a custom gradient."""
+    return op.type == "IdentityN" and "_gradient_op_type" in op.node_def.attr
+
+
+def rule_of(op: Any) -> Rule:
+    """The rule of an operation, traced once."""
+    known = _RULES.setdefault(op.graph, {})
+    if op.name not in known:
+        known[op.name] = _traced(op)
+    return known[op.name]
+
+
+def _traced(op: Any) -> Rule:
+    import tensorflow as tf
+    from tensorflow.python.framework import ops
+
+    places: list[int | None] = []
+
+    function: Any = ops.get_gradient_function(op)
+
+    def backward(*cotangents: Any) -> list[Any]:
+        found = function(op, *cotangents)
+        found = [None if g is None else tf.convert_to_tensor(g) for g in found]
+        kept = [g for g in found if g is not None]
+        numbers = iter(range(len(kept)))
+        places[:] = [None if g is None else next(numbers) for g in found]
+        return kept
+
+    specs = [tf.TensorSpec(x.shape, x.dtype) for x in op.outputs]
+    with op.graph.as_default():
+        concrete = tf.function(backward, autograph=False).get_concrete_function(*specs)
+    captures = concrete.graph.captures
+    return Rule(concrete.graph, [outer for outer, _ in captures], list(places))
+
+
+#: Graph → name of an operation → its rule.
+_RULES: weakref.WeakKeyDictionary[Any, dict[str, Rule]] = weakref.WeakKeyDictionary()
+
+
+def captured(op: Any) -> list[Any]:
+    """The tensors beside its operands that the gradient of an operation reads."""
+    return rule_of(op).captured if has_rule(op) else []

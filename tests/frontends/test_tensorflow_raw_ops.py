@@ -1,0 +1,118 @@
+"""The functions of `tf.raw_ops` against TensorFlow."""
+
+from __future__ import annotations
+
+import pytest
+import tensorflow as tf
+
+import nestarray.frontends.tensorflow as frontend
+from tests.frontends import tensorflow_expressions as expressions
+from tests.frontends.expressions import parameters
+
+X = """Abs Acos:p Acosh:p+1 Asin:p Asinh Atan Atanh:p BesselI0 BesselI0e BesselI1 BesselI1e Ceil ComplexAbs:c Cos Cosh Digamma:p Erf Erfc Erfinv:p Exp Expm1 Floor Inv Invert:i IsFinite:e IsInf:e IsNan:e Lgamma Log:p Log1p:p LogicalNot:b Ndtri:p Neg OnesLike PopulationCount:i Reciprocal Rint Round Rsqrt:p Sigmoid Sign Sin Sinh Sqrt:p Square Tan Tanh ZerosLike DeepCopy InvertPermutation:k[:3]"""
+XY = """Add AddV2 Sub Mul RealDiv Div DivNoNan MulNoNan Maximum Minimum SquaredDifference FloorDiv FloorMod Mod TruncateMod Less LessEqual Greater GreaterEqual Equal NotEqual Xdivy:p,p Xlogy:p,p Xlog1py:p,p Pow:p,y TruncateDiv:i,j Div:i,j FloorDiv:i,j BitwiseAnd:i,j BitwiseOr:i,j BitwiseXor:i,j LeftShift:j,j RightShift:i,j LogicalAnd:b,b2 LogicalOr:b,b2 ApproximateEqual BatchMatMul:t,t[:,:1,:1]*x[:,:1,None]*w[:,None] BatchMatMulV2:m,a"""
+FEATURES = "Relu Relu6 Elu Selu Softplus Softsign LeakyRelu"
+
+ROWS = """
+AddN(inputs=[x, y]); Angle(input=c); Atan2(y=y, x=x); Betainc(a=p, b=p, x=p); Bitcast(input=x, type='int32'); Cast(x=x, DstT='int32'); Cast(x=i, DstT='float32'); Cast(x=b, DstT='float32'); ClipByValue(t=x, clip_value_min=-0.5, clip_value_max=0.5); Complex(real=x, imag=y); Conj(input=c); Igamma(a=p, x=p); Igammac(a=p, x=p); Imag(input=c); Real(input=c)
+Polygamma(a=z * 0 + 2, x=p); Select(condition=b, x=x, y=y); Select(condition=b[:, 0], x=x, y=y); Zeta(x=p + 1, q=p + 1); NextAfter(x1=zeros, x2=y); SelectV2(condition=b, t=x, e=y); Softmax(logits=x); LogSoftmax(logits=x); StopGradient(input=x); ToBool(input=x); ToBool(input=0.0)
+Sum(input=x, axis=[0]); Sum(input=t, axis=[0, 2], keep_dims=True); Mean(input=x, axis=1); Prod(input=x, axis=[1]); Max(input=x, axis=[0]); Min(input=x, axis=[-1]); All(input=b, axis=[1]); Any(input=b, axis=[0]); EuclideanNorm(input=x, axis=[1]); ArgMax(input=x, dimension=1); ArgMin(input=x, dimension=0, output_type='int32'); Cumsum(x=x, axis=1); Cumsum(x=x, axis=0, exclusive=True, reverse=True); Cumprod(x=x, axis=1); CumulativeLogsumexp(x=x, axis=1); L2Loss(t=x)
+Conv2D(input=image, filter=f2, strides=[1, 2, 1, 1], padding='SAME'); Conv2D(input=image, filter=f2, strides=[1, 1, 1, 1], padding='EXPLICIT', explicit_paddings=[0, 0, 1, 2, 0, 1, 0, 0]); Conv3D(input=volume, filter=f3, strides=[1, 1, 2, 1, 1], padding='SAME'); Conv(input=image, filter=f2, strides=[1, 1, 1, 1], padding='VALID'); DepthwiseConv2dNative(input=image, filter=f2, strides=[1, 1, 1, 1], padding='SAME')
+Conv2DBackpropInput(input_sizes=[2, 11, 9, 3], filter=f2[:, :, :, :3], out_backprop=image, strides=[1, 2, 2, 1], padding='SAME'); Conv2DBackpropInput(input_sizes=[2, 8, 6, 3], filter=f2[:, :, :, :3], out_backprop=image, strides=[1, 1, 1, 1], padding='VALID'); Conv2DBackpropFilter(input=image, filter_sizes=[3, 2, 3, 3], out_backprop=image, strides=[1, 1, 1, 1], padding='SAME')
+Conv3DBackpropInputV2(input_sizes=[1, 4, 10, 3, 2], filter=f3[:, :, :, :, :2], out_backprop=volume, strides=[1, 1, 2, 1, 1], padding='SAME'); Conv3DBackpropFilterV2(input=volume, filter_sizes=[2, 3, 2, 2, 2], out_backprop=volume, strides=[1, 1, 1, 1, 1], padding='SAME'); DepthwiseConv2dNativeBackpropInput(input_sizes=[2, 6, 5, 1], filter=f2[:, :, :1, :3], out_backprop=image, strides=[1, 1, 1, 1], padding='SAME')
+DepthwiseConv2dNativeBackpropFilter(input=image, filter_sizes=[3, 2, 3, 1], out_backprop=image, strides=[1, 1, 1, 1], padding='SAME'); BiasAdd(value=image, bias=z); BiasAdd(value=t, bias=z, data_format='NCHW'); BiasAddV1(value=x, bias=z); BiasAddGrad(out_backprop=image)
+MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 1, 1], padding='SAME'); MaxPoolV2(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'); MaxPool3D(input=volume, ksize=[1, 2, 2, 2, 1], strides=[1, 1, 2, 2, 1], padding='SAME'); AvgPool(value=image, ksize=[1, 3, 2, 1], strides=[1, 2, 2, 1], padding='SAME'); AvgPool3D(input=volume, ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='SAME'); MaxPoolWithArgmax(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID')
+AvgPoolGrad(orig_input_shape=[2, 6, 5, 3], grad=image[:, :3, :3], ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='SAME'); AvgPool3DGrad(orig_input_shape=[1, 4, 5, 3, 2], grad=volume[:, :2, :3, :2], ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='SAME'); MaxPoolGrad(orig_input=image, orig_output=MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'), grad=image[:, :3, :2], ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID')
+MaxPoolGradV2(orig_input=image, orig_output=MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'), grad=image[:, :3, :2], ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'); MaxPoolGradWithArgmax(input=image, grad=image[:, :3, :2], argmax=MaxPoolWithArgmax(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID')[1], ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'); MaxPool3DGrad(orig_input=volume, orig_output=MaxPool3D(input=volume, ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='VALID'), grad=volume[:, :2, :2, :1], ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='VALID')
+Reshape(tensor=t, shape=[-1, 6]); Squeeze(input=x[:, :1], axis=[1]); Squeeze(input=x[:1]); ExpandDims(input=x, axis=-1); Transpose(x=t, perm=[2, 0, 1]); ConjugateTranspose(x=c, perm=[1, 0]); ConcatV2(values=[x, y], axis=-1); Concat(concat_dim=0, values=[x, y]); ConcatOffset(concat_dim=0, shape=[l, l]); Pack(values=[x, y], axis=1); Unpack(value=t, num=3, axis=1); Split(axis=2, value=t, num_split=2); SplitV(value=t, size_splits=[1, -1], axis=2, num_split=2); Tile(input=x, multiples=[2, 1])
+BroadcastTo(input=z, shape=[2, 3]); BroadcastArgs(s0=l, s1=l[1:]); BroadcastGradientArgs(s0=l, s1=l[1:]); Pad(input=x, paddings=[[1, 0], [0, 2]]); PadV2(input=x, paddings=[[1, 0], [0, 2]], constant_values=2.0); MirrorPad(input=x, paddings=[[1, 0], [0, 2]], mode='REFLECT'); MirrorPad(input=x, paddings=[[1, 0], [0, 2]], mode='SYMMETRIC'); ReverseV2(tensor=x, axis=[1]); Reverse(tensor=x, dims=[True, False]); ReverseSequence(input=t, seq_lengths=l, seq_dim=1, batch_dim=0); Roll(input=x, shift=[1], axis=[1])
+Fill(dims=[2, 3], value=x[0, 0]); LinSpace(start=y[0, 0], stop=x[0, 0], num=5); OneHot(indices=k, depth=3, on_value=x[0, 0], off_value=y[0, 0]); Shape(input=x); ShapeN(input=[x, t]); Rank(input=x); Size(input=x); Identity(input=x); IdentityN(input=[x, y]); DepthToSpace(input=t[:, :, None], block_size=2); SpaceToDepth(input=image[:, :, :4], block_size=2); EnsureShape(input=x, shape=[2, 3]); ParallelConcat(values=[x[:1], y[:1]], shape=[2, 3])
+SpaceToBatchND(input=image, block_shape=[2, 5], paddings=[[1, 1], [0, 0]]); BatchToSpaceND(input=SpaceToBatchND(input=image, block_shape=[2, 5], paddings=[[1, 1], [0, 0]]), block_shape=[2, 5], crops=[[1, 1], [0, 0]]); SpaceToBatch(input=image[:, :, :4], paddings=[[0, 0], [1, 1]], block_size=2); BatchToSpace(input=SpaceToBatch(input=image[:, :, :4], paddings=[[0, 0], [1, 1]], block_size=2), crops=[[0, 0], [1, 1]], block_size=2); MirrorPadGrad(input=t, paddings=[[0, 0], [1, 0], [0, 1]], mode='REFLECT'); Range(start=1, limit=x.shape[0] + 3, delta=2); Empty(shape=[2, 0], dtype='float32')
+GatherV2(params=t, indices=k[:2], axis=1); GatherV2(params=t, indices=j % 3, axis=1, batch_dims=1); Gather(params=tall, indices=k); GatherNd(params=t, indices=k[1:3][None]); ScatterNd(indices=k[1:4][:, None] // 2, updates=tall, shape=[4, 2]); TensorScatterUpdate(tensor=tall, indices=k[:2][:, None], updates=x[:, :2]); TensorScatterAdd(tensor=tall, indices=k[1:3][:, None] * 0, updates=x[:, :2]); TensorScatterSub(tensor=tall, indices=k[1:3][:, None] * 0, updates=x[:, :2]); TensorScatterMax(tensor=tall, indices=k[1:3][:, None], updates=x[:, :2]); TensorScatterMin(tensor=tall, indices=k[1:3][:, None], updates=x[:, :2])
+Slice(input=t, begin=[0, 1, 1], size=[1, -1, 2]); StridedSlice(input=t, begin=[0, 1], end=[2, 3], strides=[1, 1]); StridedSlice(input=t, begin=[0, 1], end=[0, 3], strides=[1, 1], begin_mask=1, end_mask=1, shrink_axis_mask=2); StridedSlice(input=t, begin=[0, 0], end=[0, 1], strides=[1, 1], ellipsis_mask=1, new_axis_mask=2); StridedSliceGrad(shape=[4, 4], begin=[0, 1], end=[2, 4], strides=[1, 1], dy=x); TensorStridedSliceUpdate(input=m, begin=[0, 0], end=[2, 3], strides=[1, 1], value=x)
+InplaceUpdate(x=tall * 1.0, i=k[2:3], v=x[:1, :2]); InplaceAdd(x=tall * 1.0, i=k[2:3], v=x[:1, :2]); InplaceSub(x=tall * 1.0, i=k[2:3], v=x[:1, :2]); Where(condition=b); Where(condition=zeros); DynamicStitch(indices=[k[:2], k[2:3]], data=[tall[:2], tall[2:]]); ParallelDynamicStitch(indices=[k[:2], k[2:3]], data=[tall[:2], tall[2:]])
+MatMul(a=x, b=m); MatMul(a=x, b=y, transpose_a=True); MatMul(a=x, b=y, transpose_b=True); BatchMatMulV2(x=c, y=c, adj_y=True); BatchMatMulV3(x=x, y=m, Tout='float32'); Einsum(inputs=[x, m], equation='ij,jk->ik'); Cross(a=x, b=y)
+MatrixBandPart(input=m, num_lower=1, num_upper=0); MatrixBandPart(input=t, num_lower=0, num_upper=-1); MatrixDiag(diagonal=x); MatrixDiagPart(input=t); MatrixSetDiag(input=m, diagonal=z); Diag(diagonal=z); DiagPart(input=m); Cholesky(input=a); CholeskyGrad(l=Cholesky(input=a), grad=m); MatrixInverse(input=m); MatrixInverse(input=cm, adjoint=True); MatrixDeterminant(input=m); LogMatrixDeterminant(input=m); MatrixSolve(matrix=m, rhs=tall); MatrixTriangularSolve(matrix=m, rhs=tall)
+MatrixTriangularSolve(matrix=m, rhs=tall, lower=False, adjoint=True); MatrixSquareRoot(input=a); Svd(input=m, compute_uv=True)[0]; Qr(input=m)[1] ** 2; SelfAdjointEigV2(input=a)[0]
+ReluGrad(gradients=x, features=y); Relu6Grad(gradients=x, features=y * 5); LeakyReluGrad(gradients=x, features=y); EluGrad(gradients=x, outputs=zeros); SeluGrad(gradients=x, outputs=zeros); SigmoidGrad(y=p, dy=x); TanhGrad(y=p, dy=x); SqrtGrad(y=p, dy=x); RsqrtGrad(y=p, dy=x); ReciprocalGrad(y=p, dy=x); InvGrad(y=p, dy=x); SoftplusGrad(gradients=x, features=y); SoftsignGrad(gradients=x, features=y)
+FusedBatchNormV3(x=image, scale=z, offset=z, mean=z, variance=z * z, is_training=False)[0]; FusedBatchNormV3(x=image, scale=z, offset=z, mean=z, variance=z * z)[:3]; FusedBatchNormV3(x=image, scale=z, offset=z, mean=z, variance=z * z, exponential_avg_factor=0.5)[:3]; FusedBatchNormV2(x=image, scale=z, offset=z, mean=z, variance=z * z, is_training=False)[0]; FusedBatchNorm(x=image, scale=z, offset=z, mean=z, variance=z * z, is_training=False)[0]; LRN(input=image, depth_radius=1)
+FusedBatchNormGradV3(y_backprop=image, x=image * image, scale=z, reserve_space_1=z, reserve_space_2=z * z, reserve_space_3=z, is_training=False)[:3]; FusedBatchNormGradV2(y_backprop=image, x=image * image, scale=z, reserve_space_1=z, reserve_space_2=z * z, is_training=False)[:3]; FusedBatchNormGrad(y_backprop=image, x=image * image, scale=z, reserve_space_1=z, reserve_space_2=z * z, is_training=False)[:3]
+SoftmaxCrossEntropyWithLogits(features=x, labels=p)[0]; SparseSoftmaxCrossEntropyWithLogits(features=x, labels=k[:2])[0]
+TopKV2(input=x, k=2); InTopK(predictions=x, targets=k[:2], k=2); InTopKV2(predictions=x, targets=k[:2], k=1); NthElement(input=x, n=1); LowerBound(sorted_inputs=p[:1] * 0 + z[None] * 0 + w[:3] * 0 - 0.5, values=x[:1] * 3); UpperBound(sorted_inputs=p[:1] * 0 + z[None] * 0 + w[:3] * 0 - 0.5, values=x[:1] * 3); Bucketize(input=x, boundaries=[-0.5, 0.5]); Unique(x=k); UniqueV2(x=k, axis=[0]); UniqueWithCounts(x=k); ListDiff(x=k, y=l[1:]); UnravelIndex(indices=k, dims=[2, 2]); Bincount(arr=k, size=4, weights=ties); DenseBincount(input=k, size=3, weights=z[:0]); DenseBincount(input=j, size=5, weights=z[:0], binary_output=True)
+SegmentSum(data=tall, segment_ids=k[1:4] // 2); SegmentMean(data=tall, segment_ids=k[1:4] // 2); SegmentProd(data=tall, segment_ids=k[1:4] // 2); SegmentMax(data=tall, segment_ids=k[1:4] // 2); SegmentMin(data=tall, segment_ids=k[1:4] // 2); UnsortedSegmentSum(data=tall, segment_ids=k[1:4] % 2, num_segments=3); UnsortedSegmentProd(data=tall, segment_ids=k[1:4] % 2, num_segments=2); UnsortedSegmentMax(data=tall, segment_ids=k[1:4] % 2, num_segments=2); UnsortedSegmentMin(data=tall, segment_ids=k[1:4] % 2, num_segments=2)
+FFT(input=c); FFT2D(input=c); FFT3D(input=c[None]); IFFT(input=c); IFFT2D(input=c); IFFT3D(input=c[None]); RFFT(input=t, fft_length=[4]); RFFT2D(input=t, fft_length=[2, 4]); RFFT3D(input=t, fft_length=[2, 3, 4]); IRFFT(input=c, fft_length=[4]); IRFFT2D(input=c, fft_length=[2, 4]); IRFFT3D(input=c[None], fft_length=[1, 2, 4])
+StatelessRandomUniform(shape=[3], seed=l); StatelessRandomUniformInt(shape=[3], seed=l, minval=l[1], maxval=l[0] + 7); StatelessRandomUniformFullInt(shape=[3], seed=l, dtype='int32'); StatelessRandomNormal(shape=[3], seed=l); StatelessTruncatedNormal(shape=[3], seed=l); StatelessMultinomial(logits=x, num_samples=3, seed=l)
+HSVToRGB(images=p); RGBToHSV(images=p); AdjustContrastv2(images=image, contrast_factor=p[0, 0]); AdjustHue(images=image[:, :, :3] ** 2, delta=p[0, 0]); AdjustSaturation(images=image ** 2, scale=p[0, 0]); ResizeBilinear(images=image, size=[4, 7], half_pixel_centers=True); ResizeNearestNeighbor(images=image, size=[4, 7], half_pixel_centers=True); ResizeBicubic(images=image, size=[4, 7], half_pixel_centers=True); CropAndResize(image=image, boxes=boxes, box_ind=k[1:3], crop_size=[3, 4])
+ResizeBilinearGrad(grads=image, original_image=image[:, :3, :4], half_pixel_centers=True); ResizeNearestNeighborGrad(grads=image, size=[3, 4], half_pixel_centers=True); ExtractImagePatches(images=image, ksizes=[1, 2, 2, 1], strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding='SAME')
+"""
+
+
+def _unary(row: str, parameter: str) -> str:
+    name, _, value = row.partition(":")
+    return f"{name}({parameter}={value or 'x'})"
+
+
+def _binary(row: str) -> str:
+    name, _, values = row.partition(":")
+    first, _, second = (values or "x,y").partition(",")
+    return f"{name}(x={first}, y={second})"
+
+
+BINARY = [row for row in XY.split() if not row.startswith("BatchMatMul:")]
+EXPRESSIONS = [_unary(row, "x") for row in X.split()]
+EXPRESSIONS += [_binary(row) for row in BINARY] + ["BatchMatMul(x=m, y=a)"]
+EXPRESSIONS += [_unary(row, "features") for row in FEATURES.split()]
+EXPRESSIONS += [row.strip() for row in ROWS.strip().replace("\n", ";").split(";")]
+#: Beginning of an expression → why its derivative is not compared.
+NOT_DIFFERENTIATED = {
+    "CholeskyGrad": "upstream has no derivative",
+    "HSVToRGB": "upstream has no derivative",
+    "ResizeBilinearGrad": "upstream has no derivative",
+    "FusedBatchNormGrad": "upstream's second derivative counts the statistics as arguments",
+    "SparseSoftmaxCrossEntropyWithLogits": "upstream's kernel is not differentiated twice",
+}
+#: Draws with a hidden state upstream.
+RANDOM = {
+    "Multinomial", "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt",
+    "TruncatedNormal",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_values(expression: str) -> None:
+    expressions.assert_equal(expression, tf.raw_ops, frontend.raw_ops, "numpy")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+def test_values_on_other_backends(expression: str, backend: str) -> None:
+    expressions.assert_equal(expression, tf.raw_ops, frontend.raw_ops, backend)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_gradients(expression: str, backend: str) -> None:
+    try:
+        expressions.expected_gradients(expression, tf.raw_ops)
+    except (LookupError, ValueError, tf.errors.OpError):  # upstream has none
+        return
+    is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))
+    if is_compared and expressions.is_differentiable(expression, tf.raw_ops):
+        expressions.assert_gradients(expression, tf.raw_ops, frontend.raw_ops, backend)
+
+
+def test_every_operation_has_an_expression() -> None:
+    used = {name for e in EXPRESSIONS for name in expressions.names_in(e)}
+    ours = {name for name in dir(frontend.raw_ops) if name[0].isupper()}
+    missing = {"ResourceGather"}  # reads a variable
+    assert ours - used - RANDOM == missing
+
+
+def test_parameters_are_those_of_upstream() -> None:
+    omitted = {"name", "Tout", "incompatible_shape_error", "bad_indices_policy"}
+    for name in filter(lambda name: name[0].isupper(), dir(frontend.raw_ops)):
+        ours = parameters(getattr(frontend.raw_ops, name)) or []
+        theirs = parameters(getattr(tf.raw_ops, name)) or []
+        own = [n for n in ours if n not in ("name", "key")]
+        assert own == [n for n in theirs if n not in omitted or n in own], name
