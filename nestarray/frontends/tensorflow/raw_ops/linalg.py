@@ -7,13 +7,33 @@ from __future__ import annotations
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.dtypes import DType
+from nestarray.frontends.tensorflow import linalg
+from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
-    "Cholesky", "CholeskyGrad", "Diag", "DiagPart", "LogMatrixDeterminant",
-    "MatrixBandPart", "MatrixDeterminant", "MatrixDiag", "MatrixDiagPart",
-    "MatrixInverse", "MatrixSetDiag", "MatrixSolve", "MatrixSquareRoot", "MatrixTriangularSolve",
-    "Qr", "SelfAdjointEigV2", "Svd",
+    "Cholesky",
+    "CholeskyGrad",
+    "Diag",
+    "DiagPart",
+    "LogMatrixDeterminant",
+    "Lu",
+    "MatrixBandPart",
+    "MatrixDeterminant",
+    "MatrixDiag",
+    "MatrixDiagPart",
+    "MatrixDiagPartV3",
+    "MatrixDiagV3",
+    "MatrixInverse",
+    "MatrixSetDiag",
+    "MatrixSetDiagV3",
+    "MatrixSolve",
+    "MatrixSquareRoot",
+    "MatrixTriangularSolve",
+    "Qr",
+    "SelfAdjointEigV2",
+    "Svd",
 ]  # fmt: skip
 
 
@@ -111,6 +131,43 @@ def MatrixTriangularSolve(
     matrix = na.broadcast_to(_adjoint(matrix, adjoint), (*batch, *na.shape(matrix)[-2:]))
     rhs = na.broadcast_to(rhs, (*batch, *na.shape(rhs)[-2:]))
     return na.solve_triangular(matrix, rhs, upper=lower == adjoint)
+
+
+def MatrixDiagV3(
+    diagonal: Array,
+    k: Ints,
+    num_rows: int,
+    num_cols: int,
+    padding_value: Array,
+    align: str = "RIGHT_LEFT",
+) -> Array:
+    """Matrices with the given diagonals k, and `padding_value` elsewhere."""
+    return linalg.diag(
+        diagonal,
+        k=k,
+        num_rows=num_rows,
+        num_cols=num_cols,
+        padding_value=padding_value,
+        align=align,
+    )
+
+
+def MatrixDiagPartV3(
+    input: Array, k: Ints, padding_value: Array, align: str = "RIGHT_LEFT"
+) -> Array:
+    """The diagonals k of matrices."""
+    return linalg.diag_part(input, k=k, padding_value=padding_value, align=align)
+
+
+def MatrixSetDiagV3(input: Array, diagonal: Array, k: Ints, align: str = "RIGHT_LEFT") -> Array:
+    """Matrices with other diagonals k."""
+    return linalg.set_diag(input, diagonal, k=k, align=align)
+
+
+def Lu(input: Array, output_idx_type: DType = dtypes.int32) -> tuple[Array, Array]:
+    """L without its diagonal and U in one matrix, and the permutation."""
+    found = linalg.lu(input, output_idx_type)
+    return found[0], found[1]
 
 
 def MatrixSquareRoot(input: Array) -> Array:
