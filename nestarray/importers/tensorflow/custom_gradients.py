@@ -26,8 +26,17 @@ class Rule(NamedTuple):
 
 
 def has_rule(op: Any) -> bool:
-    """Whether an operation ends a function with a custom gradient."""
-    return op.type == "IdentityN" and "_gradient_op_type" in op.node_def.attr
+    """Whether an operation ends a function with a custom gradient, which is read."""
+    is_end = op.type == "IdentityN" and "_gradient_op_type" in op.node_def.attr
+    return is_end and _order(op.graph) < _MAX_ORDER
+
+
+def _order(graph: Any) -> int:
+    """The number of rules in which a graph is."""
+    if graph in _ORDERS:
+        return _ORDERS[graph]
+    outer = getattr(graph, "outer_graph", None)
+    return 0 if outer is None else _order(outer)
 
 
 def rule_of(op: Any) -> Rule:
@@ -57,10 +66,15 @@ def _traced(op: Any) -> Rule:
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in op.outputs]
     with op.graph.as_default():
         concrete = tf.function(backward, autograph=False).get_concrete_function(*specs)
+    _ORDERS[concrete.graph] = _order(op.graph) + 1
     captures = concrete.graph.captures
     return Rule(concrete.graph, [outer for outer, _ in captures], list(places))
 
 
+#: The derivatives that rules determine; some rules call their own function without end.
+_MAX_ORDER = 2
+#: Graph of a rule → the number of rules in which it is.
+_ORDERS: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
 #: Graph → name of an operation → its rule.
 _RULES: weakref.WeakKeyDictionary[Any, dict[str, Rule]] = weakref.WeakKeyDictionary()
 
