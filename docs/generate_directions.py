@@ -47,7 +47,9 @@ ROWS = (
     Row("Equinox", "jax", "from_equinox", "to_equinox", "to_equinox_module", "from_jax_to_pytorch"),
     Row("JAX functions, optax", "jax", "from_pytree", "to_pytree", "", "from_jax_to_pytorch"),
     Row("Keras", "tensorflow", "from_keras", "load_into_keras", "to_keras_model", "from_keras"),
-    Row("TensorFlow functions, `tf.Module`", "tensorflow", native="to_tf_module", guide="from_keras"),
+    Row(
+        "TensorFlow functions, `tf.Module`", "tensorflow", native="to_tf_module", guide="from_keras"
+    ),
     Row("NumPy functions", "numpy", guide="numpy_programs"),
     Row("functions over `na`, `na.nn`", "nestarray", guide="networks"),
 )

@@ -75,7 +75,49 @@ _PROGRAMS = {
     grads = {k.removeprefix("."): x for k, x in grads.items()}
 """,
 }
-_TARGETS = {"torch": "torch", "functional": "jax", "nnx": "jax", "equinox": "jax"}
+_PROGRAMS |= {
+    "nnx": """
+    import jax, optax
+    from flax import nnx
+    net, inputs = model.load(), [jax.numpy.asarray(x) for x in inputs]
+    loss = lambda net: sum((x * x).sum() for x in leaves(net(*inputs)))
+    first, tree = nnx.value_and_grad(loss)(net)
+    grads = {".".join(map(str, path)): x[...] for path, x in nnx.to_flat_state(tree)}
+    nnx.Optimizer(net, optax.sgd(1e-3), wrt=nnx.Param).update(net, tree)
+    second = loss(net)
+""",
+    "equinox": """
+    import equinox, jax
+    net, inputs = model.load(), [jax.numpy.asarray(x) for x in inputs]
+    loss = lambda net: sum((x * x).sum() for x in leaves(net(*inputs)))
+    first, tree = equinox.filter_value_and_grad(loss)(net)
+    key = lambda k: str(k.name if hasattr(k, "name") else k.idx)
+    found = jax.tree_util.tree_leaves_with_path(tree)
+    grads = {".".join(map(key, path)): x for path, x in found}
+    second = loss(equinox.apply_updates(net, jax.tree.map(lambda g: -1e-3 * g, tree)))
+""",
+    "module": """
+    import tensorflow as tf
+    net, inputs = model.load(), [tf.convert_to_tensor(x) for x in inputs]
+    loss = lambda: sum(tf.reduce_sum(x * x) for x in leaves(tf.function(net)(*inputs)))
+    with tf.GradientTape() as tape:
+        first = loss()
+    found = net._flatten(predicate=lambda v: isinstance(v, tf.Variable), with_path=True)
+    found = {".".join(map(str, path)): x for path, x in found if x.trainable}
+    grads = dict(zip(found, tape.gradient(first, list(found.values()))))
+    grads = {k: tf.convert_to_tensor(g) for k, g in grads.items()}
+    for key, x in found.items():
+        x.assign_sub(1e-3 * grads[key])
+    second = loss()
+""",
+}
+_TARGETS = {
+    "module": "tensorflow",
+    "torch": "torch",
+    "functional": "jax",
+    "nnx": "jax",
+    "equinox": "jax",
+}
 
 
 @functools.cache
@@ -122,7 +164,7 @@ def _check(name: str, style: str, found: Any) -> None:
     np.testing.assert_allclose(found["second"], second, rtol=1e-4)
     variables = _source(name, style).variables
     trained = {key: value.path for key, value in variables.items() if value.source == "v"}
-    assert {f"grad {key}" for key in trained} == {*found} - {"first", "second"}
+    assert {f"grad {key}" for key in trained} <= {*found}  # Equinox differentiates state too
     for key, path in trained.items():
         largest = max(1.0, float(abs(grads[path]).max()))
         got = found[f"grad {key}"]
@@ -185,12 +227,10 @@ def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
     assert "shape[0], 17, -1, 8)" in (tmp_path / "net" / "model.py").read_text()
 
 
-@pytest.mark.parametrize(
-    ("target", "style"), [("numpy", "functional"), ("jax", "nnx"), ("jax", "equinox")]
-)
-def test_other_styles_agree_with_the_graph(target: str, style: str, tmp_path: Path) -> None:
-    graph = _graph("mlp")[1]
-    assert graph.eject(tmp_path / "net", target, style=style).error < 1e-5
+@pytest.mark.parametrize("name", ["mlp", "gpt2"])
+def test_numpy_agrees_with_the_graph(name: str, tmp_path: Path) -> None:
+    graph = _graph(name)[1]
+    assert graph.eject(tmp_path / "net", "numpy").error < 1e-5
     text = (tmp_path / "net" / "model.py").read_text()
     assert "nestarray" not in text
     assert "torch" not in text

@@ -41,6 +41,7 @@ STYLES = {
         "nnx": "nnx_style",
         "equinox": "equinox_style",
     },
+    "tensorflow": {"module": "tensorflow_style"},
     "numpy": {"functional": "numpy_style"},
 }
 
@@ -79,7 +80,7 @@ def eject(
 
     Args:
         folder: the directory to write; its parent exists.
-        target: the framework, ``"torch"``, ``"jax"`` or ``"numpy"``.
+        target: the framework, ``"torch"``, ``"jax"``, ``"tensorflow"`` or ``"numpy"``.
         style: the form of the source: for JAX ``"functional"`` (functions of nested parameters,
             the default), ``"nnx"`` or ``"equinox"``; the others have one.
         overwrite: replace a folder that was written before.

@@ -173,7 +173,8 @@ class NamespaceLanguage:
     def _is_method(self, call: Call) -> bool:
         prefix, _, name = call.target.rpartition(".")
         is_array = bool(call.args) and isinstance(call.args[0], Value)
-        return self.short.get(prefix) == self.array and name in _METHODS and is_array
+        has_methods = self.name != "tensorflow" and self.short.get(prefix) == self.array
+        return has_methods and name in _METHODS and is_array
 
     def function(self, target: str) -> str:
         """The name of a function in the source."""

@@ -1,0 +1,91 @@
+"""Classes of ``tf.Module``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nestarray.exporters.source.class_style import ClassStyle, ClassWriter
+from nestarray.exporters.source.functions import tensorflow_functions
+from nestarray.exporters.source.jax_classes import name_of as name_of
+from nestarray.exporters.source.jax_classes import with_missing as with_missing
+from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.records import Value
+
+LANGUAGE = NamespaceLanguage("tensorflow", {"tensorflow": "tf"}, tensorflow_functions)
+#: Whether modules of one call are written as this call.
+IS_FUNCTIONAL = False
+
+_LOAD = '''def load(path=Path(__file__).with_name("weights.safetensors")):
+    """The model with its weights."""
+    model = {name}()
+    for name, x in load_file(path).items():
+        *owners, last = name.split(".")
+        find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
+        getattr(functools.reduce(find, owners, model), last).assign(x)
+    return model
+'''
+
+_README = """# {name}
+
+`model.py` defines the model as a `tf.Module`; `weights.safetensors` holds its weights. Both need
+`tensorflow` and `safetensors` only.
+
+```python
+import tensorflow as tf
+from model import load
+
+model = load()
+output = tf.function(model)({inputs})
+```
+
+To train it, differentiate by `model.trainable_variables`:
+
+```python
+with tf.GradientTape() as tape:
+    value = loss(model({inputs}))
+gradients = tape.gradient(value, model.trainable_variables)
+```
+
+Dropout was not active in the model that this source was made of, so the source has none.
+"""
+
+
+class _Style(ClassStyle):
+    language = LANGUAGE
+    base = "tf.Module"
+    begin = ("super().__init__()",)
+
+    def variable(self, name: str, value: Value, shape: str) -> str:
+        dtype = "" if value.dtype == "float32" else f", tf.{value.dtype}"
+        fixed = "" if value.source == "v" else ", trainable=False"
+        return f"self.{name} = tf.Variable(tf.zeros({shape}{dtype}){fixed})"
+
+
+def write(
+    root: Module, name: str, constants: Mapping[Value, np.ndarray]
+) -> tuple[str, dict[str, Value]]:
+    """The text of a program, and its variables by their names in the file of weights."""
+    writer = ClassWriter(root, name, _Style(), {})
+    body = writer.text() + "\n\n\n" + _LOAD.format(name=name)
+    head = ["import functools"]
+    head += ["import math"] if re.search(r"(?<!tf\.)\bmath\.", body) else []
+    head += ["from pathlib import Path", "", "import tensorflow as tf"]
+    head += ["from safetensors.tensorflow import load_file"]
+    return "\n".join(head) + "\n\n\n" + body, writer.variables()
+
+
+def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
+    """The output of the source."""
+    import tensorflow as tf
+
+    return namespace["load"]()(*map(tf.convert_to_tensor, inputs))
+
+
+def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
+    """How to use the source."""
+    return _README.format(name=name, inputs=", ".join(inputs))
