@@ -12,7 +12,7 @@ PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 .PHONY: help env test test-full test-cpus wheel conformance demo notebooks bench lint format docs models site clean
 
 help:
-	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax, fine-tune in PyTorch, move back"
+	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax and Keras, fine-tune in PyTorch, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
 	@echo "make test-full  all tests, with many more models and random examples"
 	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 import nestarray as na
 from examples import gaussian_process, lora_in_jax
-from nestarray.demo import flax_in_torch
+from nestarray.demo import flax_in_torch, keras_in_torch
 
 
 def test_adapters_trained_in_jax_improve_the_model_in_torch(
@@ -52,9 +53,14 @@ def test_the_gaussian_process_is_that_of_scikit_learn(backend: str) -> None:
     np.testing.assert_allclose(na.to_backend(mean, "numpy"), oracle.predict(new), atol=2e-3)
 
 
-def test_a_flax_network_is_fine_tuned_in_torch(capsys: pytest.CaptureFixture[str]) -> None:
-    figures = flax_in_torch.run(epochs=2, tuning_epochs=3)
+@pytest.mark.parametrize(
+    ("program", "name"), [(flax_in_torch, "Network"), (keras_in_torch, "Sequential")]
+)
+def test_a_network_is_fine_tuned_in_torch(
+    program: Any, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    figures = program.run(epochs=3, tuning_epochs=3)
     assert figures["agrees"]
     assert figures["learned"] > 0.8
     assert figures["after"] > figures["before"] + 0.15
-    assert "in PyTorch: Network on torch (eval): agrees" in capsys.readouterr().out
+    assert f"in PyTorch: {name} on torch (eval): agrees" in capsys.readouterr().out

@@ -74,6 +74,7 @@ def test_the_command(site: Path, tmp_path: Path) -> None:
     figures = json.loads(texts)
     assert all(row["agrees"] for row in figures["torch_to_jax"]["backends"])
     assert figures["flax_to_torch"]["agrees"]
+    assert figures["keras_to_torch"]["agrees"]
     assert (tmp_path / figures["picture"]).stat().st_size > 10_000
 
 
