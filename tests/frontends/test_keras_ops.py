@@ -97,19 +97,19 @@ ROWS = {
     "one operand": _unary(),
     "two operands": _binary(),
     "promotion": """add(b, 1); add(b, 1.5); add(1, 2); add(i, c); add(u, 1); add(h, 1); add(h, x[0]); multiply(b, 2.5); subtract(2, i); power(i, 2); power(j, 1.5); power(u, 2)
-        power(h, 2); power(zeros, 2.0); maximum(i, 1.5); maximum(s, 7); maximum(zeros, 0.0); minimum(zeros, 0.0); maximum(ties, 3.0); maximum(n, 1.0); minimum(1.0, n); maximum(1, 2.5); fmax(n, 0.0)
+        power(h, 2); power(holes, 2.0); maximum(i, 1.5); maximum(s, 7); maximum(holes, 0.0); minimum(holes, 0.0); maximum(ties, 3.0); maximum(n, 1.0); minimum(1.0, n); maximum(1, 2.5); fmax(n, 0.0)
         fmin(1.0, n); fmax(ties, ties); where(b, x, y); where(b, 1, 2); where(b, 1.5, i); where(b, x, 0); where(i, x, y); where(b); select([b, b2], [x, y]); select([b, b2], [i, j], 9)
-        clip(x, -0.5, 0.5); clip(i, -1, 2); clip(b, 0, 1); clip(ties, 1.0, 2.0); clip(u, 5, 100); heaviside(zeros, 0.5); heaviside(i, 2); ldexp(x, j); ldexp(h, j[0]); gcd(i, j); lcm(i, j); gcd(u, 6)
+        clip(x, -0.5, 0.5); clip(i, -1, 2); clip(b, 0, 1); clip(ties, 1.0, 2.0); clip(u, 5, 100); heaviside(holes, 0.5); heaviside(i, 2); ldexp(x, j); ldexp(h, j[0]); gcd(i, j); lcm(i, j); gcd(u, 6)
         round(x, 1); round(t * 100, -1); round(i, -1); round(i, 1); bitwise_and(i, j); bitwise_and(i, 3); bitwise_or(i, s); bitwise_xor(i, j); bitwise_invert(i); bitwise_not(u)
         bitwise_left_shift(j, 2); left_shift(j, i * 0 + 1); bitwise_right_shift(i, 1); right_shift(u, 2); nan_to_num(e, nan=1.0, posinf=2.0, neginf=-3.0); isclose(e, e); isclose(e, e, equal_nan=True)
-        allclose(x, x); allclose(e, e, equal_nan=True); isclose(x, x + 1e-6); isin(i, j); isin(i, [1, 3], invert=True); isin(i, j, assume_unique=True); hypot(zeros, 1.0); angle(-x); logical_and(i, x)""",
+        allclose(x, x); allclose(e, e, equal_nan=True); isclose(x, x + 1e-6); isin(i, j); isin(i, [1, 3], invert=True); isin(i, j, assume_unique=True); hypot(holes, 1.0); angle(-x); logical_and(i, x)""",
     "creation": """array([1, 2]); array([1.0, 2]); array([[True]]); array(3); array(2.5); array(x, 'int32'); array([v[0], w[1]]); numpy.zeros((2, 3)); numpy.zeros(3, 'int32'); ones((2,)); empty((2,)); full((2,), 3); full((2, 2), 1.5, 'int32')
         full((2, 3), z); full_like(x, 2); full_like(i, 2.5, 'float32'); full_like(x, z); zeros_like(x, 'int32'); ones_like(i, 'float16'); empty_like(b); arange(5); arange(1, 6, 2); arange(0.0, 1.0, 0.25); arange(3, dtype='float32')
         arange(5, 0, -2); arange(4, dtype='int8'); linspace(0, 1, 5); linspace(0, 10, 4, dtype='int32'); linspace(z, 2.0, 4); linspace(0, 1, 4, endpoint=False); linspace(0, 1, 5, retstep=True); linspace(z, z + 1, 3, axis=1)
         linspace(0.0, 1.0, 3, False, True); logspace(0, 2, 3); logspace(0, 3, 4, base=2); logspace(z, z + 1, 3); geomspace(1, 1000, 4); geomspace(-2.0, -16.0, 4); geomspace(1.0, 8.0, 3, endpoint=False); eye(3); eye(2, 3, 1, 'int32')
         eye(3, k=-1); identity(2); identity(2, 'bool'); tri(3); tri(2, 3, 1); tri(3, k=-1, dtype='int32'); tril(m); tril(m, -1); triu(m, 1); triu(m, -1); tril(t); diag(v); diag(m, 1); diag(v, -1); diagflat(x); diagflat(v, 1)
         vander(v); vander(z, 2, True); vander(k); meshgrid(v, z); meshgrid(v, z, indexing='ij'); meshgrid(v); bartlett(5); bartlett(1); blackman(6); blackman(1); hamming(5); hanning(6); kaiser(5, 2.0)""",
-    "reductions": """sum(x, 1); sum(t, (0, 2), True); sum(s); sum(b, 0); prod(x, 0); prod(s); prod(zeros, 1); prod(i, dtype='int32'); cumsum(x, 1); cumsum(i, 0, 'float32'); cumsum(b, 1); cumprod(x, 1); cumprod(zeros, 1)
+    "reductions": """sum(x, 1); sum(t, (0, 2), True); sum(s); sum(b, 0); prod(x, 0); prod(s); prod(holes, 1); prod(i, dtype='int32'); cumsum(x, 1); cumsum(i, 0, 'float32'); cumsum(b, 1); cumprod(x, 1); cumprod(holes, 1)
         max(x, 1); max(ties); max(b, 0); max(i, initial=4); max(x, 1, True, 0.5); min(ties); min(x, 0, True); min(x, initial=-1.0); min(b, 1); amax(t, (0, 1)); amin(t, 2, True); argmax(x, 1); argmax(ties); argmax(x, 0, True)
         argmax(e[:2]); argmin(e[:2]); argmin(x, 1); argmax(b, 1); argmin(t, 2, True); argmax(x, None, True); mean(x, 1); mean(t, (0, 2), True); mean(h); var(x, 1); var(t, (0, 1), True); std(x, 0); std(t, 2, True); all(b, 1)
         any(b, 0, True); count_nonzero(i, 1); ptp(x, 1); ptp(t, (0, 1), True); trace(t, 1, 1, 2); trace(m, 1); trace(i); nansum(n, 1); nansum(n); nanprod(n, 1); nanmax(n, 1); nanmin(n, 0); nanmax(n, keepdims=True); nanargmax(n, 1)
@@ -117,7 +117,7 @@ ROWS = {
         nanpercentile(n, 40.0); nanpercentile(x, 25.0, axis=1); median(x, 1, True); median(v); median(i); quantile(x, 0.3); quantile(x, [0.1, 0.7], axis=1); quantile(v, 0.4, method='lower'); quantile(v, 0.4, method='higher')
         quantile(v, 0.4, method='nearest'); quantile(v, 0.4, method='midpoint'); quantile(t, 0.2, (0, 2), keepdims=True); quantile(n, 0.5, 1); percentile(x, 30.0); percentile(x, [10.0, 60.0], 0); average(x, 1, z); average(x, weights=y)
         average(x, 0); average(i); average(i, weights=j); bincount(k); bincount(k, minlength=8); bincount(k, k * 2); bincount(k, take(v, k), 7); bincount(j); bincount(k[None], weights=k[None] * 2); bincount(u[:1]); corrcoef(x); corrcoef(t[0])
-        trapezoid(x); trapezoid(x, z); trapezoid(t, dx=0.5, axis=1); trapezoid(i); count_nonzero(zeros)""",
+        trapezoid(x); trapezoid(x, z); trapezoid(t, dx=0.5, axis=1); trapezoid(i); count_nonzero(holes)""",
     "shapes": """append(x, y, 0); append(i, x, axis=1); array_split(v, 3); array_split(t, 2, axis=2); broadcast_to(z, (2, 3)); concatenate([x, y]); concatenate([x, i], axis=1); concatenate([h, s]); dstack([x, y]); dstack([v, w]); hstack([x, y])
         hstack([v, z]); vstack([x, y]); vstack([x, i]); stack([x, y]); stack([x, i], axis=-1); split(v, 2); split(t, 3, 1); split(t, [1, 2], axis=2); hsplit(x, 3); hsplit(v, [1, 3]); vsplit(x, 2); dsplit(t, 2); expand_dims(x, 1)
         expand_dims(x, (0, -1)); squeeze(x[None]); squeeze(x[None, :, None], axis=(0, 2)); squeeze(x[None], 0); transpose(t); transpose(t, (1, 0, 2)); transpose(t, (0, -1, 1)); swapaxes(t, 0, -1); moveaxis(t, 0, 2); moveaxis(t, (0, 1), (-1, 0))
@@ -128,7 +128,7 @@ ROWS = {
         take_along_axis(t, j[:, :1, None] - 2, 1); unravel_index(k, (2, 3)); unravel_index(j, (3, 3)); searchsorted(sort(v), w); searchsorted(sort(v), w, 'right'); digitize(x, [-1.0, 0.0, 1.0]); digitize(i, [0, 3]); sort(x, 0); sort(x, None); sort(b); sort(i)
         argsort(x, 0); argsort(ties); argsort(x, None); argsort(b); argpartition(k, 2); argpartition(k, 4, None)[4:]; unique(k); unique(i); unique(k, return_index=True, return_inverse=True, return_counts=True); unique(k, size=5, return_counts=True)
         unique(k, size=2); unique(concatenate([i, i]), axis=0, return_inverse=True); unique(j, axis=1); unique(j, return_inverse=True); unique(k, return_index=True, size=4, fill_value=7); histogram(v); histogram(ravel(x), 4); histogram(v, 3, range=(-1.0, 1.0))
-        nonzero(zeros); nonzero(b)""",
+        nonzero(holes); nonzero(b)""",
     "products": """matmul(t, transpose(t[0])); matmul(m, z); matmul(z, m); matmul(i, j[0]); matmul(t, transpose(t, (0, 2, 1))); matmul(s[:, None], s[None]); matmul(h, h); dot(v, w); dot(x, 2.0); dot(t, v); dot(i, j[0]); dot(m, a); inner(v, w); inner(x, y); inner(t, v); inner(i, j)
         vdot(x, y); vdot(i, j); outer(v, z); outer(i, x); tensordot(t, t, [[0, 1], [0, 1]]); tensordot(m, a); tensordot(i, j, 2); tensordot(t, v, 1); einsum('ij,kj->ik', x, y); einsum('bij,bik->bjk', t, t); einsum('ii', m); einsum('ij,ij->', i, j)
         einsum('i,j->ij', s, s); kron(m, x); kron(v, w); kron(i, j); cross(z, z + 1); cross(m, a); cross(x[:, :2], y[:, :2]); cross(m, a, axis=0); cross(x[:, :2], y); cross(m, a, axisa=0, axisc=0); cross(i, j); correlate(v, z); correlate(v, z, 'full')
@@ -139,8 +139,8 @@ NN = """
 relu(x); relu6(x * 5); leaky_relu(x); leaky_relu(x, 0.3); elu(x); elu(x, 2.0); celu(x); celu(x, 0.5); selu(x); sigmoid(x); log_sigmoid(x); sparse_sigmoid(x); hard_sigmoid(x * 3); silu(x); swish(x); hard_silu(x * 3); hard_swish(x); gelu(x); gelu(x, False); glu(t); glu(t, 2)
 softplus(x); sparse_plus(x); squareplus(x); squareplus(x, 2); softsign(x); hard_tanh(x); tanh_shrink(x); hard_shrink(x); hard_shrink(x, 0.2); soft_shrink(x); soft_shrink(x, 0.1); threshold(x, 0.2, 2.0); softmax(x); softmax(t, 1); softmax(x, None); log_softmax(x); log_softmax(t, 0)
 log_softmax(x, None); sparsemax(x); sparsemax(t, 1); relu(h); gelu(h); softmax(h); relu(i)
-relu(zeros); relu6(zeros); relu6(zeros * 0 + 6); leaky_relu(zeros); elu(zeros); elu(zeros, 2.0); selu(zeros); hard_sigmoid(zeros * 0 + 3); hard_sigmoid(zeros * 0 - 3); hard_silu(zeros * 0 + 3); hard_silu(zeros * 0 - 3); hard_tanh(ties); hard_tanh(-ties); hard_shrink(zeros + 0.5); soft_shrink(zeros - 0.5)
-softsign(zeros); sparse_sigmoid(ties); sparse_sigmoid(-ties); sparse_plus(ties); sparse_plus(-ties); threshold(zeros, 0.0, 1.0); softplus(zeros); log_sigmoid(zeros)
+relu(holes); relu6(holes); relu6(holes * 0 + 6); leaky_relu(holes); elu(holes); elu(holes, 2.0); selu(holes); hard_sigmoid(holes * 0 + 3); hard_sigmoid(holes * 0 - 3); hard_silu(holes * 0 + 3); hard_silu(holes * 0 - 3); hard_tanh(ties); hard_tanh(-ties); hard_shrink(holes + 0.5); soft_shrink(holes - 0.5)
+softsign(holes); sparse_sigmoid(ties); sparse_sigmoid(-ties); sparse_plus(ties); sparse_plus(-ties); threshold(holes, 0.0, 1.0); softplus(holes); log_sigmoid(holes)
 max_pool(signal, 2); max_pool(image, 2); max_pool(image, (2, 3), (1, 2), 'same'); max_pool(volume, 2, 1, 'same'); max_pool(image, 2, padding='valid', data_format='channels_first'); average_pool(signal, 3, 2, 'same'); average_pool(image, 2); average_pool(image, (3, 2), 2, 'same')
 average_pool(volume, 2, 2); average_pool(image, 2, data_format='channels_first', padding='same'); adaptive_average_pool(signal, 3); adaptive_average_pool(image, (4, 3)); adaptive_average_pool(volume, 2); adaptive_max_pool(image, (3, 2)); adaptive_max_pool(image, 2, 'channels_first')
 adaptive_max_pool(signal, 4); adaptive_max_pool(volume, (2, 3, 2))
@@ -153,7 +153,7 @@ conv_transpose(image, moveaxis(f2, 2, 3), 2, 'same', 1); conv_transpose(image, m
 one_hot(k, 4); one_hot(i, 3); one_hot(k, 3, 0, 'int32'); one_hot(k, 3, dtype='bool'); one_hot(j, 5, 1); multi_hot(k, 4); multi_hot(j, 5); multi_hot(j, 5, dtype='bool'); multi_hot(j, num_classes=5, axis=1, dtype='int32')
 polar(p, x); psnr(x, y, 2.0); moments(x, 1); moments(t, (0, 2), True); moments(h, 0); batch_normalization(x, z, p[0], -1); batch_normalization(x, z, p[0], -1, x[0], p[1], 0.1); batch_normalization(t, z, p[0], 1, x[0], p[1])
 layer_normalization(x); layer_normalization(x, z, y[0]); layer_normalization(t, axis=1, gamma=z); layer_normalization(t, axis=(1, 2), gamma=t[0], beta=t[1], epsilon=0.1); layer_normalization(h); rms_normalization(x); rms_normalization(x, z, epsilon=0.1); rms_normalization(t, axis=(1, 2))
-rms_normalization(h, axis=0); normalize(x); normalize(x, 0); normalize(x, order=3); normalize(t, axis=(0, 1)); normalize(zeros, epsilon=1.0); normalize(x, order=1)
+rms_normalization(h, axis=0); normalize(x); normalize(x, 0); normalize(x, order=3); normalize(t, axis=(0, 1)); normalize(holes, epsilon=1.0); normalize(x, order=1)
 binary_crossentropy(p, p * 0.9); binary_crossentropy(p, x, True); categorical_crossentropy(p, p * 0.9 + 0.05); categorical_crossentropy(p, x, from_logits=True); categorical_crossentropy(p, x, True, 0); categorical_crossentropy(p, p + 1, axis=0); sparse_categorical_crossentropy(l - 1, x, True)
 sparse_categorical_crossentropy(l - 2, p); sparse_categorical_crossentropy(l[:, None] - 1, p); sparse_categorical_crossentropy(j[:, :1] - 2, x[:, None], True)
 dot_product_attention(image, image, image); dot_product_attention(image, image[:, :4], image[:, :4], scale=0.5); dot_product_attention(image, image, image, is_causal=True); dot_product_attention(image, image, image, bias=image[:1, :1, :1, :1]); dot_product_attention(image, image, image, mask=image[:, :1, :1, :1] > 9)
@@ -164,7 +164,7 @@ space_to_depth(image[:, :, :4, :2], 2, 'channels_first')
 """
 
 LINALG = """cholesky(a); cholesky(a, True); cholesky_inverse(cholesky(a)); cholesky_inverse(cholesky(a, True), True); det(m); det(a); eigh(a)[0]; sort(real(eig(a)[0])); inv(m); lstsq(tall, z); lstsq(tall, m); lstsq(m, z, 0.1); lu_factor(m); lu_factor(flip(m, 0)); matrix_rank(m); matrix_rank(tall); matrix_rank(m, 4.0)
-norm(x); norm(x, axis=1); norm(x, 1, 1); norm(x, 3, 0); norm(x, float('inf'), 1, True); norm(x, float('-inf'), 0); norm(zeros, 0, 1); norm(m, 'fro'); norm(m, 'nuc'); norm(m, 2); norm(m, -2); norm(m, 1); norm(m, -1); norm(m, float('inf')); norm(m, float('-inf'), keepdims=True); norm(t, 1, (0, 2)); norm(t, axis=(1, 2))
+norm(x); norm(x, axis=1); norm(x, 1, 1); norm(x, 3, 0); norm(x, float('inf'), 1, True); norm(x, float('-inf'), 0); norm(holes, 0, 1); norm(m, 'fro'); norm(m, 'nuc'); norm(m, 2); norm(m, -2); norm(m, 1); norm(m, -1); norm(m, float('inf')); norm(m, float('-inf'), keepdims=True); norm(t, 1, (0, 2)); norm(t, axis=(1, 2))
 norm(i); norm(v); norm(v, 2); pinv(tall); pinv(m, 0.1); qr(m)[1] ** 2; qr(tall)[1] ** 2; qr(tall, 'complete')[0].shape[1]; solve(m, z); solve(m, a); solve_triangular(m, z); solve_triangular(m, a, True); svd(m, compute_uv=False); svd(tall)[1]; svd(tall, full_matrices=False)[1]; jvp(lambda x: x * x, (x,), (y,))
 jvp(lambda x, y: (x * y, x), (x, y), (y, x), has_aux=True)[:2]"""
 
@@ -196,7 +196,7 @@ while_loop(lambda v: v[0] < 9, lambda v: v + 1.0, v, 2); fori_loop(0, 3, lambda 
 map(lambda v: v * 2, x); map(lambda v: v[0] * v[1], (x, y)); vectorized_map(lambda v: v * sum(v), x); vectorized_map(lambda v: v[0] + v[1], (x, y))"""
 
 MATH = """erf(x); erfc(x); erfinv(p); rsqrt(p); logsumexp(x); logsumexp(t, (0, 1), True); logdet(a); cdist(x, y); cdist(t, t[:, :2] + 1); segment_sum(take(x, k % 2, 0), k); segment_sum(take(v, k), k, 4); segment_max(take(x, k % 2, 0), k); segment_max(take(v, k), k + 1, 5); segment_min(take(v, k), k, 4); segment_min(i[:, 0], l - 2); segment_prod(take(v, k), k)
-segment_prod(zeros[0], l[:1] * k[:3] // 9, 2); segment_sum(v, k[:4] * 0, sorted=True); segment_max(z, l[:1] - k[:3] // 2 * 0 - 1, sorted=True); segment_prod(z, sort(k[:3]), sorted=True); segment_min(z, sort(k[:3] * 2), sorted=True); top_k(x, 2); top_k(ties, 3); top_k(i, 1, False); in_top_k(l - 1, x, 2); in_top_k(k[:2], x, 1)
+segment_prod(holes[0], l[:1] * k[:3] // 9, 2); segment_sum(v, k[:4] * 0, sorted=True); segment_max(z, l[:1] - k[:3] // 2 * 0 - 1, sorted=True); segment_prod(z, sort(k[:3]), sorted=True); segment_min(z, sort(k[:3] * 2), sorted=True); top_k(x, 2); top_k(ties, 3); top_k(i, 1, False); in_top_k(l - 1, x, 2); in_top_k(k[:2], x, 1)
 extract_sequences(v, 2, 1); extract_sequences(t, 3, 1); fft((x, y)); fft2((t, t * 2)); ifft2((t, t * 2)); rfft(v); rfft(x, 4); irfft((x, y)); irfft((x, y), 5); stft(T, 4, 2, 4); stft(T, 3, 2, 5, 'hamming', False); stft(T, 4, 1, 6, None); stft(T, 3, 2, 4, z); istft(stft(T, 4, 2, 4), 4, 2, 4); istft(stft(T, 3, 1, 5), 3, 1, 5, 6)
 istft(stft(T, 4, 2, 4, None), 4, 2, 4, window=None, center=False); istft(stft(T, 4, 2, 6, 'hamming'), 4, 2, 6, None, 'hamming'); view_as_complex(x[:, :2]); view_as_real(c); view_as_real(x)"""
 ABBREVIATIONS["T"] = "reshape(t, (2, 12))"

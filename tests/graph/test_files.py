@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -179,7 +180,7 @@ def test_files_of_version_1_are_read(graph: na.Graph, tmp_path: Path) -> None:
         document.update(version=1, torch_names=names["names"], torch_extra=names["extra"])
 
     loaded = na.Graph.load(tampered(graph, tmp_path, as_version_1))
-    assert loaded.source_names == graph.source_names
+    assert loaded.source_names == dataclasses.replace(graph.source_names, modules={})
     assert str(loaded) == str(graph)
 
 

@@ -112,7 +112,7 @@ def write(
         constants: the arrays of constants.
     """
     for module in root.walk():
-        module.layer = LANGUAGE.layer(module)
+        module.layer = None if module is root else LANGUAGE.layer(module)
     texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
     writer = ClassWriter(root, name, _Style(), {v: text for v, text in texts.items() if text})
     body = writer.text() + "\n\n" + _LOAD.format(name=name)

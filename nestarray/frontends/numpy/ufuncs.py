@@ -162,7 +162,7 @@ class ufunc(functional.ufunc):
         >>> from nestarray.frontends import numpy as np
         >>> np.add(torch.tensor([1, 2], dtype=torch.int32), torch.tensor([0.5, 0.5])).dtype
         torch.float64
-        >>> np.multiply.reduce([2, 3, 4])
+        >>> int(np.multiply.reduce([2, 3, 4]))
         24
     """
 

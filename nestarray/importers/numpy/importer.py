@@ -81,7 +81,10 @@ def _writes_elements(function: Any) -> bool:
 
 
 def _is_of_numpy(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, np.ufunc)) or _package(value) == "numpy"
+    """Whether a value is a function of NumPy; arrays are constants, types are for `isinstance`."""
+    if isinstance(value, type) or not callable(value):
+        return False
+    return isinstance(value, np.ufunc) or _package(value) == "numpy"
 
 
 def _is_of_nestarray(value: Any) -> bool:
