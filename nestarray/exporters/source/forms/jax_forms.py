@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import jax
@@ -96,6 +97,6 @@ def _is_small(x: Any, weight: Any, *_: Any, **__: Any) -> bool:
 
 
 # XLA swaps a small image with its kernel; the backend prevents this
-conv_transpose1d = supports(_is_small)(convolution.conv_transpose1d)
-conv_transpose2d = supports(_is_small)(convolution.conv_transpose2d)
-conv_transpose3d = supports(_is_small)(convolution.conv_transpose3d)
+conv_transpose1d = supports(_is_small)(partial(convolution.conv_transpose1d))
+conv_transpose2d = supports(_is_small)(partial(convolution.conv_transpose2d))
+conv_transpose3d = supports(_is_small)(partial(convolution.conv_transpose3d))
