@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -25,7 +26,7 @@ _SIZES = (
 )  # fmt: skip
 
 
-class ClassStyle:
+class ClassStyle(ABC):
     """How a library writes classes.
 
     Attributes:
@@ -42,9 +43,9 @@ class ClassStyle:
     begin: tuple[str, ...] = ()
     sequence = ""
 
+    @abstractmethod
     def variable(self, name: str, value: Value, shape: str) -> str:
         """The line of a constructor that makes a variable."""
-        raise NotImplementedError
 
     def constant(self, name: str, text: str) -> str:
         """The line of a constructor that computes a constant; empty if it is written where used."""

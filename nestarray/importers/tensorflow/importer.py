@@ -495,7 +495,10 @@ class Translation:
             return tf.constant(operand)
         node = self.nodes.get(operand)
         if node is None or node.aval is None:
-            raise NotImplementedError
+            raise ConversionError(
+                "trace_graph: dynamic: the shape of a value without one dtype and shape, such as a "
+                "list, depends on an open size; trace with the sizes of the example"
+            )
         shape = [
             self.sizes.dim(n).values[point] if isinstance(n, str) else n for n in node.aval.shape
         ]
