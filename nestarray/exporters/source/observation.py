@@ -1,4 +1,4 @@
-"""Arrays whose uses are recorded: `Observed` stands for an array while a graph runs.
+"""Arrays whose uses are recorded: `Observed` represents an array while a graph runs.
 
 The code of a backend runs in a copy whose framework is observed (`backend_copy`). Its functions
 take `Observed` values, compute on the arrays behind them, and append a `Call` to the recorder.
@@ -321,7 +321,7 @@ def _parameters(function: Callable[..., Any]) -> list[Parameter]:
 
 
 def _owns_memory(x: Any) -> bool:
-    """Whether it is no view of another array."""
+    """Whether it owns its memory."""
     return x._base is None if hasattr(x, "_base") else getattr(x, "base", None) is None
 
 

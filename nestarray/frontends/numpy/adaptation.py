@@ -58,7 +58,7 @@ def adapted(
         is_inexact: whether integers are computed as float64.
         is_weak: whether Python numbers promote as weak ones; most functions make them arrays.
         kept: array arguments that keep their dtype.
-        result: the dtype of the arrays of the result; ``"promoted"`` for that of the arguments.
+        result: the dtype of the arrays of the result; ``"promoted"``: the promoted dtype of the arguments.
     """
     upstream = _attribute(np, name)
     signature = inspect.signature(upstream)

@@ -1,7 +1,7 @@
 """Universal functions: NumPy's loops choose the dtypes, `na` computes.
 
 Upstream: https://numpy.org/doc/stable/reference/ufuncs.html. ``np.add.resolve_dtypes`` tells the
-dtypes in which NumPy computes; arguments are cast to them. Derivatives are those of `na`.
+dtypes in which NumPy computes; arguments are cast to them. `na` differentiates them.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ _DEFAULT = {
 
 
 def is_tensor(x: Any) -> builtins.bool:
-    """Whether `x` is an array, or stands for one in a program that is recorded or differentiated."""
+    """Whether `x` is an array, or represents one in a program that is recorded or differentiated."""
     return hasattr(x, "dtype") and hasattr(x, "shape")
 
 
@@ -95,7 +95,7 @@ def _mismatch(name: str, found: DType, wanted: DType) -> DtypeError:
 
 
 def tensors(name: str, *values: Any) -> tuple[Array, ...]:
-    """Arrays of one dtype, that of the first array.
+    """Arrays in the dtype of the first array.
 
     Args:
         name: the function, for the error.
@@ -110,7 +110,7 @@ def tensors(name: str, *values: Any) -> tuple[Array, ...]:
 
 
 def operands(name: str, *values: Any) -> tuple[Any, ...]:
-    """Operands of an op of nestarray: as `tensors`, but single numbers beside arrays remain numbers."""
+    """Operands of an op of nestarray: as `tensors`, but single numbers next to arrays remain numbers."""
     first = next((x for x in values if is_tensor(x)), None)
     if first is None:
         return tensors(name, *values)

@@ -52,7 +52,7 @@ def EnsureShape(input: Array, shape: Any) -> Array:
 
 
 def Reshape(tensor: Array, shape: Ints) -> Array:
-    """The elements in another shape; −1 stands for the size that is left."""
+    """The elements in another shape; −1 is the remaining size."""
     return na.reshape(tensor, integers(shape))
 
 
@@ -94,7 +94,7 @@ def ParallelConcat(values: Sequence[Array], shape: Any) -> Array:
 
 
 def ConcatOffset(concat_dim: int, shape: Sequence[Any]) -> tuple[Array, ...]:
-    """Where the gradient of each tensor begins in that of their `Concat`."""
+    """The offset of each tensor's gradient in the gradient of `Concat`."""
     shapes = [integers(x) for x in shape]
     axis, at, found = integers(concat_dim), 0, []
     for sizes in shapes:
@@ -123,7 +123,7 @@ def Split(axis: int, value: Array, num_split: int) -> tuple[Array, ...]:
 
 
 def SplitV(value: Array, size_splits: Ints, axis: int, num_split: int) -> tuple[Array, ...]:
-    """Parts of given sizes along an axis; −1 stands for the size that is left."""
+    """Parts of given sizes along an axis; −1 is the remaining size."""
     sizes, axis = list(integers(size_splits)), integers(axis)
     if -1 in sizes:
         sizes[sizes.index(-1)] = na.shape(value)[axis] - sum(sizes) - 1
@@ -172,7 +172,7 @@ def PadV2(input: Array, paddings: Pairs, constant_values: Array) -> Array:
 
 
 def MirrorPad(input: Array, paddings: Pairs, mode: str) -> Array:
-    """Mirrored elements before and after those of each axis."""
+    """Mirrored elements at both ends of each axis."""
     return na.pad(input, integers(paddings), mode=mode.lower())
 
 
