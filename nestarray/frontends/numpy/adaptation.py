@@ -46,6 +46,7 @@ def adapted(
     with_dtype: Any = None,
     is_inexact: bool = False,
     is_weak: bool = False,
+    arrays: Collection[str] = (),
     kept: Collection[str] = (),
     result: Any = None,
 ) -> Function:
@@ -57,14 +58,17 @@ def adapted(
         with_dtype: takes part in the promotion.
         is_inexact: whether integers are computed as float64.
         is_weak: whether Python numbers promote as weak ones; most functions make them arrays.
+        arrays: more array arguments than the annotated ones.
         kept: array arguments that keep their dtype.
         result: the dtype of the arrays of the result; ``"promoted"``: the promoted dtype of the arguments.
     """
     upstream = _attribute(np, name)
     signature = inspect.signature(upstream)
     parameters = inspect.signature(function).parameters
-    arrays = {p.name: _is_sequence(p) for p in parameters.values() if _is_array(p)}
-    promoted = [n for n in arrays if n not in _KEPT and n not in kept]
+    sequences = {
+        p.name: _is_sequence(p) for p in parameters.values() if p.name in arrays or _is_array(p)
+    }
+    promoted = [n for n in sequences if n not in _KEPT and n not in kept]
 
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
@@ -74,11 +78,9 @@ def adapted(
         like, out = first_array(given.values()), given.get("out")
         named = _passed(name, given, parameters, signature)
         named = {k: moved(v, like) for k, v in named.items()}
-        for parameter, is_sequence in arrays.items():
+        for parameter, is_sequence in sequences.items():
             if parameter in named:
-                value = named[parameter]
-                if parameter != "q" or not is_number(value):  # a number q promotes as a weak one
-                    named[parameter] = _as_arrays(value, like, is_sequence, is_weak)
+                named[parameter] = _as_arrays(named[parameter], like, is_sequence, is_weak)
         dtype = _result_type([named.get(n) for n in promoted], with_dtype, is_inexact)
         for parameter in promoted:
             if dtype is not None and parameter in named:
@@ -104,9 +106,7 @@ def _attribute(owner: Any, name: str) -> Any:
 
 def _is_array(parameter: inspect.Parameter) -> bool:
     text = str(parameter.annotation)
-    return parameter.name in ("q", "prepend", "append") or (
-        "Array" in text and "Callable" not in text
-    )
+    return "Array" in text and "Callable" not in text
 
 
 def _is_sequence(parameter: inspect.Parameter) -> bool:
