@@ -19,6 +19,25 @@ TOLERANCE = {"float32": (2e-5, 2e-5), "complex64": (2e-5, 2e-5), "float16": (4e-
 TOLERANCE_OF_GRADIENTS = (1e-4, 1e-4)
 
 
+def base_arrays(rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """Arrays of float64 for expressions, by name; frontends add their own."""
+    square = rng.normal(size=(3, 3)) + 3 * np.eye(3)
+    return {
+        "x": rng.normal(size=(2, 3)),
+        "y": rng.normal(size=(2, 3)),
+        "tall": rng.normal(size=(3, 2)),
+        "v": rng.normal(size=4),
+        "w": rng.normal(size=4),
+        "p": rng.uniform(0.1, 0.9, size=(2, 3)),
+        "q": rng.uniform(0.1, 0.9, size=4),
+        "m": square,
+        "a": square @ square.T,
+        "t": rng.normal(size=(2, 3, 4)),
+        "z": np.asarray([0.5, -1.5, 2.0]),
+        "ties": np.asarray([1.0, 3.0, 1.0, 3.0, 2.0]),
+    }
+
+
 def names_in(expression: str) -> set[str]:
     """The names in an expression and in its lambdas."""
     found, codes = set[str](), [compile(expression, "<expression>", "eval")]

@@ -21,6 +21,7 @@ from tests.frontends.expressions import (
     TOLERANCE_OF_GRADIENTS,
     agree,
     assert_same,
+    base_arrays,
     evaluate,
     first_of_each_function,  # noqa: F401 - used by the tests of the JAX frontend
     is_inexact,
@@ -37,23 +38,10 @@ FRONTEND = "nestarray.frontends.jax"
 def inputs() -> dict[str, np.ndarray]:
     """The arrays of expressions, by name."""
     rng = np.random.default_rng(0)
-    square = rng.normal(size=(3, 3)) + 3 * np.eye(3)
-    arrays = {
-        "x": rng.normal(size=(2, 3)),
-        "y": rng.normal(size=(2, 3)),
-        "tall": rng.normal(size=(3, 2)),
-        "v": rng.normal(size=4),
-        "w": rng.normal(size=4),
-        "p": rng.uniform(0.1, 0.9, size=(2, 3)),
-        "q": rng.uniform(0.1, 0.9, size=4),
-        "m": square,
-        "a": square @ square.T,
-        "t": rng.normal(size=(2, 3, 4)),
-        "z": np.asarray([0.5, -1.5, 2.0]),
+    arrays = base_arrays(rng) | {
         "d": rng.normal(size=(2, 4, 2, 3)),
         "g": rng.normal(size=(2, 5, 1, 3)),
         "r": rng.normal(size=(2, 2, 4, 4)),
-        "ties": np.asarray([1.0, 3.0, 1.0, 3.0, 2.0]),
     }
     floats = {name: value.astype("float32") for name, value in arrays.items()}
     integers = {
@@ -69,7 +57,7 @@ def inputs() -> dict[str, np.ndarray]:
         "b2": np.asarray([[True, True, False], [False, True, True]]),
         "c": (arrays["x"] + 1j * arrays["y"]).astype("complex64"),
         "cv": (arrays["v"] + 1j * arrays["w"]).astype("complex64"),
-        "cm": (square + 1j * square.T).astype("complex64"),
+        "cm": (arrays["m"] + 1j * arrays["m"].T).astype("complex64"),
         "h": rng.normal(size=3).astype("float16"),
         "n": np.asarray([[1.0, np.nan, -2.0], [np.nan, np.nan, np.nan]], "float32"),
         "e": np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0], "float32"),

@@ -19,6 +19,7 @@ from tests.frontends.expressions import (
     TOLERANCE_OF_GRADIENTS,
     agree,
     assert_same,
+    base_arrays,
     evaluate,
     is_inexact,
     leaves,
@@ -34,21 +35,8 @@ FRONTEND = "nestarray.frontends.tensorflow"
 def inputs() -> dict[str, np.ndarray]:
     """The arrays of expressions, by name."""
     rng = np.random.default_rng(0)
-    square = rng.normal(size=(3, 3)) + 3 * np.eye(3)
-    arrays = {
-        "x": rng.normal(size=(2, 3)),
-        "y": rng.normal(size=(2, 3)),
-        "tall": rng.normal(size=(3, 2)),
-        "v": rng.normal(size=4),
-        "w": rng.normal(size=4),
-        "p": rng.uniform(0.1, 0.9, size=(2, 3)),
-        "q": rng.uniform(0.1, 0.9, size=4),
-        "m": square,
-        "a": square @ square.T,
-        "t": rng.normal(size=(2, 3, 4)),
-        "z": np.asarray([0.5, -1.5, 2.0]),
+    arrays = base_arrays(rng) | {
         "holes": np.asarray([[0.0, 1.5, 0.0], [-2.0, 0.0, 0.5]]),
-        "ties": np.asarray([1.0, 3.0, 1.0, 3.0, 2.0]),
         "signal": rng.normal(size=(2, 7, 3)),  # batch, length, channels
         "image": rng.normal(size=(2, 6, 5, 3)),  # batch, height, width, channels
         "volume": rng.normal(size=(1, 4, 5, 3, 2)),  # batch, depth, height, width, channels
@@ -70,7 +58,7 @@ def inputs() -> dict[str, np.ndarray]:
         "b": np.asarray([[True, False, True], [False, False, True]]),
         "b2": np.asarray([[True, True, False], [False, True, True]]),
         "c": (arrays["x"] + 1j * arrays["y"]).astype("complex64"),
-        "cm": (square + 1j * square.T).astype("complex64"),
+        "cm": (arrays["m"] + 1j * arrays["m"].T).astype("complex64"),
         "h": rng.normal(size=3).astype("float16"),
         "n": np.asarray([[1.0, np.nan, -2.0], [np.nan, np.nan, np.nan]], "float32"),
         "e": np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0], "float32"),
