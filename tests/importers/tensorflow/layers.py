@@ -331,36 +331,9 @@ STEP_INPUTS = (INPUTS["rows"], _normal(3, 3))
 #: Examples with operations that the importer does not read yet → an operation. The loss CTC, which
 #: calls functions of TensorFlow 1, has no example.
 UNREAD = {
-    "AdversarialStep": "LeakyReluGrad",
-    "AutoencoderStep": "ReluGrad",
-    "AUC": "UnsortedSegmentSum",
     "AugMix": "StatelessRandomGammaV3",
-    "BinaryIoU": "MatrixDiagPartV3",
-    "CategoryEncoding": "DenseBincount",
-    "Circle": "MatrixSetDiagV3",
     "CutMix": "StatelessRandomGammaV3",
-    "Discretization": "Bucketize",
-    "Equalization": "DenseBincount",
-    "IoU": "MatrixDiagPartV3",
-    "MeanIoU": "MatrixDiagPartV3",
-    "MelSpectrogram": "RFFT",
     "MixUp": "StatelessRandomGammaV3",
-    "OneHotIoU": "MatrixDiagPartV3",
-    "OneHotMeanIoU": "MatrixDiagPartV3",
-    "PrecisionAtRecall": "UnsortedSegmentSum",
-    "RandAugment": "DenseBincount",
-    "RandomColorJitter": "RGBToHSV",
-    "RandomCrop": "ResizeBilinear",
-    "RandomHue": "RGBToHSV",
-    "RandomSaturation": "RGBToHSV",
-    "RecallAtPrecision": "UnsortedSegmentSum",
-    "Resizing": "ResizeBilinear",
-    "SensitivityAtSpecificity": "UnsortedSegmentSum",
-    "SparseCategoricalCrossentropy": "SparseSoftmaxCrossEntropyWithLogits",
-    "SparseTopKCategoricalAccuracy": "InTopKV2",
-    "SpecificityAtSensitivity": "UnsortedSegmentSum",
-    "TopKCategoricalAccuracy": "InTopKV2",
-    "UpSampling2D": "ResizeBilinear",
 }
 
 

@@ -21,7 +21,12 @@ __all__ = [
     "ResizeNearestNeighbor", "ResizeNearestNeighborGrad",
 ]  # fmt: skip
 
-HSVToRGB, RGBToHSV = image.hsv_to_rgb, image.rgb_to_hsv
+RGBToHSV = image.rgb_to_hsv
+
+
+def HSVToRGB(images: Array) -> Array:
+    """Red, green and blue of hue, saturation and value; upstream's kernel has no derivative."""
+    return na.stop_gradient(image.hsv_to_rgb(images))
 
 
 def AdjustContrastv2(images: Array, contrast_factor: Array) -> Array:
