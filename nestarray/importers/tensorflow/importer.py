@@ -304,12 +304,13 @@ class Translation:
         )
         if is_single:
             return [self.value(equation, node)]
-        self.value(equation, None)
+        if not equation.is_single:
+            self.value(equation, None)
         results: list[Any] = []
         for i, (aval, is_used) in enumerate(zip(avals, wanted, strict=True)):
             if is_used:
                 item = self.builder.item(node, i, aval=aval)
-                part = Part(equation, i) if not equation.is_single else equation
+                part = equation if equation.is_single else Part(equation, i)
                 results.append(self.value(part, item))
             else:
                 results.append(None)
