@@ -25,6 +25,11 @@ def _seeded(arguments: Arguments) -> Arguments:
     return found
 
 
+def _seeded_by_philox(arguments: Arguments) -> Arguments:
+    """As `_seeded`, for functions that draw by Philox alone."""
+    return {key: value for key, value in _seeded(arguments).items() if key != "alg"}
+
+
 #: The draws by a seed, as functions of `tf.random`.
 RULES = {
     rule.operation: rule
@@ -38,6 +43,7 @@ RULES = {
             adapt=_seeded,
         ),
         Rule("StatelessRandomNormalV2", "tf.random.stateless_normal", adapt=_seeded),
+        Rule("StatelessRandomGammaV3", "tf.random.stateless_gamma", adapt=_seeded_by_philox),
         Rule("StatelessTruncatedNormalV2", "tf.random.stateless_truncated_normal", adapt=_seeded),
     )
 }

@@ -6,11 +6,9 @@ from typing import Any
 
 import keras
 import numpy as np
-import pytest
 import tensorflow as tf
 
 import nestarray as na
-from nestarray.errors import MissingOpError
 
 layers = keras.layers
 _rng = np.random.default_rng(0)
@@ -328,29 +326,15 @@ class Step(tf.Module):
 #: The inputs of a `Step`.
 STEP_INPUTS = (INPUTS["rows"], _normal(3, 3))
 
-#: Examples with operations that the importer does not read yet → an operation. The loss CTC, which
-#: calls functions of TensorFlow 1, has no example.
-UNREAD = {
-    "AugMix": "StatelessRandomGammaV3",
-    "CutMix": "StatelessRandomGammaV3",
-    "MixUp": "StatelessRandomGammaV3",
-}
 
-
-def verify(name: str, source: Any, inputs: Any, target: str, **settings: Any) -> None:
+def verify(source: Any, inputs: Any, target: str, **settings: Any) -> None:
     """The graph of a program agrees with it on a backend: outputs, state and gradients.
 
     Args:
-        name: of the example in `UNREAD`.
         source: the program.
         inputs: its arguments.
         target: the backend.
         **settings: of `na.trace_graph`.
     """
-    try:
-        graph = na.trace_graph(source, *inputs, **settings)
-    except MissingOpError as error:
-        if UNREAD.get(name, "-") not in str(error):
-            raise
-        pytest.xfail(f"no operation {UNREAD[name]}")
+    graph = na.trace_graph(source, *inputs, **settings)
     graph.to_backend(target).verify().raise_if_failed()

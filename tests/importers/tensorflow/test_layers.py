@@ -23,7 +23,7 @@ FEW_LAYERS = (
 @pytest.mark.parametrize("name", FEW_LAYERS)
 def test_some_layers(name: str) -> None:
     layer, inputs = layers.build(name)
-    layers.verify(name, layer, inputs, "torch", train=True)
+    layers.verify(layer, inputs, "torch", train=True)
 
 
 @pytest.mark.full
@@ -32,43 +32,43 @@ def test_some_layers(name: str) -> None:
 @pytest.mark.parametrize("name", layers.LAYERS)
 def test_layers(name: str, train: bool, target: str) -> None:
     layer, inputs = layers.build(name)
-    layers.verify(name, layer, inputs, target, train=train)
+    layers.verify(layer, inputs, target, train=train)
 
 
 @pytest.mark.parametrize("name", ["BinaryFocalCrossentropy", "Huber"])
 def test_some_losses(name: str) -> None:
-    layers.verify(name, layers.Loss(name), layers.LOSSES[name][1:], "torch")
+    layers.verify(layers.Loss(name), layers.LOSSES[name][1:], "torch")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", layers.LOSSES)
 def test_losses(name: str, target: str) -> None:
-    layers.verify(name, layers.Loss(name), layers.LOSSES[name][1:], target)
+    layers.verify(layers.Loss(name), layers.LOSSES[name][1:], target)
 
 
 @pytest.mark.parametrize("name", ["F1Score", "R2Score"])
 def test_some_metrics(name: str) -> None:
-    layers.verify(name, layers.Metric(name), layers.METRICS[name][1:], "numpy")
+    layers.verify(layers.Metric(name), layers.METRICS[name][1:], "numpy")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", layers.METRICS)
 def test_metrics(name: str, target: str) -> None:
-    layers.verify(name, layers.Metric(name), layers.METRICS[name][1:], target)
+    layers.verify(layers.Metric(name), layers.METRICS[name][1:], target)
 
 
 @pytest.mark.parametrize("name", ["AdamW", "SGD"])
 def test_some_steps_of_optimizers(name: str) -> None:
-    layers.verify(name, layers.Step(name), layers.STEP_INPUTS, "torch")
+    layers.verify(layers.Step(name), layers.STEP_INPUTS, "torch")
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", layers.OPTIMIZERS)
 def test_steps_of_optimizers(name: str, target: str) -> None:
-    layers.verify(name, layers.Step(name), layers.STEP_INPUTS, target)
+    layers.verify(layers.Step(name), layers.STEP_INPUTS, target)
 
 
 def _classes(module: Any, *without: str) -> set[type]:
@@ -85,7 +85,9 @@ def test_every_public_class_has_an_example() -> None:
     module = keras.layers
     assert _classes(module, *layers.OMITTED) == _named(module, layers.LAYERS)
     module = keras.losses
-    assert _classes(module, "Loss", "CTC") == _named(module, layers.LOSSES)  # CTC: see UNREAD
+    assert _classes(module, "Loss", "CTC") == _named(
+        module, layers.LOSSES
+    )  # CTC calls functions of TensorFlow 1
     module = keras.metrics
     bases = ("Metric", "Mean", "Sum", "MeanMetricWrapper")
     assert _classes(module, *bases) == _named(module, layers.METRICS)

@@ -221,7 +221,7 @@ def test_a_decoding_loop(target: str) -> None:
 @pytest.mark.one_in(3)
 def test_a_step_of_a_variational_autoencoder(target: str) -> None:
     keras.utils.set_random_seed(0)
-    verify("AutoencoderStep", AutoencoderStep(), (IMAGES,), target)
+    verify(AutoencoderStep(), (IMAGES,), target)
 
 
 @pytest.mark.parametrize("target", ["numpy", "torch", "jax"])
@@ -229,4 +229,4 @@ def test_a_step_of_a_variational_autoencoder(target: str) -> None:
 def test_a_step_of_an_adversarial_network(target: str) -> None:
     keras.utils.set_random_seed(0)
     latent = _rng.standard_normal((2, 3)).astype("float32")
-    verify("AdversarialStep", AdversarialStep(), (IMAGES, latent), target)
+    verify(AdversarialStep(), (IMAGES, latent), target)
