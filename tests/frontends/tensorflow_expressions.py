@@ -53,6 +53,8 @@ def inputs() -> dict[str, np.ndarray]:
         "l": np.asarray([3, 2], "int32"),
         "s": np.asarray([3, 100, -7], "int8"),
         "u": np.asarray([7, 200, 0, 33], "uint8"),
+        "philox_key": np.asarray([2**60 + 5], "uint64"),
+        "philox_counter": np.asarray([2**64 - 1, 2**40 + 3], "uint64"),
     }
     others = {
         "b": np.asarray([[True, False, True], [False, False, True]]),

@@ -37,6 +37,7 @@ QUANTIZATION = [
         for narrow in (True, False)
     ],
     "quantize_and_dequantize_v2(t, [-1.0, -0.5, -2.0], [1.0, 2.0, 0.5], axis=1)",
+    "quantize_and_dequantize_v2(x, p[0, 0] - 1, p[1, 1], range_given=True)",
     "quantize_and_dequantize(t, -1.0, 1.6, num_bits=5, range_given=True)",
 ]  # fmt: skip
 #: What is not built: integer dtypes of quantized numbers.

@@ -212,9 +212,9 @@ def quantize_and_dequantize_v2(
         na.reshape(tensor(v, dtypes.dtype_of(x), x), shape) for v in (input_min, input_max)
     ]
     found = _rounded(x, low, high, signed_input, num_bits, range_given, round_mode, narrow_range)
-    # upstream: by the given limits, also where `range_given` is False
-    nowhere = na.zeros_like(x, dtype="bool")
-    return with_derivative_of(_replaced(x, low, high, low, high, nowhere), found)
+    # upstream: by the given limits, also where `range_given` is False, and 0 by the limits
+    inside = na.logical_and(na.greater_equal(x, low), na.less_equal(x, high))
+    return with_derivative_of(na.where(inside, x, na.stop_gradient(x)), found)
 
 
 def _rounded(

@@ -38,7 +38,7 @@ def non_max_suppression(
         score_threshold: only boxes of higher scores are kept.
     """
     boxes, scores = tensor(boxes), tensor(scores)
-    found, _, count = _selected(
+    found, _, count = selected(
         overlaps(boxes), scores, integers(max_output_size), iou_threshold, score_threshold
     )
     return na.getitem(found, slice(int(count)))
@@ -60,7 +60,7 @@ def non_max_suppression_with_scores(
     """
     boxes, scores = tensor(boxes), tensor(scores)
     limit = integers(max_output_size)
-    found, values, count = _selected(
+    found, values, count = selected(
         overlaps(boxes), scores, limit, iou_threshold, score_threshold, float(soft_nms_sigma)
     )
     kept = slice(int(count))
@@ -76,7 +76,7 @@ def non_max_suppression_overlaps(
     name: str | None = None,
 ) -> Array:
     """`non_max_suppression` with the overlaps `(n, n)` of boxes in place of boxes."""
-    found, _, count = _selected(
+    found, _, count = selected(
         tensor(overlaps),
         tensor(scores),
         integers(max_output_size),
@@ -106,8 +106,15 @@ def non_max_suppression_padded(
             "(n, 4); call it for each set of boxes"
         )
     limit = integers(max_output_size)
-    found, _, count = _selected(overlaps(boxes), scores, limit, iou_threshold, score_threshold)
-    return (found if pad_to_max_output_size else na.getitem(found, slice(int(count)))), count
+    found, _, count = selected(overlaps(boxes), scores, limit, iou_threshold, score_threshold)
+    if pad_to_max_output_size:
+        return padded(found, limit), count
+    return na.getitem(found, slice(int(count))), count
+
+
+def padded(x: Array, size: int) -> Array:
+    """A vector with zeros up to a size."""
+    return na.pad(x, [(0, size - na.shape(x)[0])])
 
 
 def overlaps(boxes: Array) -> Array:
@@ -129,7 +136,7 @@ def overlaps(boxes: Array) -> Array:
     return na.where(is_filled, found, na.zeros_like(found))
 
 
-def _selected(
+def selected(
     overlaps: Array,
     scores: Array,
     limit: int,
@@ -220,7 +227,7 @@ def combined_non_max_suppression(
         for c in range(classes):
             own = na.getitem(boxes, (b, slice(None), c if groups > 1 else 0))
             of_class = na.getitem(scores, (b, slice(None), c))
-            found, values, count = _selected(
+            found, values, count = selected(
                 overlaps(own), of_class, limit, iou_threshold, score_threshold
             )
             is_kept = na.less(na.arange(na.shape(found)[0], like=count), count)

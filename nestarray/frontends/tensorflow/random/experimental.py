@@ -6,7 +6,7 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/random/experimental
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -61,7 +61,6 @@ def stateless_shuffle(
 
 #: A word before the seed, which makes it the key of three words of upstream's operation.
 _FIRST_WORD = 498247692
-_ROUNDS = 4
 #: Below, the cipher of 2¹⁶ numbers rarely returns an index: a loop would take thousands of steps.
 _FEW = 1 << 12
 
@@ -80,8 +79,13 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Array:
         Beaulieu et al., The SIMON and SPECK families of lightweight block ciphers.
         https://eprint.iacr.org/2013/404
     """
+    seed = na.asarray(seed) if is_tensor(seed) else seed
+    return shuffled_index(index, [_FIRST_WORD, *[int(part) for part in seed]], int(max_index))
+
+
+def shuffled_index(index: Any, words: Sequence[int], largest: int, rounds: int = 4) -> Array:
+    """`index_shuffle` with a key of three words; `rounds` of the cipher is even."""
     index = tensor(index)
-    largest = int(max_index)
     if largest == 0:
         return na.zeros_like(index)
     bits = math.ceil(math.log2(largest))
@@ -91,8 +95,7 @@ def index_shuffle(index: Any, seed: Any, max_index: Any) -> Array:
             f"index_shuffle: max_index: got {largest}, expected at most 2**32: the cipher has words "
             "of 16 bits or fewer"
         )
-    seed = na.asarray(seed) if is_tensor(seed) else seed
-    keys = _round_keys([_FIRST_WORD, *[int(part) & 0xFFFFFFFF for part in seed]], width)
+    keys = _round_keys([word & 0xFFFFFFFF for word in words], width, rounds)
     limit = na.asarray(np.uint32(largest), like=index)
 
     def encrypted(x: Array) -> Array:
@@ -134,11 +137,11 @@ def _mixed(x: Array, width: int) -> Array:
     return na.bitwise_xor(na.bitwise_and(one, eight), two)
 
 
-def _round_keys(key: list[int], width: int) -> list[int]:
+def _round_keys(key: list[int], width: int, rounds: int) -> list[int]:
     """The words of the rounds, of `width` bits."""
     mask, sequence = (1 << width) - 1, 0x7369F885192C0EF5
     found = [word & mask for word in key]
-    while len(found) < _ROUNDS:
+    while len(found) < rounds:
         constant = (0xFFFFFFFC & mask) ^ (sequence & 1)
         last = found[-1]
         turned = _rotated(last, width - 3, width) ^ _rotated(last, width - 4, width)

@@ -44,16 +44,22 @@ class Philox(NamedTuple):
     Attributes:
         key: its two words.
         upper: the upper two words of the counter.
+        lower: the lower two words of the counter at the start of the stream; None: 0.
     """
 
     key: tuple[Array, Array]
     upper: tuple[Array, Array]
+    lower: tuple[Array, Array] | None = None
 
     def blocks(self, low: Array, high: Array | None = None) -> list[Array]:
         """Return the four words of each block; its position has two words."""
         high = na.zeros_like(low) if high is None else high
         upper = [na.add(na.zeros_like(low), word) for word in self.upper]
-        return bit_generators.philox4x32(na, [low, high, *upper], self.key)
+        counter = [low, high, *upper]
+        if self.lower is not None:
+            first, *rest = bit_generators.advanced(na, counter, self.lower[0])
+            counter = [first, *bit_generators.advanced(na, rest, self.lower[1])]
+        return bit_generators.philox4x32(na, counter, self.key)
 
     def words(self, count: int) -> Array:
         """Return the first words of the stream, `(count,)`."""
@@ -85,6 +91,8 @@ class Philox(NamedTuple):
 
 def beside(seed: Any, *parameters: Any) -> Any:
     """`seed` on the backend of the first array of the parameters, if it is of Python numbers."""
+    if isinstance(seed, Philox):
+        return seed
     like = next((x for x in parameters if is_tensor(x)), None)
     if like is None or is_tensor(seed) or any(is_tensor(part) for part in seed):
         return seed

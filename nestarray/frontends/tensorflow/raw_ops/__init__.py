@@ -15,6 +15,7 @@ from nestarray.frontends.tensorflow.raw_ops.normalization import *
 from nestarray.frontends.tensorflow.raw_ops.ordering import *
 from nestarray.frontends.tensorflow.raw_ops.pooling import *
 from nestarray.frontends.tensorflow.raw_ops.projection import *
+from nestarray.frontends.tensorflow.raw_ops.quantization import *
 from nestarray.frontends.tensorflow.raw_ops.reduction import *
 from nestarray.frontends.tensorflow.raw_ops.sampling import *
 from nestarray.frontends.tensorflow.raw_ops.shaping import *

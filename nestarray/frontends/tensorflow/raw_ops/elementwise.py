@@ -8,8 +8,10 @@ from __future__ import annotations
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
+from nestarray.errors import UnsupportedError
 from nestarray.frontends.tensorflow import math, nn
 from nestarray.frontends.tensorflow.data_type import cast
+from nestarray.frontends.tensorflow.math import special
 from nestarray.typing import Array
 
 __all__ = [
@@ -90,6 +92,7 @@ __all__ = [
     "Polygamma",
     "PopulationCount",
     "Pow",
+    "PreventGradient",
     "Real",
     "RealDiv",
     "Reciprocal",
@@ -109,6 +112,7 @@ __all__ = [
     "Softmax",
     "Softplus",
     "Softsign",
+    "Spence",
     "Sqrt",
     "Square",
     "SquaredDifference",
@@ -135,6 +139,7 @@ Sqrt, Rsqrt, Square, Pow = math.sqrt, math.rsqrt, math.square, math.pow
 Reciprocal = Inv = math.reciprocal
 Erf, Erfc, Erfinv, Ndtri = math.erf, math.erfc, math.erfinv, math.ndtri
 Lgamma, Digamma, Zeta, Polygamma = math.lgamma, math.digamma, math.zeta, math.polygamma
+Spence = special.spence
 Igamma, Igammac, Betainc = math.igamma, math.igammac, math.betainc
 BesselI0, BesselI0e, BesselI1, BesselI1e = (
     math.bessel_i0,
@@ -293,6 +298,24 @@ def SelectV2(condition: Array, t: Array, e: Array) -> Array:
 def StopGradient(input: Array) -> Array:
     """`input` without a derivative."""
     return na.stop_gradient(input)
+
+
+def PreventGradient(input: Array, message: str = "") -> Array:
+    """`input`, whose derivative is an error.
+
+    Raises:
+        UnsupportedError: the derivative is computed.
+    """
+
+    @na.custom_vjp
+    def unchanged(x: Array) -> Array:
+        return x
+
+    def backward(saved: tuple[()], cotangent: Array) -> tuple[Array]:
+        raise UnsupportedError(f"PreventGradient: the derivative is not defined: {message}")
+
+    unchanged.defvjp(lambda x: (x, ()), backward)
+    return unchanged(input)
 
 
 def OnesLike(x: Array) -> Array:

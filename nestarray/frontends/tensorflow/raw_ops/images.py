@@ -5,20 +5,26 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/raw_ops/ResizeBilinear
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import UnsupportedError
 from nestarray.frontends.tensorflow import image
-from nestarray.frontends.tensorflow.conversion import integers
+from nestarray.frontends.tensorflow.conversion import integers, tensor
+from nestarray.frontends.tensorflow.image import resizing
+from nestarray.frontends.tensorflow.image.suppression import overlaps as overlaps_of
+from nestarray.frontends.tensorflow.image.suppression import padded, selected
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
     "AdjustContrastv2", "AdjustHue", "AdjustSaturation", "CropAndResize", "ExtractImagePatches",
-    "HSVToRGB", "RGBToHSV", "ResizeBicubic", "ResizeBilinear", "ResizeBilinearGrad",
-    "ResizeNearestNeighbor", "ResizeNearestNeighborGrad",
+    "HSVToRGB", "NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3",
+    "NonMaxSuppressionV4", "NonMaxSuppressionV5", "NonMaxSuppressionWithOverlaps", "RGBToHSV",
+    "ResizeArea", "ResizeBicubic", "ResizeBicubicGrad", "ResizeBilinear", "ResizeBilinearGrad",
+    "ResizeNearestNeighbor", "ResizeNearestNeighborGrad", "ScaleAndTranslate",
+    "ScaleAndTranslateGrad",
 ]  # fmt: skip
 
 RGBToHSV = image.rgb_to_hsv
@@ -44,38 +50,84 @@ def AdjustSaturation(images: Array, scale: Array) -> Array:
     return image.adjust_saturation(images, scale)
 
 
-def _resized(
-    images: Array, size: Ints, method: str, align_corners: bool, half_pixel_centers: bool
-) -> Array:
-    if align_corners or not half_pixel_centers:
-        raise UnsupportedError(
-            f"resize: got align_corners={align_corners} and half_pixel_centers={half_pixel_centers}, "
-            "expected half_pixel_centers=True, as tf.image.resize has it; the other ways are of "
-            "TensorFlow 1"
-        )
-    found = image.resize(images, integers(size), method)
-    return found if method == "nearest" else na.astype(found, dtypes.float32)
+def _resampled(images: Array, size: Ints, weights: Callable[..., Any], **settings: Any) -> Array:
+    """Images of another size, float32, by the weights of an axis."""
+    pairs = zip(na.shape(images)[1:3], integers(size), strict=True)
+    return resizing.resampled(images, [weights(*pair, **settings) for pair in pairs])
 
 
 def ResizeBilinear(
     images: Array, size: Ints, align_corners: bool = False, half_pixel_centers: bool = False
 ) -> Array:
     """Images of another size, by linear interpolation."""
-    return _resized(images, size, "bilinear", align_corners, half_pixel_centers)
+    return _resampled(
+        images,
+        size,
+        resizing.linear_weights,
+        align_corners=align_corners,
+        half_pixel_centers=half_pixel_centers,
+    )
 
 
 def ResizeBicubic(
     images: Array, size: Ints, align_corners: bool = False, half_pixel_centers: bool = False
 ) -> Array:
     """Images of another size, by cubic interpolation."""
-    return _resized(images, size, "bicubic", align_corners, half_pixel_centers)
+    return _resampled(
+        images,
+        size,
+        resizing.cubic_weights,
+        align_corners=align_corners,
+        half_pixel_centers=half_pixel_centers,
+    )
+
+
+def ResizeArea(images: Array, size: Ints, align_corners: bool = False) -> Array:
+    """Images of another size, by means of areas; upstream's kernel has no derivative."""
+    images = na.stop_gradient(images)
+    return _resampled(images, size, resizing.area_weights, align_corners=align_corners)
 
 
 def ResizeNearestNeighbor(
     images: Array, size: Ints, align_corners: bool = False, half_pixel_centers: bool = False
 ) -> Array:
     """Images of another size, of the nearest elements."""
-    return _resized(images, size, "nearest", align_corners, half_pixel_centers)
+    pairs = zip(na.shape(images)[1:3], integers(size), strict=True)
+    places = [
+        resizing.nearest(*pair, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
+        for pair in pairs
+    ]
+    return resizing.take_nearest(images, places)
+
+
+def ScaleAndTranslate(
+    images: Array,
+    size: Ints,
+    scale: Array,
+    translation: Array,
+    kernel_type: str = "lanczos3",
+    antialias: bool = True,
+) -> Array:
+    """Images at scaled and then moved positions, float32; 0 outside of them."""
+    factors, shifts = tensor(scale, dtypes.float32), tensor(translation, dtypes.float32)
+    matrices = []
+    for i, (old, new) in enumerate(zip(na.shape(images)[1:3], integers(size), strict=True)):
+        factor, shift = float(na.getitem(factors, i)), float(na.getitem(shifts, i))
+        matrices.append(resizing.kernel_weights(old, new, kernel_type, antialias, factor, shift))
+    return resizing.resampled(images, matrices)
+
+
+def ScaleAndTranslateGrad(
+    grads: Array,
+    original_image: Array,
+    scale: Array,
+    translation: Array,
+    kernel_type: str = "lanczos3",
+    antialias: bool = True,
+) -> Array:
+    """The gradient of `ScaleAndTranslate`."""
+    settings = (na.shape(grads)[1:3], scale, translation, kernel_type, antialias)
+    return na.vjp(lambda x: ScaleAndTranslate(x, *settings), original_image)[1](grads)[0]
 
 
 def ResizeBilinearGrad(
@@ -85,9 +137,19 @@ def ResizeBilinearGrad(
     half_pixel_centers: bool = False,
 ) -> Array:
     """The gradient of `ResizeBilinear`."""
-    size = na.shape(grads)[1:3]
-    settings = (size, align_corners, half_pixel_centers)
+    settings = (na.shape(grads)[1:3], align_corners, half_pixel_centers)
     return na.vjp(lambda x: ResizeBilinear(x, *settings), original_image)[1](grads)[0]
+
+
+def ResizeBicubicGrad(
+    grads: Array,
+    original_image: Array,
+    align_corners: bool = False,
+    half_pixel_centers: bool = False,
+) -> Array:
+    """The gradient of `ResizeBicubic`."""
+    settings = (na.shape(grads)[1:3], align_corners, half_pixel_centers)
+    return na.vjp(lambda x: ResizeBicubic(x, *settings), original_image)[1](grads)[0]
 
 
 def ResizeNearestNeighborGrad(
@@ -126,3 +188,78 @@ def ExtractImagePatches(
 ) -> Array:
     """The windows of images as channels."""
     return image.extract_patches(images, ksizes, strides, rates, padding)
+
+
+# -- suppression -------------------------------------------------------------------------------
+
+
+def NonMaxSuppression(
+    boxes: Array, scores: Array, max_output_size: int, iou_threshold: float = 0.5
+) -> Array:
+    """The indices of boxes by falling score that do not overlap a better one."""
+    return image.non_max_suppression(boxes, scores, max_output_size, iou_threshold)
+
+
+def NonMaxSuppressionV2(
+    boxes: Array, scores: Array, max_output_size: int, iou_threshold: Array
+) -> Array:
+    """`NonMaxSuppression` with the threshold as an array."""
+    return image.non_max_suppression(boxes, scores, max_output_size, iou_threshold)
+
+
+def NonMaxSuppressionV3(
+    boxes: Array,
+    scores: Array,
+    max_output_size: int,
+    iou_threshold: Array,
+    score_threshold: Array,
+) -> Array:
+    """`NonMaxSuppression` of boxes with scores above a threshold."""
+    return image.non_max_suppression(boxes, scores, max_output_size, iou_threshold, score_threshold)
+
+
+def NonMaxSuppressionV4(
+    boxes: Array,
+    scores: Array,
+    max_output_size: int,
+    iou_threshold: Array,
+    score_threshold: Array,
+    pad_to_max_output_size: bool = False,
+) -> tuple[Array, Array]:
+    """`NonMaxSuppressionV3`, and the number of indices before the padding."""
+    return image.non_max_suppression_padded(
+        boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size
+    )
+
+
+def NonMaxSuppressionV5(
+    boxes: Array,
+    scores: Array,
+    max_output_size: int,
+    iou_threshold: Array,
+    score_threshold: Array,
+    soft_nms_sigma: Array,
+    pad_to_max_output_size: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The indices of the kept boxes, their scores, and the number of indices before the padding."""
+    limit = integers(max_output_size)
+    found, values, count = selected(
+        overlaps_of(boxes), scores, limit, iou_threshold, score_threshold, float(soft_nms_sigma)
+    )
+    if pad_to_max_output_size:
+        return padded(found, limit), padded(values, limit), count
+    kept = slice(int(count))
+    return na.getitem(found, kept), na.getitem(values, kept), count
+
+
+def NonMaxSuppressionWithOverlaps(
+    overlaps: Array,
+    scores: Array,
+    max_output_size: int,
+    overlap_threshold: Array,
+    score_threshold: Array,
+) -> Array:
+    """`NonMaxSuppressionV3` with the overlaps of boxes in place of boxes."""
+    return image.non_max_suppression_overlaps(
+        overlaps, scores, max_output_size, overlap_threshold, score_threshold
+    )

@@ -23,17 +23,24 @@ __all__ = [
     "MatrixDeterminant",
     "MatrixDiag",
     "MatrixDiagPart",
+    "MatrixDiagPartV2",
     "MatrixDiagPartV3",
+    "MatrixDiagV2",
     "MatrixDiagV3",
     "MatrixInverse",
+    "MatrixLogarithm",
     "MatrixSetDiag",
+    "MatrixSetDiagV2",
     "MatrixSetDiagV3",
     "MatrixSolve",
+    "MatrixSolveLs",
     "MatrixSquareRoot",
     "MatrixTriangularSolve",
     "Qr",
     "SelfAdjointEigV2",
     "Svd",
+    "TridiagonalMatMul",
+    "TridiagonalSolve",
 ]  # fmt: skip
 
 
@@ -164,6 +171,33 @@ def MatrixSetDiagV3(input: Array, diagonal: Array, k: Ints, align: str = "RIGHT_
     return linalg.set_diag(input, diagonal, k=k, align=align)
 
 
+def MatrixDiagV2(
+    diagonal: Array, k: Ints, num_rows: int, num_cols: int, padding_value: Array
+) -> Array:
+    """`MatrixDiagV3` of diagonals that are aligned to the left."""
+    return MatrixDiagV3(diagonal, k, num_rows, num_cols, padding_value, "LEFT_LEFT")
+
+
+def MatrixDiagPartV2(input: Array, k: Ints, padding_value: Array) -> Array:
+    """`MatrixDiagPartV3` with diagonals that are aligned to the left."""
+    return MatrixDiagPartV3(input, k, padding_value, "LEFT_LEFT")
+
+
+def MatrixSetDiagV2(input: Array, diagonal: Array, k: Ints) -> Array:
+    """`MatrixSetDiagV3` with diagonals that are aligned to the left."""
+    return MatrixSetDiagV3(input, diagonal, k, "LEFT_LEFT")
+
+
+def MatrixLogarithm(input: Array) -> Array:
+    """The principal logarithms of complex matrices."""
+    return linalg.logm(input)
+
+
+def MatrixSolveLs(matrix: Array, rhs: Array, l2_regularizer: float, fast: bool = True) -> Array:
+    """The solutions of matrix · x = rhs with the smallest squares."""
+    return linalg.lstsq(matrix, rhs, float(l2_regularizer), fast)
+
+
 def Lu(input: Array, output_idx_type: DType = dtypes.int32) -> tuple[Array, Array]:
     """L without its diagonal and U in one matrix, and the permutation."""
     found = linalg.lu(input, output_idx_type)
@@ -194,6 +228,21 @@ def SelfAdjointEigV2(input: Array, compute_v: bool = True) -> tuple[Array, ...]:
     upper = _adjoint(na.tril(input, k=-1), True)
     full = na.add(na.tril(input), upper)  # upstream reads the lower triangle
     return tuple(na.eigh(full)) if compute_v else (na.eigvalsh(full),)
+
+
+def TridiagonalMatMul(superdiag: Array, maindiag: Array, subdiag: Array, rhs: Array) -> Array:
+    """Products of tridiagonal matrices, of `(*batch, 1, n)` diagonals, with matrices."""
+    diagonals = na.concat([superdiag, maindiag, subdiag], axis=-2)
+    return linalg.tridiagonal_matmul(diagonals, rhs)
+
+
+def TridiagonalSolve(
+    diagonals: Array, rhs: Array, partial_pivoting: bool = True, perturb_singular: bool = False
+) -> Array:
+    """The solutions of A · x = rhs of tridiagonal matrices."""
+    return linalg.tridiagonal_solve(
+        diagonals, rhs, partial_pivoting=partial_pivoting, perturb_singular=perturb_singular
+    )
 
 
 def _adjoint(x: Array, is_adjoint: bool) -> Array:

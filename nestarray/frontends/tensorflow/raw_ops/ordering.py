@@ -16,9 +16,9 @@ from nestarray.typing import Array
 
 __all__ = [
     "Bincount", "Bucketize", "DenseBincount", "InTopK", "InTopKV2", "ListDiff", "LowerBound",
-    "NthElement", "SegmentMax", "SegmentMean", "SegmentMin",
-    "SegmentProd", "SegmentSum", "TopKV2", "Unique",
-    "UniqueV2", "UniqueWithCounts", "UnravelIndex", "UnsortedSegmentMax", "UnsortedSegmentMin",
+    "NearestNeighbors", "NthElement", "SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd",
+    "SegmentSum", "SobolSample", "TopKV2", "Unique", "UniqueV2", "UniqueWithCounts",
+    "UniqueWithCountsV2", "UnravelIndex", "UnsortedSegmentMax", "UnsortedSegmentMin",
     "UnsortedSegmentProd", "UnsortedSegmentSum", "UpperBound",
 ]  # fmt: skip
 
@@ -29,6 +29,26 @@ def TopKV2(
     """The largest elements of the last axis, and their indices."""
     found = math.top_k(input, integers(k), sorted, index_type)
     return found[0], found[1]
+
+
+def NearestNeighbors(points: Array, centers: Array, k: int) -> tuple[Array, Array]:
+    """The indices of the nearest centers of each point, and the squares of the distances.
+
+    Args:
+        points: `(n, d)`.
+        centers: `(m, d)`.
+        k: the number of centers, at most m of which are returned.
+    """
+    offset = na.subtract(na.expand_dims(points, 1), na.expand_dims(centers, 0))
+    squares = na.sum(na.square(offset), axis=-1)
+    count = min(integers(k), na.shape(centers)[0])
+    order = na.getitem(na.argsort(squares, axis=-1, stable=True), (slice(None), slice(count)))
+    return na.astype(order, dtypes.int64), na.take_along_axis(squares, order, axis=-1)
+
+
+def SobolSample(dim: int, num_results: int, skip: int, dtype: DType = dtypes.float32) -> Array:
+    """Points of the Sobol sequence."""
+    return math.sobol_sample(dim, num_results, skip, dtype)
 
 
 def InTopKV2(predictions: Array, targets: Array, k: int) -> Array:
@@ -73,8 +93,27 @@ def Unique(x: Array, out_idx: DType = dtypes.int32) -> tuple[Array, Array]:
 
 
 def UniqueV2(x: Array, axis: Sequence[int], out_idx: DType = dtypes.int32) -> tuple[Array, Array]:
-    """`Unique` of a vector."""
-    return UniqueWithCounts(x, out_idx)[:2]
+    """`Unique` of the slices along an axis; `axis` is empty for a vector."""
+    return UniqueWithCountsV2(x, axis, out_idx)[:2]
+
+
+def UniqueWithCountsV2(
+    x: Array, axis: Sequence[int], out_idx: DType = dtypes.int32
+) -> tuple[Array, Array, Array]:
+    """`UniqueWithCounts` of the slices along an axis; `axis` is empty for a vector."""
+    if len(na.shape(x)) == 1:
+        return UniqueWithCounts(x, out_idx)
+    (along,) = integers(axis)
+    rows = na.moveaxis(x, along, 0)
+    count = na.shape(rows)[0]
+    flat = na.reshape(rows, (count, -1))
+    is_same = na.all(na.equal(na.expand_dims(flat, 1), na.expand_dims(flat, 0)), axis=-1)
+    first = na.argmax(na.astype(is_same, dtypes.int32), axis=1)  # the first equal slice
+    is_new = na.equal(first, na.arange(count, dtype=dtypes.dtype_of(first), like=x))
+    kept = na.reshape(na.argwhere(is_new), (-1,))
+    number = na.subtract(na.cumulative_sum(na.astype(is_new, out_idx), dtype=out_idx), 1)
+    counts = na.sum(na.astype(na.take(is_same, kept, axis=0), out_idx), axis=-1, dtype=out_idx)
+    return na.take(x, kept, axis=along), na.take(number, first, axis=0), counts
 
 
 def UniqueWithCounts(x: Array, out_idx: DType = dtypes.int32) -> tuple[Array, Array, Array]:

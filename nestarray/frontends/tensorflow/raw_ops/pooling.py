@@ -17,8 +17,8 @@ from nestarray.typing import Array
 
 __all__ = [
     "AvgPool", "AvgPool3D", "AvgPool3DGrad", "AvgPoolGrad", "MaxPool", "MaxPool3D",
-    "MaxPool3DGrad", "MaxPoolGrad", "MaxPoolGradV2", "MaxPoolGradWithArgmax", "MaxPoolV2",
-    "MaxPoolWithArgmax",
+    "MaxPool3DGrad", "MaxPool3DGradGrad", "MaxPoolGrad", "MaxPoolGradGrad", "MaxPoolGradGradV2",
+    "MaxPoolGradV2", "MaxPoolGradWithArgmax", "MaxPoolV2", "MaxPoolWithArgmax",
 ]  # fmt: skip
 
 
@@ -144,6 +144,46 @@ def MaxPool3DGrad(
 ) -> Array:
     """The gradient of `MaxPool3D`."""
     return MaxPoolGrad(orig_input, orig_output, grad, ksize, strides, padding, (), data_format)
+
+
+def MaxPoolGradGrad(
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NHWC",
+) -> Array:
+    """The gradient of `MaxPoolGrad` by its `grad`: the elements at the places of the maxima."""
+    settings = (ksize, strides, padding, (), data_format)
+    return na.jvp(lambda x: MaxPool(x, *settings), (orig_input,), (grad,))[1]
+
+
+def MaxPoolGradGradV2(
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NHWC",
+) -> Array:
+    """`MaxPoolGradGrad` with sizes as arrays."""
+    return MaxPoolGradGrad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
+
+
+def MaxPool3DGradGrad(
+    orig_input: Array,
+    orig_output: Array,
+    grad: Array,
+    ksize: Ints,
+    strides: Ints,
+    padding: str,
+    data_format: str = "NDHWC",
+) -> Array:
+    """The gradient of `MaxPool3DGrad` by its `grad`."""
+    return MaxPoolGradGrad(orig_input, orig_output, grad, ksize, strides, padding, data_format)
 
 
 def MaxPoolWithArgmax(

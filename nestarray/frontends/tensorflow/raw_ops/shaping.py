@@ -21,7 +21,7 @@ __all__ = [
     "Concat", "ConcatOffset", "ConcatV2", "ConjugateTranspose", "DeepCopy", "DepthToSpace",
     "Empty", "EnsureShape", "ExpandDims", "Fill", "Identity", "IdentityN", "InvertPermutation",
     "LinSpace", "MirrorPad", "MirrorPadGrad", "OneHot", "Pack", "Pad", "PadV2", "ParallelConcat",
-    "Range", "Rank", "Reshape", "Reverse", "ReverseSequence", "ReverseV2", "Roll", "Shape",
+    "PlaceholderWithDefault", "Range", "Rank", "Reshape", "Reverse", "ReverseSequence", "ReverseV2", "Roll", "Shape",
     "ShapeN", "Size", "SpaceToBatch", "SpaceToBatchND", "SpaceToDepth", "Split", "SplitV",
     "Squeeze", "Tile", "Transpose", "Unpack",
 ]  # fmt: skip
@@ -39,6 +39,11 @@ def Identity(input: Array) -> Array:
 def IdentityN(input: Sequence[Array]) -> tuple[Array, ...]:
     """`input`."""
     return tuple(input)
+
+
+def PlaceholderWithDefault(input: Array, shape: Any) -> Array:
+    """`input`."""
+    return input
 
 
 def DeepCopy(x: Array) -> Array:
