@@ -183,6 +183,9 @@ class Function:
         if has_self:
             first = (a.posonlyargs or a.args)[0]
             first.arg, first.annotation = "self", None
+        if self.is_op:
+            a.kwonlyargs.append(ast.arg("out", ast.Name("Any")))
+            a.kw_defaults.append(ast.Constant(None))
         return ast.unparse(a)
 
 

@@ -92,8 +92,20 @@ class Core(Protocol):
         """The address of the memory of `x`; None if unknown."""
         ...
 
+    def why_constant(self, x: Any) -> str | None:
+        """The kind of `x` for errors, if it cannot be written; else None."""
+        ...
+
     def block_until_ready(self, x: Any) -> Any:
         """Wait until `x` is computed, and return it."""
+        ...
+
+
+class Writes(Protocol):
+    """``core.py``: arrays that can be changed."""
+
+    def write(self, x: Any, value: Any) -> None:
+        """Replace the elements of `x` by those of `value`, of its shape and dtype."""
         ...
 
 
@@ -444,7 +456,7 @@ REQUIRED: dict[str, tuple[type, ...]] = {
 
 #: File → the protocols of which a backend defines all functions or none.
 OPTIONAL: dict[str, tuple[type, ...]] = {
-    "core": (DLPack, TraceEscape, StandIns),
+    "core": (Writes, DLPack, TraceEscape, StandIns),
     "transforms": (Linearization, Jit, LeafCompiler, AbstractEvaluation, HostCalls),
     "collectives": (Gather, RowCollectives, NamedAxes),
     "foreach": (Foreach, CompiledForeach),

@@ -5,13 +5,16 @@ A generated function declares the parameters of the op itself. It checks the cal
 implementation up by type, and calls it:
 
     def op(x, *_extra, axis=None, keepdims=False, **_unknown):
-        if _extra or _unknown: raise _misfit(locals())
+        if _extra or _unknown: return _other_call(locals())
         if (axis is not _default_axis and type(axis) not in _types_axis or …) or …:
             return _check_settings(x, axis=axis, keepdims=keepdims)
         try: _function = _table[type(x)]
         except KeyError: _function = _resolve(type(x))
         try: return _function(x, axis=axis, keepdims=keepdims)
         except Exception as _error: …
+
+``out``, which every op takes, is among the unknown arguments, and costs other calls nothing. Ops of
+arrays alone declare it, as a parameter with a position: a keyword's default takes five times as long.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ from nestarray.typing import quick_types
 
 #: Names of generated functions, which appear there behind an underscore, and "type".
 RESERVED = frozenset(
-    ("table", "resolve", "array_types", "explain", "implementation", "type", "missing", "misfit",
-     "extra", "check_settings", "unknown", "supports", "native", "fallback")
+    ("table", "resolve", "array_types", "explain", "implementation", "type", "missing", "other_call",
+     "extra", "check_settings", "unknown", "supports", "native", "fallback", "out", "written")
 )  # fmt: skip
 
 
@@ -54,7 +57,11 @@ def public_function(
         namespace: the objects that `RESERVED` names.
     """
     are_all_arrays = all(p.kind is p.POSITIONAL_ONLY and p.name in array_names for p in parameters)
-    declared = list(parameters) if are_all_arrays else signatures.accept_any_call(parameters)
+    declared = (
+        [*parameters, signatures.SURPLUS, signatures.OUT]
+        if are_all_arrays
+        else signatures.accept_any_call(parameters)
+    )
     condition, checked = _wrong_settings(parameters)
 
     def compile_first(*args: Any, **kwargs: Any) -> Any:
@@ -65,6 +72,8 @@ def public_function(
 
     names = {**namespace, **checked, "_compile_first": compile_first}
     function = _function(_uncompiled.__code__, names, name, declared)
+    # where torch.compile looks for the default of the function that it traces instead
+    function.__kwdefaults__["out"] = None
     return function
 
 
@@ -80,15 +89,19 @@ def traceable_function(
     namespace: Mapping[str, Any],
 ) -> Any:
     """The function that torch.compile traces for an op: without a growing table and `explain`."""
-    declared, passed = _texts(parameters)
+    passed = _texts(parameters)[1]
     condition, checked = _wrong_settings(parameters)
     types = [f"*map(type, {n})" if n in sequence_names else f"type({n})" for n in array_names]
+    out = signatures.OUT.replace(kind=Parameter.KEYWORD_ONLY)
+    position = sum(p.kind is not p.VAR_KEYWORD for p in parameters)
+    declared = [*parameters[:position], out, *parameters[position:]]
     source = (
-        f"def op({declared}):\n"
+        f"def op({_texts(declared)[0]}):\n"
         + (f"    if {condition}:\n        _check_settings({passed})\n" if condition else "")
-        + f"    return _implementation({', '.join(types)})({passed})\n"
+        + f"    _result = _implementation({', '.join(types)})({passed})\n"
+        + "    return _result if out is None else _written(out, _result)\n"
     )
-    return _function(_code_of(source), {**namespace, **checked}, name, parameters)
+    return _function(_code_of(source), {**namespace, **checked}, name, declared)
 
 
 def partial_function(
@@ -118,14 +131,16 @@ def _public_code(
     wrong = [p.name for p in (signatures.EXTRA, signatures.UNKNOWN) if p in declared]
     wrong += [
         f"{p.name} is _missing"
-        for p in declared
-        if p.default is signatures.MISSING and p.name not in array_names
+        for p in parameters
+        if signatures.is_required(p) and p.name not in array_names
     ]
+    if signatures.OUT in declared:
+        wrong = ["out is not None", "_extra is not _missing"]
     # type(2.0) and not 2.0.__class__, which torch.compile does not find in a table
     types = [f"_array_types({n})" if n in sequence_names else f"type({n})" for n in array_names]
     source = f"def op({_texts(declared)[0]}):\n"
     if wrong:
-        source += f"    if {' or '.join(wrong)}:\n        raise _misfit(locals())\n"
+        source += f"    if {' or '.join(wrong)}:\n        return _other_call(locals())\n"
     if wrong_settings:
         source += f"    if {wrong_settings}:\n        return _check_settings({passed})\n"
     source += (

@@ -25,7 +25,7 @@ from nestarray import backends, diagnosis, dtypes, dynamo, lazy_imports
 from nestarray.backends import floating, foreach, truth, xp
 from nestarray.config import current_backend
 from nestarray.container.arguments import constructor_for
-from nestarray.dispatch import generator
+from nestarray.dispatch import generator, output
 from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
@@ -351,11 +351,36 @@ class Op:
         bound.arguments.update(instead)
         return partial(self.function, *bound.args, **bound.kwargs) if instead else None
 
-    def misfit(self, given: Mapping[str, Any]) -> ArgumentError:
-        """The error for a call that does not fit the signature, from the parameters' values."""
-        unknown, more = given.get(signatures.UNKNOWN.name, ()), given.get(signatures.EXTRA.name, ())
+    def other_call(self, given: Mapping[str, Any]) -> Any:
+        """A call with ``out``, from the values of the parameters; raises the error of a misfit."""
+        unknown = dict(given.get(signatures.UNKNOWN.name, ()))
+        out = given["out"] if self.is_of_arrays else unknown.pop("out", None)
+        extra: Any = given.get(signatures.EXTRA.name, ())
+        if self.is_of_arrays:
+            extra = () if extra is signatures.MISSING else (extra, *([] if out is None else [out]))
+        own = {k: v for k, v in given.items() if k in self.signature.parameters}
+        if unknown or extra or any(x is signatures.MISSING for x in own.values()):
+            raise self.misfit(own, unknown, len(extra))
+        bound = inspect.BoundArguments(self.signature, own)  # type: ignore[arg-type]
+        result = self.function(*bound.args, **bound.kwargs)
+        return result if out is None else self.written(out, result)
+
+    def written(self, out: Any, result: Any) -> Any:
+        """`out`, into which a result is written."""
+        return output.written(self.name, tuple([t for t, _ in INTERPRETERS]), out, result)
+
+    def misfit(
+        self, given: Mapping[str, Any], unknown: Iterable[str] = (), extra: int = 0
+    ) -> ArgumentError:
+        """The error for a call that does not fit the signature.
+
+        Args:
+            given: values by parameter.
+            unknown: keywords that the op does not have.
+            extra: the number of surplus positional arguments.
+        """
         missing = [name for name, value in given.items() if value is signatures.MISSING]
-        return signatures.signature_error(self.name, self.parameters, unknown, len(more), missing)
+        return signatures.signature_error(self.name, self.parameters, unknown, extra, missing)
 
     def _bad_type(self, found: type) -> ArgumentError:
         expected = "an array of numpy, jax, torch or tensorflow, a Container or a number"
@@ -487,7 +512,7 @@ def _compile(record: Op) -> Callable[..., Any]:
         "_explain": record.explain,
         "_missing": signatures.MISSING,
         "_check_settings": record.call_with_other_settings,
-        "_misfit": record.misfit,
+        "_other_call": record.other_call,
     }
     function = generator.public_function(
         record.name,
@@ -512,6 +537,7 @@ def _let_torch_compile_trace() -> None:
             {
                 "_implementation": record.implementation_for,
                 "_check_settings": record.check_settings,
+                "_written": record.written,
             },
         )
         dynamo.traced_as(traceable)(record.function)

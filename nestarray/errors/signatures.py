@@ -38,6 +38,10 @@ MISSING = _Missing()
 EXTRA = Parameter("_extra", Parameter.VAR_POSITIONAL)
 UNKNOWN = Parameter("_unknown", Parameter.VAR_KEYWORD)
 
+#: The parameters of ops of arrays alone that take one argument too many, and ``out``.
+SURPLUS = Parameter("_extra", Parameter.POSITIONAL_ONLY, default=MISSING)
+OUT = Parameter("out", Parameter.POSITIONAL_OR_KEYWORD, default=None)
+
 
 def is_required(parameter: Parameter) -> bool:
     """Whether a call must pass the parameter."""

@@ -59,10 +59,13 @@ def test_signatures_of_ops() -> None:
         arguments = functions[name].args
         found = [*arguments.posonlyargs, *arguments.args, arguments.vararg]
         found += [*arguments.kwonlyargs, arguments.kwarg]
-        assert [a.arg for a in found if a] == list(inspect.signature(OPS[name].body).parameters)
+        own = list(inspect.signature(OPS[name].body).parameters)
+        assert sorted(a.arg for a in found if a) == sorted([*own, "out"])
     texts = {name: ast.unparse(node) for name, node in functions.items()}
-    assert texts["exp"] == "def exp(x: Same, /) -> Same:\n    ..."
-    assert texts["add"] == "def add(x1: ArrayOr[Tree], x2: ArrayOr[Tree], /) -> Tree:\n    ..."
+    assert texts["exp"] == "def exp(x: Same, /, *, out: Any=None) -> Same:\n    ..."
+    assert texts["add"] == (
+        "def add(x1: ArrayOr[Tree], x2: ArrayOr[Tree], /, *, out: Any=None) -> Tree:\n    ..."
+    )
     assert texts["equal"].endswith("-> Tree:\n    ...")
 
 
@@ -80,10 +83,11 @@ def test_parameters(name: str) -> None:
     arguments = METHODS[name].args
     positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][1:]
     found = positional + [a.arg for a in (arguments.vararg, *arguments.kwonlyargs) if a]
-    assert found == [p.name for p in expected]
-    with_default = [p for p in expected if p.default is not p.empty]
+    out = ["out"] if name in OPS else []
+    assert found == [*[p.name for p in expected], *out]
+    defaults = [p.default for p in expected if p.default is not p.empty]
     given = [d for d in (*arguments.defaults, *arguments.kw_defaults) if d is not None]
-    assert [ast.literal_eval(d) for d in given] == [p.default for p in with_default]
+    assert [ast.literal_eval(d) for d in given] == [*defaults, *[None for _ in out]]
 
 
 def test_docstrings_and_kinds() -> None:

@@ -153,6 +153,11 @@ def address(x: Any) -> int | None:
     return x.unsafe_buffer_pointer() if len(x.devices()) == 1 else None
 
 
+def why_constant(x: Any) -> str | None:
+    """The kind of `x` for errors, if it cannot be written; else None."""
+    return "an array of JAX, which is constant"
+
+
 def block_until_ready(x: Any) -> Any:
     """Wait until `x` is computed, and return it."""
     return jax.block_until_ready(x)

@@ -140,6 +140,18 @@ def address(x: Any) -> int | None:
     return np.asarray(x).__array_interface__["data"][0]
 
 
+def why_constant(x: Any) -> str | None:
+    """The kind of `x` for errors, if it cannot be written; else None."""
+    if not isinstance(x, np.ndarray):
+        return "a scalar of NumPy, which is constant"
+    return None if x.flags.writeable else "a read-only array of NumPy"
+
+
+def write(x: Any, value: Any) -> None:
+    """Replace the elements of `x` by those of `value`, of its shape and dtype."""
+    np.copyto(x, value)
+
+
 def block_until_ready(x: Any) -> Any:
     """Wait until `x` is computed, and return it."""
     return x

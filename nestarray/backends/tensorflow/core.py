@@ -166,6 +166,16 @@ def _host_view(x: Any) -> np.ndarray | None:
     return view.view(x.dtype.as_numpy_dtype) if bits is not x else view
 
 
+def why_constant(x: Any) -> str | None:
+    """The kind of `x` for errors, if it cannot be written; else None."""
+    return None if isinstance(x, tf.Variable) else "a tensor of TensorFlow, which is constant"
+
+
+def write(x: Any, value: Any) -> None:
+    """Replace the elements of `x` by those of `value`, of its shape and dtype."""
+    x.assign(value)
+
+
 def block_until_ready(x: Any) -> Any:
     """Wait until `x` is computed, and return it."""
     return x

@@ -153,6 +153,19 @@ def _plain(x: Any) -> Any:
     return x.clone() if x._is_zerotensor() else x
 
 
+def why_constant(x: Any) -> str | None:
+    """The kind of `x` for errors, if it cannot be written; else None."""
+    is_parameter = x.requires_grad and x.is_leaf and torch.is_grad_enabled()
+    return "a parameter, which changes under torch.no_grad()" if is_parameter else None
+
+
+def write(x: Any, value: Any) -> None:
+    """Replace the elements of `x` by those of `value`, of its shape and dtype."""
+    if not torch.compiler.is_compiling() and torch._C._is_alias_of(x, value):
+        value = value.clone()  # copy_ reads elements that it has written
+    x.copy_(value)
+
+
 def block_until_ready(x: Any) -> Any:
     """Wait until `x` is computed, and return it."""
     if x.is_cuda:

@@ -139,15 +139,9 @@ def write(out: Array, value: Array, where: Any = True) -> Array:
     recorded = recorded_write.get()
     if recorded is not None and recorded(out, value):
         return out
-    backend = backends.backend_of_value(out)
-    if isinstance(out, np.ndarray):
-        np.copyto(out, value)
-    elif backend == "torch":
-        out.copy_(value)
-    elif hasattr(out, "assign"):  # tf.Variable
-        out.assign(value)
-    else:
-        raise UnsupportedError(
-            f"out: got an array of {backend}, which cannot be changed; use the result of the call"
-        )
+    core = backends.core(str(backends.backend_of_value(out)))
+    reason = core.why_constant(out)
+    if reason is not None:
+        raise UnsupportedError(f"out: got {reason}; use the result of the call")
+    core.write(out, value)
     return out
