@@ -150,6 +150,16 @@ CASES = [
         id="of-bools",
     ),
     Case("setitem", lambda rng: (block(rng), (0, 1), 3.0), reference=put, id="number"),
+    *(
+        Case(
+            "setitem",
+            lambda rng: (block(rng), rng.random((2, 3)) < 0.5, 3.0),
+            {"mode": mode},
+            reference=put,
+            id=f"number-{mode}-mask",
+        )
+        for mode in ("replace", "mul")
+    ),
     Case(
         "setitem",
         lambda rng: (block(rng), (ALL, np.asarray([0, 2])), rng.standard_normal(4)),

@@ -62,6 +62,11 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         value = value.reshape(without_ones(value.shape, x[items].ndim))
     if 0 in x.shape:  # JAX does not check the shape of the value
         jnp.broadcast_to(value, x[items].shape)
+    mask = items[0] if len(items) == 1 else None
+    is_traced_mask = isinstance(mask, jax.core.Tracer) and mask.dtype == bool
+    if is_traced_mask and value.ndim == 0 and mask.shape == x.shape[: mask.ndim]:
+        changed = setitem(x, ..., value, mode=mode)  # JAX takes only masks with known values
+        return jnp.where(jnp.expand_dims(mask, tuple(range(mask.ndim, x.ndim))), changed, x)
     if check_mode(mode, "setitem") == "mul":
         return _multiplied(x, items, value)
     return getattr(x.at[items], _METHODS[mode])(value)

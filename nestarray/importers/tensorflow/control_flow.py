@@ -431,14 +431,15 @@ class _Loop:
             op = loops.origin(body.outputs[i]).op
             if [other.name for other in loops.readers(body, i)] != [op.name]:
                 continue
+            is_at_step = op.type == "TensorListSetItem" and self._is_step(body, op.inputs[1])
             is_set = (
-                op.type == "TensorListSetItem"
-                and self._is_step(body, op.inputs[1])
-                and self._is_full(x.length)
-                and (self.steps.is_exact or x.stack is None)
+                is_at_step and self._is_full(x.length) and (self.steps.is_exact or x.stack is None)
             )
-            is_pushed = op.type == "TensorListPushBack" and x.length == 0 and self.steps.is_exact
-            if is_set or is_pushed:
+            is_appended = op.type == "TensorListPushBack" or (
+                is_at_step and op.get_attr("resize_if_index_out_of_bounds")
+            )
+            is_grown = is_appended and x.length == 0 and self.steps.is_exact
+            if is_set or is_grown:
                 found.append(i)
         return found
 

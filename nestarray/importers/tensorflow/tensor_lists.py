@@ -200,8 +200,10 @@ class TensorLists:
         node = self.of.node(item)
         if one.kind == "column":
             return [TensorList(None, one.length, node.aval, kind="column", row=item)]
-        stack = self._stack(one, op, node.aval)
         place = int(index.known) if index.known is not None else self.of.node(index)
+        if place == one.length:  # the list grows
+            return self._TensorListPushBack(op, one, item)
+        stack = self._stack(one, op, node.aval)
         made = self.builder.call(
             "stack", ops.setitem, "na.setitem", (stack, place, node), aval=stack.aval,
             place=self.of.place(op), origin=op.type,

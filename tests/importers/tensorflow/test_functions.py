@@ -160,6 +160,26 @@ def test_tensor_arrays_and_maps():
     all_agree(na.trace_graph(tf.function(arrays), tf.constant(X)))
 
 
+def test_tensor_arrays_that_grow():
+    def arrays(x):
+        rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True)
+        rows = rows.write(0, x[0]).write(1, x[1] * 2.0)
+        states, state = tf.TensorArray(tf.float32, size=0, dynamic_size=True), x
+        for i in tf.range(4):
+            state = tf.tanh(state + 1.0)
+            if tf.reduce_sum(state) > 100.0:
+                state = state * 0.0
+            states = states.write(i, state)
+        return rows.stack(), states.stack()
+
+    all_agree(na.trace_graph(tf.function(arrays), tf.constant(X)))
+
+
+def test_sizes_that_depend_on_values():
+    graph = na.trace_graph(tf.function(lambda x: tf.boolean_mask(x, x[:, 0] > 0)), tf.constant(X))
+    all_agree(graph)
+
+
 def test_choices():
     def choose(x, i):
         return tf.switch_case(i, [lambda: x, lambda: x * 2.0, lambda: tf.sin(x)])
