@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nestarray.frontends.rules import signature_of
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.sizes import names_in
+
+#: The annotations of parameters that take integers.
+_INTEGERS = frozenset(["int", "Ints", "Pairs"])
 
 
 def first_of_unknown_size(
@@ -23,7 +27,7 @@ def first_of_unknown_size(
     """
     known = {*names, *(name for node in inputs for name in _names_of(node))}
     for node in calls:
-        if _reads_integer(node) or not _names_of(node) <= known:
+        if _reads_integer(node) or _is_given_values(node) or not _names_of(node) <= known:
             return node
     return None
 
@@ -33,6 +37,27 @@ def _reads_integer(node: Node) -> bool:
         return False
     given = next(iter_nodes(node.args)).aval
     return given is None or given.dtype.kind not in ("float", "complex")
+
+
+def _is_given_values(node: Node) -> bool:
+    """Whether an array of integers is the argument of a parameter that takes integers."""
+    if node.target is None or not any(map(_is_integer_array, iter_nodes((node.args, node.kwargs)))):
+        return False
+    signature = signature_of(node.target)
+    try:
+        given = signature.bind(*node.args, **node.kwargs).arguments
+    except TypeError:  # a builtin without a signature
+        return False
+    return any(
+        _is_integer_array(used)
+        for name, value in given.items()
+        if signature.parameters[name].annotation in _INTEGERS
+        for used in iter_nodes(value)
+    )
+
+
+def _is_integer_array(node: Node) -> bool:
+    return node.aval is not None and node.aval.dtype.is_integer
 
 
 def unknown_size(place: Node, backend: str) -> str:

@@ -30,7 +30,7 @@ from nestarray.importers.tensorflow import (
     sizes,
 )
 from nestarray.importers.tensorflow.control_flow import ControlFlow
-from nestarray.importers.tensorflow.models import KEYWORDS, Program, program_of
+from nestarray.importers.tensorflow.models import KEYWORDS, Program, modes, program_of
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.selection import kind_of, uses_tensorflow
 from nestarray.importers.tensorflow.source import Equation, Given, Part, Sizes, TensorFlowSource
@@ -65,8 +65,8 @@ class TensorFlowImporter:
         return is_tensorflow and bool(found) and uses_tensorflow(request.source, example)
 
     def keywords(self, source: Any) -> frozenset[str]:
-        """The arguments that choose a part of the source."""
-        return KEYWORDS.get(kind_of(source), frozenset())
+        """The arguments that choose a part of the source, or its behaviour."""
+        return KEYWORDS.get(kind_of(source), frozenset()) | {*modes(source)}
 
     def read(self, request: Request) -> Imported:
         """Trace the source; see `Importer.read`."""

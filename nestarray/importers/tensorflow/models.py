@@ -97,7 +97,7 @@ def program_of(request: Request) -> Program:
     source, kwargs = request.source, dict(request.kwargs)
     kind = kind_of(source)
     name = _name_of(source)
-    function = _function_of(source, kind, kwargs, train=request.train)
+    function = _function_of(source, kind, request.args, kwargs, train=request.train)
     args, kwargs = tree.map(_as_tensor, (tuple(request.args), kwargs))
     found, structure = tree.flatten((args, kwargs))
     leaves = list(found)
@@ -137,7 +137,7 @@ def _name_of(source: Any) -> str:
 
 
 def _function_of(
-    source: Any, kind: str, kwargs: dict[str, Any], *, train: bool
+    source: Any, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any], *, train: bool
 ) -> Callable[..., Any]:
     """The source as a function of the example; takes the keyword ``signature`` from `kwargs`."""
     import tensorflow as tf
@@ -153,10 +153,11 @@ def _function_of(
             f"trace_graph: source: got {type(source).__name__}, a tf.Module without __call__; pass one "
             "of its methods"
         )
-    takes = _modes(function)
+    takes = modes(function)
     if train and not takes:
         raise training_of_function()
-    settings = {name: train for name in takes if name not in kwargs}
+    given = {*argument_names(function, len(args)), *kwargs}
+    settings = {name: train for name in takes if name not in given}
     if kind in ("", "module") and not hasattr(function, "get_concrete_function"):
         function = tf.function(function)
     return functools.partial(function, **settings) if settings else function
@@ -191,7 +192,7 @@ def _signature(source: Any, name: str | None, *, train: bool) -> Callable[..., A
     return call
 
 
-def _modes(function: Any) -> list[str]:
+def modes(function: Any) -> list[str]:
     """The arguments by which a function selects the training behaviour."""
     try:
         known = inspect.signature(getattr(function, "python_function", function)).parameters

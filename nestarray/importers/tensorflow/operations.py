@@ -268,6 +268,8 @@ def run(op: Any, values: Sequence[Any]) -> list[Any]:
     given = [x.value if isinstance(x, Cell) else x for x in values]
     if op.type == "ResourceGather":
         return [tf.gather(given[0], given[1], batch_dims=op.get_attr("batch_dims"))]
+    if op.type == "ResourceGatherNd":
+        return [tf.gather_nd(given[0], given[1])]
     function = getattr(tf.raw_ops, op.type)
     found = function(**arguments_of(op, given), **attributes_of(op))
     if not has_many_results(op):

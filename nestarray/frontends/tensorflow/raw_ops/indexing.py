@@ -17,8 +17,8 @@ from nestarray.typing import Array
 
 __all__ = [
     "DynamicStitch", "Gather", "GatherNd", "GatherV2", "InplaceAdd", "InplaceSub",
-    "InplaceUpdate", "ParallelDynamicStitch", "ResourceGather", "ScatterNd", "Slice",
-    "StridedSlice", "StridedSliceGrad", "TensorScatterAdd", "TensorScatterMax",
+    "InplaceUpdate", "ParallelDynamicStitch", "ResourceGather", "ResourceGatherNd", "ScatterNd",
+    "Slice", "StridedSlice", "StridedSliceGrad", "TensorScatterAdd", "TensorScatterMax",
     "TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "TensorStridedSliceUpdate",
     "Where",
 ]  # fmt: skip
@@ -64,6 +64,11 @@ def ResourceGather(
 def GatherNd(params: Array, indices: Array) -> Array:
     """The slices at tuples of indices."""
     return na.gather_nd(params, indices)
+
+
+def ResourceGatherNd(resource: Array, indices: Array, dtype: DType) -> Array:
+    """The slices of a variable at tuples of indices."""
+    return na.gather_nd(resource, indices)
 
 
 def ScatterNd(indices: Array, updates: Array, shape: Ints) -> Array:
