@@ -45,6 +45,7 @@ def reasons() -> dict[str, dict[str, str]]:
         test_tensorflow_linalg,
         test_tensorflow_nn,
         test_tensorflow_random,
+        test_tensorflow_sparse,
         test_tensorflow_top_level,
     )
     from tests.frontends.tensorflow_expressions import public_names
@@ -61,6 +62,7 @@ def reasons() -> dict[str, dict[str, str]]:
         "linalg": dict.fromkeys(test_tensorflow_linalg.MISSING, "a class of matrices"),
         "image": test_tensorflow_image.MISSING,
         "random": test_tensorflow_random.MISSING,
+        "sparse": test_tensorflow_sparse.MISSING,
         "random.experimental": test_tensorflow_random.MISSING,
         "quantization": dict.fromkeys(
             test_tensorflow_integers.MISSING, "dtypes of quantized numbers"

@@ -34,6 +34,7 @@ _MODULES = {
         ".linalg": "tf.linalg",
         ".signal": "tf.signal",
         ".image": "tf.image",
+        ".sparse": "tf.sparse",
     },
 }
 

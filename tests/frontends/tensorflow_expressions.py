@@ -53,6 +53,8 @@ def inputs() -> dict[str, np.ndarray]:
         "l": np.asarray([3, 2], "int32"),
         "s": np.asarray([3, 100, -7], "int8"),
         "u": np.asarray([7, 200, 0, 33], "uint8"),
+        "at": np.asarray([[0, 0], [0, 2], [1, 1], [2, 0]], "int64"),
+        "at2": np.asarray([[0, 0], [1, 1], [1, 2], [2, 1]], "int64"),
         "philox_key": np.asarray([2**60 + 5], "uint64"),
         "philox_counter": np.asarray([2**64 - 1, 2**40 + 3], "uint64"),
     }
@@ -95,8 +97,19 @@ def used(expression: str) -> list[str]:
 def expected(expression: str, space: Any) -> list[np.ndarray | Any]:
     """TensorFlow's results."""
     arrays = {name: tf.constant(INPUTS[name]) for name in used(expression)}
-    found = leaves(evaluate(expression, space, arrays))
+    found = _leaves(evaluate(expression, space, arrays))
     return [np.asarray(x) if isinstance(x, tf.Tensor) else x for x in found]
+
+
+def _leaves(value: Any) -> list[Any]:
+    """The results in order; of sparse tensors their three arrays."""
+    if isinstance(value, (list, tuple)):
+        return [leaf for item in value for leaf in _leaves(item)]
+    if isinstance(value, tf.SparseTensor):
+        return [value.indices, value.values, value.dense_shape]
+    if isinstance(value, tf.IndexedSlices):
+        return [value.values, value.indices, value.dense_shape]
+    return [value]
 
 
 @cache
@@ -107,7 +120,7 @@ def expected_gradients(expression: str, space: Any) -> list[np.ndarray]:
     with tf.GradientTape() as tape:
         for x in floats:
             tape.watch(x)
-        results = filter(is_inexact, leaves(evaluate(expression, space, arrays)))
+        results = filter(is_inexact, _leaves(evaluate(expression, space, arrays)))
         parts = [tf.reduce_sum(tf.math.real(x) * weights(x.shape)) for x in results]
         loss = tf.add_n(parts)
     zeros = tf.UnconnectedGradients.ZERO

@@ -105,7 +105,8 @@ def test_rows_for_sparse_ids(combiner: str, backend: str) -> None:
     indices = np.asarray([[0, 0], [0, 2], [2, 1]])
     ids, weights = np.asarray([2, 0, 1]), np.asarray([0.5, 2.0, -1.0], "float32")
     theirs = [tf.SparseTensor(indices, values, (4, 3)) for values in (ids, weights)]
-    ours = [_Sparse(backend, indices, values, (4, 3)) for values in (ids, weights)]
+    places, shape = on(backend, indices), on(backend, np.asarray((4, 3)))
+    ours = [frontend.SparseTensor(places, on(backend, x), shape) for x in (ids, weights)]
     for weighted in (False, True):
         for name in ("embedding_lookup_sparse", "safe_embedding_lookup_sparse"):
             arguments = {"combiner": combiner}
@@ -118,12 +119,6 @@ def test_rows_for_sparse_ids(combiner: str, backend: str) -> None:
                 on(backend, table), ours[0], ours[1] if weighted else None, **arguments
             )
             np.testing.assert_allclose(host(found), want, rtol=1e-6)
-
-
-class _Sparse:
-    def __init__(self, backend: str, indices: Any, values: Any, shape: Any) -> None:
-        self.indices, self.values = on(backend, indices), on(backend, values)
-        self.dense_shape = on(backend, np.asarray(shape))
 
 
 def test_dropout_keeps_the_mean_and_shares_the_mask(backend: str) -> None:

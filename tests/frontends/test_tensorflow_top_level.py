@@ -73,7 +73,7 @@ STATE, GRAPH, HOST = "state and devices", "graphs and tracing", "calls Python or
 PRIVATE = "an operation, as tf.raw_ops"
 MISSING = {
     "": {
-        **dict.fromkeys(["SparseTensor", "SparseTensorSpec", "IndexedSlices", "IndexedSlicesSpec"], SPARSE),
+        **dict.fromkeys(["SparseTensorSpec", "IndexedSlicesSpec"], SPARSE),
         **dict.fromkeys(["RaggedTensor", "RaggedTensorSpec", "ragged_fill_empty_rows", "ragged_fill_empty_rows_grad"], RAGGED),
         **dict.fromkeys(["as_string", "string", "fingerprint", "edit_distance"], TEXT),
         **dict.fromkeys(["CriticalSection", "DeviceSpec", "Variable", "VariableAggregation", "VariableSynchronization",

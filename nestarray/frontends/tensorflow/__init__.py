@@ -30,6 +30,7 @@ from nestarray.frontends.tensorflow import quantization as quantization
 from nestarray.frontends.tensorflow import random as random
 from nestarray.frontends.tensorflow import raw_ops as raw_ops
 from nestarray.frontends.tensorflow import signal as signal
+from nestarray.frontends.tensorflow import sparse as sparse
 from nestarray.frontends.tensorflow.aliases import *
 from nestarray.frontends.tensorflow.assertions import *
 from nestarray.frontends.tensorflow.blocks import *
@@ -56,4 +57,5 @@ _public_namespace(
     "random",
     "raw_ops",
     "signal",
+    "sparse",
 )

@@ -77,9 +77,11 @@ from nestarray.frontends.tensorflow.math import (
     tanh,
     truediv,
 )
+from nestarray.frontends.tensorflow.sparse import SparseTensor
 
 __all__ = [
     "DType",
+    "SparseTensor",
     "abs",
     "acos",
     "acosh",

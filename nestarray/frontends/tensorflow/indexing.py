@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
@@ -22,10 +22,18 @@ from nestarray.frontends.tensorflow.conversion import tensor as _tensor
 from nestarray.typing import Array
 
 __all__ = [
-    "boolean_mask", "dynamic_partition", "dynamic_stitch", "gather", "gather_nd", "scatter_nd",
+    "IndexedSlices", "boolean_mask", "dynamic_partition", "dynamic_stitch", "gather", "gather_nd", "scatter_nd",
     "slice", "strided_slice", "tensor_scatter_nd_add", "tensor_scatter_nd_max",
     "tensor_scatter_nd_min", "tensor_scatter_nd_sub", "tensor_scatter_nd_update", "where",
 ]  # fmt: skip
+
+
+class IndexedSlices(NamedTuple):
+    """Some slices along the first axis of a tensor."""
+
+    values: Any
+    indices: Any
+    dense_shape: Any = None
 
 
 def gather(

@@ -19,3 +19,4 @@ from nestarray.frontends.tensorflow.raw_ops.quantization import *
 from nestarray.frontends.tensorflow.raw_ops.reduction import *
 from nestarray.frontends.tensorflow.raw_ops.sampling import *
 from nestarray.frontends.tensorflow.raw_ops.shaping import *
+from nestarray.frontends.tensorflow.raw_ops.sparse import *
