@@ -10,6 +10,7 @@ from nestarray.errors.unknown_names import suggest_names
 
 __all__ = [
     "ArgumentError",
+    "AssumptionError",
     "ConversionError",
     "DtypeError",
     "ImmutableError",
@@ -40,6 +41,10 @@ class MissingFrameworkError(NestarrayError, ImportError):
 
 class MixedBackendError(NestarrayError, TypeError):
     """A call received arrays of two frameworks."""
+
+
+class AssumptionError(NestarrayError, ValueError):
+    """A value decided the course of recorded code, and the arguments of a call give another one."""
 
 
 class ArgumentError(NestarrayError, TypeError):

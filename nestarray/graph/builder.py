@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from nestarray import dtypes
 from nestarray.container import Container
+from nestarray.graph.assumptions import Assumption
 from nestarray.graph.binding import argument_names, name_inputs
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.graph import Graph, SourceNames
@@ -219,15 +220,18 @@ class GraphBuilder:
 
     # -- the graph -------------------------------------------------------------------------
 
-    def program(self, output: Any, updates: Mapping[str, Node]) -> dict[str, Any]:
+    def program(
+        self, output: Any, updates: Mapping[str, Node], assumptions: Sequence[Assumption] = ()
+    ) -> dict[str, Any]:
         """The fields of a Graph that calls decide: its nodes, results and constants."""
-        nodes = live_nodes(self._scopes[0], output, updates)
+        nodes = live_nodes(self._scopes[0], (output, updates, assumptions))
         known = self.values["constants"]
         used = {n.path: known[n.path] for n in nodes if n.source == "constants"}
         return {
             "nodes": nodes,
             "output": output,
             "state_updates": dict(updates),
+            "assumptions": tuple(assumptions),
             "constants": Container.from_flat_dict(used),
         }
 
@@ -237,6 +241,7 @@ class GraphBuilder:
         updates: Mapping[str, Node] | None = None,
         source: Any = None,
         sizes: Sizes | None = None,
+        assumptions: Sequence[Assumption] = (),
         **fields: Any,
     ) -> Graph:
         """The graph.
@@ -246,13 +251,14 @@ class GraphBuilder:
             updates: path in the state → Node of its new value.
             source: the `Source` that `Graph.verify` compares with.
             sizes: the names of open sizes.
+            assumptions: the values that the source's code read.
             **fields: further fields of `Graph`, such as `source_names`.
         """
         given = {
             "v": Container.from_flat_dict(self.values["v"]),
             "s": Container.from_flat_dict(self.values["s"]),
             "source_names": SourceNames(),
-            **self.program(output, updates or {}),
+            **self.program(output, updates or {}, assumptions),
             **fields,
         }
         return Graph(

@@ -55,6 +55,8 @@ class GraphReport(HasSections):
             ``to_backend(…, float64="float32")`` changes.
         idioms: op → number of its calls that replace several calls of the source.
         dropped: calls of the source that the graph leaves out: they print, and return nothing.
+        assumptions: the values of arrays on which the course of the recorded code depended, with
+            their lines; calls check them unless traced with ``guards="ignore"``.
         flops: additions and multiplications of matrix products, attention and convolutions
             in one call; None if sizes are open, or values decide how often a loop
             runs. Of a choice, the longest branch.
@@ -74,6 +76,7 @@ class GraphReport(HasSections):
     float64: list[str]
     idioms: dict[str, int]
     dropped: list[str]
+    assumptions: list[str]
     flops: int | None
 
     def _heading(self) -> str:
@@ -96,6 +99,7 @@ class GraphReport(HasSections):
             notes.append(f"float64: {listed(self.float64)}")
         if self.dropped:
             notes.append(f"dropped: {listed(self.dropped)}")
+        notes += [f"assumption: {each}" for each in self.assumptions]
         return notes
 
     def __str__(self) -> str:
@@ -145,6 +149,7 @@ def report(graph: Graph) -> GraphReport:
         float64=[where_of(node) for node in wide_calls(graph)],
         idioms=dict(Counter(idiom_of(node) for node in calls if idiom_of(node))),
         dropped=list(graph.dropped),
+        assumptions=[str(each) for each in graph.assumptions],
         flops=_flops(graph.calls),
     )
 

@@ -145,8 +145,7 @@ def _with_local_variables(graph: Graph) -> tuple[Graph, list[str], dict[str, Any
     taken = names_of(graph.nodes)
     places: dict[tuple[str, str], Node] = {}
     local: dict[Node, Node] = {}
-    nest = (graph.output, list(graph.state_updates.values()))
-    used = iter_nodes(([(node.args, node.kwargs) for node in graph.calls], nest))
+    used = iter_nodes(([(node.args, node.kwargs) for node in graph.calls], graph.results))
     for node in used:
         place = node.source, node.path
         if node.source not in ("v", "s", "constants"):
@@ -265,7 +264,7 @@ def _value(value: Any, namespace: str = "na") -> str:
 
 def last_uses(graph: Graph) -> dict[Node, list[Node]]:
     """For each call, the calls whose values nothing after it reads."""
-    kept = {*iter_nodes(graph.output), *graph.state_updates.values()}
+    kept = {*iter_nodes((graph.output, graph.state_updates))}
     last: dict[Node, Node] = {}
     for node in graph.calls:
         last[node] = node

@@ -22,6 +22,7 @@ from nestarray.dispatch import OPS
 from nestarray.dtypes import DType
 from nestarray.errors import ConversionError, NestarrayError, StorageError
 from nestarray.frontends import registry
+from nestarray.graph.assumptions import Assumption
 from nestarray.graph.codegen import SYMBOLS, is_reserved
 from nestarray.graph.graph import Graph, SourceNames, method
 from nestarray.graph.node import Aval, Body, Node
@@ -217,6 +218,7 @@ class _Encoder:
                 "modules": self.value(graph.source_names.modules),
             },
             "dropped": list(graph.dropped),
+            "assumptions": [self.value(tuple(each)) for each in graph.assumptions],
         }
 
     def node(self, node: Node) -> dict[str, Any]:
@@ -324,7 +326,15 @@ class _Decoder:
                 self.value(names.get("modules", {"mapping": []})),
             ),
             "dropped": tuple(map(_text, document.get("dropped", []))),
+            "assumptions": tuple(map(self.assumption, document.get("assumptions", []))),
         }
+
+    def assumption(self, found: Any) -> Assumption:
+        """A value that the source's code read."""
+        use, value, line, text, node = self.value(found)
+        if node is not None and not isinstance(node, Node):
+            raise ValueError("an assumption of no node")
+        return Assumption(_text(use), value, _text(line), _text(text), node)
 
     def node(self, found: dict[str, Any]) -> Node:
         """One node, known by its number from now on."""

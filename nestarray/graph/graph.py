@@ -25,7 +25,9 @@ from nestarray.dynamo import compile_time_constant, is_compiling
 from nestarray.errors import ArgumentError, DtypeError, NestarrayError, UnsupportedError
 from nestarray.errors.text import counted
 from nestarray.errors.unknown_names import hint, unknown_attribute
+from nestarray.graph import assumptions as assumed
 from nestarray.graph import codegen
+from nestarray.graph.assumptions import Assumption
 from nestarray.graph.binding import (
     bind_arguments,
     bind_variables,
@@ -83,6 +85,8 @@ class Graph:
         source_names: the names of variables in the source's own files.
         dropped: the calls of the source without effect on its results, such as ``debug_print``,
             with their places.
+        assumptions: the values of arrays that decided the course of recorded code; calls check
+            those that have a node.
     """
 
     name: str
@@ -99,6 +103,7 @@ class Graph:
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     source_names: SourceNames = dataclasses.field(default_factory=SourceNames)
     dropped: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
 
     if TYPE_CHECKING:  # the methods of other files, see `method`
         from nestarray.exporters.export import export as export
@@ -159,6 +164,8 @@ class Graph:
             ShapeError: the shape of an argument differs from the trace, or open sizes do not fit.
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
+            AssumptionError: a value on which the course of the recorded code depended differs from
+                the trace. Inside a program that a compiler traces there is no check.
         """
         if is_compiling():
             look_up(self)
@@ -167,12 +174,15 @@ class Graph:
         if self.sizes.ranges and any(map(has_unknown_size, inputs)):
             program = self._for_unknown_sizes
             constants = program.constants
+        elif not is_compiling():
+            program = self._guarded
         try:
             with self.running():
-                return program._positional(inputs, v, s, constants, key)
+                result = program._positional(inputs, v, s, constants, key)
         except Exception:
             check_variables(self, v, s)
             raise
+        return result if program is not self._guarded else self._checked(result)
 
     @contextlib.contextmanager
     def running(self) -> Iterator[None]:
@@ -222,6 +232,25 @@ class Graph:
         """
         with backends.core(self.backend).outside_of_traces():
             return self.lower()
+
+    @property
+    def results(self) -> tuple[Any, dict[str, Node], tuple[Assumption, ...]]:
+        """All nodes that something outside of the program reads: output, new state, assumptions."""
+        return self.output, self.state_updates, self.assumptions
+
+    @cached_property
+    def _guarded(self) -> Graph:
+        """The graph that also returns the values of the assumptions; itself if it checks none."""
+        nodes = [each.node for each in self.assumptions if each.node is not None]
+        return self.replace(output=(self.output, nodes), assumptions=()) if nodes else self
+
+    def _checked(self, result: Any) -> Any:
+        """The result of the graph from that of `_guarded`."""
+        if self._guarded is self:
+            return result
+        (output, values), *state = result if self.returns_state else (result,)
+        assumed.check(self, values)
+        return (output, *state) if self.returns_state else output
 
     @cached_property
     def function(self) -> Callable[..., Any]:
@@ -353,6 +382,7 @@ class Graph:
 
         Raises:
             ArgumentError: `new_shapes` is unknown.
+            AssumptionError: of a call, see that of the graph.
             UnsupportedError: of a call, where values decide a size (``x[x > 0]``), which JAX's
                 compiler and ours for PyTorch must know. The graph itself runs, and TensorFlow
                 compiles it.
@@ -369,7 +399,7 @@ class Graph:
             )
         if self.backend == "numpy":
             return self
-        compiled = jit(self._positional, **options)
+        compiled = jit(self._guarded._positional, **options)
         first: dict[str, int] = {}
         is_compiled = False
 
@@ -389,11 +419,11 @@ class Graph:
             try:
                 with self.running():
                     if is_compiled or is_compiling():
-                        return compiled(*values)
+                        return self._checked(compiled(*values))
                     with progress(f"compile {self.name} for {self.backend}"):
                         result = compiled(*values)
                     is_compiled = True
-                    return result
+                    return self._checked(result)
             except Exception as error:
                 place = self.sized_by_values
                 if place is None or isinstance(error, NestarrayError):
@@ -476,7 +506,7 @@ class Graph:
 @compile_time_constant
 def look_up(graph: Graph) -> None:
     """Compute the cached properties that a call reads; torch.compile cannot compute them."""
-    for name in ("_positional", "abstract", "function", "inputs", "needs_key"):
+    for name in ("_guarded", "_positional", "abstract", "function", "inputs", "needs_key"):
         getattr(graph, name)
 
 

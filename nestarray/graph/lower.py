@@ -90,7 +90,8 @@ def lower(graph: Graph) -> Graph:
     recorder.is_open = False
     output = map_nodes(lambda node: _stand_in(recorder, values[node]), graph.output)
     updates = {path: values[node]._node for path, node in graph.state_updates.items()}
-    lowered = here.replace(**recorder.builder.program(output, updates))
+    assumptions = map_nodes(lambda node: _stand_in(recorder, values[node]), graph.assumptions)
+    lowered = here.replace(**recorder.builder.program(output, updates, assumptions))
     lowered = lowered.replace(
         backend=graph.backend,
         v=graph.v,

@@ -206,10 +206,10 @@ def iter_nodes(value: Any) -> Iterator[Node]:
         yield from iter_nodes((value.start, value.stop, value.step))
 
 
-def live_nodes(nodes: Iterable[Node], output: Any, updates: Mapping[str, Node]) -> list[Node]:
-    """All arguments and variables, and the calls, constants and keys that something returned uses."""
+def live_nodes(nodes: Iterable[Node], results: Any) -> list[Node]:
+    """All arguments and variables, and the calls, constants and keys that a nest of results uses."""
     nodes = list(nodes)
-    live = reached(nodes, (output, updates))
+    live = reached(nodes, results)
     kept = [n for n in nodes if n in live or n.source in ("x", "v", "s")]
     return [*(n for n in kept if n.kind == "input"), *(n for n in kept if n.kind == "call")]
 

@@ -119,7 +119,8 @@ def in_dtypes(graph: Graph, changes: Mapping[DType, DType]) -> Graph:
         nodes=nodes,
         signature=change.nest(graph.signature),
         output=change.nest(graph.output),
-        state_updates={path: change.new[node] for path, node in graph.state_updates.items()},
+        state_updates=change.nest(graph.state_updates),
+        assumptions=change.nest(graph.assumptions),
         reference=derived_source(graph),
         **variables,
     )

@@ -26,6 +26,7 @@ class Request:
         train: whether to trace the training behaviour.
         sizes: the sizes of the inputs to leave open.
         islands: whether unsupported operations may stay in the source's framework.
+        guards: ``"raise"`` or ``"ignore"``: whether calls check values that recorded code has read.
     """
 
     source: Any
@@ -34,6 +35,7 @@ class Request:
     train: bool = False
     sizes: SizeSpec = field(default_factory=SizeSpec)
     islands: bool = False
+    guards: str = "raise"
 
     @property
     def name(self) -> str:

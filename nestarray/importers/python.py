@@ -16,7 +16,14 @@ from nestarray.graph.execution import Override, Steps, identity, result_of, step
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.control_flow import ControlFlow
-from nestarray.graph.record.recorder import Recorder, Traced, line_of
+from nestarray.graph.record.native_calls import tensorflow_dispatched
+from nestarray.graph.record.recorder import (
+    Recorder,
+    Traced,
+    is_tensorflow_call,
+    library_of,
+    line_of,
+)
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_of
 from nestarray.importers.protocol import Imported, Request
@@ -53,7 +60,7 @@ class PythonImporter:
         elif request.train:
             raise protocol.training_of_function()
         graph = trace_python(
-            PythonSource(source, request.args, kwargs, train=request.train, key=key)
+            PythonSource(source, request.args, kwargs, train=request.train, key=key), request.guards
         )
         arrays = [(n.aval.dtype, str(Place(n.module, n.line))) for n in graph.nodes if n.aval]
         return Imported(graph.name, operations_of(graph), graph, arrays)
@@ -158,13 +165,14 @@ class PythonSource:
         return None
 
 
-def trace_python(source: PythonSource) -> Graph:
+def trace_python(source: PythonSource, guards: str) -> Graph:
     """The Graph of a function, or of a `nestarray.nn.Module`.
 
     Args:
         source: the code, and the example that it is recorded with.
+        guards: see `trace_graph`.
     """
-    recorder = Recorder(source.name, source.backend, train=source.train)
+    recorder = Recorder(source.name, source.backend, train=source.train, guards=guards)
     builder = recorder.builder
     leaves, structure = tree.flatten((source.args, source.kwargs))
     inputs = [recorder.argument(x) if is_array(x) else x for x in leaves]
@@ -177,7 +185,7 @@ def trace_python(source: PythonSource) -> Graph:
     v, s = variables("v", source.v), variables("s", source.s)
     key = None if source.key is None else recorder.key(source.key)
     try:
-        with recording(ControlFlow(recorder)):
+        with recording(ControlFlow(recorder)), tensorflow_dispatched(is_tensorflow_call):
             result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
         output = map_leaves(lambda x: recorder.node_of(x, "output"), plain(result))
         new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
@@ -188,14 +196,15 @@ def trace_python(source: PythonSource) -> Graph:
     finally:
         recorder.is_open = False
     updates = {path: node for path, node in new.items() if node is not s[path]._node}
-    graph = builder.finish(output, updates, source, v=source.v, s=source.s)
+    graph = recorder.finish(output, updates, source, v=source.v, s=source.s)
     return graph.replace(constants=graph.constants.to_backend(source.backend))
 
 
 def _foreign_call(source: PythonSource, error: TypeError) -> ConversionError:
-    frames = [f for f, _ in traceback.walk_tb(error.__traceback__)]
+    frames = [f for f, _ in traceback.walk_tb(error.__traceback__)][::-1]
+    library = library_of(frames) or "another library"
     return ConversionError(
-        f"trace_graph: {source.name}: {line_of(reversed(frames))}: a function of another library "
+        f"trace_graph: {source.name}: {line_of(frames)}: a function of {library} "
         f"was called on a traced array; use the function of na that does the same, or give the "
         f"example as arrays of that library, which then traces the function ({error})"
     )

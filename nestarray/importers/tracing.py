@@ -23,6 +23,7 @@ def trace_graph(
     train: bool = False,
     dynamic: Any = None,
     islands: bool = False,
+    guards: str = "raise",
     float64: str | None = None,
     **kwargs: Any,
 ) -> Graph:
@@ -45,8 +46,7 @@ def trace_graph(
             that uses TensorFlow as concrete functions; of a SavedModel, ``signature=`` names one.
             A function or method of NumPy arrays, whose code uses NumPy, runs once on recording
             arrays: views, writes into arrays and loops become calls of the graph. ``v=model`` makes
-            the floating arrays among the attributes of an object its variables. A warning lists
-            the lines whose course depends on values of arrays.
+            the floating arrays among the attributes of an object its variables.
             The source is not changed; the graph shares the memory of its variables.
         *args, **kwargs: example inputs, as ``source(*args, **kwargs)`` takes them. An argument
             with the name of a setting is passed by position or with an underscore: ``train_=x``
@@ -65,6 +65,10 @@ def trace_graph(
         islands: run unsupported operations, such as ``torch.library.custom_op`` and Pallas
             kernels, in the framework of the source on any backend (`nestarray.graph.island`), with
             their gradients. `nestarray.check` lists them. ``jax.pure_callback`` always is one.
+        guards: recorded code (of `na` and NumPy) may read values, as in ``if x > 0`` and ``float(x)``.
+            The graph holds what the code did for the example, and ``graph.report()`` lists these
+            assumptions. ``"raise"``: a call whose arguments give other values raises an
+            AssumptionError that names the line; ``"ignore"``: calls do not check them.
         float64: ``"float32"`` computes float64 in float32, for JAX without x64; see
             `Graph.to_backend`.
 
@@ -75,8 +79,8 @@ def trace_graph(
     Raises:
         ArgumentError: `source` has another type or does not accept the example, the example has
             no array, or `train` is given for a function.
-        ConversionError: torch cannot export the module, the code needs the value of an array, or
-            the model needs a size of `dynamic` as a constant.
+        ConversionError: torch cannot export the module, the code needs the value of an array where
+            it has many, or the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.
         MissingOpError: the module uses operations without a frontend function; lists all.
 
@@ -99,7 +103,9 @@ def trace_graph(
         >>> graph(torch.ones(7, 2)).shape
         torch.Size([7, 3])
     """
-    request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands)
+    if guards not in ("raise", "ignore"):
+        raise ArgumentError(f"trace_graph: guards: got {guards!r}, expected 'raise' or 'ignore'")
+    request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands, guards)
     importer = select_importer(request)
     with progress(f"trace {request.name}"):
         imported = importer.read(request)
@@ -164,7 +170,7 @@ def _keywords(
         signature = signature.replace(return_annotation=inspect.Signature.empty)
         settings = [
             n
-            for n in ("train", "dynamic", "islands", "float64", "target")
+            for n in ("train", "dynamic", "islands", "guards", "float64", "target")
             if n in signature.parameters
         ]
         hint = f", and {settings[0]!r} as {settings[0]}_=" if settings else ""

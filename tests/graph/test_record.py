@@ -7,11 +7,12 @@ import pickle
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tensorflow as tf
 import torch
 
 import nestarray as na
 from nestarray import errors, nn
-from tests.arrays import on
+from tests.arrays import host, on
 from tests.graph.networks import ConvNet
 
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
@@ -156,15 +157,13 @@ VALUES = "the code needs the values of an array"
 @pytest.mark.parametrize(
     ("fn", "error", "text"),
     [
-        (lambda x: x if na.sum(x) > 0 else -x, errors.ConversionError, VALUES),
-        (lambda x: [1, 2][na.argmax(x, axis=None)], errors.ConversionError, VALUES),
-        (lambda x: float(na.sum(x)), errors.ConversionError, VALUES),
         (lambda x: X[na.abs(x)], errors.ConversionError, VALUES),
-        (lambda x: np.asarray(na.abs(x)), errors.ConversionError, VALUES),
-        (lambda x: np.sin(na.abs(x)), errors.ConversionError, "a function of another library"),
+        (lambda x: na.fori_loop(0, 2, lambda i, c: c if na.sum(c) > 0 else -c, x),
+         errors.ConversionError, VALUES),
+        (lambda x: x if x > 0 else -x, ValueError, "truth value of an array"),
         (lambda x: torch.sin(x), errors.ConversionError, "a function of another library"),
         (lambda x: jnp.sin(x), errors.ConversionError, "a function of another library"),
-        (lambda x: na.abs(x).sum(), AttributeError, r"no attribute 'sum'; use na\.sum\(x, \.\.\.\)"),
+        (lambda x: na.abs(x).relu(), AttributeError, r"no attribute 'relu'; use na\.relu\(x, \.\.\.\)"),
         (lambda x: object(), errors.ConversionError, "output: got object, which a graph cannot"),
         (lambda x: na.grad(na.sum)(x), errors.UnsupportedError, "derivatives cannot be recorded"),
     ],
@@ -176,7 +175,58 @@ def test_what_cannot_be_recorded_says_what_to_do(fn, error, text):
 
 def test_errors_name_the_line_of_the_code():
     with pytest.raises(errors.ConversionError, match=r"trace_graph: test_record\.py:\d+: the code"):
-        na.trace_graph(lambda x: bool(na.any(x > 0)), X)
+        na.trace_graph(lambda x: np.asarray(na.any(x > 0)), on("torch", X))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_values_that_code_reads_are_assumptions(backend):
+    def fn(x):
+        y = x if na.sum(x) > 0 else -x
+        return y * float(na.max(x)) * [1, 2][int(na.argmax(x, axis=None)) > 3]
+
+    x = on(backend, X)
+    graph = na.trace_graph(fn, x)
+    assert [each.use for each in graph.assumptions] == ["bool", "float", "int"]
+    assert graph.assumptions[0].text == "y = x if na.sum(x) > 0 else -x"
+    np.testing.assert_array_equal(host(graph(x)), host(fn(x)))
+    with pytest.raises(errors.AssumptionError, match=r"test_record.py:\d+: `y = x if na.sum"):
+        graph(x - 10)
+
+
+class Mixed(nn.Module):
+    """A layer, and functions and methods of the framework."""
+
+    def __init__(self, function) -> None:
+        self.layer, self.function = nn.Linear(3, 2), function
+
+    def forward(self, x):
+        return self.function(self.layer(x))
+
+
+NATIVE = {
+    "numpy": lambda y: np.maximum(np.sin(y), 0.1) + y.sum(axis=-1, keepdims=True) * np.ones(2, "f4"),
+    "torch": lambda y: torch.nn.functional.relu(torch.sin(y)).view(-1) + torch.ones(4) * y.sum(dim=0)[0],
+    "tensorflow": lambda y: tf.concat([tf.nn.relu(tf.sin(y)), tf.constant([[1.0, 1.0]]) * y], 0),
+    "jax": lambda y: y.sum(axis=-1, keepdims=True) + y.astype("float32"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", NATIVE)
+def test_native_calls_in_modules_of_na_are_recorded(backend):
+    model = Mixed(NATIVE[backend]).init(na.random.key(0, backend=backend))
+    graph = na.trace_graph(model, on(backend, X))
+    assert {node.target_name.partition(".")[0] for node in graph.calls} == {"na"}
+    graph.verify().raise_if_failed()
+    moved = graph.to_backend("torch")
+    np.testing.assert_allclose(
+        host(moved(on("torch", X + 1))), host(model(on(backend, X + 1))), rtol=1e-5
+    )
+
+
+def test_layers_of_torch_in_modules_of_na_are_refused():
+    model = Mixed(torch.nn.Linear(2, 2)).init(na.random.key(0, backend="torch"))
+    with pytest.raises(errors.ConversionError, match=r"parameters would be constants; .*to_module"):
+        na.trace_graph(model, on("torch", X))
 
 
 def test_index_of_a_traced_array_into_a_constant(backend):
@@ -195,7 +245,7 @@ def test_writing_into_an_array_names_setitem():
         return x
 
     with pytest.raises(errors.ImmutableError, match=r"use x = na\.setitem\(x, index, value\)"):
-        na.trace_graph(fn, X)
+        na.trace_graph(fn, on("torch", X))
 
 
 def test_arrays_of_an_ended_recording_are_refused():

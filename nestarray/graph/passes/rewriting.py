@@ -131,9 +131,9 @@ class Writer:
             drop_unused: leave out variables too that were used and are not any more.
         """
         graph = self.graph
-        output = substituted(graph.output, self.stands_for)
-        updates = {p: substituted(n, self.stands_for) for p, n in graph.state_updates.items()}
-        used: dict[Node, None] = dict.fromkeys(iter_nodes((output, list(updates.values()))))
+        results = substituted(graph.results, self.stands_for)
+        output, updates, assumptions = results
+        used: dict[Node, None] = dict.fromkeys(iter_nodes(results))
         for node in reversed(self.calls):
             if node in used:
                 used.update(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
@@ -158,6 +158,7 @@ class Writer:
             nodes=[*inputs.values(), *(node for node in self.calls if node in used)],
             output=output,
             state_updates=updates,
+            assumptions=assumptions,
             reference=derived_source(graph, is_folded=is_folded),
             **made,
         )
@@ -177,7 +178,7 @@ def place_of(node: Node) -> tuple[str, str]:
 def count_uses(graph: Graph) -> Counter[tuple[str, str]]:
     """How often each value is read, by `place_of`."""
     calls = [(node.args, node.kwargs) for node in graph.calls]
-    read = iter_nodes((calls, graph.output, list(graph.state_updates.values())))
+    read = iter_nodes((calls, graph.results))
     return Counter(map(place_of, read))
 
 

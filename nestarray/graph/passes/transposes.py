@@ -122,7 +122,7 @@ class _Transposer:
                 self.keep(node, base, tuple([before[i] for i in order]))
             elif not self.moved_through(node):
                 self.write(node)
-        for node in iter_nodes((self.graph.output, list(self.graph.state_updates.values()))):
+        for node in iter_nodes(self.graph.results):
             self.plain(node)
         return self.writer.finish()
 

@@ -3,18 +3,20 @@
 The arrays of the example are replaced by `Traced` values: a node of the graph and the example's
 array. `Traced` is one more type of the dispatcher; its handler computes the result on the arrays
 and appends a node. Everything else (shapes, numbers, settings) has its usual value. Code that
-depends on the *values* of an array raises an error. Arrays in closures become constants of the
+reads the *values* of an array gets those of the example, and the graph notes an assumption; in the
+body of a loop, which stands for many values, it raises an error. Arrays in closures become constants of the
 graph; random numbers come from keys that are arguments.
 """
 
 from __future__ import annotations
 
+import linecache
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from inspect import BoundArguments
-from itertools import count
+from itertools import count, dropwhile
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, NoReturn
@@ -28,7 +30,10 @@ from nestarray.errors import (
     ImmutableError,
     UnsupportedError,
 )
+from nestarray.graph import assumptions
+from nestarray.graph.assumptions import Assumption
 from nestarray.graph.builder import GraphBuilder, Place, aval_of, line_name
+from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
     Aval,
     Body,
@@ -38,6 +43,7 @@ from nestarray.graph.node import (
     map_nodes,
     substituted,
 )
+from nestarray.graph.record import native_calls
 from nestarray.nn.module import Module, running_path
 from nestarray.transforms.recording import recording
 
@@ -61,14 +67,15 @@ class Traced:
     """
 
     __slots__ = ("_node", "_recorder", "_value")
-    __array_ufunc__ = None  # so that NumPy's operators leave the call to ours
 
     def __init__(self, value: Any, node: Node, recorder: Recorder) -> None:
         self._value, self._node, self._recorder = value, node, recorder
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of the axes."""
+        """The sizes of the axes; those that values decide become an assumption."""
+        if self._node in self._recorder.sized_by_values:
+            return self._recorder.read(self, "shape")
         return tuple([int(n) for n in self._value.shape])
 
     @property
@@ -124,36 +131,61 @@ class Traced:
             "trace_graph: the code writes into an array; use x = na.setitem(x, index, value)"
         )
 
-    def __getattr__(self, name: str) -> NoReturn:
+    def __getattr__(self, name: str) -> Any:
+        if name in ("item", "tolist"):
+            return lambda: self._recorder.read(self, name)
+        function = None if name.startswith("_") else native_calls.method(self.backend, name)
+        if function is not None:
+            return partial(function, self)
         hint = f"use na.{name}(x, ...)" if name in OPS else "use a function of na"
         raise AttributeError(f"a traced array has no attribute {name!r}; {hint}")
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        function = native_calls.numpy_function(ufunc) if self.backend == "numpy" else None
+        if function is None:
+            return NotImplemented
+        return (function if method == "__call__" else getattr(function, method))(*args, **kwargs)
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        found = native_calls.numpy_function(function) if self.backend == "numpy" else None
+        return NotImplemented if found is None else found(*args, **kwargs)
 
     @classmethod
     def __torch_function__(
         cls, function: Any, types: Any, args: Any = (), kwargs: Any = None
-    ) -> NoReturn:
-        # a TypeError, so that an operator between a tensor and a traced array becomes ours
-        name = getattr(function, "__name__", function)
-        raise TypeError(f"{name}(): got {cls.__name__}, expected a Tensor")
+    ) -> Any:
+        found, kwargs = None, kwargs or {}
+        if any(x.backend == "torch" for x in _traced([*args, kwargs])):
+            found = native_calls.torch_function(function, [args, kwargs])
+        if found is None:
+            # a TypeError, so that an operator between a tensor and a traced array becomes ours
+            name = getattr(function, "__name__", function)
+            raise TypeError(f"{name}(): got {cls.__name__}, expected a Tensor")
+        return found(*args, **kwargs)
 
     def __repr__(self) -> str:
         return f"Traced({self._node.name}: {self._node.aval}, {self.backend})"
 
-    def _needs_values(self, *_: Any, **__: Any) -> NoReturn:
-        library = _calling_library()
-        if library:
-            raise ConversionError(
-                f"trace_graph: {_user_line()}: a function of {library} was called on a traced array "
-                f"({self._node.name}: {self._node.aval}); use the function of na that does the same"
-            )
-        raise ConversionError(
-            f"trace_graph: {_user_line()}: the code needs the values of an array "
-            f"({self._node.name}: {self._node.aval}), which a graph computes later. Write a choice "
-            "by value with na.where; hand arrays to functions of na, not to NumPy or another "
-            "framework; what is a setting of the code pass as a number"
-        )
+    def __bool__(self) -> bool:
+        return self._recorder.read(self, "bool")
 
-    __bool__ = __int__ = __float__ = __complex__ = __index__ = _needs_values
+    def __int__(self) -> int:
+        return self._recorder.read(self, "int")
+
+    def __float__(self) -> float:
+        return self._recorder.read(self, "float")
+
+    def __complex__(self) -> complex:
+        return self._recorder.read(self, "complex")
+
+    def __index__(self) -> int:
+        return self._recorder.read(self, "index")
+
+    def _needs_values(self, *_: Any, **__: Any) -> NoReturn:
+        if _calling_library():  # TensorFlow then asks its dispatchers
+            raise TypeError(f"got {self!r}, expected an array")
+        raise self._recorder.needs_values(self)
+
     __array__ = __dlpack__ = __contains__ = _needs_values
 
 
@@ -180,9 +212,16 @@ class Kept(NamedTuple):
 class Recorder:
     """One recording.
 
+    Args:
+        name, backend, train: of the graph.
+        guards: ``"raise"`` if calls of the graph check the assumptions, ``"ignore"`` if not; None: the
+            arrays have no values that code may read.
+
     Attributes:
         builder: the graph that is being built.
         is_open: whether the code is still running.
+        assumptions: the values that the code has read.
+        sized_by_values: the calls whose sizes depend on values of arrays, such as ``x[x > 0]``.
         of: the call of another graph that is being recorded again; new calls get its place.
         unrecordable: exceptions of code that stays one call when a graph is lowered; the code may
             take a derivative, which only a run determines.
@@ -190,8 +229,13 @@ class Recorder:
 
     unrecordable: tuple[type[Exception], ...] = (UnsupportedError,)
 
-    def __init__(self, name: str, backend: str = "", *, train: bool = False) -> None:
+    def __init__(
+        self, name: str, backend: str = "", *, train: bool = False, guards: str | None = None
+    ) -> None:
         self.name, self.builder = name, GraphBuilder(name, backend, train=train)
+        self.assumptions: list[Assumption] = []
+        self.sized_by_values: set[Node] = set()
+        self._guards = guards
         self.is_open = True
         self.of: Node | None = None
         self._behind: dict[Node, Any] = {}
@@ -201,6 +245,42 @@ class Recorder:
     def nodes(self) -> list[Node]:
         """The nodes of the innermost function that is being recorded."""
         return self.builder.nodes
+
+    def read(self, x: Traced, use: str) -> Any:
+        """The value of an array for code that depends on it, which becomes an assumption.
+
+        Args:
+            x: the array.
+            use: see `Assumption`.
+
+        Raises:
+            ConversionError: the array has many values, or those of no example.
+        """
+        if self._guards is None or self.builder.depth > 1 or not self.is_open:
+            raise self.needs_values(x)
+        value, frame = assumptions.read(use, x._value), _user_frame()
+        line, text = "", ""
+        if frame is not None:
+            line = line_of([frame])
+            text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+        self.assumptions.append(Assumption(use, value, line, text, x._node))
+        return value
+
+    def needs_values(self, x: Traced) -> ConversionError:
+        """The error of code that reads the values of an array and gets none."""
+        return ConversionError(
+            f"trace_graph: {_user_line()}: the code needs the values of an array "
+            f"({x._node.name}: {x._node.aval}), which a graph computes later. Write a choice "
+            "by value with na.where; hand arrays to functions of na, not to NumPy or another "
+            "framework; what is a setting of the code pass as a number"
+        )
+
+    def finish(self, output: Any, updates: Mapping[str, Node], source: Any, **fields: Any) -> Graph:
+        """The graph; see `GraphBuilder.finish`."""
+        found = assumptions.of_inputs(self.assumptions, self.nodes)
+        if self._guards == "ignore":
+            found = tuple([each._replace(node=None) for each in found])
+        return self.builder.finish(output, updates, source, assumptions=found, **fields)
 
     def control_flow(
         self,
@@ -218,6 +298,7 @@ class Recorder:
         def stands_for(x: Any) -> Any:
             if isinstance(x, Body):
                 return x
+            x = _now(x)
             if isinstance(x, Traced):
                 self._behind[x._node] = x._value
             return self.node_of(x, f"{name}: argument")
@@ -340,15 +421,26 @@ class Recorder:
     def _traced(self, result: Any, write: Write, name: str) -> Any:
         """The result of a call as traced values, with the call written if it holds arrays."""
         if is_array(result):
-            return Traced(result, write(name, aval=aval_of(result)), self)
+            node = write(name, aval=aval_of(result))
+            self._note_size(node)
+            return Traced(result, node, self)
         if not isinstance(result, (tuple, list)) or not _holds_array(result):
             return result  # shapes and the like are known now
         node = write(name)
+        self._note_size(node)
         items = [
             self._traced(item, partial(self._item, node, i), f"{name}_{i}")
             for i, item in enumerate(result)
         ]
         return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+
+    def _note_size(self, node: Node) -> None:
+        """Note whether the size of a call's result depends on values."""
+        if self._guards is None or (node.aval is not None and not node.aval.shape):
+            return
+        used = list(iter_nodes((node.args, node.kwargs)))
+        if any(x in self.sized_by_values for x in used) or _is_sized_by_values(node, used):
+            self.sized_by_values.add(node)
 
     def _item(self, of: Node, index: int, name: str, *, aval: Aval | None = None) -> Node:
         return self.builder.item(of, index, name, aval=aval)
@@ -387,6 +479,7 @@ class Recorder:
 
     def node_of(self, value: Any, where: str) -> Any:
         """The Node of an array, or the value itself."""
+        value = _now(value)
         if isinstance(value, Traced):
             if value._recorder is not self:
                 raise ConversionError(
@@ -426,15 +519,28 @@ class Recorder:
         return known
 
 
+#: Ops whose results have sizes that depend on values.
+_SIZED_BY_VALUES = frozenset(
+    ["na.argwhere", "na.nonzero", "na.unique_all", "na.unique_counts",
+     "na.unique_inverse", "na.unique_values"]
+)  # fmt: skip
+
+
+def _is_sized_by_values(node: Node, used: list[Node]) -> bool:
+    if node.target_name == "na.getitem":
+        return any(x.aval is not None and x.aval.dtype is dtypes.bool for x in used[1:])
+    if node.target_name == "na.repeat":
+        return len(used) > 1
+    return node.target_name in _SIZED_BY_VALUES and node.kwargs.get("size") is None
+
+
 _LITERALS = (bool, int, float, complex, str)
 _NOTHING = object()
 
 
 def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The handler of `Traced` in `nestarray.dispatch`."""
-    found: list[Traced] = []
-    map_leaves(lambda x: found.append(x) if isinstance(x, Traced) else None, [*args, kwargs])
-    recorder = found[0]._recorder
+    recorder = _traced([*args, kwargs])[0]._recorder
     if not recorder.is_open:
         raise ConversionError(
             f"{op.name}: got an array of a recording that has ended ({recorder.name}); return what "
@@ -444,6 +550,27 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 INTERPRETERS.append((Traced, _record))
+
+
+def is_tensorflow_call(arguments: Iterable[Any]) -> bool:
+    """Whether code that is recorded, and not an op, calls TensorFlow with a traced tensor."""
+    if not any(isinstance(x, Traced) and x.backend == "tensorflow" for x in arguments):
+        return False
+    frames = dropwhile(lambda frame: _package_of(frame) != "tensorflow", _frames())
+    caller = next(dropwhile(lambda frame: _package_of(frame) == "tensorflow", frames), None)
+    return caller is not None and not caller.f_code.co_filename.startswith(_PACKAGE)
+
+
+def _now(x: Any) -> Any:
+    """The traced value of an array of NumPy code, which can change; other values unchanged."""
+    is_changeable = hasattr(x, "__traced_backend__") and not isinstance(x, Traced)
+    return x._current() if is_changeable else x
+
+
+def _traced(nest: Any) -> list[Traced]:
+    found: list[Traced] = []
+    map_leaves(lambda x: found.append(x) if isinstance(x, Traced) else None, nest)
+    return found
 
 
 def _values(nest: Any) -> Any:
@@ -470,17 +597,28 @@ def _user_line() -> str:
 
 def line_of(frames: Iterable[FrameType]) -> str:
     """``"file.py:12"``, the first of these frames that is not of this library or a framework."""
-    for frame in frames:
-        name = frame.f_code.co_filename
-        if not name.startswith((_PACKAGE, "<")) and _package_of(frame) not in _FRAMEWORKS:
-            return line_name(name, frame.f_lineno)
-    return ""
+    frame = _user_frame(frames)
+    return "" if frame is None else line_name(frame.f_code.co_filename, frame.f_lineno)
+
+
+def _user_frame(frames: Iterable[FrameType] | None = None) -> FrameType | None:
+    """The first of these frames, or of those that run, that is not of this library or a framework."""
+    for frame in _frames() if frames is None else frames:
+        is_own = frame.f_code.co_filename.startswith((_PACKAGE, "<"))
+        if not is_own and _package_of(frame) not in _FRAMEWORKS:
+            return frame
+    return None
 
 
 def _calling_library() -> str:
     """The framework whose Python code the innermost call outside of this library is; else empty."""
-    frames = (frame for frame in _frames() if not frame.f_code.co_filename.startswith(_PACKAGE))
-    package = next(map(_package_of, frames), "")
+    return library_of(_frames())
+
+
+def library_of(frames: Iterable[FrameType]) -> str:
+    """The framework of the first of these frames that is not of this library; else empty."""
+    outside = (frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE))
+    package = next(map(_package_of, outside), "")
     return package if package in _FRAMEWORKS else ""
 
 

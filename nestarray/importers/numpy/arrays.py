@@ -16,6 +16,7 @@ read from it and how to write into it; so a write into a view changes its owner 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -23,9 +24,13 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from nestarray import ops
+from nestarray.dispatch import INTERPRETERS, Op
 from nestarray.errors import ConversionError
 from nestarray.frontends import numpy as frontend
 from nestarray.frontends.numpy.arrays import cast
+from nestarray.graph import assumptions
+from nestarray.graph.node import map_leaves
+from nestarray.graph.record import native_calls
 from nestarray.graph.record.recorder import Traced
 from nestarray.importers.numpy.recording import Recording
 
@@ -70,19 +75,26 @@ class RecordedArray(NDArrayOperatorsMixin):
     def __class__(self) -> type:
         return np.ndarray
 
+    # as of a traced array, for loops and other transformations of `na`
+    __traced_backend__ = "numpy"
+
+    @property
+    def _value(self) -> np.ndarray:
+        return self._example()
+
     # -- values ------------------------------------------------------------------------------
 
     def _memory(self) -> RecordedArray:
         """The array that owns the memory."""
         return self if self._base is None else self._base._memory()
 
-    def _value(self) -> Any:
+    def _current(self) -> Any:
         """The current value."""
         if self._base is not None:
             version = self._memory()._version
             if self._seen != version:
                 assert self._read is not None
-                self._own, self._seen = self._read(self._base._value()), version
+                self._own, self._seen = self._read(self._base._current()), version
         if self._own is None and self._selected is not None:
             self._own = self._recording.compute(ops.getitem, self._selected, {})
         return self._own
@@ -94,12 +106,12 @@ class RecordedArray(NDArrayOperatorsMixin):
             self._version += 1
         else:
             assert self._write is not None
-            self._base._set(self._write(self._base._value(), value))
+            self._base._set(self._write(self._base._current(), value))
             self._own, self._seen = value, self._memory()._version
 
     def _example(self) -> Any:
         """The elements for the arguments of the example."""
-        found = self._value()
+        found = self._current()
         while not isinstance(found, (np.ndarray, np.generic)):
             found = found._value if isinstance(found, Traced) else ops.stop_gradient(found)
         return np.asarray(found)
@@ -118,18 +130,16 @@ class RecordedArray(NDArrayOperatorsMixin):
         )
 
     def _value_for(self, use: str) -> Any:
-        """The elements, for Python code that depends on them; the graph keeps what follows."""
-        self._recording.assume(use, self._example())
-        return self._example()
+        """The value, for Python code that depends on it; see `Assumption`."""
+        value = self._current()
+        if isinstance(value, Traced):
+            return value._recorder.read(value, use)
+        return assumptions.read(use, value)
 
     # -- protocols ---------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        function = getattr(frontend, ufunc.__name__, None)
-        if function is None:
-            raise ConversionError(
-                f"trace_graph: {self._recording.line()}: np.{ufunc.__name__} is not available"
-            )
+        function = self._function(ufunc)
         if method != "__call__":
             function = getattr(function, method)
         elif ufunc.nout == 1 and (mask := _common_mask(args)) is not None:
@@ -144,15 +154,17 @@ class RecordedArray(NDArrayOperatorsMixin):
         view = _VIEWS.get(name)
         if view is not None and type(args[0]) is RecordedArray:
             return view(*args, **kwargs)
-        found: Any = frontend
-        for part in name.split("."):
-            found = getattr(found, part, None)
+        return self._recording.call(self._function(function), args, kwargs)
+
+    def _function(self, function: Any) -> Callable[..., Any]:
+        found = native_calls.numpy_function(function)
         if found is None:
+            module = getattr(function, "__module__", "numpy")
             raise ConversionError(
-                f"trace_graph: {self._recording.line()}: np.{name} is not available; "
+                f"trace_graph: {self._recording.line()}: {module}.{function.__name__} is not available; "
                 "docs/numpy_coverage.md lists the functions"
             )
-        return self._recording.call(found, args, kwargs)
+        return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise ConversionError(
@@ -161,27 +173,30 @@ class RecordedArray(NDArrayOperatorsMixin):
         )
 
     def __bool__(self) -> bool:
-        return bool(self._value_for("bool"))
+        return self._value_for("bool")
 
     def __int__(self) -> int:
-        return int(self._value_for("int"))
+        return self._value_for("int")
 
     def __index__(self) -> int:
-        return self._value_for("index").__index__()
+        return self._value_for("index")
 
     def __float__(self) -> float:
-        return float(self._value_for("float"))
+        return self._value_for("float")
 
     def __complex__(self) -> complex:
-        return complex(self._value_for("complex"))
+        return self._value_for("complex")
 
     def item(self, *args: Any) -> Any:
         """An element as a Python number."""
-        return self._value_for("item").item(*args)
+        if len(args) > 1:
+            return self[args].item()
+        found = self.flat[args[0]] if len(args) == 1 else self
+        return found._value_for("item")
 
     def tolist(self) -> Any:
         """The elements as nested lists."""
-        return self._value_for("tolist").tolist()
+        return self._value_for("tolist")
 
     def __repr__(self) -> str:
         return repr(self._example())
@@ -193,14 +208,15 @@ class RecordedArray(NDArrayOperatorsMixin):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The sizes of the axes."""
-        return self._example().shape
+        """The sizes of the axes; those that values decide become an assumption."""
+        value = self._current()
+        return value.shape if isinstance(value, Traced) else self._example().shape
 
     @shape.setter
     def shape(self, sizes: Any) -> None:
         reshaped = self.reshape(sizes)
         if self._base is None:
-            self._set(reshaped._value())
+            self._set(reshaped._current())
         else:
             raise ConversionError("trace_graph: the shape of a view is set; use reshape")
 
@@ -212,7 +228,7 @@ class RecordedArray(NDArrayOperatorsMixin):
     @property
     def size(self) -> int:
         """The number of elements."""
-        return self._example().size
+        return math.prod(self.shape)
 
     @property
     def dtype(self) -> Any:
@@ -235,7 +251,9 @@ class RecordedArray(NDArrayOperatorsMixin):
         return None if self._base is None else self._memory()
 
     def __len__(self) -> int:
-        return len(self._example())
+        if not self.ndim:
+            raise TypeError("len() of unsized object")
+        return self.shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(len(self))])
@@ -248,7 +266,9 @@ class RecordedArray(NDArrayOperatorsMixin):
     def __getitem__(self, index: Any) -> Any:
         call = self._recording.call
         if _is_mask(index):
-            return RecordedArray(None, self._recording, selected=(self._value(), index._value()))
+            return RecordedArray(
+                None, self._recording, selected=(self._current(), index._current())
+            )
         if not _is_basic(index, self.ndim):
             return call(ops.getitem, (self, index), {})
         read = lambda x: self._recording.compute(ops.getitem, (x, index), {})  # noqa: E731
@@ -263,16 +283,16 @@ class RecordedArray(NDArrayOperatorsMixin):
             return  # x[i] += y has written into the view x[i]
         compute = self._recording.compute
         if _is_mask(index):
-            mask, selected = index._value(), _selection(value)
+            mask, selected = index._current(), _selection(value)
             new = value if selected is None else selected[0]
             if np.ndim(value) == 0 or (selected is not None and selected[1] is mask):
                 new = compute(frontend.asarray, (new,), {"dtype": self.dtype, "like": self})
                 added = (..., *[None] * (self.ndim - index.ndim))
                 mask = compute(ops.getitem, (mask, added), {}) if len(added) > 1 else mask
-                self._set(compute(ops.where, (mask, new, self._value()), {}))
+                self._set(compute(ops.where, (mask, new, self._current()), {}))
                 return
         new = compute(frontend.asarray, (value,), {"dtype": self.dtype})
-        self._set(compute(ops.setitem, (self._value(), index, new), {}))
+        self._set(compute(ops.setitem, (self._current(), index, new), {}))
 
     def _is_element_of(self, base: RecordedArray, index: Any) -> bool:
         """Whether this is the current value of ``base[index]``."""
@@ -282,9 +302,9 @@ class RecordedArray(NDArrayOperatorsMixin):
     # -- methods -----------------------------------------------------------------------------
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or not hasattr(np.ndarray, name) or not hasattr(frontend, name):
+        function = None if name.startswith("_") else native_calls.method("numpy", name)
+        if function is None:
             raise AttributeError(f"an array of recorded NumPy code has no attribute {name!r}")
-        function = getattr(frontend, name)
         return lambda *args, **kwargs: self._recording.call(function, (self, *args), kwargs)
 
     @property
@@ -321,10 +341,10 @@ class RecordedArray(NDArrayOperatorsMixin):
         return self._reshaped(tuple(int(n) for n in sizes))
 
     def _reshaped(self, sizes: tuple[int, ...]) -> RecordedArray:
-        own, compute = self.shape, self._recording.compute
+        compute = self._recording.compute
         return self._view(
             lambda x: compute(ops.reshape, (x, sizes), {}),
-            lambda x, new: compute(ops.reshape, (new, own), {}),
+            lambda x, new: compute(ops.reshape, (new, self.shape), {}),
             True,
         )
 
@@ -369,7 +389,7 @@ class RecordedArray(NDArrayOperatorsMixin):
 
     def copy(self, order: str = "C") -> RecordedArray:
         """A new array with the same elements."""
-        return RecordedArray(self._value(), self._recording)
+        return RecordedArray(self._current(), self._recording)
 
     def fill(self, value: Any) -> None:
         """Write a number into all elements."""
@@ -377,7 +397,7 @@ class RecordedArray(NDArrayOperatorsMixin):
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Sort in place."""
-        self._set(self._recording.compute(frontend.sort, (self._value(), axis), {}))
+        self._set(self._recording.compute(frontend.sort, (self._current(), axis), {}))
 
     def conj(self) -> Any:
         """The complex conjugate."""
@@ -392,6 +412,17 @@ class RecordedArray(NDArrayOperatorsMixin):
     def dot(self, b: Any, out: Any = None) -> Any:
         """The matrix product."""
         return self._recording.call(frontend.dot, (self, b), {"out": out})
+
+
+def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The handler of `RecordedArray` in `nestarray.dispatch`: NumPy code may call ops of `na`."""
+    found: list[RecordedArray] = []
+    map_leaves(lambda x: found.append(x) if type(x) is RecordedArray else None, [*args, kwargs])
+    return found[0]._recording.call(op.function, args, kwargs)
+
+
+# before traced arrays: the result of both can change
+INTERPRETERS.insert([t for t, _ in INTERPRETERS].index(Traced), (RecordedArray, _record))
 
 
 def _is_mask(index: Any) -> bool:
@@ -414,7 +445,7 @@ def _common_mask(args: tuple[Any, ...]) -> Any:
 def _bincount(x: RecordedArray, weights: Any = None, minlength: int = 0) -> Any:
     length = np.bincount(x._example(), minlength=minlength).size
     if length > minlength:
-        x._value_for("the length of bincount")
+        length = int(x.max()) + 1
     return x._recording.call(_counted, (x, weights, length), {})
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dis
 import inspect
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -26,7 +25,7 @@ from nestarray.importers.selection import Search
 
 
 class NumpyImporter:
-    """Records functions of NumPy arrays whose code uses NumPy and not nestarray."""
+    """Records functions of NumPy arrays whose code uses NumPy, also beside ops of `na`."""
 
     framework = "numpy"
 
@@ -36,7 +35,7 @@ class NumpyImporter:
             return False
         example = (request.args, request.kwargs)
         found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        if found != {"numpy"} or Search(_is_of_nestarray).finds(request.source, example):
+        if found != {"numpy"}:
             return False
         names_numpy = Search(_is_of_numpy, _METHODS).finds(request.source, example)
         return names_numpy or _writes_elements(request.source)
@@ -57,16 +56,7 @@ class NumpyImporter:
         kwargs = dict(request.kwargs)
         owner = kwargs.pop("v", None) if "v" in self.keywords(request.source) else None
         source = NumpySource(request.source, request.args, kwargs, owner)
-        graph = trace_python(source)
-        if source.assumptions:
-            lines = dict.fromkeys(f"{line} ({use})" for line, use, _ in source.assumptions)
-            warnings.warn(
-                f"trace_graph: {source.name}: the code depends on values of arrays, and the graph "
-                f"keeps what it did for the example: {', '.join(lines)}. Write such a choice with "
-                "np.where, na.cond or na.while_loop",
-                UserWarning,
-                stacklevel=4,
-            )
+        graph = trace_python(source, request.guards)
         return Imported(graph.name, operations_of(graph), graph)
 
 
@@ -87,10 +77,6 @@ def _is_of_numpy(value: Any) -> bool:
     return isinstance(value, np.ufunc) or _package(value) == "numpy"
 
 
-def _is_of_nestarray(value: Any) -> bool:
-    return _package(value) == "nestarray"
-
-
 def _package(value: Any) -> str:
     owner = value if callable(value) else type(value)
     return str(getattr(owner, "__module__", "")).partition(".")[0]
@@ -103,9 +89,6 @@ class NumpySource(PythonSource):
         source: the function, or a method.
         args, kwargs: the example.
         owner: the object whose floating arrays are the variables; None without variables.
-
-    Attributes:
-        assumptions: see `Recording`.
     """
 
     def __init__(
@@ -113,7 +96,6 @@ class NumpySource(PythonSource):
     ) -> None:
         super().__init__(source, args, kwargs)
         self._owner = owner
-        self.assumptions: list[tuple[str, str, Any]] = []
         if owner is not None:
             found = {k: x for k, x in vars(owner).items() if _is_variable(x)}
             self.v = Container(found)
@@ -136,9 +118,7 @@ class NumpySource(PythonSource):
             self._variables(v.map(recording.wrapped)),
         ):
             result = self.source(*args, **kwargs)
-        if traced is not None:
-            self.assumptions = recording.assumptions
-        return map_leaves(lambda x: x._value() if type(x) is RecordedArray else x, result), {}
+        return map_leaves(lambda x: x._current() if type(x) is RecordedArray else x, result), {}
 
     @contextlib.contextmanager
     def _variables(self, v: Container) -> Iterator[None]:

@@ -26,28 +26,20 @@ CREATION = (
 
 
 class Recording:
-    """The arrays and the assumptions of one run.
+    """The arrays of one run.
 
     Args:
         array_type: the class of the arrays.
         recorder: writes the graph; None if the code is only run.
-
-    Attributes:
-        assumptions: (line, use, value) of each choice that Python code made by an element.
     """
 
     def __init__(self, array_type: Callable[..., Any], recorder: Recorder | None) -> None:
         self._array_type, self._recorder = array_type, recorder
         self._owners: dict[int, Any] = {}
-        self.assumptions: list[tuple[str, str, Any]] = []
 
     def line(self) -> str:
         """The line of the user's code that is running."""
         return _user_line()
-
-    def assume(self, use: str, value: Any) -> None:
-        """Note that Python code depends on the value of an array."""
-        self.assumptions.append((self.line(), use, value))
 
     def wrapped(self, result: Any) -> Any:
         """A result with recording arrays."""
@@ -76,7 +68,7 @@ class Recording:
     def _unwrapped(self, x: Any) -> Any:
         if type(x) is not self._array_type:
             return x
-        value = x._value()
+        value = x._current()
         self._owners[id(value)] = x
         return value
 

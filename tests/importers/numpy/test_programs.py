@@ -52,10 +52,74 @@ def test_arrays_of_an_object_are_variables(backend: str) -> None:
     assert isinstance(model.w, np.ndarray)
 
 
-def test_choices_by_value_are_reported() -> None:
-    with pytest.warns(UserWarning, match=r"depends on values .*programs.py:\d+ \(bool\)"):
-        graph = na.trace_graph(newton, np.asarray([1.0, 2.0]))
-    np.testing.assert_allclose(graph(np.asarray([1.0, 2.0])), np.cbrt([2.0, 2.0]))
+def _masked(x: Any) -> Any:
+    chosen = x[x > 0.7]
+    return chosen.sum() / len(chosen)
+
+
+def _weighted(x: Any) -> Any:
+    return x * float(x.sum()) * int(x.argmax()) + np.bincount(x.argsort())[-1]
+
+
+ASSUMING = {
+    "bool": (newton, r"`if np.abs\(step\).max\(\) < 1e-10:` read True \(bool\) .* give False"),
+    "shape": (_masked, r"read \(2,\) \(shape\) for the example .* give \(3,\)"),
+    "float": (_weighted, r"programs.py:\d+: `return x \* float.*read 3.5 \(float\).*give 206.0"),
+}
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax", "tensorflow"])
+@pytest.mark.parametrize("use", ASSUMING)
+def test_calls_check_assumptions(use: str, backend: str, tmp_path: Any) -> None:
+    program, message = ASSUMING[use]
+    x, other = np.asarray([0.5, 1.0, 2.0]), np.asarray([5.0, 1.0, 200.0])
+    traced = na.trace_graph(program, x)
+    assert traced.report().assumptions[-1].count(use) == 1
+    traced.save(tmp_path / "graph.npz")
+    graph = na.Graph.load(tmp_path / "graph.npz", backend=backend)
+    ways = [graph, graph.lower(), graph.optimize()]
+    if use != "shape" or backend == "tensorflow":
+        ways.append(graph.compile())
+    for run in ways:
+        np.testing.assert_allclose(host(run(na.to_backend(x, backend))), program(x))
+        with pytest.raises(na.errors.AssumptionError, match=message):
+            run(na.to_backend(other, backend))
+    na.grad(lambda x: na.sum(graph(x)))(na.to_backend(x, backend))
+    with pytest.raises(na.errors.AssumptionError, match=message):
+        na.grad(lambda x: na.sum(graph(x)))(na.to_backend(other, backend))
+    ignoring = na.trace_graph(program, x, guards="ignore").to_backend(backend)
+    assert ignoring.report().assumptions == traced.report().assumptions
+    assert np.isfinite(host(ignoring(na.to_backend(other, backend)))).all()
+
+
+def test_values_of_constants_are_no_assumptions() -> None:
+    def weights(x: Any) -> Any:
+        for i in np.arange(3):
+            x = x * int(i) if np.ones(2).sum() > i else x
+        return x
+
+    assert na.trace_graph(weights, np.ones(3)).assumptions == ()
+
+
+def test_guards_are_checked() -> None:
+    with pytest.raises(na.errors.ArgumentError, match="guards: got 'warn', expected 'raise'"):
+        na.trace_graph(newton, np.ones(2), guards="warn")
+
+
+def _beside_na(x: Any) -> Any:
+    z = np.zeros(3)
+    z[1:] += na.relu(x)[:-1]
+    z = na.fori_loop(0, 3, lambda i, c: np.sin(c) + i, z) + np.tan(z)
+    return na.softmax(z) + na.vmap(lambda row: np.sum(row) * row)(np.outer(x, x))
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_programs_may_call_na(backend: str) -> None:
+    x = np.asarray([1.0, -2.0, 3.0])
+    graph = na.trace_graph(_beside_na, x).to_backend(backend)
+    assert {"na.fori_loop", "na.map"} <= {node.target_name for node in graph.calls}
+    graph.verify().raise_if_failed()
+    np.testing.assert_allclose(host(graph(na.to_backend(-x, backend))), _beside_na(-x))
 
 
 def test_the_arguments_are_not_changed() -> None:

@@ -135,17 +135,6 @@ def test_arrays_of_other_frameworks_are_not_for_torch(x):
         na.trace_graph(na.exp, x.numpy(), dynamic=True)
 
 
-def test_torch_inside_a_module_of_na_is_refused(x):
-    class Wrong(na.nn.Module):
-        def forward(self, x):
-            return torch.sin(x)
-
-    with pytest.raises(
-        errors.ConversionError, match=r"Wrong: test_torch_functions\.py:\d+: a func"
-    ):
-        na.trace_graph(Wrong().init(na.random.key(0)), x)
-
-
 def test_distributions_of_torch_whose_arguments_it_would_check(x, monkeypatch):
     monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
 

@@ -55,7 +55,7 @@ def recognize_idioms(graph: Graph) -> Graph:
 
 def replaced(graph: Graph, rules: tuple[Idiom, ...]) -> Graph:
     """The graph after one group of rules."""
-    results = [graph.output, list(graph.state_updates.values())]
+    results = list(graph.results)
     varying = {n for n in graph.nodes if n.source in ("x", "key")}
     inputs = [n for n in graph.nodes if n.kind == "input"]
     matches = _Search(rules, Writer(graph), inputs, graph.calls, results, varying).matches()

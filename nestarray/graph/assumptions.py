@@ -1,0 +1,127 @@
+"""Assumptions: values of arrays that decided the course of recorded Python code.
+
+``if x > 0``, ``float(x)`` and ``while error > tolerance`` need the elements of an array. A graph holds
+what the code did for the example, and the values that it read. A call that computes others raises an
+error, because the code would have done something else.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from nestarray import backends, dtypes, ops
+from nestarray.errors import AssumptionError
+from nestarray.graph.node import Node, iter_nodes
+
+if TYPE_CHECKING:
+    from nestarray.graph.graph import Graph
+
+#: Numbers are equal up to this many roundings, because frameworks sum in different orders.
+_ROUNDINGS = 1000
+
+
+class Assumption(NamedTuple):
+    """A value that recorded code read.
+
+    Attributes:
+        use: the function that read it, such as ``"bool"`` or ``"float"``; ``"shape"`` for sizes that
+            depend on values.
+        value: what it returned for the example: a number, or nested lists and tuples of numbers.
+        line: ``"file.py:12"``.
+        text: the source line.
+        node: the array; None if calls do not check it.
+    """
+
+    use: str
+    value: Any
+    line: str
+    text: str
+    node: Node | None
+
+    def __str__(self) -> str:
+        code = f"`{self.text}`: " if self.text else ""
+        return f"{self.line}: {code}{self.use} is {self.value}"
+
+
+def read(use: str, x: Any) -> Any:
+    """The value that Python code reads of an array; None if a transformation traces it.
+
+    Args:
+        use: see `Assumption`.
+        x: the array.
+    """
+    if use == "shape":
+        return tuple(x.shape)
+    x = ops.stop_gradient(x)
+    while backends.backend_of_type(type(x)) is None:  # a derivative of a derivative
+        x = ops.stop_gradient(x)
+    if backends.core(backends.backend_of(x)).is_traced(x):
+        return None
+    return _USES[use](np.asarray(ops.to_backend(x, "numpy")))
+
+
+#: What code does to the elements.
+_USES: dict[str, Callable[[np.ndarray], Any]] = {
+    "bool": bool, "int": int, "float": float, "complex": complex, "index": operator.index,
+    "item": np.ndarray.item, "tolist": np.ndarray.tolist,
+}  # fmt: skip
+
+
+def check(graph: Graph, values: list[Any]) -> None:
+    """Compare the values of the assumptions of a graph with those of the example.
+
+    Args:
+        graph: the graph.
+        values: of the nodes of the assumptions that have one.
+
+    Raises:
+        AssumptionError: a value differs.
+    """
+    checked = [each for each in graph.assumptions if each.node is not None]
+    for assumption, x in zip(checked, values, strict=True):
+        found = read(assumption.use, x)
+        if found is not None and not _is_equal(assumption, found):
+            raise AssumptionError(_message(graph.name, assumption, found))
+
+
+def _is_equal(assumption: Assumption, found: Any) -> bool:
+    if assumption.use == "shape":
+        return found == assumption.value
+    want, got = np.asarray(assumption.value), np.asarray(found)
+    if want.shape != got.shape or want.dtype.kind not in "fc":
+        return np.array_equal(want, got)
+    assert assumption.node is not None
+    assert assumption.node.aval is not None
+    rtol = _ROUNDINGS * dtypes.finfo(assumption.node.aval.dtype).eps
+    return np.allclose(got, want, rtol=rtol, atol=0, equal_nan=True)
+
+
+def _message(name: str, assumption: Assumption, found: Any) -> str:
+    code = f"`{assumption.text}` " if assumption.text else "the code "
+    return (
+        f"{name}: {assumption.line}: {code}read {assumption.value} ({assumption.use}) for the example "
+        f"of the trace, and these arguments give {found}. The graph holds what the code did for the "
+        "example; write a choice with na.where or na.cond (np.where for elements), and a loop that "
+        'values end with na.while_loop, or trace the function for these arguments. guards="ignore" '
+        "of trace_graph leaves out the check"
+    )
+
+
+def of_inputs(assumptions: Iterable[Assumption], nodes: Iterable[Node]) -> tuple[Assumption, ...]:
+    """The assumptions on values that arguments, variables or keys decide; others always hold.
+
+    Args:
+        assumptions: those of a recording.
+        nodes: its nodes, in order.
+    """
+    varying: set[Node] = set()
+    for node in nodes:
+        used = iter_nodes((node.args, node.kwargs))
+        is_input = node.kind == "input" and node.source != "constants"
+        if is_input or any(each in varying for each in used):
+            varying.add(node)
+    return tuple([each for each in assumptions if each.node in varying])
