@@ -27,9 +27,9 @@ backends.
 
 An operation of `tf.raw_ops` is numeric if its arguments and results are arrays of numbers and it keeps
 no state between calls. Not counted either: quantized dtypes, ragged tensors, cuDNN's buffers, the
-decision trees of TensorFlow 1. The table of [`tf.raw_ops`](#tfraw_ops) has the reason for each
-(`tests/frontends/tensorflow_operations.py` the rules). **{here} of {numeric} numeric operations are here,
-{percent:.0f} %.**
+decision trees of TensorFlow 1, and operations that TensorFlow removed, whose calls raise an error.
+The table of [`tf.raw_ops`](#tfraw_ops) has the reason for each (`tests/frontends/tensorflow_operations.py`
+the rules). **{here} of {numeric} numeric operations are here, {percent:.0f} %.**
 
 | namespace | names | here |
 |---|---|---|

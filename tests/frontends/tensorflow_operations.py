@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+import tensorflow as tf
 from tensorflow.core.framework import op_def_pb2, types_pb2
 from tensorflow.python.framework import op_def_registry
 
@@ -32,7 +33,7 @@ _NAMES = {
     "cuDNN's opaque buffers": "CudnnRNN.*",
     "debugging and host code": "Debug.*|Print|(Eager)?PyFunc.*|Abort|Assert|Timestamp",
     "state between calls": "(Ordered)?Map[A-Z].*|Stage.*|Unstage|Batch|Unbatch|UnbatchGrad|NonDeterministicInts|"
-    ".*ManySparse.*TensorsMap|AddSparseToTensorsMap|(Learned|ThreadUnsafe)Unigram.*|StatelessRandomGet.*",
+    ".*ManySparse.*TensorsMap|AddSparseToTensorsMap|(Learned|ThreadUnsafe)Unigram.*",
     "decision trees and linear models of TensorFlow 1": "BoostedTrees.*|Sdca.*",
     "dtypes of quantized numbers": "Quantized.*",
     "ragged tensors": "Ragged.*",
@@ -44,6 +45,8 @@ _NAMES = {
 def excluded_because(name: str) -> str | None:
     """The reason why an operation is not numeric; None if it is."""
     definition = op_def_registry.get(name)
+    if 0 < definition.deprecation.version <= tf.version.GRAPH_DEF_VERSION:
+        return "removed from TensorFlow: raises an error"
     arguments = [*definition.input_arg, *definition.output_arg]
     if any(argument.is_ref for argument in arguments):
         return "variables and queues of TensorFlow 1"

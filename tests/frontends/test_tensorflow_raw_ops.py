@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,14 @@ import tensorflow as tf
 
 import nestarray as na
 import nestarray.frontends.tensorflow as frontend
+from nestarray import backends
+from nestarray.errors import ArgumentError
+from nestarray.frontends.tensorflow import candidates
 from tests.arrays import on
 from tests.frontends import tensorflow_expressions as expressions
-from tests.frontends.expressions import parameters
+from tests.frontends.expressions import assert_same, parameters
 
-X = """Abs Acos:p Acosh:p+1 Asin:p Asinh Atan Atanh:p BesselI0 BesselI0e BesselI1 BesselI1e Ceil ComplexAbs:c Cos Cosh Digamma:p Erf Erfc Erfinv:p Exp Expm1 Floor Inv Invert:i IsFinite:e IsInf:e IsNan:e Lgamma Log:p Log1p:p LogicalNot:b Ndtri:p Neg OnesLike PopulationCount:i Reciprocal Rint Round Rsqrt:p Sigmoid Sign Sin Sinh Sqrt:p Square Spence:p Tan Tanh ZerosLike DeepCopy InvertPermutation:k[:3]"""
+X = """Abs Acos:p Acosh:p+1 Asin:p Asinh Atan Atanh:p BesselI0 BesselI0e BesselI1 BesselI1e Ceil ComplexAbs:c Cos Cosh Digamma:p Erf Erfc Erfinv:p Exp Expm1 Floor Inv Invert:i IsFinite:e IsInf:e IsNan:e Lgamma Log:p Log1p:p LogicalNot:b Ndtri:p Neg OnesLike PopulationCount:i Reciprocal Rint Round Rsqrt:p Sigmoid Sign Sin Sinh Sqrt:p Square Spence:p Tan Tanh ZerosLike DeepCopy InvertPermutation:k[:3] BesselJ0 BesselJ1 BesselK0:p BesselK0e:p BesselK1:p BesselK1e:p BesselY0:p BesselY1:p Dawsn Expint:p FresnelCos FresnelSin"""
 XY = """Add AddV2 Sub Mul RealDiv Div DivNoNan MulNoNan Maximum Minimum SquaredDifference FloorDiv FloorMod Mod TruncateMod Less LessEqual Greater GreaterEqual Equal NotEqual Xdivy:p,p Xlogy:p,p Xlog1py:p,p Pow:p,y TruncateDiv:i,j Div:i,j FloorDiv:i,j BitwiseAnd:i,j BitwiseOr:i,j BitwiseXor:i,j LeftShift:j,j RightShift:i,j LogicalAnd:b,b2 LogicalOr:b,b2 ApproximateEqual BatchMatMul:t,t[:,:1,:1]*x[:,:1,None]*w[:,None] BatchMatMulV2:m,a"""
 FEATURES = "Relu Relu6 Elu Selu Softplus Softsign LeakyRelu"
 
@@ -48,6 +52,11 @@ SegmentSum(data=tall, segment_ids=k[1:4] // 2); SegmentMean(data=tall, segment_i
 FFT(input=c); FFT2D(input=c); FFT3D(input=c[None]); IFFT(input=c); IFFT2D(input=c); IFFT3D(input=c[None]); RFFT(input=t, fft_length=[4]); RFFT2D(input=t, fft_length=[2, 4]); RFFT3D(input=t, fft_length=[2, 3, 4]); IRFFT(input=c, fft_length=[4]); IRFFT2D(input=c, fft_length=[2, 4]); IRFFT3D(input=c[None], fft_length=[1, 2, 4])
 StatelessRandomUniform(shape=[3], seed=l); StatelessRandomUniformInt(shape=[3], seed=l, minval=l[1], maxval=l[0] + 7); StatelessRandomUniformFullInt(shape=[3], seed=l, dtype='int32'); StatelessRandomNormal(shape=[3], seed=l); StatelessTruncatedNormal(shape=[3], seed=l); StatelessMultinomial(logits=x, num_samples=3, seed=l)
 HSVToRGB(images=p); RGBToHSV(images=p); AdjustContrastv2(images=image, contrast_factor=p[0, 0]); AdjustHue(images=image[:, :, :3] ** 2, delta=p[0, 0]); AdjustSaturation(images=image ** 2, scale=p[0, 0]); ResizeBilinear(images=image, size=[4, 7], half_pixel_centers=True); ResizeNearestNeighbor(images=image, size=[4, 7], half_pixel_centers=True); ResizeBicubic(images=image, size=[4, 7], half_pixel_centers=True); CropAndResize(image=image, boxes=boxes, box_ind=k[1:3], crop_size=[3, 4])
+AccumulateNV2(inputs=[x, y], shape=[2, 3]); CheckNumerics(tensor=x, message='x'); CheckNumericsV2(tensor=x, message='x'); GuaranteeConst(input=x); IgammaGradA(a=p, x=p); DynamicPartition(data=tall, partitions=k[1:4] // 2, num_partitions=2); HistogramFixedWidth(values=x, value_range=[-1.0, 1.0], nbins=4); DenseCountSparseOutput(values=k, weights=z[:0], binary_output=False); DenseCountSparseOutput(values=j, weights=x, binary_output=False, minlength=7); DenseCountSparseOutput(values=j, weights=z[:0], binary_output=True, maxlength=3); ApproxTopK(input=x, k=2); ApproxTopK(input=t, k=3); DataFormatDimMap(x=i[0] % 4); DataFormatDimMap(x=k - 2, src_format='NDHWC', dst_format='NCDHW'); DataFormatVecPermute(x=k[:4]); DataFormatVecPermute(x=j[:, :2], src_format='NCHW', dst_format='NHWC'); DataFormatVecPermute(x=Reshape(tensor=Cast(x=t[0, :2] * 9, DstT='int32'), shape=[4, 2]), src_format='NHWC', dst_format='HWNC')
+BandedTriangularSolve(matrix=m[:2], rhs=tall); BandedTriangularSolve(matrix=m[:2], rhs=tall, lower=False, adjoint=True); Sum(input=Eig(input=m, Tout='complex64')[0] ** 3, axis=[0]); Sum(input=Eig(input=m, Tout='complex64', compute_v=False)[0] ** 2, axis=[0]); FFTND(input=c, fft_length=[2, 3], axes=[0, 1]); IFFTND(input=c, fft_length=[2, 3], axes=[0, 1]); IRFFTND(input=c, fft_length=[2, 4], axes=[0, 1]); AudioSpectrogram(input=signal[0], window_size=4, stride=2); AudioSpectrogram(input=signal[1], window_size=5, stride=1, magnitude_squared=True)
+Conv2DBackpropInputV2(input=image, filter=f2[:, :, :, :3], out_backprop=image[:, :, :3], strides=[1, 1, 2, 1], padding='SAME'); Conv2DBackpropFilterV2(input=image, filter=f2[:, :, :, :3], out_backprop=image, strides=[1, 1, 1, 1], padding='SAME'); FusedPadConv2D(input=image[:1], paddings=[[0, 0], [1, 2], [2, 1], [0, 0]], filter=f2, mode='REFLECT', strides=[1, 1, 1, 1], padding='VALID'); FusedPadConv2D(input=image[:1], paddings=[[0, 0], [1, 2], [2, 1], [0, 0]], filter=f2, mode='SYMMETRIC', strides=[1, 2, 2, 1], padding='SAME'); FusedResizeAndPadConv2D(input=image[:1], size=[8, 7], paddings=[[0, 0], [1, 1], [0, 1], [0, 0]], filter=f2, mode='REFLECT', strides=[1, 1, 1, 1], padding='VALID'); FusedResizeAndPadConv2D(input=image[:1], size=[4, 7], paddings=[[0, 0], [0, 0], [0, 0], [0, 0]], filter=f2, mode='REFLECT', strides=[1, 1, 1, 1], padding='VALID', resize_align_corners=True); Dilation2D(input=image, filter=f2[:, :, :, 0], strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding='SAME'); Dilation2D(input=image, filter=f2[:, :, :, 0], strides=[1, 1, 1, 1], rates=[1, 2, 1, 1], padding='VALID'); Dilation2DBackpropInput(input=image, filter=f2[:, :, :, 0], out_backprop=image[:, :, :3], strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding='SAME'); Dilation2DBackpropFilter(input=image, filter=f2[:, :, :, 0], out_backprop=image[:, :, :3], strides=[1, 1, 2, 1], rates=[1, 1, 1, 1], padding='SAME'); LRNGrad(input_grads=image, input_image=image * 2, output_image=LRN(input=image * 2, depth_radius=1), depth_radius=1)
+CombinedNonMaxSuppression(boxes=boxes_of_many[None, :, None], scores=class_scores, max_output_size_per_class=3, max_total_size=5, iou_threshold=0.3, score_threshold=0.1); CropAndResizeGradImage(grads=image, boxes=boxes, box_ind=k[1:3], image_size=[2, 4, 7, 3], T='float32'); CropAndResizeGradImage(grads=image, boxes=boxes, box_ind=k[1:3], image_size=[2, 4, 7, 3], T='float32', method='nearest'); CropAndResizeGradBoxes(grads=image[:, :4], image=image, boxes=boxes, box_ind=k[1:3]); DrawBoundingBoxes(images=image, boxes=Reshape(tensor=boxes_of_many, shape=[2, 6, 4])); DrawBoundingBoxes(images=image[:, :, :, :1], boxes=boxes[:, None]); DrawBoundingBoxesV2(images=image, boxes=Reshape(tensor=boxes_of_many * 2 - 0.5, shape=[2, 6, 4]), colors=y); DrawBoundingBoxesV2(images=image, boxes=Reshape(tensor=boxes_of_many, shape=[2, 6, 4]), colors=y[:0]); ExtractGlimpse(input=image, size=[3, 2], offsets=x[:, :2], uniform_noise=False, noise='zero'); ExtractGlimpse(input=image, size=[3, 4], offsets=x[:, :2] * 3, uniform_noise=False, noise='zero', normalized=False); ExtractGlimpse(input=image, size=[3, 4], offsets=p[:, :2], uniform_noise=False, noise='zero', centered=False); ExtractGlimpse(input=image, size=[2, 4], offsets=p[:, :2] * 5, uniform_noise=False, noise='zero', centered=False, normalized=False); ExtractGlimpseV2(input=image, size=[3, 2], offsets=x[:, :2], uniform_noise=False, noise='zero'); ExtractGlimpseV2(input=image, size=[3, 4], offsets=p[:, :2], uniform_noise=False, noise='zero', centered=False); ExtractVolumePatches(input=volume, ksizes=[1, 2, 3, 1, 1], strides=[1, 2, 2, 1, 1], padding='SAME'); ImageProjectiveTransformV2(images=image, transforms=Reshape(tensor=t[0, :2] * 0.1, shape=[1, 8]), output_shape=[3, 4], interpolation='BILINEAR'); FakeQuantWithMinMaxArgs(inputs=x, min=-1, max=0.7, num_bits=4); FakeQuantWithMinMaxArgsGradient(gradients=y, inputs=x, min=-1, max=0.7); FakeQuantWithMinMaxVars(inputs=x, min=z[1], max=z[0]); FakeQuantWithMinMaxVarsGradient(gradients=y, inputs=x, min=z[1], max=z[0]); FakeQuantWithMinMaxVarsPerChannel(inputs=x, min=z - 2, max=z + 1, narrow_range=True); FakeQuantWithMinMaxVarsPerChannelGradient(gradients=y, inputs=x, min=z - 2, max=z + 1); AllCandidateSampler(true_classes=Cast(x=j, DstT='int64'), num_true=3, num_sampled=5, unique=True)[0]; ComputeAccidentalHits(true_classes=Cast(x=j, DstT='int64'), sampled_candidates=Cast(x=k[:3], DstT='int64'), num_true=3); FractionalAvgPoolGrad(orig_input_tensor_shape=[2, 6, 4, 3], out_backprop=image[:, :3, :2], row_pooling_sequence=Cast(x=Range(start=0, limit=7, delta=2), DstT='int64'), col_pooling_sequence=Cast(x=Range(start=0, limit=5, delta=2), DstT='int64'), overlapping=True); FractionalMaxPoolGrad(orig_input=image[:, :, :4], orig_output=MaxPool(input=image[:, :, :4], ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'), out_backprop=image[:, :3, :2], row_pooling_sequence=Cast(x=Range(start=0, limit=7, delta=2), DstT='int64'), col_pooling_sequence=Cast(x=Range(start=0, limit=5, delta=2), DstT='int64'))
+LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8])); LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), cell_clip=0.3, use_peephole=True); BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8])); BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), cell_clip=0.3, use_peephole=True); BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8])); BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True); BlockLSTM(seq_len_max=Cast(x=l[0], DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[6]; BlockLSTMV2(seq_len_max=Cast(x=l[0], DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[6]; LSTMBlockCellGrad(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), i=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[0], cs=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[1], f=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[2], o=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[3], ci=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[4], co=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[5], cs_grad=x[:, 1:], h_grad=y[:, 1:], use_peephole=True); LSTMBlockCellGrad(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), i=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[0], cs=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[1], f=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[2], o=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[3], ci=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[4], co=LSTMBlockCell(x=x[:, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[5], cs_grad=x[:, 1:], h_grad=y[:, 1:], use_peephole=False); BlockLSTMGrad(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), i=BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[0], cs=BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[1], f=BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[2], o=BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[3], ci=BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[4], co=BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[5], h=BlockLSTM(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), use_peephole=True)[6], cs_grad=volume[0, :, 1:3, 1], h_grad=volume[0, :, 2:4, 1], use_peephole=True); BlockLSTMGradV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]), i=BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[0], cs=BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[1], f=BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[2], o=BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[3], ci=BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[4], co=BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[5], h=BlockLSTMV2(seq_len_max=Cast(x=l[0] + 1, DstT='int64'), x=volume[0, :, :2, 0, :1], cs_prev=y[:, :2], h_prev=p[:, :2], w=Reshape(tensor=t, shape=[3, 8]), wci=z[:2], wcf=z[1:], wco=z[:2], b=Reshape(tensor=t[0, :2], shape=[8]))[6], cs_grad=volume[0, :, 1:3, 1], h_grad=volume[0, :, 2:4, 1], use_peephole=False); GRUBlockCell(x=x[:, :1], h_prev=y[:, :2], w_ru=t[0], w_c=tall, b_ru=v, b_c=w[:2]); GRUBlockCellGrad(x=x[:, :1], h_prev=y[:, :2], w_ru=t[0], w_c=tall, b_ru=v, b_c=w[:2], r=p[:, :2], u=p[:, 1:], c=x[:, 1:], d_h=y[:, 1:])
 ResizeBilinearGrad(grads=image, original_image=image[:, :3, :4], half_pixel_centers=True); ResizeNearestNeighborGrad(grads=image, size=[3, 4], half_pixel_centers=True); ImageProjectiveTransformV3(images=image, transforms=Reshape(tensor=t[0, :2] * 0.1, shape=[1, 8]), output_shape=[3, 4], fill_value=0.5, interpolation='BILINEAR', fill_mode='REFLECT'); ExtractImagePatches(images=image, ksizes=[1, 2, 2, 1], strides=[1, 2, 2, 1], rates=[1, 1, 1, 1], padding='SAME')
 MatrixDiagV2(diagonal=x, k=1, num_rows=-1, num_cols=-1, padding_value=0.5); MatrixDiagPartV2(input=t, k=[-1, 0], padding_value=1.0); MatrixSetDiagV2(input=m, diagonal=x, k=[0, 1]); MatrixLogarithm(input=cm); MatrixSolveLs(matrix=tall, rhs=m, l2_regularizer=0.5); MatrixSolveLs(matrix=x, rhs=x, l2_regularizer=0.1, fast=True); TridiagonalMatMul(superdiag=x[:1], maindiag=x[1:], subdiag=y[:1], rhs=tall); TridiagonalSolve(diagonals=m, rhs=tall)
 MaxPoolGradGrad(orig_input=image, orig_output=MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'), grad=image * 0.5, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'); MaxPoolGradGradV2(orig_input=image, orig_output=MaxPool(input=image, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'), grad=image * 0.5, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding='VALID'); MaxPool3DGradGrad(orig_input=volume, orig_output=MaxPool3D(input=volume, ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='VALID'), grad=volume * 0.5, ksize=[1, 2, 2, 2, 1], strides=[1, 2, 2, 2, 1], padding='VALID')
@@ -91,6 +100,7 @@ EXPRESSIONS += [_unary(row, "features") for row in FEATURES.split()]
 EXPRESSIONS += [row.strip() for row in ROWS.strip().replace("\n", ";").split(";")]
 #: Beginning of an expression → why its derivative is not compared.
 NOT_DIFFERENTIATED = {
+    "BlockLSTMV2": "upstream's gradient reads the gates in the order of BlockLSTM",
     "CholeskyGrad": "upstream has no derivative",
     "HSVToRGB": "upstream has no derivative",
     "MatrixSetDiagV2": "upstream aligns the derivative by the diagonals to the right",
@@ -100,8 +110,38 @@ NOT_DIFFERENTIATED = {
     "SparseSparse": "upstream has no derivative",
     "SparseSoftmaxCrossEntropyWithLogits": "upstream's kernel is not differentiated twice",
 }
+
+
+def _backprop_input(input: Any, filter: Any, out_backprop: Any, **settings: Any) -> Any:
+    return tf.raw_ops.Conv2DBackpropInput(
+        input_sizes=tf.shape(input), filter=filter, out_backprop=out_backprop, **settings
+    )
+
+
+def _backprop_filter(input: Any, filter: Any, out_backprop: Any, **settings: Any) -> Any:
+    return tf.raw_ops.Conv2DBackpropFilter(
+        input=input, filter_sizes=tf.shape(filter), out_backprop=out_backprop, **settings
+    )
+
+
+#: Operations without a kernel for CPUs upstream, by others.
+THEIRS = ModuleType("raw_ops")
+vars(THEIRS).update(
+    {name: getattr(tf.raw_ops, name) for name in dir(tf.raw_ops)}
+    | {
+        "AccumulateNV2": lambda inputs, shape: tf.raw_ops.AddN(inputs=inputs),
+        "Conv2DBackpropInputV2": _backprop_input,
+        "Conv2DBackpropFilterV2": _backprop_filter,
+        "FFTND": lambda input, fft_length, axes: tf.raw_ops.FFT2D(input=input),
+        "IFFTND": lambda input, fft_length, axes: tf.raw_ops.IFFT2D(input=input),
+        "IRFFTND": lambda input, fft_length, axes: tf.raw_ops.IRFFT2D(
+            input=input, fft_length=fft_length
+        ),
+    }
+)
 #: Draws with a hidden state upstream.
 RANDOM = {
+    "FixedUnigramCandidateSampler", "FractionalAvgPool", "FractionalMaxPool", "LogUniformCandidateSampler",
     "Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoissonV2",
     "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt",
     "StatelessParameterizedTruncatedNormal", "TruncatedNormal", "UniformCandidateSampler",
@@ -110,7 +150,7 @@ RANDOM = {
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str) -> None:
-    expressions.assert_equal(expression, tf.raw_ops, frontend.raw_ops, "numpy")
+    expressions.assert_equal(expression, THEIRS, frontend.raw_ops, "numpy")
 
 
 @pytest.mark.full
@@ -119,7 +159,7 @@ def test_values(expression: str) -> None:
 def test_values_on_other_backends(expression: str, backend: str) -> None:
     if _needs_wide(expression, backend):
         pytest.skip("JAX has 64 bits only with jax_enable_x64")
-    expressions.assert_equal(expression, tf.raw_ops, frontend.raw_ops, backend)
+    expressions.assert_equal(expression, THEIRS, frontend.raw_ops, backend)
 
 
 @pytest.mark.full
@@ -128,11 +168,37 @@ def test_gradients(expression: str, backend: str) -> None:
     if expression.startswith(tuple(NOT_DIFFERENTIATED)) or _needs_wide(expression, backend):
         return
     try:
+<<<<<<< HEAD
         expressions.expected_gradients(expression, tf.raw_ops)
     except (LookupError, NotImplementedError, ValueError, tf.errors.OpError):  # upstream has none
+=======
+        expressions.expected_gradients(expression, THEIRS)
+    except (LookupError, ValueError, tf.errors.OpError):  # upstream has none
+>>>>>>> b4e3609 (Raw operations of TensorFlow from A to L: recurrent blocks, boxes, fake quantization, dilation, fractional pooling, special functions)
         return
-    if expressions.is_differentiable(expression, tf.raw_ops):
-        expressions.assert_gradients(expression, tf.raw_ops, frontend.raw_ops, backend)
+    if expressions.is_differentiable(expression, THEIRS):
+        expressions.assert_gradients(expression, THEIRS, frontend.raw_ops, backend)
+
+
+def test_draws_are_those_of_the_public_functions(backend: str) -> None:
+    key = on(backend, na.random.key(0, like=np.zeros(1)))
+    image, classes = on(backend, expressions.INPUTS["image"]), on(backend, np.asarray([[1, 3]]))
+    ratios, settings = [1.0, 1.4, 1.5, 1.0], (2, 4, True, 9)
+    raw, unigrams = frontend.raw_ops, [1.0] * 9
+    pairs = [
+        (raw.FractionalMaxPool(image, ratios, key=key), frontend.nn.fractional_max_pool(image, ratios, key=key)),
+        (raw.FractionalAvgPool(image, ratios, key=key), frontend.nn.fractional_avg_pool(image, ratios, key=key)),
+        (raw.LogUniformCandidateSampler(classes, *settings, key=key), candidates.log_uniform_candidate_sampler(classes, *settings, key=key)),
+        (raw.FixedUnigramCandidateSampler(classes, *settings, unigrams=unigrams, key=key), candidates.fixed_unigram_candidate_sampler(classes, *settings, unigrams=unigrams, key=key)),
+    ]  # fmt: skip
+    for ours, theirs in pairs:
+        for one, other in zip(ours, theirs, strict=True):
+            assert_same(one, backends.core(backend).to_numpy(other), backend)
+
+
+def test_check_numerics_raises(backend: str) -> None:
+    with pytest.raises(ArgumentError, match="weights: the tensor has NaN or infinite elements"):
+        frontend.raw_ops.CheckNumerics(on(backend, expressions.INPUTS["e"]), "weights")
 
 
 def _needs_wide(expression: str, backend: str) -> bool:

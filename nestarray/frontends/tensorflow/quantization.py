@@ -162,6 +162,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
 def _pulled(
     g: Array, x: Array, low: Array, high: Array, bits: int, narrow_range: bool
 ) -> Gradients:
+    g = na.stop_gradient(g)  # upstream's kernels have no derivative
     lowest, scale, is_empty = _levels(low, high, bits, narrow_range)
     highest = na.add(lowest, na.multiply(scale, 2**bits - (2 if narrow_range else 1)))
     nothing = na.zeros_like(g)

@@ -112,11 +112,15 @@ def fractional_max_pool(
     """
     x = tensor(value)
     rows, columns = _sequences("fractional_max_pool", x, pooling_ratio, pseudo_random, key)
+    return FractionalPool(maxima(x, rows, columns, overlapping), rows, columns)
+
+
+def maxima(x: Array, rows: Array, columns: Array, overlapping: bool) -> Array:
+    """The maxima of windows with these bounds."""
     dtype = dtypes.dtype_of(x)
     lowest = -math.inf if dtype.is_floating else dtypes.iinfo(dtype).min
     found = na.max(_windows(x, 1, rows, overlapping, lowest)[0], axis=2)
-    found = na.max(_windows(found, 2, columns, overlapping, lowest)[0], axis=3)
-    return FractionalPool(found, rows, columns)
+    return na.max(_windows(found, 2, columns, overlapping, lowest)[0], axis=3)
 
 
 def fractional_avg_pool(
@@ -132,8 +136,12 @@ def fractional_avg_pool(
     """The means of windows of random sizes; arguments as of `fractional_max_pool`."""
     x = tensor(value)
     rows, columns = _sequences("fractional_avg_pool", x, pooling_ratio, pseudo_random, key)
+    return FractionalPool(means(x, rows, columns, overlapping), rows, columns)
+
+
+def means(x: Array, rows: Array, columns: Array, overlapping: bool) -> Array:
+    """The means of windows with these bounds."""
     found, heights = _windows(x, 1, rows, overlapping, 0)
     found, widths = _windows(na.sum(found, axis=2), 2, columns, overlapping, 0)
     areas = na.multiply(na.reshape(heights, (-1, 1, 1)), na.reshape(widths, (1, -1, 1)))
-    found = na.divide(na.sum(found, axis=3), na.astype(areas, dtypes.dtype_of(x)))
-    return FractionalPool(found, rows, columns)
+    return na.divide(na.sum(found, axis=3), na.astype(areas, dtypes.dtype_of(x)))

@@ -3,6 +3,7 @@
 Upstream: https://www.tensorflow.org/api_docs/python/tf/raw_ops
 """
 
+from nestarray.frontends.tensorflow.raw_ops.audio import *
 from nestarray.frontends.tensorflow.raw_ops.contraction import *
 from nestarray.frontends.tensorflow.raw_ops.convolution import *
 from nestarray.frontends.tensorflow.raw_ops.elementwise import *
@@ -16,6 +17,7 @@ from nestarray.frontends.tensorflow.raw_ops.ordering import *
 from nestarray.frontends.tensorflow.raw_ops.pooling import *
 from nestarray.frontends.tensorflow.raw_ops.projection import *
 from nestarray.frontends.tensorflow.raw_ops.quantization import *
+from nestarray.frontends.tensorflow.raw_ops.recurrent import *
 from nestarray.frontends.tensorflow.raw_ops.reduction import *
 from nestarray.frontends.tensorflow.raw_ops.sampling import *
 from nestarray.frontends.tensorflow.raw_ops.shaping import *

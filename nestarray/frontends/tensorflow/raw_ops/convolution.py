@@ -10,15 +10,19 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.tensorflow import nn
 from nestarray.frontends.tensorflow.conversion import integers
+from nestarray.frontends.tensorflow.image.resizing import linear_weights, resampled
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
     "BiasAdd", "BiasAddGrad", "BiasAddV1", "Conv", "Conv2D", "Conv2DBackpropFilter",
-    "Conv2DBackpropInput", "Conv3D", "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2",
-    "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropFilter",
-    "DepthwiseConv2dNativeBackpropInput",
+    "Conv2DBackpropFilterV2", "Conv2DBackpropInput", "Conv2DBackpropInputV2", "Conv3D",
+    "Conv3DBackpropFilterV2", "Conv3DBackpropInputV2", "DepthwiseConv2dNative",
+    "DepthwiseConv2dNativeBackpropFilter", "DepthwiseConv2dNativeBackpropInput", "Dilation2D",
+    "Dilation2DBackpropFilter", "Dilation2DBackpropInput", "FusedPadConv2D",
+    "FusedResizeAndPadConv2D",
 ]  # fmt: skip
 
 #: Layouts with the channels first.
@@ -264,6 +268,101 @@ def Conv3DBackpropFilterV2(
         _of_shape(filter_sizes, input),
         out_backprop,
     )
+
+
+def Conv2DBackpropInputV2(
+    input: Array,
+    filter: Array,
+    out_backprop: Array,
+    strides: Sequence[int],
+    padding: str,
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = (),
+    data_format: str = "NHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1),
+) -> Array:
+    """`Conv2DBackpropInput` with an input in place of its sizes."""
+    settings = (strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format, dilations)
+    return Conv2DBackpropInput(na.shape(input), filter, out_backprop, *settings)
+
+
+def Conv2DBackpropFilterV2(
+    input: Array,
+    filter: Array,
+    out_backprop: Array,
+    strides: Sequence[int],
+    padding: str,
+    use_cudnn_on_gpu: bool = True,
+    explicit_paddings: Sequence[int] = (),
+    data_format: str = "NHWC",
+    dilations: Sequence[int] = (1, 1, 1, 1),
+) -> Array:
+    """`Conv2DBackpropFilter` with kernels in place of their sizes."""
+    settings = (strides, padding, use_cudnn_on_gpu, explicit_paddings, data_format, dilations)
+    return Conv2DBackpropFilter(input, na.shape(filter), out_backprop, *settings)
+
+
+def FusedPadConv2D(
+    input: Array,
+    paddings: Ints,
+    filter: Array,
+    mode: str,
+    strides: Sequence[int],
+    padding: str,
+) -> Array:
+    """`Conv2D` of images with mirrored edges."""
+    padded = na.pad(input, integers(paddings), mode=mode.lower())
+    return Conv2D(padded, filter, strides, padding)
+
+
+def FusedResizeAndPadConv2D(
+    input: Array,
+    size: Ints,
+    paddings: Ints,
+    filter: Array,
+    mode: str,
+    strides: Sequence[int],
+    padding: str,
+    resize_align_corners: bool = False,
+) -> Array:
+    """`FusedPadConv2D` of resized images."""
+    pairs = zip(na.shape(input)[1:3], integers(size), strict=True)
+    settings = {"align_corners": resize_align_corners, "half_pixel_centers": False}
+    resized = resampled(input, [linear_weights(*pair, **settings) for pair in pairs])
+    return FusedPadConv2D(resized, paddings, filter, mode, strides, padding)
+
+
+def Dilation2D(
+    input: Array, filter: Array, strides: Sequence[int], rates: Sequence[int], padding: str
+) -> Array:
+    """The maximum of input plus filter over windows, of each channel."""
+    return nn.dilation2d(input, filter, strides, padding, "NHWC", rates)
+
+
+def Dilation2DBackpropInput(
+    input: Array,
+    filter: Array,
+    out_backprop: Array,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+) -> Array:
+    """The gradient of `Dilation2D` by the input."""
+    settings = (strides, rates, padding)
+    return pulled(lambda x: Dilation2D(x, filter, *settings), input, out_backprop)
+
+
+def Dilation2DBackpropFilter(
+    input: Array,
+    filter: Array,
+    out_backprop: Array,
+    strides: Sequence[int],
+    rates: Sequence[int],
+    padding: str,
+) -> Array:
+    """The gradient of `Dilation2D` by the filter."""
+    settings = (strides, rates, padding)
+    return pulled(lambda w: Dilation2D(input, w, *settings), filter, out_backprop)
 
 
 def DepthwiseConv2dNativeBackpropInput(

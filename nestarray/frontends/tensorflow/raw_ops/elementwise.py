@@ -5,17 +5,22 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/raw_ops/AddV2
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import UnsupportedError
 from nestarray.frontends.tensorflow import math, nn
+from nestarray.frontends.tensorflow.assertions import Assert
 from nestarray.frontends.tensorflow.data_type import cast
 from nestarray.frontends.tensorflow.math import special
+from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
     "Abs",
+    "AccumulateNV2",
     "Acos",
     "Acosh",
     "Add",
@@ -32,6 +37,14 @@ __all__ = [
     "BesselI0e",
     "BesselI1",
     "BesselI1e",
+    "BesselJ0",
+    "BesselJ1",
+    "BesselK0",
+    "BesselK0e",
+    "BesselK1",
+    "BesselK1e",
+    "BesselY0",
+    "BesselY1",
     "Betainc",
     "Bitcast",
     "BitwiseAnd",
@@ -39,12 +52,15 @@ __all__ = [
     "BitwiseXor",
     "Cast",
     "Ceil",
+    "CheckNumerics",
+    "CheckNumericsV2",
     "ClipByValue",
     "Complex",
     "ComplexAbs",
     "Conj",
     "Cos",
     "Cosh",
+    "Dawsn",
     "Digamma",
     "Div",
     "DivNoNan",
@@ -54,13 +70,17 @@ __all__ = [
     "Erfc",
     "Erfinv",
     "Exp",
+    "Expint",
     "Expm1",
     "Floor",
     "FloorDiv",
     "FloorMod",
+    "FresnelCos",
+    "FresnelSin",
     "Greater",
     "GreaterEqual",
     "Igamma",
+    "IgammaGradA",
     "Igammac",
     "Imag",
     "Inv",
@@ -147,6 +167,12 @@ BesselI0, BesselI0e, BesselI1, BesselI1e = (
     math.bessel_i1,
     math.bessel_i1e,
 )
+BesselJ0, BesselJ1 = special.bessel_j0, special.bessel_j1
+BesselY0, BesselY1 = special.bessel_y0, special.bessel_y1
+BesselK0, BesselK0e = special.bessel_k0, special.bessel_k0e
+BesselK1, BesselK1e = special.bessel_k1, special.bessel_k1e
+Dawsn, Expint = special.dawsn, special.expint
+FresnelCos, FresnelSin = special.fresnel_cos, special.fresnel_sin
 Ceil, Floor, Rint, Round = math.ceil, math.floor, math.rint, math.round
 Angle, Imag, Real = math.angle, math.imag, math.real
 Add = AddV2 = math.add
@@ -293,6 +319,29 @@ def Select(condition: Array, x: Array, y: Array) -> Array:
 def SelectV2(condition: Array, t: Array, e: Array) -> Array:
     """`t` where the condition holds, else `e`."""
     return na.where(condition, t, e)
+
+
+def AccumulateNV2(inputs: Sequence[Array], shape: Ints) -> Array:
+    """The sum of arrays of one shape."""
+    return AddN(inputs)
+
+
+def CheckNumerics(tensor: Array, message: str) -> Array:
+    """`tensor`, of which all elements have to be finite.
+
+    Raises:
+        ArgumentError: an element is NaN or infinite.
+    """
+    Assert(na.all(na.isfinite(tensor)), [f"{message}: the tensor has NaN or infinite elements"])
+    return tensor
+
+
+CheckNumericsV2 = CheckNumerics
+
+
+def IgammaGradA(a: Array, x: Array) -> Array:
+    """The derivative of `Igamma` by `a`."""
+    return na.vjp(lambda a: Igamma(a, x), a)[1](na.ones_like(x))[0]
 
 
 def StopGradient(input: Array) -> Array:

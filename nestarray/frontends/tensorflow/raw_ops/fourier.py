@@ -12,12 +12,27 @@ from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
-    "FFT", "FFT2D", "FFT3D", "IFFT", "IFFT2D", "IFFT3D", "IRFFT", "IRFFT2D", "IRFFT3D", "RFFT",
-    "RFFT2D", "RFFT3D",
+    "FFT", "FFT2D", "FFT3D", "FFTND", "IFFT", "IFFT2D", "IFFT3D", "IFFTND", "IRFFT", "IRFFT2D",
+    "IRFFT3D", "IRFFTND", "RFFT", "RFFT2D", "RFFT3D",
 ]  # fmt: skip
 
 FFT, FFT2D, FFT3D = signal.fft, signal.fft2d, signal.fft3d
 IFFT, IFFT2D, IFFT3D = signal.ifft, signal.ifft2d, signal.ifft3d
+
+
+def FFTND(input: Array, fft_length: Ints, axes: Ints) -> Array:
+    """The transform over axes."""
+    return signal.fftnd(input, fft_length, axes)
+
+
+def IFFTND(input: Array, fft_length: Ints, axes: Ints) -> Array:
+    """The inverse of `FFTND`."""
+    return signal.ifftnd(input, fft_length, axes)
+
+
+def IRFFTND(input: Array, fft_length: Ints, axes: Ints, Treal: DType = dtypes.float32) -> Array:
+    """The inverse of the transform of real numbers over axes."""
+    return signal.irfftnd(input, fft_length, axes)
 
 
 def RFFT(input: Array, fft_length: Ints, Tcomplex: DType = dtypes.complex64) -> Array:

@@ -10,24 +10,44 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.dtypes import DType
 from nestarray.frontends.tensorflow import image
 from nestarray.frontends.tensorflow.conversion import integers, tensor
 from nestarray.frontends.tensorflow.image import resizing
 from nestarray.frontends.tensorflow.image.suppression import overlaps as overlaps_of
 from nestarray.frontends.tensorflow.image.suppression import padded, selected
+from nestarray.frontends.tensorflow.raw_ops.convolution import pulled
+from nestarray.frontends.tensorflow.shaping import extract_volume_patches
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
-    "AdjustContrastv2", "AdjustHue", "AdjustSaturation", "CropAndResize", "ExtractImagePatches",
-    "HSVToRGB", "NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3",
-    "NonMaxSuppressionV4", "NonMaxSuppressionV5", "NonMaxSuppressionWithOverlaps", "RGBToHSV",
-    "ResizeArea", "ResizeBicubic", "ResizeBicubicGrad", "ResizeBilinear", "ResizeBilinearGrad",
-    "ResizeNearestNeighbor", "ResizeNearestNeighborGrad", "ScaleAndTranslate",
-    "ScaleAndTranslateGrad",
+    "AdjustContrastv2", "AdjustHue", "AdjustSaturation", "CombinedNonMaxSuppression",
+    "CropAndResize", "CropAndResizeGradBoxes", "CropAndResizeGradImage", "DrawBoundingBoxes",
+    "DrawBoundingBoxesV2", "ExtractGlimpse", "ExtractGlimpseV2", "ExtractImagePatches",
+    "ExtractVolumePatches", "HSVToRGB", "NonMaxSuppression", "NonMaxSuppressionV2",
+    "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5",
+    "NonMaxSuppressionWithOverlaps", "RGBToHSV", "ResizeArea", "ResizeBicubic", "ResizeBicubicGrad",
+    "ResizeBilinear", "ResizeBilinearGrad", "ResizeNearestNeighbor", "ResizeNearestNeighborGrad",
+    "ScaleAndTranslate", "ScaleAndTranslateGrad",
 ]  # fmt: skip
 
 RGBToHSV = image.rgb_to_hsv
+ExtractVolumePatches = extract_volume_patches
+
+#: Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
+_COLORS = (
+    (1.0, 1.0, 0.0, 1.0),
+    (0.0, 0.0, 1.0, 1.0),
+    (1.0, 0.0, 0.0, 1.0),
+    (0.0, 1.0, 0.0, 1.0),
+    (0.5, 0.0, 0.5, 1.0),
+    (0.5, 0.5, 0.0, 1.0),
+    (0.5, 0.0, 0.0, 1.0),
+    (0.0, 0.0, 0.5, 1.0),
+    (0.0, 1.0, 1.0, 1.0),
+    (1.0, 0.0, 1.0, 1.0),
+)
 
 
 def HSVToRGB(images: Array) -> Array:
@@ -177,6 +197,96 @@ def CropAndResize(
         extrapolation_value=extrapolation_value,
     )  # fmt: skip
     return na.permute_dims(found, (0, 2, 3, 1))
+
+
+def CropAndResizeGradImage(
+    grads: Array,
+    boxes: Array,
+    box_ind: Array,
+    image_size: Ints,
+    T: DType,
+    method: str = "bilinear",
+) -> Array:
+    """The gradient of `CropAndResize` by the images."""
+    size = na.shape(grads)[1:3]
+    start = na.zeros(integers(image_size), dtype=T, like=grads)
+    return pulled(lambda x: CropAndResize(x, boxes, box_ind, size, method), start, grads)
+
+
+def CropAndResizeGradBoxes(
+    grads: Array, image: Array, boxes: Array, box_ind: Array, method: str = "bilinear"
+) -> Array:
+    """The gradient of `CropAndResize` by the boxes."""
+    size = na.shape(grads)[1:3]
+    return pulled(lambda b: CropAndResize(image, b, box_ind, size, method), boxes, grads)
+
+
+CombinedNonMaxSuppression = image.combined_non_max_suppression
+
+
+def DrawBoundingBoxesV2(images: Array, boxes: Array, colors: Array) -> Array:
+    """The edges of boxes drawn into images, in the colors of a table, one after another.
+
+    Args:
+        images: `(batch, height, width, channels)`.
+        boxes: `(batch, n, 4)`: y1, x1, y2, x2, from 0 to 1.
+        colors: `(m, channels)`; without rows, upstream's ten colors.
+    """
+    _, height, width, channels = na.shape(images)
+    if not na.shape(colors)[0]:
+        table = [[1.0, *color[1:]] if channels == 1 else color for color in _COLORS]
+        colors = na.asarray(table, dtype=dtypes.float32, like=images)
+    colors = na.astype(na.stop_gradient(colors)[:, :channels], dtypes.dtype_of(images))
+    corners = na.multiply(
+        na.astype(boxes, dtypes.float32),
+        na.asarray([height - 1.0, width - 1.0] * 2, dtype=dtypes.float32, like=images),
+    )
+    corners = na.astype(corners, dtypes.int32)[..., None, None, None]
+    rows = na.reshape(na.arange(height, dtype=dtypes.int32, like=images), (-1, 1, 1))
+    columns = na.reshape(na.arange(width, dtype=dtypes.int32, like=images), (-1, 1))
+    for i in range(na.shape(boxes)[1]):
+        top, left, bottom, right = [corners[:, i, side] for side in range(4)]
+        inside = (rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)
+        is_edge = (rows == top) | (rows == bottom) | (columns == left) | (columns == right)
+        images = na.where(inside & is_edge, colors[i % na.shape(colors)[0]], images)
+    return na.stop_gradient(images)
+
+
+def DrawBoundingBoxes(images: Array, boxes: Array) -> Array:
+    """`DrawBoundingBoxesV2` in upstream's ten colors."""
+    return DrawBoundingBoxesV2(images, boxes, na.zeros((0, 4), dtype=dtypes.float32, like=images))
+
+
+def ExtractGlimpseV2(
+    input: Array,
+    size: Ints,
+    offsets: Array,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    noise: str = "uniform",
+) -> Array:
+    """Windows of images; only with zeros outside of the images."""
+    found = image.extract_glimpse(input, size, offsets, centered, normalized, noise)
+    return na.stop_gradient(found)
+
+
+def ExtractGlimpse(
+    input: Array,
+    size: Ints,
+    offsets: Array,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    noise: str = "uniform",
+) -> Array:
+    """`ExtractGlimpseV2`, where all offsets are of the center of a window."""
+    sizes = na.asarray(na.shape(input)[1:3], dtype=dtypes.float32, like=input)
+    window = na.asarray(integers(size), dtype=dtypes.float32, like=input)
+    places = na.multiply(offsets, sizes) if normalized else offsets
+    places = na.divide(na.add(places, sizes), 2.0) if centered else places
+    starts = na.subtract(places, na.divide(window, 2.0))
+    return ExtractGlimpseV2(input, size, starts, False, False, uniform_noise, noise)
 
 
 def ExtractImagePatches(

@@ -12,15 +12,16 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.frontends.tensorflow.conversion import integers
+from nestarray.frontends.tensorflow.indexing import dynamic_partition
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
-    "DynamicStitch", "Gather", "GatherNd", "GatherV2", "InplaceAdd", "InplaceSub",
-    "InplaceUpdate", "ParallelDynamicStitch", "ResourceGather", "ResourceGatherNd", "ScatterNd",
-    "Slice", "StridedSlice", "StridedSliceGrad", "TensorScatterAdd", "TensorScatterMax",
-    "TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate", "TensorStridedSliceUpdate",
-    "Where",
+    "DynamicPartition", "DynamicStitch", "Gather", "GatherNd", "GatherV2", "InplaceAdd",
+    "InplaceSub", "InplaceUpdate", "ParallelDynamicStitch", "ResourceGather", "ResourceGatherNd",
+    "ScatterNd", "Slice", "StridedSlice", "StridedSliceGrad", "TensorScatterAdd",
+    "TensorScatterMax", "TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate",
+    "TensorStridedSliceUpdate", "Where",
 ]  # fmt: skip
 
 
@@ -218,6 +219,11 @@ def InplaceSub(x: Array, i: Array, v: Array) -> Array:
 def Where(condition: Array) -> Array:
     """The indices of the elements that are not zero, whose number a run decides."""
     return na.astype(na.argwhere(na.not_equal(condition, 0)), dtypes.int64)
+
+
+def DynamicPartition(data: Array, partitions: Array, num_partitions: int) -> list[Array]:
+    """The slices of each number in `partitions`."""
+    return dynamic_partition(data, partitions, num_partitions)
 
 
 def DynamicStitch(indices: Sequence[Array], data: Sequence[Array]) -> Array:

@@ -13,10 +13,12 @@ from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
+    "BandedTriangularSolve",
     "Cholesky",
     "CholeskyGrad",
     "Diag",
     "DiagPart",
+    "Eig",
     "LogMatrixDeterminant",
     "Lu",
     "MatrixBandPart",
@@ -243,6 +245,21 @@ def TridiagonalSolve(
     return linalg.tridiagonal_solve(
         diagonals, rhs, partial_pivoting=partial_pivoting, perturb_singular=perturb_singular
     )
+
+
+def BandedTriangularSolve(
+    matrix: Array, rhs: Array, lower: bool = True, adjoint: bool = False
+) -> Array:
+    """The solutions of matrix · x = rhs for triangular matrices of a few diagonals."""
+    return linalg.banded_triangular_solve(matrix, rhs, lower, adjoint)
+
+
+def Eig(input: Array, Tout: DType, compute_v: bool = True) -> tuple[Array, Array]:
+    """Eigenvalues and eigenvectors, complex, in no order; no vectors without `compute_v`."""
+    if compute_v:
+        values, vectors = na.eig(input)
+        return na.astype(values, Tout), na.astype(vectors, Tout)
+    return na.astype(na.eigvals(input), Tout), na.zeros((0,), dtype=Tout, like=input)
 
 
 def _adjoint(x: Array, is_adjoint: bool) -> Array:

@@ -14,13 +14,13 @@ from nestarray.typing import Array
 
 __all__ = [
     "LRN",
-
     "FusedBatchNorm",
     "FusedBatchNormGrad",
     "FusedBatchNormGradV2",
     "FusedBatchNormGradV3",
     "FusedBatchNormV2",
     "FusedBatchNormV3",
+    "LRNGrad",
     "SoftmaxCrossEntropyWithLogits",
     "SparseSoftmaxCrossEntropyWithLogits",
 ]  # fmt: skip
@@ -157,6 +157,20 @@ def LRN(
 ) -> Array:
     """Local response normalization across channels."""
     return nn.local_response_normalization(input, depth_radius, bias, alpha, beta)
+
+
+def LRNGrad(
+    input_grads: Array,
+    input_image: Array,
+    output_image: Array,
+    depth_radius: int = 5,
+    bias: float = 1,
+    alpha: float = 1,
+    beta: float = 0.5,
+) -> Array:
+    """The gradient of `LRN`."""
+    settings = (depth_radius, bias, alpha, beta)
+    return na.vjp(lambda x: LRN(x, *settings), input_image)[1](input_grads)[0]
 
 
 def SoftmaxCrossEntropyWithLogits(features: Array, labels: Array) -> tuple[Array, Array]:

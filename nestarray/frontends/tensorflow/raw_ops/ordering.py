@@ -10,16 +10,17 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
-from nestarray.frontends.tensorflow import math
+from nestarray.frontends.tensorflow import math, sorting
 from nestarray.frontends.tensorflow.conversion import integers
 from nestarray.typing import Array
 
 __all__ = [
-    "Bincount", "Bucketize", "DenseBincount", "InTopK", "InTopKV2", "ListDiff", "LowerBound",
-    "NearestNeighbors", "NthElement", "SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd",
-    "SegmentSum", "SobolSample", "TopKV2", "Unique", "UniqueV2", "UniqueWithCounts",
-    "UniqueWithCountsV2", "UnravelIndex", "UnsortedSegmentMax", "UnsortedSegmentMin",
-    "UnsortedSegmentProd", "UnsortedSegmentSum", "UpperBound",
+    "ApproxTopK", "Bincount", "Bucketize", "DenseBincount", "DenseCountSparseOutput",
+    "HistogramFixedWidth", "InTopK", "InTopKV2", "ListDiff", "LowerBound", "NearestNeighbors",
+    "NthElement", "SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum",
+    "SobolSample", "TopKV2", "Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2",
+    "UnravelIndex", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd",
+    "UnsortedSegmentSum", "UpperBound",
 ]  # fmt: skip
 
 
@@ -171,6 +172,42 @@ def DenseBincount(input: Array, size: int, weights: Array, binary_output: bool =
     if binary_output:
         found = na.astype(na.greater(found, 0), dtypes.dtype_of(weights))
     return found
+
+
+def HistogramFixedWidth(
+    values: Array, value_range: Array, nbins: int, dtype: DType = dtypes.int32
+) -> Array:
+    """The number of values in each bin, of equal bins in a range."""
+    return sorting.histogram_fixed_width(values, value_range, integers(nbins), dtype)
+
+
+def DenseCountSparseOutput(
+    values: Array, weights: Array, binary_output: bool, minlength: int = -1, maxlength: int = -1
+) -> tuple[Array, Array, Array]:
+    """`DenseBincount` as indices, values and a shape, for the integers that occur."""
+    size = int(na.max(values)) + 1 if 0 not in na.shape(values) else 0
+    size = max(size, minlength)
+    size = size if maxlength < 0 else min(size, maxlength)
+    occurs = DenseBincount(values, size, weights[:0], binary_output=True)  # type: ignore[index]
+    counts = occurs if binary_output else DenseBincount(values, size, weights)
+    places = na.nonzero(occurs)
+    found = na.getitem(counts, places)
+    shape = na.asarray(na.shape(occurs), dtype=dtypes.int64, like=values)
+    return na.astype(na.stack(places, axis=-1), dtypes.int64), found, shape
+
+
+def ApproxTopK(
+    input: Array,
+    k: int,
+    reduction_dimension: int = -1,
+    recall_target: float = 0.95,
+    is_max_k: bool = True,
+    reduction_input_size_override: int = -1,
+    aggregate_to_topk: bool = True,
+) -> tuple[Array, Array]:
+    """The largest or smallest elements of an axis and their indices, exactly."""
+    function = math.approx_max_k if is_max_k else math.approx_min_k
+    return function(input, k, reduction_dimension)
 
 
 def SegmentSum(data: Array, segment_ids: Array) -> Array:

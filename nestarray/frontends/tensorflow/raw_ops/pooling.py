@@ -10,13 +10,16 @@ from collections.abc import Sequence
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
+from nestarray.frontends.tensorflow import nn
 from nestarray.frontends.tensorflow.conversion import integers
+from nestarray.frontends.tensorflow.nn.fractional_pooling import maxima, means
 from nestarray.frontends.tensorflow.raw_ops.convolution import layout, pads, pulled, spatial
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
-    "AvgPool", "AvgPool3D", "AvgPool3DGrad", "AvgPoolGrad", "MaxPool", "MaxPool3D",
+    "AvgPool", "AvgPool3D", "AvgPool3DGrad", "AvgPoolGrad", "FractionalAvgPool",
+    "FractionalAvgPoolGrad", "FractionalMaxPool", "FractionalMaxPoolGrad", "MaxPool", "MaxPool3D",
     "MaxPool3DGrad", "MaxPool3DGradGrad", "MaxPoolGrad", "MaxPoolGradGrad", "MaxPoolGradGradV2",
     "MaxPoolGradV2", "MaxPoolGradWithArgmax", "MaxPoolV2", "MaxPoolWithArgmax",
 ]  # fmt: skip
@@ -224,3 +227,62 @@ def MaxPoolGradWithArgmax(
     """The gradient of `MaxPoolWithArgmax`."""
     settings = (ksize, strides, padding)
     return pulled(lambda x: MaxPoolWithArgmax(x, *settings)[0], input, grad)
+
+
+def FractionalMaxPool(
+    value: Array,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    *,
+    key: Array,
+) -> tuple[Array, Array, Array]:
+    """The maxima of windows of random sizes, and the bounds of the windows."""
+    settings = (list(pooling_ratio), pseudo_random, overlapping)
+    return nn.fractional_max_pool(value, *settings, key=key)
+
+
+def FractionalAvgPool(
+    value: Array,
+    pooling_ratio: Sequence[float],
+    pseudo_random: bool = False,
+    overlapping: bool = False,
+    deterministic: bool = False,
+    seed: int = 0,
+    seed2: int = 0,
+    *,
+    key: Array,
+) -> tuple[Array, Array, Array]:
+    """The means of windows of random sizes, and the bounds of the windows."""
+    settings = (list(pooling_ratio), pseudo_random, overlapping)
+    return nn.fractional_avg_pool(value, *settings, key=key)
+
+
+def FractionalMaxPoolGrad(
+    orig_input: Array,
+    orig_output: Array,
+    out_backprop: Array,
+    row_pooling_sequence: Array,
+    col_pooling_sequence: Array,
+    overlapping: bool = False,
+) -> Array:
+    """The gradient of `FractionalMaxPool`."""
+    settings = (row_pooling_sequence, col_pooling_sequence, overlapping)
+    return pulled(lambda x: maxima(x, *settings), orig_input, out_backprop)
+
+
+def FractionalAvgPoolGrad(
+    orig_input_tensor_shape: Ints,
+    out_backprop: Array,
+    row_pooling_sequence: Array,
+    col_pooling_sequence: Array,
+    overlapping: bool = False,
+) -> Array:
+    """The gradient of `FractionalAvgPool`."""
+    shape, dtype = integers(orig_input_tensor_shape), dtypes.dtype_of(out_backprop)
+    settings = (row_pooling_sequence, col_pooling_sequence, overlapping)
+    start = na.zeros(shape, dtype=dtype, like=out_backprop)
+    return pulled(lambda x: means(x, *settings), start, out_backprop)

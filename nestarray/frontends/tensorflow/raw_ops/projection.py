@@ -12,7 +12,20 @@ from nestarray.frontends.tensorflow.projective import project
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
-__all__ = ["ImageProjectiveTransformV3"]
+__all__ = ["ImageProjectiveTransformV2", "ImageProjectiveTransformV3"]
+
+
+def ImageProjectiveTransformV2(
+    images: Array,
+    transforms: Array,
+    output_shape: Ints,
+    interpolation: str,
+    fill_mode: str = "CONSTANT",
+) -> Array:
+    """`ImageProjectiveTransformV3` with zeros outside of the images."""
+    return ImageProjectiveTransformV3(
+        images, transforms, output_shape, 0.0, interpolation, fill_mode
+    )
 
 
 def ImageProjectiveTransformV3(

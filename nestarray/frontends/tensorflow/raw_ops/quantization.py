@@ -11,9 +11,20 @@ from nestarray.frontends.tensorflow.conversion import integers
 from nestarray.typing import Array
 
 __all__ = [
-    "QuantizeAndDequantizeV2", "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4",
-    "QuantizeAndDequantizeV4Grad",
+    "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxArgsGradient", "FakeQuantWithMinMaxVars",
+    "FakeQuantWithMinMaxVarsGradient", "FakeQuantWithMinMaxVarsPerChannel",
+    "FakeQuantWithMinMaxVarsPerChannelGradient", "QuantizeAndDequantizeV2",
+    "QuantizeAndDequantizeV3", "QuantizeAndDequantizeV4", "QuantizeAndDequantizeV4Grad",
 ]  # fmt: skip
+
+FakeQuantWithMinMaxArgs = quantization.fake_quant_with_min_max_args
+FakeQuantWithMinMaxArgsGradient = quantization.fake_quant_with_min_max_args_gradient
+FakeQuantWithMinMaxVars = quantization.fake_quant_with_min_max_vars
+FakeQuantWithMinMaxVarsGradient = quantization.fake_quant_with_min_max_vars_gradient
+FakeQuantWithMinMaxVarsPerChannel = quantization.fake_quant_with_min_max_vars_per_channel
+FakeQuantWithMinMaxVarsPerChannelGradient = (
+    quantization.fake_quant_with_min_max_vars_per_channel_gradient
+)
 
 
 def QuantizeAndDequantizeV2(

@@ -5,11 +5,13 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/raw_ops/RandomUniform
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import UnsupportedError
-from nestarray.frontends.tensorflow import candidates, random
+from nestarray.frontends.tensorflow import candidates, nn, random
 from nestarray.frontends.tensorflow.conversion import integers
 from nestarray.frontends.tensorflow.random import streams
 from nestarray.frontends.tensorflow.random.experimental import shuffled_index
@@ -19,8 +21,9 @@ from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 __all__ = [
-    "Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomGammaGrad",
-    "RandomIndexShuffle", "RandomPoissonV2", "RandomShuffle",
+    "AllCandidateSampler", "ComputeAccidentalHits", "FixedUnigramCandidateSampler",
+    "LogUniformCandidateSampler", "Multinomial", "ParameterizedTruncatedNormal", "RandomGamma",
+    "RandomGammaGrad", "RandomIndexShuffle", "RandomPoissonV2", "RandomShuffle",
     "RandomStandardNormal", "RandomUniform", "RandomUniformInt", "StatelessMultinomial",
     "StatelessParameterizedTruncatedNormal", "StatelessRandomBinomial", "StatelessRandomGammaV2",
     "StatelessRandomGammaV3", "StatelessRandomGetAlg", "StatelessRandomGetKeyCounter",
@@ -146,6 +149,64 @@ def UniformCandidateSampler(
     return candidates.uniform_candidate_sampler(
         true_classes, num_true, num_sampled, unique, range_max, key=key
     )
+
+
+def AllCandidateSampler(
+    true_classes: Array,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int = 0,
+    seed2: int = 0,
+) -> tuple[Array, Array, Array]:
+    """All classes, each expected once."""
+    return candidates.all_candidate_sampler(true_classes, num_true, num_sampled, unique)
+
+
+def LogUniformCandidateSampler(
+    true_classes: Array,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int = 0,
+    seed2: int = 0,
+    *,
+    key: Array,
+) -> tuple[Array, Array, Array]:
+    """Classes whose probability falls as 1 / class, and how often classes are expected."""
+    settings = (num_true, num_sampled, unique, range_max)
+    return candidates.log_uniform_candidate_sampler(true_classes, *settings, key=key)
+
+
+def FixedUnigramCandidateSampler(
+    true_classes: Array,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Sequence[float] = (),
+    seed: int = 0,
+    seed2: int = 0,
+    *,
+    key: Array,
+) -> tuple[Array, Array, Array]:
+    """Classes with given frequencies, and how often classes are expected."""
+    settings = (num_true, num_sampled, unique, range_max, vocab_file, distortion)
+    settings = (*settings, num_reserved_ids, num_shards, shard, unigrams)
+    return candidates.fixed_unigram_candidate_sampler(true_classes, *settings, key=key)
+
+
+def ComputeAccidentalHits(
+    true_classes: Array, sampled_candidates: Array, num_true: int, seed: int = 0, seed2: int = 0
+) -> tuple[Array, Array, Array]:
+    """Rows, positions and weights of the samples that are true classes of a row."""
+    return nn.compute_accidental_hits(true_classes, sampled_candidates, num_true)
 
 
 def StatelessRandomUniform(shape: Ints, seed: Array, dtype: DType = dtypes.float32) -> Array:

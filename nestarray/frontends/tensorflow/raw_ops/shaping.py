@@ -18,10 +18,11 @@ from nestarray.typing import Array
 
 __all__ = [
     "BatchToSpace", "BatchToSpaceND", "BroadcastArgs", "BroadcastGradientArgs", "BroadcastTo",
-    "Concat", "ConcatOffset", "ConcatV2", "ConjugateTranspose", "DeepCopy", "DepthToSpace",
-    "Empty", "EnsureShape", "ExpandDims", "Fill", "Identity", "IdentityN", "InvertPermutation",
-    "LinSpace", "MirrorPad", "MirrorPadGrad", "OneHot", "Pack", "Pad", "PadV2", "ParallelConcat",
-    "PlaceholderWithDefault", "Range", "Rank", "Reshape", "Reverse", "ReverseSequence", "ReverseV2", "Roll", "Shape",
+    "Concat", "ConcatOffset", "ConcatV2", "ConjugateTranspose", "DataFormatDimMap",
+    "DataFormatVecPermute", "DeepCopy", "DepthToSpace", "Empty", "EnsureShape", "ExpandDims",
+    "Fill", "GuaranteeConst", "Identity", "IdentityN", "InvertPermutation", "LinSpace", "MirrorPad",
+    "MirrorPadGrad", "OneHot", "Pack", "Pad", "PadV2", "ParallelConcat", "PlaceholderWithDefault",
+    "Range", "Rank", "Reshape", "Reverse", "ReverseSequence", "ReverseV2", "Roll", "Shape",
     "ShapeN", "Size", "SpaceToBatch", "SpaceToBatchND", "SpaceToDepth", "Split", "SplitV",
     "Squeeze", "Tile", "Transpose", "Unpack",
 ]  # fmt: skip
@@ -34,6 +35,9 @@ Pairs = Sequence[Sequence[int]]
 def Identity(input: Array) -> Array:
     """`input`."""
     return input
+
+
+GuaranteeConst = Identity
 
 
 def IdentityN(input: Sequence[Array]) -> tuple[Array, ...]:
@@ -313,6 +317,21 @@ def _layout(data_format: str) -> str:
             "accelerator's kernels"
         )
     return _LAYOUTS[data_format]
+
+
+def DataFormatDimMap(x: Array, src_format: str = "NHWC", dst_format: str = "NCHW") -> Array:
+    """The places in one layout of axes in another; negative axes count from the end."""
+    places = [dst_format.index(axis) for axis in src_format]
+    return na.take(na.asarray(places, dtype=dtypes.dtype_of(x), like=x), x % len(places), axis=0)
+
+
+def DataFormatVecPermute(x: Array, src_format: str = "NHWC", dst_format: str = "NCHW") -> Array:
+    """Numbers of the axes in another order: of all axes, or of the spatial ones alone."""
+    if na.shape(x)[0] < len(src_format):
+        src_format, dst_format = [
+            f.replace("N", "").replace("C", "") for f in (src_format, dst_format)
+        ]
+    return na.take(x, na.asarray([src_format.index(axis) for axis in dst_format], like=x), axis=0)
 
 
 def SpaceToBatchND(input: Array, block_shape: Ints, paddings: Pairs) -> Array:
