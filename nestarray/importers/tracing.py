@@ -9,6 +9,7 @@ from nestarray.display.progress import progress
 from nestarray.errors import ArgumentError
 from nestarray.graph.binding import by_own_names
 from nestarray.graph.graph import Graph
+from nestarray.graph.passes import loops
 from nestarray.graph.precision import with_float64
 from nestarray.importers.coverage import missing_ops
 from nestarray.importers.protocol import Importer, Request, importer_of
@@ -24,6 +25,7 @@ def trace_graph(
     dynamic: Any = None,
     islands: bool = False,
     guards: str = "raise",
+    roll_loops: bool = False,
     float64: str | None = None,
     **kwargs: Any,
 ) -> Graph:
@@ -69,6 +71,8 @@ def trace_graph(
             The graph holds what the code did for the example, and ``graph.report()`` lists these
             assumptions. ``"raise"``: a call whose arguments give other values raises an
             AssumptionError that names the line; ``"ignore"``: calls do not check them.
+        roll_loops: make loops (`na.fori_loop`, `na.scan`) of the calls that the steps of a loop of
+            Python recorded, which compile once for all steps. Loops whose steps differ stay unrolled.
         float64: ``"float32"`` computes float64 in float32, for JAX without x64; see
             `Graph.to_backend`.
 
@@ -111,7 +115,8 @@ def trace_graph(
         imported = importer.read(request)
     if imported.graph is None:
         raise missing_ops(imported.name, imported.operations, importer.framework)
-    return with_float64(imported.graph, float64)
+    graph = loops.roll_loops(imported.graph) if roll_loops else imported.graph
+    return with_float64(graph, float64)
 
 
 def select_importer(request: Request) -> Importer:
@@ -170,7 +175,7 @@ def _keywords(
         signature = signature.replace(return_annotation=inspect.Signature.empty)
         settings = [
             n
-            for n in ("train", "dynamic", "islands", "guards", "float64", "target")
+            for n in ("train", "dynamic", "islands", "guards", "roll_loops", "float64", "target")
             if n in signature.parameters
         ]
         hint = f", and {settings[0]!r} as {settings[0]}_=" if settings else ""

@@ -13,6 +13,7 @@ intermediate values with the source.
 `channels_last`                run convolutions and calls between them with channels last
 `fold_batch_norms`             fold into the layer before (evaluation)
 `fold_parameters`              compute values of parameters once (evaluation)
+`roll_loops`                   make loops of repeated calls; on request only
 =============================  ==========================================================
 """
 
@@ -28,6 +29,7 @@ from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.idioms import recognize_idioms
+from nestarray.graph.passes.loops import roll_loops
 from nestarray.graph.passes.parameters import fold_parameters
 from nestarray.graph.passes.subexpressions import (
     merge_common_subexpressions as merge_common_subexpressions,
@@ -46,6 +48,7 @@ __all__ = [
     "merge_common_subexpressions",
     "recognize_idioms",
     "remove_dead_code",
+    "roll_loops",
 ]
 
 #: A function from a Graph to an equivalent Graph.
