@@ -168,13 +168,8 @@ def test_gradients(expression: str, backend: str) -> None:
     if expression.startswith(tuple(NOT_DIFFERENTIATED)) or _needs_wide(expression, backend):
         return
     try:
-<<<<<<< HEAD
-        expressions.expected_gradients(expression, tf.raw_ops)
-    except (LookupError, NotImplementedError, ValueError, tf.errors.OpError):  # upstream has none
-=======
         expressions.expected_gradients(expression, THEIRS)
-    except (LookupError, ValueError, tf.errors.OpError):  # upstream has none
->>>>>>> b4e3609 (Raw operations of TensorFlow from A to L: recurrent blocks, boxes, fake quantization, dilation, fractional pooling, special functions)
+    except (LookupError, NotImplementedError, ValueError, tf.errors.OpError):  # upstream has none
         return
     if expressions.is_differentiable(expression, THEIRS):
         expressions.assert_gradients(expression, THEIRS, frontend.raw_ops, backend)
