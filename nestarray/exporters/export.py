@@ -142,7 +142,10 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
             raise ConversionError(
                 f"export: {graph.name}: the exporter of {name!r} failed: {_reason(error)}"
             ) from error
-        error = difference("export", graph, example, outputs, f"file of format {name!r}")
+        args, kwargs = example.on(graph.backend)
+        result = graph(*args, **kwargs)
+        wanted = named_outputs(result[0] if graph.returns_state else result)
+        error = difference("export", graph.name, wanted, outputs, f"file of format {name!r}")
     return Exported(Path(path), name, error)
 
 
@@ -225,27 +228,24 @@ def named_outputs(output: Any, name: str = "output") -> dict[str, Any]:
 
 
 def difference(
-    op: str, graph: Graph, example: Example, outputs: Mapping[str, np.ndarray], what: str
+    op: str, graph: str, wanted: Mapping[str, Any], outputs: Mapping[str, np.ndarray], what: str
 ) -> float:
     """The largest difference between the outputs of a file and of the graph.
 
     Args:
         op: the name of the function that wrote the file, for errors.
-        graph: the graph.
-        example: the arguments.
+        graph: the name of the graph.
+        wanted: the outputs of the graph, by `named_outputs`.
         outputs: of the file, by `named_outputs`.
         what: the file, in words.
 
     Raises:
         ConversionError: the outputs differ.
     """
-    args, kwargs = example.on(graph.backend)
-    result = graph(*args, **kwargs)
-    wanted = named_outputs(result[0] if graph.returns_state else result)
     worst = 0.0
     if not {*wanted} <= {*outputs}:  # some files also have the numbers among the outputs
         raise ConversionError(
-            f"{op}: {graph.name}: the {what} has the outputs {sorted(outputs)}, the graph has "
+            f"{op}: {graph}: the {what} has the outputs {sorted(outputs)}, the graph has "
             f"{sorted(wanted)}"
         )
     for name, x in wanted.items():
@@ -253,7 +253,7 @@ def difference(
         got = np.asarray(outputs[name])
         if got.shape != want.shape:
             raise ConversionError(
-                f"{op}: {graph.name}: {name}: the {what} has the shape {got.shape}, the graph "
+                f"{op}: {graph}: {name}: the {what} has the shape {got.shape}, the graph "
                 f"has {want.shape}"
             )
         kind = complex if want.dtype.kind == "c" else float
@@ -264,7 +264,7 @@ def difference(
         error = float(np.max(distance, initial=0.0))
         if not error <= TOLERANCE:
             raise ConversionError(
-                f"{op}: {graph.name}: {name}: the {what} differs by {error:.1e} "
+                f"{op}: {graph}: {name}: the {what} differs by {error:.1e} "
                 f"(relative to the largest number), accepted is {TOLERANCE:.0e}"
             )
         worst = max(worst, error)

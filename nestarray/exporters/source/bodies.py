@@ -7,11 +7,11 @@ import itertools
 import re
 from collections.abc import Callable, Container, Sequence
 from keyword import iskeyword
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeGuard
 
 from nestarray.dtypes import DType
 from nestarray.exporters.source.expressions import Expression, Names, Setting, value_expression
-from nestarray.exporters.source.modules import Path, Step, Use, arguments, results, values_in
+from nestarray.exporters.source.modules import KINDS, Path, Step, Use, arguments, results, values_in
 from nestarray.exporters.source.records import Call, Value
 
 #: The longest expression that is written inside of another one.
@@ -22,6 +22,7 @@ class Language(Protocol):
     """How the calls of a framework are written."""
 
     name: str
+    assigns: bool
 
     def expression(self, call: Call, names: Names) -> Expression: ...
     def dtype(self, dtype: DType) -> str: ...
@@ -152,6 +153,7 @@ class Body:
         end = len(self.items)
         for value in values_in(output):
             self.position.setdefault(value, []).append(end)
+        self.written = {item.args[0]: i for i, item in enumerate(self.items) if _is_write(item)}
         self._choose_inlined()
         lines: list[str] = []
         for i, item in enumerate(self.items):
@@ -197,6 +199,8 @@ class Body:
         source = self.items[made[value]]
         if isinstance(source, Loop) or len(_results(source)) != 1:
             return False
+        if not all(self._is_read_early(v, i) for v in arguments(source) if v in self.written):
+            return False
         if i == len(self.items):
             return _count(self.output, value) == 1
         item = self.items[i]
@@ -204,6 +208,12 @@ class Body:
             return False
         nest = item.inputs if isinstance(item, Use) else [list(item.args), item.kwargs]
         return _count(nest, value) == 1
+
+    def _is_read_early(self, value: Value, i: int) -> bool:
+        """Whether item `i` is evaluated in its place, and not after the write of a value."""
+        if i > self.written[value]:
+            return False
+        return _is_write(self.items[i]) or len(_results(self.items[i])) > 1
 
     def _size(self, item: Item) -> int:
         """The length of the text of an item with short names."""
@@ -227,8 +237,12 @@ class Body:
         if len(made) == 1 and made[0] in self.inlined:
             self.texts[made[0]] = self._expression(item)
             return []
+        if _is_write(item) and not made and self._is_target(item):
+            return []
         text = self._expression(item).text
         self._release(i)
+        if not made:
+            return [text]
         names = []
         for value in made:
             is_used = value in self.position
@@ -236,6 +250,10 @@ class Body:
             self.names[value] = names[-1]
         target = ", ".join(names)
         return [f"{target} = {text}"]
+
+    def _is_target(self, write: Call) -> bool:
+        """Whether a value is assigned to its variable by the call that makes it."""
+        return self.names.get(write.args[1]) == self._name(write.args[0])
 
     def _loop(self, i: int, loop: Loop) -> list[str]:
         first, last = loop.uses[0], loop.uses[-1]
@@ -307,6 +325,12 @@ class Body:
 
     def _new_name(self, text: str, item: Step, value: Value, number: int) -> str:
         """A name for a result: the name of the argument it replaces, or one after its module."""
+        readers = [self.items[p] for p in self.position[value] if p < len(self.items)]
+        if number > 1 and len(readers) == 1 and _is_write(readers[0]):
+            old = readers[0].args[-2]
+            last = re.sub(r"\W", "_", old.path.rpartition("/")[2])
+            is_assigned = self.language.assigns and readers[0].target == "state:set"
+            return self._name(old) if is_assigned else self._fresh(last)
         kind = _kind(value)
         hint = _hint_name(self._hints(item)) if number == 1 and kind == "x" else ""
         replaced = [n for n in re.findall(r"\w+", text) if n in self.free and n in _GENERIC]
@@ -358,6 +382,8 @@ _GENERIC = ("x", "h", "y", "mask", "ids")
 
 def _kind(value: Value) -> str:
     """A base name by dtype."""
+    if value.dtype in KINDS:
+        return value.dtype
     if value.dtype in ("bool", "size"):
         return "mask" if value.dtype == "bool" else "n"
     return "ids" if value.dtype.startswith(("int", "uint")) else "x"
@@ -367,7 +393,7 @@ def input_names(values: Sequence[Value]) -> dict[Value, str]:
     """Names of the inputs of a module; the arguments of the model keep their names."""
     names: dict[Value, str] = {}
     for value in values:
-        if value.source == "x":
+        if value.source in ("x", "mode", "key"):
             names[value] = value.path
             continue
         base = re.sub(r"\W", "_", value.path.rpartition("/")[2]) if value.source in "vs" else ""
@@ -380,6 +406,11 @@ def input_names(values: Sequence[Value]) -> dict[Value, str]:
             number += 1
         names[value] = unused[0]
     return names
+
+
+def _is_write(item: Item) -> TypeGuard[Call]:
+    """Whether a call replaces a variable of the state; its first argument is the old value."""
+    return isinstance(item, Call) and item.target in ("state:set", "method:set")
 
 
 def _arguments(item: Item) -> list[Value]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from nestarray.exporters.source.bodies import Body, input_names, with_loops
@@ -35,6 +35,7 @@ class ClassStyle(ABC):
         method: the name of the method that computes.
         begin: the first lines of a constructor.
         sequence: the class that calls modules one after the other; empty if there is none.
+        states: variables that the module does not hold, but a state that is an argument.
     """
 
     language: Any
@@ -42,6 +43,7 @@ class ClassStyle(ABC):
     method = "__call__"
     begin: tuple[str, ...] = ()
     sequence = ""
+    states: Collection[Value] = ()
 
     @abstractmethod
     def variable(self, name: str, value: Value, shape: str) -> str:
@@ -176,10 +178,11 @@ class ClassWriter:
         return [*head, f"    def {style.method}({names}):", *(f"        {line}" for line in lines)]
 
     def _attributes(self, module: Module, stored: Mapping[str, None]) -> dict[str, str]:
-        """Attribute → ``"setting"``, ``"array"``, ``"list"`` or the name of a class."""
+        """Attribute → ``"setting"``, ``"array"``, ``"state"``, ``"list"`` or the name of a class."""
         found = dict.fromkeys(stored, "setting")
-        arrays = [name for name, value in module.variables.items() if value not in self.constants]
-        found |= dict.fromkeys(arrays, "array")
+        for name, value in module.variables.items():
+            if value not in self.constants:
+                found[name] = "state" if value in self.style.states else "array"
         for name, child in module.children.items():
             if is_item(name):
                 found["_".join(name[:-1])] = "list"
@@ -230,7 +233,7 @@ class ClassWriter:
             values = _layer_settings(module.layer.kwargs, settings[start:])
             given = self.style.language.without_defaults(module.layer.target, values)
             function = self.style.language.function(module.layer.target)
-            return f"{function}({self._arguments(given, passed, (*_SIZES, 'kernel_size', 'output_size'))})"
+            return f"{function}({self._arguments(given, passed, (*_SIZES, 'kernel_size', 'output_size', 'p'))})"
         if self._is_expression(module):
             texts = [
                 self._made(child, settings, start + cls.children[name][1], passed)
@@ -267,6 +270,13 @@ class ClassWriter:
 
     def _loop(self, name: Path, number: int) -> str:
         return f"for {_item(name)} in self.{'_'.join(name)}:"
+
+
+def attribute_of(model: Any, name: str) -> Any:
+    """The attribute of a name in the file of weights."""
+    for key in name.split("."):
+        model = model[int(key)] if key.isdigit() else getattr(model, key)
+    return model
 
 
 def _item(name: Path) -> str:

@@ -25,10 +25,12 @@ from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
-from nestarray.exporters.source.modules import module_tree, values_in
+from nestarray.exporters.source.modules import module_tree, values_in, with_writes
 from nestarray.exporters.source.recorder import record
 from nestarray.exporters.source.records import Call, Recording, Value
 from nestarray.exporters.source.sizes import examples, with_open_sizes
+from nestarray.exporters.source.training import with_training_layers
+from nestarray.graph.execution import result_of, steps
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import bodies, map_leaves
 from nestarray.storage.atomic import replacing
@@ -89,8 +91,7 @@ def eject(
         an `Ejected`: path, framework, style and error.
 
     Raises:
-        ArgumentError: the target or the style is unknown, or the graph trains or draws random
-            numbers.
+        ArgumentError: the target or the style is unknown.
         StorageError: the folder exists.
         MissingFileError: its parent does not exist.
         ConversionError: the program has a part that source code cannot express yet, or the source
@@ -117,9 +118,10 @@ def eject(
         (made / "model.py").write_text(source.text, encoding="utf-8")
         Container(source.weights).save(made / "weights.safetensors")
         at_sizes = [example_of(graph, given) for given in examples(graph.sizes)]
-        error = max(_compared(graph, made / "model.py", written, source.name, x) for x in at_sizes)
-        text = written.readme(source.name, [n.name for n in graph.inputs], source.weights)
-        (made / "README.md").write_text(text + _comparison(target, error), encoding="utf-8")
+        error = max(_compared(graph, made / "model.py", written, source, x) for x in at_sizes)
+        inputs = [*(n.name for n in graph.inputs), *source.modes]
+        text = written.readme(source, inputs) + _modes(source, target) + _comparison(error)
+        (made / "README.md").write_text(text, encoding="utf-8")
     return Ejected(path, target, style, error)
 
 
@@ -131,11 +133,6 @@ def _check(graph: Graph, target: str, style: str | None) -> str:
     if style is not None and style not in STYLES[target]:
         expected = listed(map(repr, STYLES[target]))
         raise ArgumentError(f"eject: style: got {style!r} for {target}, expected {expected}")
-    if graph.train or graph.needs_key:
-        reason = "trains" if graph.train else "draws random numbers"
-        raise ArgumentError(
-            f"eject: {graph.name}: the graph {reason}; eject the graph of its evaluation mode"
-        )
     if graph.abstract:
         raise ConversionError(
             f"eject: {graph.name}: its variables have shapes only; set them first: "
@@ -150,26 +147,72 @@ def _file_of(target: str, style: str) -> Any:
     return importlib.import_module(f"nestarray.exporters.source.{STYLES[target][style]}")
 
 
-def _compared(graph: Graph, path: Path, style: Any, name: str, example: Example) -> float:
-    """Run the source, and return its largest difference from the graph."""
+def _compared(graph: Graph, path: Path, style: Any, source: Source, example: Example) -> float:
+    """Run the source, and return its largest difference from the graph.
+
+    In the training mode, nothing is dropped.
+    """
     module = ModuleType(f"ejected_{path.parent.name}")
     module.__file__ = str(path)
     sys.modules[module.__name__] = module  # dataclasses look their module up
+    given = [*example.flat.values(), *(_MODES[mode] for mode in source.modes)]
     try:
         text = path.read_text(encoding="utf-8")
         exec(compile(text, str(path), "exec"), vars(module))  # our own text
-        outputs = named_outputs(style.run(vars(module), name, list(example.flat.values())))
+        output, state = style.run(vars(module), source, given)
     except Exception as error:
         raise ConversionError(
             f"eject: {graph.name}: the source raised {type(error).__name__}: {error}"
         ) from error
     finally:
         del sys.modules[module.__name__]
+    outputs = named_outputs(output) | {f"state {name}": x for name, x in state.items()}
     arrays = {name: np.asarray(ops.to_backend(x, "numpy")) for name, x in outputs.items()}
-    return difference("eject", graph, example, arrays, "source")
+    return difference("eject", graph.name, _wanted(graph, source, example), arrays, "source")
 
 
-def _comparison(target: str, error: float) -> str:
+def _wanted(graph: Graph, source: Source, example: Example) -> dict[str, Any]:
+    """The outputs of a graph, and the new values of its state by their names in the source."""
+    lowered = graph.lower()
+    inputs = lowered.bind(*example.on(graph.backend))
+    output, updates = result_of(steps(with_training_layers(lowered, inputs), inputs, None))
+    names = {value.path: name for name, value in source.variables.items() if value.source == "s"}
+    return named_outputs(output) | {f"state {names[path]}": x for path, x in updates.items()}
+
+
+#: The arguments of the training mode in which nothing is dropped.
+_MODES = {"state": None, "train": True, "training": True, "key": None, "rng": None}
+
+
+def _modes(source: Source, target: str) -> str:
+    """What the README says about the mode."""
+    if not source.train:
+        return (
+            "\nThe model that this source was made of was in its evaluation mode: the source has no "
+            "dropout, and batch normalization uses its running statistics.\n"
+        )
+    lines = ["The source has the training mode of the model."]
+    if target == "torch":
+        lines.append("`model.train()` and `model.eval()` switch dropout and batch normalization.")
+    lines += [_MODE_TEXTS[mode] for mode in source.modes]
+    if source.writes and target in ("jax", "numpy"):
+        lines.append(
+            "A call returns the output and the new state, and leaves its arguments as they are."
+        )
+    return "\n" + "\n".join(lines) + "\n"
+
+
+_SWITCH = "`{}` is true for training; false switches off dropout, and batch normalization uses its statistics."
+_MODE_TEXTS = {
+    "state": "`state` is an `eqx.nn.State`, of which a call returns a new one.",
+    "train": _SWITCH.format("train"),
+    "training": _SWITCH.format("training"),
+    "key": "`key` is a key of `jax.random`; without one (None), nothing is dropped.",
+    "rng": "`rng` is a `numpy.random.Generator`; without one (None), nothing is dropped.",
+}
+
+
+def _comparison(error: float) -> str:
     return f"""
 ## Comparison
 
@@ -192,12 +235,18 @@ class Source(NamedTuple):
         text: of the Python file.
         weights: name in the file of weights → array of NumPy.
         variables: name in the file of weights → variable of the graph.
+        train: whether it is of the training mode.
+        modes: names of its arguments besides those of the graph, ``"train"``, ``"key"``.
+        writes: names of the variables that a call changes.
     """
 
     name: str
     text: str
     weights: dict[str, np.ndarray]
     variables: dict[str, Value]
+    train: bool
+    modes: list[str]
+    writes: list[str]
 
 
 def source_of(graph: Graph, target: str, style: str) -> Source:
@@ -211,14 +260,19 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     lowered = graph.to_backend(target).lower()
     _check_calls(lowered)
     recordings = []
+    updated: set[str] = set()
     for given in examples(graph.sizes):
         args, kwargs = example_of(lowered, given).on(target)
-        recordings.append(record(lowered, lowered.bind(args, kwargs)))
+        inputs = lowered.bind(args, kwargs)
+        program = with_training_layers(lowered, inputs)
+        updated |= {*program.state_updates}
+        recordings.append(record(program, inputs))
     recording = with_open_sizes(recordings, graph.name)
     written = _file_of(target, style)
-    arrays = _arrays(lowered, recording)
-    constants = {v: x for v, x in arrays.items() if v.source == "constants"}
-    program = normalized(recording, written.LANGUAGE, constants)
+    constants = {v: x for v, x in _arrays(lowered, recording).items() if v.source == "constants"}
+    program = with_writes(normalized(recording, written.LANGUAGE, constants))
+    program = written.with_state(program) if hasattr(written, "with_state") else program
+    arrays = _arrays(lowered, dataclasses.replace(program, constants=recording.constants))
     kinds = graph.source_names.modules
     root = module_tree(
         program, kinds, is_functional=written.IS_FUNCTIONAL, has_sequences=target == "torch"
@@ -226,12 +280,14 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     name = written.name_of(graph.name)
     text, variables = written.write(root, name, constants)
     weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)
-    return Source(name, formatted(text), weights, variables)
+    modes = [value.path for value in program.inputs if value.source in ("mode", "key")]
+    writes = [key for key, x in variables.items() if x.source == "s" and x.path in updated]
+    return Source(name, formatted(text), weights, variables, graph.train, modes, writes)
 
 
 def _check_calls(graph: Graph) -> None:
     """Raise an error if source code cannot express a part of the program yet."""
-    reason = "writes into its state" if graph.state_updates else ""
+    reason = ""
     for node in graph.calls:
         if any(True for _ in bodies(node.args)):
             reason = f"has a loop or a branch ({node.target_name}, {node.module} {node.line})"

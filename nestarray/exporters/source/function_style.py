@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +16,9 @@ from nestarray.exporters.source.records import Call, Value
 
 #: The arguments that hold the parameters and the state.
 _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
+_STATE = Value((), "state", "state")
+#: The state with dicts and lists of its own, which the functions change.
+_COPIES = {"jax": "jax.tree.map(lambda x: x, state)", "numpy": "copy.deepcopy(state)"}
 
 
 _LOAD = '''
@@ -62,6 +66,7 @@ class FunctionWriter:
         self.lists = _lists(self.places.values())
         self.classes = classes_of(root)
         calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        self.writes = any(call.target == "state:set" for call in calls)
         self.defined = language.defined(calls)
         taken = {*self.defined, "params", "state", "load"}
         for cls in dict.fromkeys(self.classes.values()):
@@ -80,8 +85,10 @@ class FunctionWriter:
 
     def file(self) -> str:
         """The functions, and the function that loads the variables."""
-        what = "parameters and the state" if self.has_state else "parameters"
-        trees = ['tree["params"]', 'tree["state"]'] if self.has_state else ["tree"]
+        holders = self._holders(())
+        words = {"params": "parameters", "state": "state"}
+        what = " and the ".join(words[holder] for holder in holders) or "parameters"
+        trees = [f'tree["{holder}"]' for holder in holders] if self.has_state else ["tree"]
         result = ", ".join(f"_lists({tree})" for tree in trees)
         return self.text() + "\n\n" + _LOAD.format(what=what, result=result)
 
@@ -114,11 +121,20 @@ class FunctionWriter:
         )
         inputs = input_names(module.inputs)
         items = with_loops(cls.steps(), module.output, lambda a, b: self._is_same(cls, a, b))
-        lines = body.lines(items, inputs, module.output)
+        lines = body.lines(items, inputs, self._output(module))
+        if module is self.root and self.writes:
+            lines.insert(0, f"state = {_COPIES[self.language.name]}")
         cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
         names = [*self._holders(module.path), *inputs.values()]
         names += ["*", *cls.parameters] if cls.parameters else []
         return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
+
+    def _output(self, module: Module) -> Any:
+        """The output; of the model with the new state, if it changes."""
+        if module is not self.root or not self.writes:
+            return module.output
+        is_one = isinstance(module.output, Value)
+        return [module.output, _STATE] if is_one else (module.output, _STATE)
 
     def _holders(self, path: Path) -> list[str]:
         """The arguments with variables that the module at a path takes."""
@@ -126,6 +142,8 @@ class FunctionWriter:
         return [holder for holder in ("params", "state") if holder in below]
 
     def _variable(self, module: Module, value: Value) -> str | None:
+        if value is _STATE:
+            return "state"
         if value in self.constants:
             return self.constants[value]
         if value not in self.places:
@@ -199,6 +217,7 @@ class _Language:
         self.language = writer.language
         self.name = self.language.name
         self.dtype = self.language.dtype
+        self.assigns = self.language.assigns
 
     def expression(self, call: Call, names: Names) -> Expression:
         """The text of a call; trailing arrays that a dict holds are unpacked from it."""
@@ -245,6 +264,30 @@ def _lists(places: Any) -> set[tuple[str, Path]]:
         for i, key in enumerate(path):
             groups.setdefault((holder, path[:i]), set()).add(key)
     return {place for place, keys in groups.items() if keys == {str(i) for i in range(len(keys))}}
+
+
+def holders_of(source: Any) -> str:
+    """The arguments that hold the variables, for calls of a model."""
+    names = source.variables
+    kinds = {value.source for value in names.values()}
+    found = [_HOLDERS[kind] for kind in ("v", "s", "constants") if kind in kinds]
+    return ", ".join(dict.fromkeys(found)) or "params"
+
+
+def called(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state by their names in the file."""
+    loaded = namespace["load"]()
+    variables = loaded if isinstance(loaded, tuple) else (loaded,)
+    result = namespace[source.name](*variables, *inputs)
+    if not source.writes:
+        return result, {}
+    output, state = result
+    places = {name: source.variables[name].path for name in source.writes}
+
+    def find(group: Any, key: str) -> Any:
+        return group[int(key)] if isinstance(group, list) else group[key]
+
+    return output, {n: functools.reduce(find, parts(path), state) for n, path in places.items()}
 
 
 def name_of(name: str) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.class_style import ClassStyle, ClassWriter
-from nestarray.exporters.source.jax_style import LANGUAGE, head_of
+from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
+from nestarray.exporters.source.jax_style import LANGUAGE, array, head_of
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.records import Value
 
@@ -41,11 +41,11 @@ def name_of(name: str) -> str:
     return name if re.fullmatch(r"[A-Z]\w*", name) and name != "Sequential" else "Model"
 
 
-def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
-    """The output of the source."""
-    import jax.numpy as jnp
-
-    return namespace["load"]()(*map(jnp.asarray, inputs))
+def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state."""
+    model = namespace["load"]()
+    output = model(*map(array, inputs))
+    return output, {name: attribute_of(model, name)[...] for name in source.writes}
 
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.function_style import FunctionWriter
+from nestarray.exporters.source.function_style import FunctionWriter, called, holders_of
 from nestarray.exporters.source.function_style import name_of as name_of
 from nestarray.exporters.source.functions import jax_functions
 from nestarray.exporters.source.modules import Module
@@ -31,16 +31,28 @@ import jax
 from model import {name}, load
 
 {variables} = load()
-output = jax.jit({name})({variables}, {inputs})
+{result} = jax.jit({jitted})({variables}, {inputs})
 ```
+"""
 
+_README_TRAINING = """
 To train it, differentiate a loss by `params`, nested dicts and lists as optax takes them:
 
 ```python
 gradients = jax.grad(lambda params: loss({name}({variables}, {inputs})))(params)
 ```
+"""
 
-Dropout was not active in the model that this source was made of, so the source has none.
+_README_WITH_STATE = """
+To train it, differentiate a loss by `params`, nested dicts and lists as optax takes them:
+
+```python
+def objective(params, state):
+    output, state = {name}({variables}, {inputs})
+    return loss(output), state
+
+gradients, state = jax.grad(objective, has_aux=True)(params, state)
+```
 """
 
 
@@ -66,13 +78,16 @@ def head_of(body: str) -> str:
     return "\n".join([*lines, "from safetensors.flax import load_file"])
 
 
-def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
-    """The output of the source."""
+def array(x: Any) -> Any:
+    """An input, on JAX."""
     import jax.numpy as jnp
 
-    loaded = namespace["load"]()
-    variables = loaded if isinstance(loaded, tuple) else (loaded,)
-    return namespace[name](*variables, *map(jnp.asarray, inputs))
+    return jnp.asarray(x) if isinstance(x, np.ndarray) else x
+
+
+def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state."""
+    return called(namespace, source, [array(x) for x in inputs])
 
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
@@ -80,8 +95,14 @@ def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.n
     return weights
 
 
-def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
+def readme(source: Any, inputs: list[str]) -> str:
     """How to use the source."""
-    has_state = any(key.startswith("state.") for key in weights)
-    variables = "params, state" if has_state else "params"
-    return _README.format(name=name, inputs=", ".join(inputs), variables=variables)
+    settings = {
+        "name": source.name,
+        "inputs": ", ".join(inputs),
+        "variables": holders_of(source),
+        "result": "output, state" if source.writes else "output",
+    }
+    jitted = f'{source.name}, static_argnames="train"' if "train" in source.modes else source.name
+    training = _README_WITH_STATE if source.writes else _README_TRAINING
+    return (_README + training).format(**settings, jitted=jitted)

@@ -14,9 +14,13 @@ from keyword import iskeyword
 from typing import Any
 
 from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.graph.builder import NOWHERE
 from nestarray.graph.node import map_leaves
 
 Path = tuple[str, ...]
+
+#: Values that are no arrays, which are the last arguments of a module.
+KINDS = ("state", "train", "training", "key", "rng")
 
 #: A module without variables and with at most this many calls is part of the module around it.
 _SMALL = 3
@@ -108,6 +112,26 @@ def results(step: Step) -> list[Value]:
     return step.outputs if isinstance(step, Use) else values_in(step.result)
 
 
+def with_writes(recording: Recording) -> Recording:
+    """The recording with a call ``"state:set"`` of (old value, new value) for each update of the state.
+
+    It comes after the last use of the old value, in the module of the variable if the new value is
+    computed there.
+    """
+    calls = list(recording.calls)
+    known = {v.path: v for call in calls for v in arguments(call) if v.source == "s"}
+    for path, new in recording.updates.items():
+        old = known.get(path) or Value(new.shape, new.dtype, "s", path)
+        users = [i for i, c in enumerate(calls) if new in results(c) or old in arguments(c)]
+        last = max(users, default=len(calls) - 1)
+        place = calls[last].place if calls else NOWHERE
+        inside = parts(place.module)
+        if parts(path)[: len(inside)] != inside:
+            last, place = len(calls) - 1, NOWHERE
+        calls.insert(last + 1, Call("state:set", (old, new), {}, (), place))
+    return dataclasses.replace(recording, calls=calls, updates={})
+
+
 def module_tree(
     recording: Recording, kinds: Mapping[str, str], *, is_functional: bool, has_sequences: bool
 ) -> Module:
@@ -146,6 +170,9 @@ class _Builder:
             for value in arguments(call):
                 self.used.setdefault(value, []).append(i)
         for value in values_in([recording.output, dict(recording.updates)]):
+            self.used.setdefault(value, []).append(len(self.calls))
+        keys = [value for value in self.made if value.dtype == "key"]
+        for value in keys[-1:]:  # each call of a class returns its key, also the last one
             self.used.setdefault(value, []).append(len(self.calls))
         self.owner = {v: self._owner(v) for v in self.used if v.source in ("v", "s", "constants")}
 
@@ -220,11 +247,11 @@ class _Builder:
                 if not is_own and not start <= self.made.get(value, -1) < stop:
                     inputs[value] = None
             for value in values_in(self.calls[i].result):
-                if any(not start <= j < stop for j in self.used[value]):
+                if any(not start <= j < stop for j in self.used.get(value, ())):
                     outputs[value] = None
-        output = list(outputs) if len(outputs) > 1 else next(iter(outputs), None)
-        kind = self.kinds.get(path, "")
-        return Module(path, kind, steps, list(inputs), output, children, {})
+        given, made = sorted(inputs, key=_rank), sorted(outputs, key=_rank)
+        output = made if len(made) > 1 else next(iter(made), None)
+        return Module(path, self.kinds.get(path, ""), steps, given, output, children, {})
 
     def _is_part(self, module: Module, runs: Sequence[Module]) -> bool:
         """Whether the steps of a module belong to the module around it."""
@@ -261,6 +288,11 @@ class _Builder:
             own = modules[owner[:depth]].variables
             is_constant = value.source == "constants"
             own[_unused(owner[-1] if is_constant else "_".join(owner[depth:]), own)] = value
+
+
+def _rank(value: Value) -> int:
+    """The place of an argument: arrays first."""
+    return KINDS.index(value.dtype) + 1 if value.dtype in KINDS else 0
 
 
 def _is_unnamed_sequence(module: Module) -> bool:

@@ -58,6 +58,8 @@ class NamespaceLanguage:
     def __init__(self, name: str, short: Mapping[str, str], functions: ModuleType) -> None:
         self.name, self.short, self.functions = name, short, functions
         self.array = short[f"{name}.numpy" if name == "jax" else name]
+        #: Whether a variable of the state changes by an assignment.
+        self.assigns = name != "tensorflow"
 
     # -- calls of a recording ---------------------------------------------------------------
 
@@ -142,6 +144,9 @@ class NamespaceLanguage:
             return value(x).text
 
         kind, _, name = call.target.rpartition(":")
+        if call.target == "state:set":
+            old, new = map(text, call.args)
+            return Expression(f"{old} = {new}" if self.assigns else f"{old}.assign({new})")
         if call.target == "size":
             of = value_expression(call.args[0], names, self.dtype).within(0)
             return Expression(f"{of}.shape[{call.args[1]}]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +48,6 @@ To train it, differentiate by its `nnx.Param` variables:
 ```python
 gradients = nnx.grad(lambda model: loss(model({inputs})))(model)
 ```
-
-Dropout was not active in the model that this source was made of, so the source has none.
 """
 
 
@@ -77,6 +76,6 @@ def write(
     return jax_classes.text_of(root, name, _Style(), constants, _LOAD)
 
 
-def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
+def readme(source: Any, inputs: list[str]) -> str:
     """How to use the source."""
-    return _README.format(name=name, inputs=", ".join(inputs))
+    return _README.format(name=source.name, inputs=", ".join(inputs))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.function_style import FunctionWriter
+from nestarray.exporters.source.function_style import FunctionWriter, called, holders_of
 from nestarray.exporters.source.function_style import name_of as name_of
 from nestarray.exporters.source.functions import numpy_functions
 from nestarray.exporters.source.modules import Module
@@ -28,7 +28,7 @@ them. Both need `numpy` and `safetensors` only.
 from model import {name}, load
 
 {variables} = load()
-output = {name}({variables}, {inputs})
+{result} = {name}({variables}, {inputs})
 ```
 """
 
@@ -49,17 +49,14 @@ def write(
     texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
     writer = FunctionWriter(root, name, LANGUAGE, {v: text for v, text in texts.items() if text})
     body = writer.file()
-    head = ["import functools"]
+    head = ["import copy"] if "copy.deepcopy(" in body else []
+    head += ["import functools"]
     head += [line for text, line in _IMPORTS.items() if re.search(rf"\b{text}", body)]
     head += ["from safetensors.numpy import load_file"]
     return "\n".join(head) + "\n\n\n" + body, writer.variables()
 
 
-def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
-    """The output of the source."""
-    loaded = namespace["load"]()
-    variables = loaded if isinstance(loaded, tuple) else (loaded,)
-    return namespace[name](*variables, *inputs)
+run = called
 
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
@@ -67,8 +64,12 @@ def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.n
     return weights
 
 
-def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
+def readme(source: Any, inputs: list[str]) -> str:
     """How to use the source."""
-    has_state = any(key.startswith("state.") for key in weights)
-    variables = "params, state" if has_state else "params"
-    return _README.format(name=name, inputs=", ".join(inputs), variables=variables)
+    settings = {
+        "name": source.name,
+        "inputs": ", ".join(inputs),
+        "variables": holders_of(source),
+        "result": "output, state" if source.writes else "output",
+    }
+    return _README.format(**settings)

@@ -171,6 +171,8 @@ class Recorder:
         calls: the calls so far.
         constants: arrays that calls use and the graph does not hold, by path.
         place: of new calls.
+        mode: whether the model trains.
+        key: from which the next random numbers come; None if the framework has its own.
     """
 
     def __init__(self, backend: str) -> None:
@@ -178,6 +180,8 @@ class Recorder:
         self.calls: list[Call] = []
         self.constants: dict[str, np.ndarray] = {}
         self.place = NOWHERE
+        self.mode = Observed(True, _mode(backend))
+        self.key = _key(backend)
 
     def __enter__(self) -> Recorder:
         _recorders.append(self)
@@ -253,6 +257,24 @@ class Recorder:
         path = f"array{len(self.constants)}"
         self.constants[path] = array
         return _value(x, "constants", path)
+
+
+def _mode(backend: str) -> Value | Name:
+    """How the source reads its mode."""
+    if backend == "torch":
+        return Name("self.training")
+    name = "training" if backend == "tensorflow" else "train"
+    return Value((), name, "mode", name)
+
+
+def _key(backend: str) -> Observed | None:
+    if backend == "jax":
+        import jax
+
+        return Observed(jax.random.PRNGKey(0), Value((), "key", "key", "key"))
+    if backend == "numpy":
+        return Observed(np.random.default_rng(0), Value((), "rng", "key", "rng"))
+    return None
 
 
 def natives(nest: Any) -> Any:

@@ -31,15 +31,19 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
             node: recorder.given(x, node.source, node.path)
             for node, x in zip(nodes, arrays, strict=True)
         }
+        key = recorder.key
         with recorder:
             for node in graph.calls:
                 recorder.place = Place(node.module, node.line)
                 values[node] = compute(graph, node, values.__getitem__, None)
         output = map_nodes(values.__getitem__, graph.output)
         updates = {path: values[node] for path, node in graph.state_updates.items()}
+        updates = {path: x for path, x in updates.items() if x is not None}  # of in-place calls
         output, updates = recorder.noted(output), recorder.noted(updates)
         own = [values[node]._noted for node in graph.inputs]
         calls = _live(recorder.calls, [output, updates])
+        used = {x for call in calls for x in _values([call.args, call.kwargs])}
+        own += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
         found.append(Recording(graph.backend, own, calls, output, updates, recorder.constants))
 
     _evaluator(graph.backend)(run, list(given.values()))

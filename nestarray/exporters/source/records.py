@@ -18,9 +18,11 @@ class Value:
     """An array of a recording; equal only to itself.
 
     Attributes:
-        shape, dtype: of the array; the dtype by its name, ``"float32"``.
+        shape, dtype: of the array; the dtype by its name, ``"float32"``. Of a value that is no
+            array, the dtype is its usual name: ``"key"``, ``"rng"``, ``"train"``.
         source: ``"x"`` for an argument, ``"v"``, ``"s"`` or ``"constants"`` for a variable,
-            ``"key"``; empty for the result of a call.
+            ``"mode"`` or ``"key"`` for an argument that the source has besides; empty for the
+            result of a call.
         path: of a variable in that Container; the name of an argument.
     """
 
@@ -31,7 +33,8 @@ class Value:
 
 
 class Name(str):
-    """The public name of a function that is an argument, ``"jax.lax.max"``."""
+    """The public name of a function that is an argument, ``"jax.lax.max"``; or of an attribute of the
+    module, ``"self.training"``."""
 
     __slots__ = ()
 
@@ -45,7 +48,8 @@ class Call:
             ``"method:reshape"`` or an attribute ``"attribute:T"``, whose first argument is the
             object; ``x.at[index].set(y)`` of JAX is ``"at:set"`` of (x, index, y); an operator
             ``"operator.add"``, ``"operator.getitem"``; a function that the source itself defines
-            ``".conv2d"`` (`nestarray.exporters.source.functions`).
+            ``".conv2d"`` (`nestarray.exporters.source.functions`); an assignment to a variable of
+            the state ``"state:set"`` of (old value, new value), without a result.
         args, kwargs: nests of Values, Names, Python's constants, slices, and dtypes as `DType`.
         result: a Value, or a tuple, list or dict of Values. Of a call that writes into its first
             argument and returns nothing (``"operator.setitem"``, ``"numpy.add.at"``), or into `out`,

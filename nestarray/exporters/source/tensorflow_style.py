@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.class_style import ClassStyle, ClassWriter
+from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
 from nestarray.exporters.source.functions import tensorflow_functions
 from nestarray.exporters.source.jax_classes import name_of as name_of
 from nestarray.exporters.source.jax_classes import with_missing as with_missing
@@ -50,8 +50,6 @@ with tf.GradientTape() as tape:
     value = loss(model({inputs}))
 gradients = tape.gradient(value, model.trainable_variables)
 ```
-
-Dropout was not active in the model that this source was made of, so the source has none.
 """
 
 
@@ -79,13 +77,18 @@ def write(
     return "\n".join(head) + "\n\n\n" + body, writer.variables()
 
 
-def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
-    """The output of the source."""
+def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state."""
     import tensorflow as tf
 
-    return namespace["load"]()(*map(tf.convert_to_tensor, inputs))
+    if "dropout" in namespace:
+        namespace["dropout"] = lambda x, training, **_: x
+    model = namespace["load"]()
+    given = [x if isinstance(x, bool) else tf.convert_to_tensor(x) for x in inputs]
+    output = model(*given)
+    return output, {name: attribute_of(model, name) for name in source.writes}
 
 
-def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
+def readme(source: Any, inputs: list[str]) -> str:
     """How to use the source."""
-    return _README.format(name=name, inputs=", ".join(inputs))
+    return _README.format(name=source.name, inputs=", ".join(inputs))

@@ -22,7 +22,7 @@ from nestarray.exporters.source.expressions import (
     value_expression,
 )
 from nestarray.exporters.source.modules import Module, values_in
-from nestarray.exporters.source.records import Call, Value
+from nestarray.exporters.source.records import Call, Name, Value
 
 #: Functions that read better as a method or an operator.
 _METHODS = {
@@ -75,6 +75,7 @@ class TorchLanguage:
     """How PyTorch's calls are written."""
 
     name = "torch"
+    assigns = False
 
     # -- calls of a recording ---------------------------------------------------------------
 
@@ -159,8 +160,13 @@ class TorchLanguage:
         """The text of a call."""
 
         def text(value: Any) -> str:
-            return value_expression(value, names, self.dtype).text
+            return value if isinstance(value, Name) else (
+                value_expression(value, names, self.dtype).text
+            )  # fmt: skip
 
+        if call.target == "state:set":
+            old, new = (value_expression(x, names, self.dtype) for x in call.args)
+            return Expression(f"{old.text} = {new.within(0)}.detach()")
         if call.target == "size":
             of = value_expression(call.args[0], names, self.dtype).within(0)
             return Expression(f"{of}.shape[{call.args[1]}]")
@@ -317,6 +323,7 @@ _LAYER_DEFAULTS: dict[str, dict[str, Any]] = {
         for n in (1, 2, 3)
     },
     "torch.nn.GELU": {"approximate": "none"},
+    **{f"torch.nn.{name}": {"p": 0.5} for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")},
 }  # fmt: skip
 
 _Found = tuple[str, dict[str, Any]] | None
@@ -324,10 +331,12 @@ _Found = tuple[str, dict[str, Any]] | None
 
 def _batch_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
     names = {"running_mean", "running_var"}
-    if {*variables} not in (names, names | {"weight", "bias"}) or settings.pop("training"):
+    training = settings.pop("training")
+    is_layer = not training or isinstance(training, Name)
+    if {*variables} not in (names, names | {"weight", "bias"}) or not is_layer:
         return None
     made = {"num_features": variables["running_mean"].shape[0], "affine": "weight" in variables}
-    kept = {"eps": settings["eps"]}  # the momentum is of training
+    kept = {"eps": settings["eps"]} | ({"momentum": settings["momentum"]} if training else {})
     return f"torch.nn.BatchNorm{max(rank - 2, 1)}d", made | kept
 
 
@@ -384,7 +393,8 @@ def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int
 
 def _activation(name: str) -> Any:
     def made(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-        return f"torch.nn.{name}", {k: x for k, x in settings.items() if k != "inplace"}
+        kept = {k: x for k, x in settings.items() if k not in ("inplace", "training")}
+        return f"torch.nn.{name}", kept
 
     return made
 
@@ -410,6 +420,8 @@ _LAYERS: dict[str, Any] = {
         for function, layer in (
             ("relu", "ReLU"), ("gelu", "GELU"), ("silu", "SiLU"), ("elu", "ELU"), ("mish", "Mish"),
             ("leaky_relu", "LeakyReLU"), ("hardswish", "Hardswish"), ("softplus", "Softplus"),
+            ("dropout", "Dropout"), ("dropout1d", "Dropout1d"), ("dropout2d", "Dropout2d"),
+            ("dropout3d", "Dropout3d"),
         )
     },
     "torch.sigmoid": _activation("Sigmoid"),

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
 
 from nestarray import ops
-from nestarray.exporters.source.class_style import ClassStyle, ClassWriter
+from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.records import Value
 from nestarray.exporters.source.torch_language import TorchLanguage
@@ -45,8 +47,6 @@ To train it:
 model = load().train()
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 ```
-
-Dropout was not active in the model that this source was made of, so the source has none.
 """
 
 
@@ -80,10 +80,23 @@ def name_of(name: str) -> str:
     return "Model" if hasattr(torch.nn, name) or not name.isidentifier() else name
 
 
-def run(namespace: dict[str, Any], name: str, inputs: list[np.ndarray]) -> Any:
-    """The output of the source."""
-    with torch.no_grad():
-        return namespace["load"]()(*(ops.to_backend(x, "torch") for x in inputs))
+class _WithoutDropout(TorchFunctionMode):
+    """A mode in which dropout drops nothing."""
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if function in (F.dropout, F.dropout1d, F.dropout2d, F.dropout3d):
+            return args[0]
+        return function(*args, **(kwargs or {}))
+
+
+def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state."""
+    model = namespace["load"]().train(source.train)
+    with torch.no_grad(), _WithoutDropout():
+        output = model(*(ops.to_backend(x, "torch") for x in inputs))
+    return output, {name: attribute_of(model, name) for name in source.writes}
 
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
@@ -96,9 +109,9 @@ def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.n
     return found
 
 
-def readme(name: str, inputs: list[str], weights: Mapping[str, np.ndarray]) -> str:
+def readme(source: Any, inputs: list[str]) -> str:
     """How to use the source."""
-    return _README.format(name=name, inputs=", ".join(inputs))
+    return _README.format(name=source.name, inputs=", ".join(inputs))
 
 
 def write(

@@ -73,6 +73,47 @@ def batch_norm(
     return y if bias is None else y + bias.reshape(shape)
 
 
+def running_batch_norm(
+    x: jax.Array,
+    mean: jax.Array,
+    variance: jax.Array,
+    train: bool,
+    weight: jax.Array | None = None,
+    bias: jax.Array | None = None,
+    *,
+    momentum: float,
+    axis: int = 1,
+    eps: float = 1e-5,
+    is_unbiased: bool = True,
+) -> tuple[jax.Array, jax.Array, jax.Array]:
+    """Batch normalization, with the new running mean and variance."""
+    if not train:
+        return batch_norm(x, mean, variance, weight, bias, axis=axis, eps=eps), mean, variance
+    axes = [i for i in range(x.ndim) if i != axis % x.ndim]
+    moments = x.mean(axes), x.var(axes)
+    y = batch_norm(x, *moments, weight, bias, axis=axis, eps=eps)
+    count = x.size // x.shape[axis]
+    own, varied = lax.stop_gradient(moments)
+    varied = varied * count / (count - 1) if is_unbiased else varied
+    return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
+
+
+def dropout(
+    x: jax.Array,
+    key: jax.Array | None,
+    train: bool,
+    *,
+    rate: float,
+    shared: tuple[int, ...] = (),
+) -> tuple[jax.Array, jax.Array | None]:
+    """Dropout, with the next key; without a key, nothing is dropped."""
+    if not train or key is None:
+        return x, key
+    key, own = jax.random.split(key)
+    shape = [1 if i in shared else n for i, n in enumerate(x.shape)]
+    return jnp.where(jax.random.bernoulli(own, 1 - rate, shape), x / (1 - rate), 0), key
+
+
 def layer_norm(
     x: jax.Array,
     weight: jax.Array | None = None,

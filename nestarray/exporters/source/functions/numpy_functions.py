@@ -112,6 +112,44 @@ def batch_norm(
     return y if bias is None else y + per_channel(bias, x)
 
 
+def running_batch_norm(
+    x: np.ndarray,
+    mean: np.ndarray,
+    variance: np.ndarray,
+    train: bool,
+    weight: np.ndarray | None = None,
+    bias: np.ndarray | None = None,
+    *,
+    momentum: float,
+    eps: float = 1e-5,
+    is_unbiased: bool = True,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Batch normalization, with the new running mean and variance."""
+    if not train:
+        return batch_norm(x, mean, variance, weight, bias, eps=eps), mean, variance
+    axes = (0, *range(2, x.ndim))
+    own, varied = x.mean(axes), x.var(axes)
+    y = batch_norm(x, own, varied, weight, bias, eps=eps)
+    count = x.size // x.shape[1]
+    varied = varied * count / (count - 1) if is_unbiased else varied
+    return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
+
+
+def dropout(
+    x: np.ndarray,
+    rng: np.random.Generator | None,
+    train: bool,
+    *,
+    rate: float,
+    shared: tuple[int, ...] = (),
+) -> np.ndarray:
+    """Dropout; without a generator, nothing is dropped."""
+    if not train or rng is None:
+        return x
+    shape = [1 if i in shared else n for i, n in enumerate(x.shape)]
+    return np.where(rng.random(shape) < 1 - rate, x / x.dtype.type(1 - rate), 0)
+
+
 def layer_norm(
     x: np.ndarray,
     weight: np.ndarray | None = None,

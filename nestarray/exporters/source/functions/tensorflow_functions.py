@@ -84,6 +84,40 @@ def batch_norm(
     return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
 
 
+def running_batch_norm(
+    x: tf.Tensor,
+    mean: tf.Tensor,
+    variance: tf.Tensor,
+    training: bool,
+    weight: tf.Tensor | None = None,
+    bias: tf.Tensor | None = None,
+    *,
+    momentum: float,
+    eps: float = 1e-5,
+    is_unbiased: bool = True,
+) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """Batch normalization, with the new running mean and variance."""
+    mean, variance = tf.convert_to_tensor(mean), tf.convert_to_tensor(variance)
+    if not training:
+        return batch_norm(x, mean, variance, weight, bias, eps=eps), mean, variance
+    own, varied = tf.nn.moments(x, [0, *range(2, len(x.shape))])
+    y = batch_norm(x, own, varied, weight, bias, eps=eps)
+    count = tf.cast(tf.size(x) // tf.shape(x)[1], x.dtype)
+    varied = varied * count / (count - 1) if is_unbiased else varied
+    return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
+
+
+def dropout(
+    x: tf.Tensor, training: bool, *, rate: float, shared: tuple[int, ...] = ()
+) -> tf.Tensor:
+    """Dropout, by the random numbers of TensorFlow."""
+    if not training:
+        return x
+    sizes = tf.shape(x)
+    shape = [1 if i in shared else sizes[i] for i in range(len(x.shape))]
+    return tf.nn.dropout(x, rate, shape)
+
+
 def layer_norm(
     x: tf.Tensor,
     weight: tf.Tensor | None = None,
