@@ -67,11 +67,11 @@ def _rewritten(graph: Graph, own: Mapping[Node, Node], updates: Mapping[str, Nod
             new = stands_for[node] = dataclasses.replace(new, args=args, kwargs=kwargs)
         nodes.append(new)
     output, updates = substituted((graph.output, updates), stands_for)
-    nodes = live_nodes(nodes, output, updates)
+    nodes = live_nodes(nodes, (output, updates))
     used = set(iter_nodes([(n.args, n.kwargs) for n in nodes if n.kind == "call"]))
     updates = {p: n for p, n in updates.items() if not _counts(n, p, used, nodes)}
     return graph.replace(
-        nodes=live_nodes(nodes, output, updates), output=output, state_updates=updates
+        nodes=live_nodes(nodes, (output, updates)), output=output, state_updates=updates
     )
 
 
