@@ -11,6 +11,7 @@ Example:
 
 from nestarray.frontends.numpy import fft as fft
 from nestarray.frontends.numpy import linalg as linalg
+from nestarray.frontends.numpy import random as random
 from nestarray.frontends.numpy.creation import *
 from nestarray.frontends.numpy.data_types import *
 from nestarray.frontends.numpy.elements import *

@@ -18,7 +18,7 @@ import nestarray as na
 from nestarray import backends, dtypes
 from nestarray.dtypes import DType
 from nestarray.dynamo import ContextVariable
-from nestarray.errors import DtypeError, ShapeError, UnsupportedError
+from nestarray.errors import DtypeError, IndexingError, ShapeError, UnsupportedError
 from nestarray.typing import NUMBERS, Array
 
 #: Writes of code that is being recorded: takes (out, value) and returns whether `out` was its own.
@@ -116,6 +116,24 @@ def moved(x: Any, like: Array | None) -> Any:
     return na.asarray(x.astype(numpy_dtype(wanted), copy=False), like=like)
 
 
+def check_positions(name: str, positions: Any, size: int) -> None:
+    """Raise an IndexError for positions outside of −size … size − 1, if their values are known."""
+    if hasattr(positions, "native"):
+        positions = positions.native
+    backend = backends.backend_of_type(type(positions))
+    if backend is None and hasattr(positions, "__traced_backend__"):
+        return
+    if backend is not None:
+        core = backends.core(backend)
+        if core.is_traced(positions) or core.is_abstract(positions):
+            return
+        positions = core.to_numpy(positions)
+    values = np.asarray(positions)
+    outside = values[(values < -size) | (values >= size)]
+    if outside.size:
+        raise IndexingError(f"{name}: index {outside[0]} is out of bounds for size {size}")
+
+
 def write(out: Array, value: Array, where: Any = True) -> Array:
     """Write `value` into the memory of `out`, where a mask is true.
 
@@ -136,6 +154,9 @@ def write(out: Array, value: Array, where: Any = True) -> Array:
     value = cast(value, target)
     if where is not True:
         value = na.where(where, value, out)
+    if hasattr(out, "_assign"):  # an `ndarray` of the frontend
+        out._assign(value)
+        return out
     recorded = recorded_write.get()
     if recorded is not None and recorded(out, value):
         return out

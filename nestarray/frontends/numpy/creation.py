@@ -16,6 +16,7 @@ from nestarray.frontends.numpy.arrays import (
     first_array,
     numpy_dtype,
 )
+from nestarray.frontends.numpy.ndarray import wrapped
 from nestarray.typing import Array
 
 __all__ = [
@@ -34,12 +35,16 @@ def array(
     ndmin: int = 0,
     like: Any = None,
 ) -> Array:
-    """A new array from numbers, nested lists and arrays."""
+    """A new array from numbers, nested lists and arrays.
+
+    Arrays of other frameworks than NumPy become an `ndarray`, which has NumPy's methods.
+    """
     found = as_array(object, first_array([like]), dtype)
     if copy and found is object:
         found = na.asarray(found, copy=True)
     missing = ndmin - len(na.shape(found))
-    return na.reshape(found, (1,) * missing + na.shape(found)) if missing > 0 else found
+    found = na.reshape(found, (1,) * missing + na.shape(found)) if missing > 0 else found
+    return wrapped(found)
 
 
 def asarray(

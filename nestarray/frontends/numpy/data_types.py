@@ -84,9 +84,9 @@ from numpy import (
     ushort,
 )  # fmt: skip
 
-from nestarray.frontends.jax.arrays import Array as ndarray
 from nestarray.frontends.jax.numpy import iterable
 from nestarray.frontends.numpy.arrays import is_native, numpy_dtype
+from nestarray.frontends.numpy.ndarray import ndarray
 
 __all__ = [
     "ScalarType",

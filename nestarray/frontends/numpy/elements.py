@@ -5,6 +5,7 @@ Upstream: https://numpy.org/doc/stable/reference/routines.math.html
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from nestarray.frontends.numpy.adaptation import adapted
 from nestarray.frontends.numpy.arrays import (
     as_array,
     cast,
+    check_positions,
     first_array,
     numpy_dtype,
     write,
@@ -23,6 +25,7 @@ from nestarray.frontends.numpy.arrays import (
 from nestarray.typing import Array
 
 __all__ = [
+    "choose",
     "clip",
     "cumprod",
     "cumsum",
@@ -35,6 +38,7 @@ __all__ = [
     "real_if_close",
     "setdiff1d",
     "sort_complex",
+    "take",
 ]
 
 _fix = adapted("round", lambda a, decimals=0: na.trunc(a))
@@ -122,6 +126,28 @@ def einsum_path(
     """(the order of pairwise products, a report)."""
     shapes: list[Any] = [np.empty(na.shape(x)) if hasattr(x, "shape") else x for x in operands]
     return np.einsum_path(*shapes, optimize=optimize)
+
+
+_choose, _take = adapted("choose", jnp.choose), adapted("take", jnp.take)
+
+
+def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
+    """The element of ``choices[a]`` at each place."""
+    if mode == "raise":
+        check_positions("choose", a, len(choices))
+        mode = "wrap"
+    return _choose(a, choices, out, mode)
+
+
+def take(
+    a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
+) -> Array:
+    """The slices at positions along an axis; elements of the flattened array without one."""
+    if mode == "raise":
+        shape = na.shape(as_array(a))
+        check_positions("take", indices, math.prod(shape) if axis is None else shape[axis])
+        mode = "wrap"
+    return _take(a, indices, axis, out, mode)
 
 
 _setdiff1d = adapted("setdiff1d", jnp.setdiff1d)

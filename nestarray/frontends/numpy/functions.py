@@ -13,11 +13,11 @@ from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.numpy.adaptation import adapted
 
 __all__ = [
-    "all", "allclose", "amax", "amin", "angle", "any", "append", "apply_along_axis",
+    "all", "allclose", "amax", "amin", "angle", "any", "append",
     "apply_over_axes", "arange", "argmax", "argmin", "argpartition", "argsort", "argwhere",
     "around", "array_equal", "array_equiv", "array_split",
     "atleast_1d", "atleast_2d", "atleast_3d", "average", "bartlett", "blackman",
-    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to", "choose",
+    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
     "column_stack", "compress", "concat", "concatenate", "convolve", "copy", "corrcoef",
     "correlate", "count_nonzero", "cov", "cross", "cumulative_prod",
     "cumulative_sum", "delete", "diag", "diag_indices", "diag_indices_from", "diagflat",
@@ -36,7 +36,7 @@ __all__ = [
     "polysub", "polyval", "prod", "ptp", "quantile", "ravel", "ravel_multi_index", "real",
     "repeat", "reshape", "resize", "roll", "rollaxis", "roots", "rot90", "round",
     "searchsorted", "select",  "setxor1d", "shape", "sinc", "size", "sort",
-    "split", "squeeze", "stack", "std", "sum", "swapaxes", "take",
+    "split", "squeeze", "stack", "std", "sum", "swapaxes",
     "take_along_axis", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril",
     "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices",
     "triu_indices_from", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
@@ -226,7 +226,6 @@ array_equiv = adapted("array_equiv", jnp.array_equiv)
 argpartition = adapted("argpartition", jnp.argpartition)
 argsort = adapted("argsort", jnp.argsort)
 argwhere = adapted("argwhere", jnp.argwhere)
-choose = adapted("choose", jnp.choose)
 compress = adapted("compress", jnp.compress)
 extract = adapted("extract", jnp.extract)
 flatnonzero = adapted("flatnonzero", jnp.flatnonzero)
@@ -240,7 +239,6 @@ ravel_multi_index = adapted("ravel_multi_index", jnp.ravel_multi_index)
 searchsorted = adapted("searchsorted", jnp.searchsorted, result=np.int64)
 select = adapted("select", jnp.select, is_weak=True)
 sort = adapted("sort", jnp.sort)
-take = adapted("take", jnp.take)
 take_along_axis = adapted("take_along_axis", jnp.take_along_axis)
 unpackbits = adapted("unpackbits", jnp.unpackbits)
 unravel_index = adapted("unravel_index", jnp.unravel_index, result=np.int64)
@@ -273,5 +271,4 @@ roots = adapted("roots", jnp.roots)
 
 # -- functions -----------------------------------------------------------------------------------
 
-apply_along_axis = adapted("apply_along_axis", jnp.apply_along_axis)
 apply_over_axes = adapted("apply_over_axes", jnp.apply_over_axes)
