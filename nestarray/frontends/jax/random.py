@@ -73,7 +73,7 @@ def clone(key: Array) -> Array:
 
 def fold_in(key: Array, data: Array) -> Array:
     """A key made of a key and a number; keys of an array and its numbers are broadcast."""
-    batch = np.broadcast_shapes(tuple(key.shape[:-1]), np.shape(data))
+    batch = np.broadcast_shapes(tuple(key.shape[:-1]), na.shape(data))
     if not batch:
         return na.random.fold_in(key, data)
     keys = na.reshape(na.broadcast_to(key, (*batch, 2)), (-1, 2))
