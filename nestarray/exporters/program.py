@@ -108,6 +108,17 @@ class Program:
     def _moved(self, x: Any) -> Any:
         return ops.to_backend(x, self.backend) if isinstance(x, np.ndarray) else x
 
+    def lowered(self) -> Program:
+        """The program without the code of frontends, which takes time when it runs eagerly."""
+
+        def of(graph: Graph) -> Graph:
+            try:
+                return graph.lower().replace(reference=None)
+            except ConversionError:  # open sizes that fit no conditions, or a dtype of the source
+                return graph
+
+        return dataclasses.replace(self, graphs={t: of(graph) for t, graph in self.graphs.items()})
+
     def converted(
         self,
         values: Mapping[str, Array],

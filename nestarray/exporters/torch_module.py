@@ -23,7 +23,7 @@ class TorchModule(torch.nn.Module):
 
     def __init__(self, program: Program) -> None:
         super().__init__()
-        self._program = program
+        self._traced, self._program = program, program.lowered()
         self._places: dict[str, tuple[torch.nn.Module, str]] = {}  # path → module, attribute
         known = program.source_names
         names = known.names if known.framework == "torch" else {}
@@ -85,7 +85,7 @@ class TorchModule(torch.nn.Module):
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Any:
         """Move and cast the program with the parameters: its constants, and the dtypes of calls."""
-        program = self._program
+        program = self._traced
         super()._apply(fn, recurse)
         values = {path: getattr(owner, name) for path, (owner, name) in self._places.items()}
         changes = {}
@@ -94,7 +94,11 @@ class TorchModule(torch.nn.Module):
             changes[dtype] = dtypes.dtype_of(fn(torch.empty(0, dtype=native)))
         changes = {old: new for old, new in changes.items() if new is not old}
         values = {path: x.detach() for path, x in values.items()}
-        self._program = program.converted(values, fn, changes)
+        self._traced = program.converted(values, fn, changes)
+        if changes:  # lowering computes constants, in the dtypes of the calls
+            self._program = self._traced.lowered()
+        else:
+            self._program = self._program.converted(values, fn, {})
         return self
 
     def extra_repr(self) -> str:

@@ -28,6 +28,7 @@ from nestarray.graph.node import Node, all_calls, map_nodes
 from nestarray.graph.passes.concatenations import read_parts
 from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.idioms import recognize_idioms
+from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
@@ -99,7 +100,7 @@ def lower(graph: Graph) -> Graph:
         constants=lowered.to_backend(graph.backend, copy=None).constants,
         reference=derived_source(graph),
     )
-    return recognize_idioms(fold_constants(read_parts(lowered)))
+    return share_moments(recognize_idioms(fold_constants(read_parts(lowered))))
 
 
 def _recorder_of(graph: Graph) -> Recorder:

@@ -26,6 +26,7 @@ from flax.training.train_state import TrainState
 import nestarray as na
 from nestarray import errors
 from nestarray.exporters import KerasModel
+from nestarray.graph.lower import is_lowered
 from tests.exporters.rows import ROWS
 from tests.graph.networks import ConvNet, Tied
 
@@ -119,6 +120,11 @@ def test_torch_modules_compute_in_the_dtype_of_the_parameters(
             single(given)
         native.train()(given).square().mean().backward()
         assert all(p.grad.dtype is dtype for p in native.parameters())
+
+
+def test_torch_modules_call_no_code_of_frontends(model: Any) -> None:
+    program = model.to_torch_module().half()._program
+    assert all(is_lowered(graph) for graph in program.graphs.values())
 
 
 def test_torch_modules_without_parameters_compute_in_other_dtypes() -> None:
@@ -259,6 +265,7 @@ FIT = """
 import sys
 import numpy as np, keras, nestarray as na
 from nestarray.exporters import KerasModel
+from nestarray.graph.lower import is_lowered
 
 path, x, y = sys.argv[1], *[np.load(p) for p in sys.argv[2:4]]
 net = keras.models.load_model(path)

@@ -277,6 +277,43 @@ def test_batch_norms_of_flax_are_folded(backend: str) -> None:
     assert folded.verify().ok
 
 
+@pytest.mark.parametrize("backend", ["torch", "numpy"])
+def test_running_statistics_read_the_moments_of_the_normalization(backend: str) -> None:
+    class Net(linen.Module):
+        @linen.compact
+        def __call__(self, x: Any) -> Any:
+            for features in (4, 3):
+                x = linen.relu(linen.Conv(features, (3, 3))(x))
+                x = linen.BatchNorm(use_running_average=False)(x)
+            return x
+
+    x = jax.random.normal(jax.random.key(0), (2, 6, 6, 3))
+    variables = Net().init(jax.random.key(1), x)
+    graph = na.trace_graph(Net(), x, variables=variables, train=True).lower()
+    calls = called(graph)
+    assert calls["batch_norm_training"] == 2
+    assert not {"mean", "var", "sum", "square"} & {*calls}
+    assert len(graph.state_updates) == 4
+    graph.to_backend(backend).verify().raise_if_failed()
+
+
+def test_moments_before_the_scale_of_a_normalization_stay() -> None:
+    def function(x: Any, w: Any) -> Any:
+        mean, variance = na.mean(x, axis=0), na.var(x, axis=0)
+        y, _, _ = na.batch_norm_training(x, na.exp(w) * mean)
+        return y, mean, variance, na.mean(x, axis=1), na.var(x, axis=0, correction=1)
+
+    x, w = np.random.default_rng(0).random((4, 3)), np.ones(3)
+    graph = na.trace_graph(function, x, w)
+    shared = passes.share_moments(graph)
+    assert called(shared) == called(graph)
+    later = na.trace_graph(lambda x, w: (na.batch_norm_training(x, w)[0], na.var(x, axis=0)), x, w)
+    shared = passes.share_moments(later)
+    assert "var" not in called(shared)
+    for got, want in zip(shared(x, w), later(x, w), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
 @pytest.mark.parametrize("backend", ["numpy", SLOW_TO_COMPILE, "torch", "tensorflow"])
 def test_batch_norms_are_folded_into_the_layer_before(residual: na.Graph, backend: str) -> None:
     graph = passes.fold_batch_norms(residual.lower().to_backend(backend))

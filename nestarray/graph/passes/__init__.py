@@ -6,6 +6,7 @@ intermediate values with the source.
 
 =============================  ==========================================================
 `recognize_idioms`             replace groups of calls by one op; `lower` runs it
+`share_moments`                read the moments of a batch from its normalization; `lower` runs it
 `fold_constants`               compute values of constants once; `lower` runs it
 `merge_common_subexpressions`  merge equal calls
 `remove_dead_code`             drop calls and constants that no result uses
@@ -30,6 +31,7 @@ from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.passes.loops import roll_loops
+from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.passes.parameters import fold_parameters
 from nestarray.graph.passes.subexpressions import (
     merge_common_subexpressions as merge_common_subexpressions,
@@ -49,6 +51,7 @@ __all__ = [
     "recognize_idioms",
     "remove_dead_code",
     "roll_loops",
+    "share_moments",
 ]
 
 #: A function from a Graph to an equivalent Graph.

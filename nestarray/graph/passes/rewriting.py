@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import inspect
+import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -44,9 +46,12 @@ def is_op(node: Node, *names: str) -> bool:
 def arguments_of(node: Node) -> dict[str, Any]:
     """The arguments of a call by parameter, with defaults."""
     assert node.target is not None
-    bound = inspect.signature(node.target).bind(*node.args, **node.kwargs)
+    bound = _signature(node.target).bind(*node.args, **node.kwargs)
     bound.apply_defaults()
     return dict(bound.arguments)
+
+
+_signature = functools.lru_cache(1024)(inspect.signature)
 
 
 class Writer:
@@ -114,6 +119,21 @@ class Writer:
         )
         self.calls.append(node)
         return node
+
+    def item(self, node: Node, index: int, *, like: Node, aval: Aval, name: str = "") -> Node:
+        """Write the access to one of several results of a call."""
+        found = Node(
+            name=name or self.name(f"{node.name}_{index}"),
+            kind="call",
+            target=operator.getitem,
+            target_name="getitem",
+            args=(node, index),
+            aval=aval,
+            module=like.module,
+            line=like.line,
+        )
+        self.calls.append(found)
+        return found
 
     @contextlib.contextmanager
     def scope(self) -> Iterator[list[Node]]:

@@ -31,6 +31,18 @@ def has_rule(op: Any) -> bool:
     return is_end and _order(op.graph) < _MAX_ORDER
 
 
+def has_own_derivative(op: Any) -> bool:
+    """Whether a rule is another derivative than that of the function.
+
+    The rule of ``tf.nn.silu`` saves memory only: it computes the sigmoid again.
+    """
+    if not has_rule(op):
+        return False
+    frames = op.traceback
+    is_silu = any(f.name == "swish" and f.filename.endswith("/nn_impl.py") for f in frames)
+    return not is_silu
+
+
 def _order(graph: Any) -> int:
     """The number of rules in which a graph is."""
     if graph in _ORDERS:

@@ -120,7 +120,7 @@ class Translation:
             if op.type in operations.CALLS:
                 for inner in operations.functions_of(op):
                     yield from self._all_operations(inner, inner.outputs, place)
-            elif custom_gradients.has_rule(op):
+            elif custom_gradients.has_own_derivative(op):
                 rule = custom_gradients.rule_of(op).graph
                 yield from self._all_operations(rule, rule.outputs, place)
             else:
@@ -238,10 +238,10 @@ class Translation:
             return [Value(known=operations.constant_of(op))]
         if name in operations.IDENTITIES:
             return inputs[:1]
-        if custom_gradients.has_rule(op):
+        if custom_gradients.has_own_derivative(op):
             return self.control_flow.with_rule(op, inputs)
         if name == "IdentityN":
-            return inputs
+            return inputs[: len(op.inputs)]
         if name in operations.DROPPED:
             return []
         if name in operations.READS:

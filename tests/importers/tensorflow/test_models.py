@@ -78,6 +78,30 @@ def test_a_convolutional_network_agrees_on_all_backends(backend, train):
         graph.lower().verify().raise_if_failed()
 
 
+@pytest.mark.parametrize("train", [False, True])
+def test_normalizations_become_one_op(train):
+    keras.utils.set_random_seed(0)
+    model = keras.Sequential(
+        [
+            keras.Input((8, 8, 4)),
+            layers.BatchNormalization(),
+            layers.BatchNormalization(scale=False),
+            layers.BatchNormalization(center=False),
+            layers.LayerNormalization(),
+            layers.GroupNormalization(2),
+            layers.Activation("silu"),
+        ]
+    )
+    x = np.random.default_rng(0).random((2, 8, 8, 4), "float32")
+    graph = na.trace_graph(model, x, train=train).lower()
+    name = "batch_norm_training" if train else "batch_norm"
+    calls = [node.target_name.removeprefix("na.") for node in graph.calls]
+    assert calls.count(name) == 3
+    assert calls.count("layer_norm") == calls.count("group_norm") == calls.count("silu") == 1
+    assert not {"mean", "sum", "square", "sigmoid", "call_with_vjp"} & {*calls}
+    graph.to_backend("torch").verify().raise_if_failed()
+
+
 def test_variables_have_the_paths_of_keras():
     model = convolutional()
     graph = na.trace_graph(model, IMAGES)

@@ -33,7 +33,8 @@ from nestarray.graph.passes.transposes import order_of
 #: The rules, in groups that are applied one after the other.
 RULES: tuple[tuple[Idiom, ...], ...] = (
     (*normalization.RULES, *activations.RULES, *random_numbers.RULES),
-    (*attention.RULES, *losses.RULES, *products.RULES),
+    (*attention.RULES, *losses.RULES, *products.RULES, *normalization.VARIANCES),
+    normalization.MEANS,
 )
 #: An idiom has at most so many calls.
 _MOST_CALLS = 80
@@ -92,13 +93,13 @@ class _Search:
         self.rules, self.writer, self.calls = rules, writer, calls
         self.constants = writer.graph.constants
         self.order = {node: i for i, node in enumerate([*known, *calls])}
-        self.own = {*calls}
         self.numbers: dict[str, float | None] = {}  # path of a constant → its number
         self.made: dict[Any, Any] = {}  # (root, anchors) → terms
         self.users: dict[Node, list[Node | None]] = {}
+        self.used: dict[Node, set[Node]] = {}
         self.varying = {*varying}
         for node in calls:
-            used = set(iter_nodes((node.args, node.kwargs)))
+            used = self.used[node] = set(iter_nodes((node.args, node.kwargs)))
             for before in used:
                 self.users.setdefault(before, []).append(node)
             if node.is_random or not used.isdisjoint(self.varying) or any(bodies(node.args)):
@@ -203,9 +204,10 @@ class _Search:
     ) -> Any:
         within: set[Node] = set()
         for node in sorted(region, key=self.order.__getitem__):
-            used = {*iter_nodes((node.args, node.kwargs))}
-            is_inner = node in self.own and node not in anchors
-            if is_inner and not used.isdisjoint(within | anchors):
+            used = self.used.get(node)
+            if used is None or node in anchors:
+                continue
+            if not (used.isdisjoint(within) and used.isdisjoint(anchors)):
                 within.add(node)
         if root not in within:
             return None
@@ -228,7 +230,7 @@ class _Search:
         found, queue = {root}, [root]
         while queue:
             node = queue.pop()
-            for used in iter_nodes((node.args, node.kwargs)):
+            for used in self.used[node]:
                 if used in within and used not in found:
                     found.add(used)
                     queue.append(used)

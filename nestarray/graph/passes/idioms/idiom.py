@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -260,22 +259,6 @@ class Match:
             return None
         moved.name = self.root.name
         return moved
-
-    def item(self, node: Node, index: int, shape: Sequence[Any]) -> Node:
-        """One of several results."""
-        assert self.root.aval is not None
-        found = Node(
-            name=self.writer.name(f"{node.name}_{index}"),
-            kind="call",
-            target=operator.getitem,
-            target_name="getitem",
-            args=(node, index),
-            aval=Aval(tuple(shape), self.root.aval.dtype),
-            module=self.root.module,
-            line=self.root.line,
-        )
-        self.writer.calls.append(found)
-        return found
 
 
 def _inside(axes: Axes, outer: set[Atom]) -> int:

@@ -1,13 +1,13 @@
-"""Layer, group, instance, batch and RMS normalization."""
+"""Variance, and layer, group, instance, batch and RMS normalization."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import nestarray.ops as ops
-from nestarray.graph.node import Node
+from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.idioms.idiom import Idiom, Match
 from nestarray.graph.passes.idioms.terms import Axes
 
@@ -16,8 +16,10 @@ _NEEDS = frozenset(["sqrt", "rsqrt", "pow"])
 #: Inner values that running statistics use.
 _MOMENTS = frozenset(
     ["sum", "mean", "var", "divide", "square", "multiply", "subtract", "maximum", "reshape",
-     "expand_dims", "pow"]
+     "expand_dims", "pow", "squeeze", "stop_gradient"]
 )  # fmt: skip
+#: From the operand of a variance to its result.
+_MOST_STEPS = 7
 _OVER = {"axis": (2, 3), "keepdims": True}
 
 
@@ -31,29 +33,59 @@ def _centered(x: Any, mean: Any) -> Any:
     return ops.mean(ops.square(x - mean), **_OVER)
 
 
+def _held(x: Any, mean: Any) -> Any:
+    """`_centered`, whose derivative by the mean, 0, is left out."""
+    return ops.mean(ops.square(x - ops.stop_gradient(mean)), **_OVER)
+
+
+def _clipped_fast(x: Any, mean: Any) -> Any:
+    return ops.maximum(_fast(x, mean), 0.0)
+
+
+def _clipped_centered(x: Any, mean: Any) -> Any:
+    return ops.maximum(_centered(x, mean), 0.0)
+
+
+_VARIANCES = (_fast, _clipped_fast, _centered, _clipped_centered, _held)
+
+
+def _scaled(x: Any, mean: Any, factor: Any, *affine: Any) -> Any:
+    """(x − mean) · factor · weight + bias; None for one that is absent."""
+    weight, bias = affine
+    y = (x - mean) * factor
+    y = y if weight is None else y * weight
+    return y if bias is None else y + bias
+
+
+def _two_terms(x: Any, mean: Any, factor: Any, *affine: Any) -> Any:
+    """x · factor · weight + (bias − mean · factor · weight)."""
+    weight, bias = affine
+    factor = factor if weight is None else factor * weight
+    shift = -mean * factor
+    return x * factor + (shift if bias is None else bias + shift)
+
+
+def _affine(has_weight: bool, has_bias: bool, given: Any) -> tuple[Any, Any]:
+    """Weight and bias, or None."""
+    return given[0] if has_weight else None, given[-1] if has_bias else None
+
+
 def _normalized(
-    variance: Callable[..., Any], is_clipped: bool, has_weight: bool, has_bias: bool
+    form: Callable[..., Any], variance: Callable[..., Any], has_weight: bool, has_bias: bool
 ) -> Callable[..., Any]:
     """(x − mean) / √(variance + eps) · weight + bias, with x of axes n g s c."""
 
-    def pattern(x: Any, eps: Any, *affine: Any) -> Any:
+    def pattern(x: Any, eps: Any, *given: Any) -> Any:
         mean = ops.mean(x, **_OVER)
-        var = variance(x, mean)
-        if is_clipped:
-            var = ops.maximum(var, 0.0)
-        return _affine((x - mean) * ops.rsqrt(var + eps), has_weight, has_bias, affine)
+        given = tuple([ops.reshape(a, (1, a.shape[0], 1, a.shape[1])) for a in given])
+        factor = ops.rsqrt(variance(x, mean) + eps)
+        return form(x, mean, factor, *_affine(has_weight, has_bias, given))
 
     return pattern
 
 
-def _affine(y: Any, has_weight: bool, has_bias: bool, affine: Any) -> Any:
-    given = [ops.reshape(a, (1, a.shape[0], 1, a.shape[1])) for a in affine]
-    y = y * given[0] if has_weight else y
-    return y + given[-1] if has_bias else y
-
-
-def _parameters(has_weight: bool, has_bias: bool) -> dict[str, str]:
-    return ({"weight": "g c"} if has_weight else {}) | ({"bias": "g c"} if has_bias else {})
+def _vector_axes(has_weight: bool, has_bias: bool, axes: str) -> dict[str, str]:
+    return ({"weight": axes} if has_weight else {}) | ({"bias": axes} if has_bias else {})
 
 
 def _norm(match: Match) -> Node | None:
@@ -129,7 +161,8 @@ def _batch_norm(match: Match, channel: int) -> Node | None:
         "batch_norm_training", x, *vectors, shape=shape, **settings, eps=match.numbers["eps"]
     )
     both.aval = None
-    return match.finish(match.item(both, 0, shape), match.axes["x"])
+    y = match.writer.item(both, 0, like=match.root, aval=x.aval)
+    return match.finish(y, match.axes["x"])
 
 
 def _group_norm(match: Match, axes: Axes, channel: int) -> Node | None:
@@ -150,14 +183,16 @@ def _group_norm(match: Match, axes: Axes, channel: int) -> Node | None:
 
 
 def _norms() -> list[Idiom]:
-    """A rule for each formula of the variance, with and without weight and bias."""
+    """A rule for each formula, with and without weight and bias."""
     rules = []
+    formulas = [(_scaled, variance) for variance in _VARIANCES]
+    formulas += [(_two_terms, _centered), (_two_terms, _held)]
     for has_weight, has_bias in itertools.product((True, False), repeat=2):
-        for variance, is_clipped in itertools.product((_fast, _centered), (True, False)):
+        for form, variance in formulas:
             is_plain = not (has_weight or has_bias)  # then n and g, and s and c, are one
             letters = "n n c c" if is_plain else "n g s c"
-            axes = {"x": letters, "eps": "", **_parameters(has_weight, has_bias)}
-            pattern = _normalized(variance, is_clipped, has_weight, has_bias)
+            axes = {"x": letters, "eps": "", **_vector_axes(has_weight, has_bias, "g c")}
+            pattern = _normalized(form, variance, has_weight, has_bias)
             name = "layer_norm" if is_plain else "batch_norm_training"
             rules.append(Idiom(name, pattern, axes, _ROOTS, _NEEDS, _norm, shared=_MOMENTS))
     return rules
@@ -184,11 +219,12 @@ def _rms_norms() -> list[Idiom]:
     ]  # fmt: skip
 
 
-def _given_moments(has_weight: bool, has_bias: bool) -> Callable[..., Any]:
-    def pattern(x: Any, mean: Any, variance: Any, eps: Any, *affine: Any) -> Any:
-        y = (x - mean) * ops.rsqrt(variance + eps)
-        y = y * affine[0] if has_weight else y
-        return y + affine[-1] if has_bias else y
+def _given_moments(
+    form: Callable[..., Any], has_weight: bool, has_bias: bool
+) -> Callable[..., Any]:
+    def pattern(x: Any, mean: Any, variance: Any, eps: Any, *given: Any) -> Any:
+        factor = ops.rsqrt(variance + eps)
+        return form(x, mean, factor, *_affine(has_weight, has_bias, given))
 
     return pattern
 
@@ -215,12 +251,58 @@ def _evaluated(match: Match) -> Node | None:
 def _batch_norms() -> list[Idiom]:
     vectors = {"mean": "c", "variance": "c", "eps": ""}
     return [
-        Idiom("batch_norm", _given_moments(has_weight, has_bias),
-              {"x": "n c", **vectors, **({"weight": "c"} if has_weight else {}),
-               **({"bias": "c"} if has_bias else {})},
+        Idiom("batch_norm", _given_moments(form, has_weight, has_bias),
+              {"x": "n c", **vectors, **_vector_axes(has_weight, has_bias, "c")},
               _ROOTS, _NEEDS, _evaluated, is_read_once=True)
+        for form in (_scaled, _two_terms)
         for has_weight, has_bias in itertools.product((True, False), repeat=2)
     ]  # fmt: skip
 
 
+def _moment(match: Match) -> Node | None:
+    """The mean or the variance over the axes of letter c."""
+    over = match.places("x", "c")
+    if not over or not {*match.spelled("x")} <= {"n", "c", ""}:
+        return None
+    x, axes = match.node("x"), match.axes["x"]
+    assert x.aval is not None
+    shape = [n for i, n in enumerate(x.aval.shape) if i not in over]
+    y = match.call(match.idiom.name, x, axis=over, shape=shape)
+    return match.finish(y, tuple([axis for i, axis in enumerate(axes) if i not in over]))
+
+
+def _operands(root: Node) -> Iterator[dict[str, Node]]:
+    """The arrays of more axes than the result, a few calls before it."""
+    axes = _long_axes(root)
+    found, near = {root}, [root]
+    for _ in range(_MOST_STEPS):
+        near = [x for x in iter_nodes([node.args for node in near]) if x not in found]
+        found.update(near)
+        yield from [{"x": x} for x in dict.fromkeys(near) if _long_axes(x) > axes]
+
+
+def _long_axes(x: Node) -> int:
+    return 0 if x.aval is None else sum(n != 1 for n in x.aval.shape)
+
+
+def _moments(name: str, roots: Iterable[str], patterns: Iterable[Any]) -> tuple[Idiom, ...]:
+    return tuple(
+        [Idiom(name, pattern, {"x": "n n c c"}, frozenset(roots), frozenset(["mean", "sum"]),
+               _moment, shared=_MOMENTS, search=_operands)
+         for pattern in patterns]
+    )  # fmt: skip
+
+
+def _mean(x: Any) -> Any:
+    return ops.sum(x, **_OVER) / float(x.shape[2] * x.shape[3])
+
+
+def _variances() -> Iterator[Callable[..., Any]]:
+    for variance in _VARIANCES:
+        yield lambda x, variance=variance: variance(x, ops.mean(x, **_OVER))
+
+
 RULES = (*_norms(), *_rms_norms(), *_batch_norms())
+#: For moments that are left: the mean is also part of a variance.
+VARIANCES = _moments("var", ["mean", "divide", "multiply", "subtract", "maximum"], _variances())
+MEANS = _moments("mean", ["divide", "multiply"], [_mean])
