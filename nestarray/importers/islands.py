@@ -100,7 +100,8 @@ def island(
             arrays in place of tensors.
         takes: the dtypes of the arrays among them, where the framework has narrower ones
             (64-bit integers on JAX without x64); by default they are not cast.
-        framework: the framework of the operation, ``"torch"`` or ``"jax"``.
+        framework: the framework of the operation, ``"torch"``, ``"jax"``, or ``"numpy"`` for a
+            function of SciPy, by its name.
 
     Returns:
         the result of the operation, as arrays of the same framework.
@@ -123,7 +124,7 @@ def island(
         return traced._recorder.control_flow("graph.island", island, (name, *args), settings)
     call = _Call(framework, name, leaves, structure, takes)
     backend = backends.find_backend(call.arrays) or current_backend()
-    if backend == framework:
+    if backend == framework != "numpy":  # which has no derivatives of its own
         return call.nest(call(*call.arrays))
     operation = _HOSTS[framework].operation(call, name)
     if not call.arrays:

@@ -17,6 +17,7 @@ read from it and how to write into it; so a write into a view changes its owner 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -158,6 +159,8 @@ class RecordedArray(NDArrayOperatorsMixin):
 
     def _function(self, function: Any) -> Callable[..., Any]:
         found = native_calls.numpy_function(function)
+        if found is None and _is_of_scipy(function):
+            return self._recording.scipy(f"scipy.special.{function.__name__}")
         if found is None:
             module = getattr(function, "__module__", "numpy")
             raise ConversionError(
@@ -423,6 +426,11 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 # before traced arrays: the result of both can change
 INTERPRETERS.insert([t for t, _ in INTERPRETERS].index(Traced), (RecordedArray, _record))
+
+
+def _is_of_scipy(ufunc: Any) -> bool:
+    special = sys.modules.get("scipy.special")
+    return special is not None and getattr(special, ufunc.__name__, None) is ufunc
 
 
 def _is_mask(index: Any) -> bool:

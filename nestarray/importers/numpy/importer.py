@@ -55,7 +55,7 @@ class NumpyImporter:
             raise protocol.training_of_function()
         kwargs = dict(request.kwargs)
         owner = kwargs.pop("v", None) if "v" in self.keywords(request.source) else None
-        source = NumpySource(request.source, request.args, kwargs, owner)
+        source = NumpySource(request.source, request.args, kwargs, owner, request.islands)
         graph = trace_python(source, request.guards)
         return Imported(graph.name, operations_of(graph), graph)
 
@@ -74,7 +74,7 @@ def _is_of_numpy(value: Any) -> bool:
     """Whether a value is a function of NumPy; arrays are constants, types are for `isinstance`."""
     if isinstance(value, type) or not callable(value):
         return False
-    return isinstance(value, np.ufunc) or _package(value) == "numpy"
+    return isinstance(value, np.ufunc) or _package(value) in ("numpy", "scipy")
 
 
 def _package(value: Any) -> str:
@@ -89,13 +89,19 @@ class NumpySource(PythonSource):
         source: the function, or a method.
         args, kwargs: the example.
         owner: the object whose floating arrays are the variables; None without variables.
+        islands: whether functions may stay in SciPy.
     """
 
     def __init__(
-        self, source: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], owner: Any
+        self,
+        source: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        owner: Any,
+        islands: bool,
     ) -> None:
         super().__init__(source, args, kwargs)
-        self._owner = owner
+        self._owner, self._islands = owner, islands
         if owner is not None:
             found = {k: x for k, x in vars(owner).items() if _is_variable(x)}
             self.v = Container(found)
@@ -109,7 +115,8 @@ class NumpySource(PythonSource):
             with self._variables(v.map(np.array)):
                 return super().call([np.array(x) for x in inputs], v, s, key)
         traced = next((x for x in values if isinstance(x, Traced)), None)
-        recording = Recording(RecordedArray, None if traced is None else traced._recorder)
+        recorder = None if traced is None else traced._recorder
+        recording = Recording(RecordedArray, recorder, islands=self._islands)
         given = iter(map(recording.wrapped, inputs))
         leaves = [next(given) if backends.is_array(x) else x for x in self._leaves]
         args, kwargs = tree.unflatten(self._structure, leaves)

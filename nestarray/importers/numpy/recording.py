@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends
+from nestarray.errors import ConversionError
 from nestarray.frontends import numpy as frontend
 from nestarray.frontends.numpy.arrays import recorded_write
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.recorder import Recorder, Traced, _user_line
 from nestarray.importers import patching
+from nestarray.importers.numpy import scipy_functions
 from nestarray.importers.patching import patched
 
 #: Functions of NumPy that make arrays without an array among their arguments.
@@ -31,10 +33,13 @@ class Recording:
     Args:
         array_type: the class of the arrays.
         recorder: writes the graph; None if the code is only run.
+        islands: whether functions of SciPy without a frontend's function are islands.
     """
 
-    def __init__(self, array_type: Callable[..., Any], recorder: Recorder | None) -> None:
-        self._array_type, self._recorder = array_type, recorder
+    def __init__(
+        self, array_type: Callable[..., Any], recorder: Recorder | None, *, islands: bool
+    ) -> None:
+        self._array_type, self._recorder, self._islands = array_type, recorder, islands
         self._owners: dict[int, Any] = {}
 
     def line(self) -> str:
@@ -87,23 +92,51 @@ class Recording:
 
     @contextlib.contextmanager
     def numpy(self, source: Any) -> Iterator[None]:
-        """NumPy's functions that create arrays return recording arrays."""
-        own = {name: self._creation(name) for name in CREATION}
+        """Functions that create arrays return recording arrays, and those of SciPy take them."""
+        places = [(np, name, self._creation(name)) for name in CREATION]
+        places += [
+            (home, name, self._of_scipy(f"{home.__name__}.{name}", native))
+            for home, name, native in scipy_functions.imported()
+        ]
+        own = {id(getattr(home, name)): function for home, name, function in places}
         names = getattr(source, "__globals__", {})
-        imported = [n for n, x in names.items() if any(x is getattr(np, c) for c in CREATION)]
-        before = {n: names[n] for n in imported}
-        names.update({n: own[x.__name__] for n, x in before.items()})
+        before = {name: x for name, x in names.items() if id(x) in own}
+        names.update({name: own[id(x)] for name, x in before.items()})
         try:
-            with patched(*[(np, name, function) for name, function in own.items()]):
+            with patched(*places):
                 yield
         finally:
             names.update(before)
+
+    def _of_scipy(self, name: str, native: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            found: list[Any] = []
+            map_leaves(found.append, [*args, kwargs])
+            if not any(type(x) is self._array_type for x in found):
+                return native(*args, **kwargs)
+            return self.call(self.scipy(name), args, kwargs)
+
+        return call
+
+    def scipy(self, name: str) -> Callable[..., Any]:
+        """The function that computes one of SciPy.
+
+        Raises:
+            ConversionError: there is none.
+        """
+        function = scipy_functions.computed(name, self._islands)
+        if function is None:
+            raise ConversionError(
+                f"trace_graph: {self.line()}: {name} has no function of a frontend; islands=True runs "
+                "it in SciPy on the host, without derivatives"
+            )
+        return function
 
     def _creation(self, name: str) -> Callable[..., Any]:
         native, function = getattr(np, name), getattr(frontend, name)
 
         def create(*args: Any, **kwargs: Any) -> Any:
-            if _calling_package() in ("nestarray", "numpy"):
+            if _calling_package() in ("nestarray", "numpy", "scipy"):
                 return native(*args, **kwargs)
             first: Any = args[0] if args else None
             if name.startswith("as") and type(first) is self._array_type:
