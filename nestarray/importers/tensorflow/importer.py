@@ -495,6 +495,9 @@ class Translation:
         if not isinstance(operand, (Given, Equation, Part)):
             return tf.constant(operand)
         node = self.nodes.get(operand)
+        fixed = _fixed(operand) if node is None else None
+        if fixed is not None:
+            return tf.compat.v1.placeholder(fixed.dtype, fixed.shape)
         if node is None or node.aval is None:
             raise ConversionError(
                 "trace_graph: dynamic: the shape of a value without one dtype and shape, such as a "
@@ -577,6 +580,16 @@ def _node_of(value: Any) -> Any:
 
 def _is_full(shape: Any) -> bool:
     return shape.rank is not None and None not in tuple(shape)
+
+
+def _fixed(operand: Any) -> Any:
+    """The tensor of an equation's value if its shape is known; None for others and for lists."""
+    equation, index = (
+        (operand.equation, operand.index) if isinstance(operand, Part) else (operand, 0)
+    )
+    results = equation.op.outputs if isinstance(equation, Equation) else []
+    found = results[index] if index < len(results) else None
+    return found if found is not None and _is_full(found.shape) and _has_dtype(found) else None
 
 
 def _has_dtype(tensor: Any) -> bool:

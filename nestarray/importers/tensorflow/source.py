@@ -126,9 +126,14 @@ class TensorFlowSource(EquationSource):
     def call_gradients(
         self, graph: Graph, node: Node, values: Mapping[Node, Any], key: Any, loss: Loss
     ) -> dict[Node, Any]:
-        """∂loss(value of a call)/∂x; empty if an operand is a list; see `Source.call_gradients`."""
+        """∂loss(value of a call)/∂x; see `Source.call_gradients`.
+
+        Empty if an operand is a list, or a shape that a run computes.
+        """
         equation = self.equation_of.get(node)
         if equation is None or isinstance(equation, Part):
+            return {}
+        if any(isinstance(x, Sizes) for x in self.operands(equation)):
             return {}
         return super().call_gradients(graph, node, values, key, loss)
 

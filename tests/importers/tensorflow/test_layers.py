@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Iterable
 from typing import Any
 
+import jax
 import keras
 import pytest
 
@@ -18,6 +19,8 @@ FEW_LAYERS = (
     "GroupNormalization", "MultiHeadAttention", "SeparableConv1D", "SpectralNormalization",
     "TimeDistributed",
 )  # fmt: skip
+#: The layers that compute in float64, or draw by 64-bit integers, which JAX has on request.
+NEED_64_BITS = ("AugMix", "Equalization", "RandAugment", "RandomPosterization")
 
 
 @pytest.mark.parametrize("name", FEW_LAYERS)
@@ -32,7 +35,8 @@ def test_some_layers(name: str) -> None:
 @pytest.mark.parametrize("name", layers.LAYERS)
 def test_layers(name: str, train: bool, target: str) -> None:
     layer, inputs = layers.build(name)
-    layers.verify(layer, inputs, target, train=train)
+    with jax.enable_x64(name in NEED_64_BITS):
+        layers.verify(layer, inputs, target, train=train)
 
 
 @pytest.mark.parametrize("name", ["BinaryFocalCrossentropy", "Huber"])
