@@ -36,6 +36,7 @@ moments(x, [0]); moments(image, [0, 1, 2], keepdims=True); moments(h, 0); weight
 sigmoid_cross_entropy_with_logits(p, x); sigmoid_cross_entropy_with_logits(p, holes); weighted_cross_entropy_with_logits(p, x, 2.0); weighted_cross_entropy_with_logits(p, holes, z * z); softmax_cross_entropy_with_logits(p, x); softmax_cross_entropy_with_logits(p, x, axis=0); sparse_softmax_cross_entropy_with_logits([2, 0], x)
 sparse_softmax_cross_entropy_with_logits(i[:, :3] * 0 + 1, t); log_poisson_loss(p * 4, x); log_poisson_loss(p * 4, x, True); compute_average_loss(z, global_batch_size=4); compute_average_loss(z, z * z, 2); compute_average_loss(z); scale_regularization_loss(x)
 embedding_lookup(tall, k); embedding_lookup(tall, k, max_norm=1.0); embedding_lookup([tall, tall], k); ctc_loss([[1, 2, 2], [3, 1, 0]], signal[:, :, :1] * w, [3, 2], [7, 6], False, blank_index=0); ctc_loss([[1, 2, 2], [2, 1, 0]], signal[:, :, :1] * w, [3, 2], [7, 6], False, blank_index=-1)
+ctc_greedy_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4])[0][0].indices; ctc_greedy_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4])[0][0].values; ctc_greedy_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4])[0][0].dense_shape; ctc_greedy_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4])[1]; ctc_greedy_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4], False, 0)[0][0].values; ctc_beam_search_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4], 12, 2)[0][0].indices; ctc_beam_search_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4], 12, 2)[0][1].values; ctc_beam_search_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4], 12, 2)[0][1].dense_shape; ctc_beam_search_decoder(volume[0, :, :, 0], [4, 2, 3, 4, 4], 12, 2)[1]
 ctc_unique_labels([[1, 2, 1, 3, 2], [4, 4, 4, 1, 0]]); collapse_repeated([[1, 1, 2, 2, 1], [3, 3, 3, 4, 4]], [5, 3]); isotonic_regression(x); isotonic_regression(t, False, 1); isotonic_regression(ties)
 all_candidate_sampler([[0], [2]], 1, 4, True); compute_accidental_hits([[0, 2], [2, 1]], [2, 3, 1], 2)
 sampled_softmax_loss(t[0], z, l[:, None] - 1, t[1, :2], 2, 3, 1, (l - 1, tall[:2, :1] ** 2, v[:2] ** 2)); sampled_softmax_loss(t[0], z, j[:, :2] - 2, t[1, :2], 2, 3, 2, (l - 2, tall[:2] ** 2, v[:2] ** 2), False); nce_loss(t[0], z, l[:, None] - 1, t[1, :2], 2, 3, 1, (l - 1, tall[:2, :1] ** 2, v[:2] ** 2))
@@ -50,15 +51,12 @@ NOT_DIFFERENTIATED = {
     "max_pool_with_argmax(image, 2, 1, 'SAME', output_dtype": "upstream has no kernel for CPUs",
     "isotonic_regression(t": "upstream's derivative fails except for two axes",
 }
-SPARSE = "returns sparse tensors"
 CELLS = "a wrapper of Keras' layers"
 MISSING = {
     "nn": {
         "RNNCellDeviceWrapper": CELLS,
         "RNNCellDropoutWrapper": CELLS,
         "RNNCellResidualWrapper": CELLS,
-        "ctc_beam_search_decoder": SPARSE,
-        "ctc_greedy_decoder": SPARSE,
         "learned_unigram_candidate_sampler": "keeps counts between calls",
     }
 }
@@ -183,3 +181,16 @@ def test_windows_of_random_sizes(
         np.testing.assert_allclose(host(found.output), want, rtol=1e-5, atol=1e-6)
     with pytest.raises(na.errors.ArgumentError, match=r"pooling_ratio: got 0\.5, expected numbers"):
         frontend.nn.fractional_max_pool(on(backend, x), 0.5, key=key)
+
+
+def test_ctc_loss_of_sparse_labels(backend: str) -> None:
+    places, values, shape = [[0, 0], [0, 2], [1, 1]], np.asarray([1, 2, 2], "int32"), [2, 3]
+    logits = expressions.INPUTS["signal"].transpose(1, 0, 2)
+    lengths = np.asarray([7, 5], "int32")
+    labels = tf.SparseTensor(places, values - 1, shape)
+    wanted = tf.nn.ctc_loss(labels, logits, None, lengths, blank_index=-1)
+    ours = frontend.SparseTensor(places, on(backend, values - 1), shape)
+    found = frontend.nn.ctc_loss(
+        ours, on(backend, logits), None, on(backend, lengths), blank_index=-1
+    )
+    np.testing.assert_allclose(host(found), wanted, rtol=1e-5)

@@ -37,7 +37,7 @@ map_fn(lambda r: r * r[0], x); map_fn(lambda r: r[0] * r[1], (x, y), fn_output_s
 stop_gradient(x) * x; custom_gradient(lambda q: (q * q, lambda g: g * 3.0))(x); custom_gradient(lambda q, r: (q * r, lambda g: (g * 3.0, g + r)))(x, y); recompute_grad(lambda q: sin(q) * q)(x); grad_pass_through(lambda q: round(q * 3.0))(x); abs(x); add(x, y); reduce_sum(t, 1); round(x * 3)
 acos(p); acosh(p + 1); add_n([x, y]); argmax(x); argmin(x); asin(p); asinh(x); atan(x); atan2(x, y); atanh(p); cos(x); cosh(x); cumsum(x); divide(x, y); equal(x, y); exp(x); floor(x); greater(x, y); greater_equal(x, y); less(x, y); less_equal(x, y); logical_and(b, b2); logical_not(b); logical_or(b, b2); maximum(x, y); minimum(x, y); multiply(x, y); negative(x); not_equal(x, y); pow(p, y)
 reduce_all(b); reduce_any(b); reduce_logsumexp(x); reduce_max(x); reduce_mean(x); reduce_min(x); reduce_prod(x); scalar_mul(2.0, x); sigmoid(x); sign(x); sin(x); sinh(x); sqrt(p); square(x); subtract(x, y); tan(x); tanh(x); truediv(x, y)
-norm(x); norm(t, 1, 1); matrix_square_root(a); reduce_sum(eigvals(m)); reduce_sum(eig(m)[0])
+edit_distance(SparseTensor([[0, 0], [0, 1], [1, 1]], k[:3], [2, 3]), SparseTensor([[0, 1], [1, 0], [1, 1], [2, 1]], k[1:], [3, 2])); edit_distance(SparseTensor([[0, 1], [1, 0], [1, 1], [2, 1]], k[1:], [3, 2]), SparseTensor([[0, 0], [0, 1], [1, 1]], k[:3], [2, 3]), False); norm(x); norm(t, 1, 1); matrix_square_root(a); reduce_sum(eigvals(m)); reduce_sum(eig(m)[0])
 """
 
 EXPRESSIONS = [row.strip() for row in ROWS.strip().replace("\n", ";").split(";")]
@@ -75,7 +75,7 @@ MISSING = {
     "": {
         **dict.fromkeys(["SparseTensorSpec", "IndexedSlicesSpec"], SPARSE),
         **dict.fromkeys(["RaggedTensor", "RaggedTensorSpec", "ragged_fill_empty_rows", "ragged_fill_empty_rows_grad"], RAGGED),
-        **dict.fromkeys(["as_string", "string", "fingerprint", "edit_distance"], TEXT),
+        **dict.fromkeys(["as_string", "string", "fingerprint"], TEXT),
         **dict.fromkeys(["CriticalSection", "DeviceSpec", "Variable", "VariableAggregation", "VariableSynchronization",
                          "device", "variable_creator_scope", "Module", "resource", "variant", "timestamp"], STATE),
         **dict.fromkeys(["AggregationMethod", "GradientTape", "Graph", "NoneTensorSpec", "Operation", "OptionalSpec", "RegisterGradient",

@@ -40,6 +40,7 @@ from nestarray.frontends.tensorflow.conversion import *
 from nestarray.frontends.tensorflow.creation import *
 from nestarray.frontends.tensorflow.data_type import *
 from nestarray.frontends.tensorflow.division import *
+from nestarray.frontends.tensorflow.edit_distance import *
 from nestarray.frontends.tensorflow.functional import *
 from nestarray.frontends.tensorflow.indexing import *
 from nestarray.frontends.tensorflow.shaping import *

@@ -10,11 +10,15 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import UnsupportedError
 from nestarray.frontends.tensorflow.conversion import floating, normal_axis, tensor
+from nestarray.frontends.tensorflow.nn.ctc_decoding import beam_search, greedy_search, to_sparse
+from nestarray.frontends.tensorflow.sparse.tensors import SparseTensor, padded_rows
 from nestarray.typing import Array
 
-__all__ = ["collapse_repeated", "ctc_loss", "ctc_unique_labels", "isotonic_regression"]
+__all__ = [
+    "collapse_repeated", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss",
+    "ctc_unique_labels", "isotonic_regression",
+]  # fmt: skip
 
 
 def ctc_loss(
@@ -30,9 +34,9 @@ def ctc_loss(
     """−log of the probability of the labels, for each sequence.
 
     Args:
-        labels: `(batch, labels)`, integers.
+        labels: `(batch, labels)`, integers; dense or sparse.
         logits: `(time, batch, classes)`, or `(batch, time, classes)`.
-        label_length: `(batch,)`, the numbers of labels.
+        label_length: `(batch,)`, the numbers of labels; None for sparse labels.
         logit_length: `(batch,)`, the lengths of the sequences.
         logits_time_major: whether the time is the first axis of `logits`.
         unique: has no effect.
@@ -40,10 +44,8 @@ def ctc_loss(
         name: has no effect.
     """
     x = floating("ctc_loss", logits)
-    if hasattr(labels, "dense_shape"):
-        raise UnsupportedError(
-            "ctc_loss: labels: got a sparse tensor, expected a tensor; use tf.sparse.to_dense"
-        )
+    if isinstance(labels, SparseTensor):
+        labels, label_length = padded_rows(labels.indices, labels.values, labels.shape[:-1])
     z = tensor(labels, like=x)
     if not logits_time_major:
         x = na.permute_dims(x, (1, 0, 2))
@@ -56,6 +58,48 @@ def ctc_loss(
         blank=(blank_index or 0) % classes,
         reduction="none",
     )
+
+
+def ctc_greedy_decoder(
+    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: int | None = None
+) -> tuple[list[SparseTensor], Array]:
+    """The classes of the largest logits, without blanks, and minus the sum of these logits.
+
+    Args:
+        inputs: `(time, batch, classes)`, logits.
+        sequence_length: `(batch,)`.
+        merge_repeated: merge equal classes of adjacent steps.
+        blank_index: the class of blanks; negative numbers count from the end; None: the last class.
+    """
+    x = na.permute_dims(na.stop_gradient(floating("ctc_greedy_decoder", inputs)), (1, 0, 2))
+    lengths = na.astype(tensor(sequence_length, like=x), dtypes.int32)
+    blank = (-1 if blank_index is None else blank_index) % na.shape(x)[2]
+    found, scores = greedy_search(x, lengths, blank, merge_repeated)
+    return [to_sparse(found[0])], scores
+
+
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Array]:
+    """The most probable sequences of classes, and the logarithms of their probabilities.
+
+    Args:
+        inputs: `(time, batch, classes)`, logits; the last class is the blank.
+        sequence_length: `(batch,)`.
+        beam_width: the number of prefixes that the search keeps.
+        top_paths: the number of results, at most `beam_width`.
+    """
+    found, scores = most_probable(inputs, sequence_length, beam_width, top_paths)
+    return [to_sparse(path) for path in na.unstack(found)], scores
+
+
+def most_probable(
+    inputs: Any, sequence_length: Any, beam_width: int, top_paths: int
+) -> tuple[Array, Array]:
+    """The results of `ctc_beam_search_decoder`, `(top_paths, batch, time)`, padded by −1."""
+    x = na.permute_dims(na.stop_gradient(floating("ctc_beam_search_decoder", inputs)), (1, 0, 2))
+    lengths = na.astype(tensor(sequence_length, like=x), dtypes.int32)
+    return beam_search(x, lengths, na.shape(x)[2] - 1, beam_width, top_paths)
 
 
 def ctc_unique_labels(labels: Any, name: str | None = None) -> tuple[Array, Array]:

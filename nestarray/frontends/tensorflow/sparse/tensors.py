@@ -5,6 +5,7 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/sparse/SparseTensor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -115,6 +116,22 @@ def shape_array(sizes: Any, like: Array) -> Array:
 def chosen(is_chosen: Array) -> Array:
     """The places, `(n,)`, where a mask is true."""
     return na.reshape(na.argwhere(is_chosen), (-1,))
+
+
+def padded_rows(indices: Array, values: Array, lead: tuple[int, ...]) -> tuple[Array, Array]:
+    """The elements along the last axis in order, padded with zeros, and their numbers, int32.
+
+    `lead` is the shape without the last axis, or a larger one.
+    """
+    rows, count = flat_indices(indices[:, :-1], lead), math.prod(lead)
+    sizes = na.segment_sum(na.ones_like(rows, dtype=dtypes.int32), rows, num_segments=count)
+    starts = na.subtract(na.cumulative_sum(sizes, dtype=dtypes.int32), sizes)
+    number = na.arange(na.shape(rows)[0], dtype=dtypes.int32, like=rows)
+    places = na.subtract(number, na.take(starts, rows, axis=0))
+    longest = max(int(na.max(sizes)), 1) if count else 1
+    index = na.stack([na.astype(rows, dtypes.int32), places], axis=1)
+    start = na.zeros((count, longest), dtype=dtypes.dtype_of(values), like=values)
+    return na.scatter_nd(start, index, values), sizes
 
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:

@@ -11,9 +11,9 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.keras import config
-from nestarray.frontends.keras.ops.nn.ctc import beam_search, greedy_search
 from nestarray.frontends.keras.promotion import as_array, as_arrays, cast, result_type
 from nestarray.frontends.tensorflow import nn as tf_nn
+from nestarray.frontends.tensorflow.nn.ctc_decoding import beam_search, greedy_search
 from nestarray.typing import Array
 
 __all__ = [

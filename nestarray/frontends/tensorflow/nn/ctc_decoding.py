@@ -12,6 +12,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.tensorflow.sparse.tensors import SparseTensor, shape_array
 from nestarray.typing import Array
 
 
@@ -26,10 +27,30 @@ def greedy_search(
     if merge_repeated:
         before = na.pad(best[:, :-1], [(0, 0), (1, 0)], constant_values=-1)
         is_kept = na.logical_and(is_kept, na.not_equal(best, before))
-    order = na.argsort(na.astype(na.logical_not(is_kept), dtypes.int32), axis=-1)
-    decoded = na.take_along_axis(na.where(is_kept, best, -1), order, axis=-1)
+    decoded = _kept_first(best, is_kept)
     scores = na.where(is_inside, na.max(inputs, axis=-1), 0)
     return decoded[None], na.negative(na.sum(scores, axis=-1, keepdims=True))
+
+
+def _kept_first(classes: Array, is_kept: Array) -> Array:
+    """The kept classes at the start of the last axis, padded by −1."""
+    order = na.argsort(na.astype(na.logical_not(is_kept), dtypes.int32), axis=-1)
+    return na.take_along_axis(na.where(is_kept, classes, -1), order, axis=-1)
+
+
+def without_repetitions(decoded: Array) -> Array:
+    """Classes padded by −1 without those that are equal to the class before."""
+    before = na.pad(decoded[..., :-1], [(0, 0), (1, 0)], constant_values=-1)
+    return _kept_first(decoded, na.not_equal(decoded, before))
+
+
+def to_sparse(decoded: Array) -> SparseTensor:
+    """Classes `(batch, length)` padded by −1 as a sparse tensor of int64."""
+    places = na.argwhere(na.greater_equal(decoded, 0))
+    values = na.astype(na.gather_nd(decoded, places), dtypes.int64)
+    longest = int(na.max(places[:, 1])) + 1 if na.shape(places)[0] else 0
+    shape = shape_array((na.shape(decoded)[0], longest), decoded)
+    return SparseTensor(na.astype(places, dtypes.int64), values, shape)
 
 
 def beam_search(
