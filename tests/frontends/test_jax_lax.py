@@ -113,7 +113,7 @@ def test_values(space: str, expression: str) -> None:
     expressions.assert_equal(expression, *SPACES[space], "numpy")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("space", "expression"), FIRST)
 @pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
 def test_a_call_of_each_function_on_other_backends(

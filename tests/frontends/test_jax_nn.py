@@ -59,7 +59,7 @@ def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, jax.nn, frontend.nn, backend)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:

@@ -338,7 +338,7 @@ def test_values_on_numpy(expression: str) -> None:
     expressions.assert_equal(expression, jax.numpy, frontend.numpy, "numpy")
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("backend", ["torch", "tensorflow", "jax"])
 @pytest.mark.parametrize("expression", expressions.first_of_each_function(EXPRESSIONS))
 def test_values(expression: str, backend: str) -> None:

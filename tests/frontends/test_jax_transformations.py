@@ -16,6 +16,8 @@ from nestarray import dtypes
 from tests.arrays import host, on
 from tests.frontends import jax_expressions as expressions
 
+pytestmark = pytest.mark.one_in(2)
+
 DEVICES = "devices and shardings are those of each framework"
 SETTINGS = "a setting of JAX's runtime"
 HOST = "calls on the host and effects"

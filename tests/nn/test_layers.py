@@ -15,6 +15,8 @@ from nestarray import nn
 from nestarray.errors import ArgumentError
 from nestarray.testing import assert_close
 
+pytestmark = pytest.mark.one_in(2)
+
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
 

@@ -10,6 +10,8 @@ from nestarray.container import Container
 from nestarray.testing import assert_close
 from tests.cases import EXHAUSTIVE, Case, on_backend, rows
 
+pytestmark = pytest.mark.one_in(2)
+
 
 def has_arrays(case: Case) -> bool:
     args, kwargs = case.draw(case.dtypes[0])

@@ -17,6 +17,8 @@ from tests.arrays import host, on
 from tests.cases import Case, convert, rows
 from tests.cases.transcendental import DOMAINS
 
+pytestmark = pytest.mark.one_in(2)
+
 HALVES = ("float16", "bfloat16")
 
 

@@ -20,6 +20,8 @@ from nestarray.config import BACKENDS
 from nestarray.numerics.nonfinite import TABLES
 from tests.arrays import host, on
 
+pytestmark = pytest.mark.one_in(2)
+
 PARTS = (-math.inf, -1.5, -0.0, 0.0, 0.5, math.inf, math.nan)
 GRID = np.asarray([complex(a, b) for a, b in itertools.product(PARTS, PARTS)], "complex128")
 #: NumPy's own functions, which follow C99; it leaves the standard for expm1 only.

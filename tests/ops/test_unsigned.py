@@ -11,6 +11,8 @@ import nestarray as na
 from nestarray import backends
 from nestarray.config import BACKENDS
 
+pytestmark = pytest.mark.one_in(2)
+
 DTYPES = ("uint8", "uint16", "uint32", "uint64")
 
 PAIRS = {

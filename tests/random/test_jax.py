@@ -81,7 +81,7 @@ ROWS = FLOATS + [
 ]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("row", ROWS, ids=ids)
 def test_numbers(row: Row, backend: str) -> None:
     check(row, backend, 11, (500,), "float32")

@@ -13,7 +13,7 @@ import nestarray as na
 from nestarray import errors
 from nestarray.testing import assert_close
 
-pytestmark = pytest.mark.usefixtures("jax_as_by_default")
+pytestmark = [pytest.mark.usefixtures("jax_as_by_default"), pytest.mark.one_in(2)]
 
 SEEDS = (0, 12, 2**31 - 1)
 LOGITS = np.log(np.asarray([[0.1, 0.2, 0.7], [0.3, 0.3, 0.4]], np.float32))
