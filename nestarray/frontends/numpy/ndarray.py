@@ -8,7 +8,7 @@ itself. Plain arrays stay plain in all calls.
 A write replaces the native array, so gradients flow through it, and an array from which it was made
 does not change. A view (a slice, a reshaped array, a transpose) knows the array that owns the
 elements, how to read from it and how to write into it; so a write into a view changes its owner and
-all other views.
+all other views. `AbstractArray` defines this for any values, also for those of recorded NumPy code.
 
 Source: https://numpy.org/doc/stable/reference/arrays.ndarray.html
 """
@@ -16,8 +16,9 @@ Source: https://numpy.org/doc/stable/reference/arrays.ndarray.html
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -35,42 +36,22 @@ Write = Callable[[Any, Any], Any]
 
 
 def _method(function: Callable[..., Any]) -> Any:
-    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
+    def method(self: AbstractArray, *args: Any, **kwargs: Any) -> Any:
+        return self._call(function, self, *args, **kwargs)
 
     method.__name__, method.__doc__ = function.__name__, function.__doc__
     return method
 
 
-class _IsArray(type):
-    def __instancecheck__(cls, x: Any) -> bool:
-        return issubclass(type(x), _Interpreted) or backends.is_array(x)
-
-
-class _Interpreted:
-    """The type for the dispatcher: `ndarray` takes native arrays for its instances."""
-
-
-class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type: ignore[misc]
-    """An array of a framework with NumPy's attributes and methods.
-
-    Arrays of all frameworks are instances, for ``isinstance``.
+class AbstractArray(NDArrayOperatorsMixin):
+    """NumPy's array over values that are constant: its views, writes and methods.
 
     Args:
-        value: the native array; None for a view.
+        value: the value; None for a view.
         base: of a view, the array whose elements it shares.
         index: of a view by an index.
         read, write: of a view.
         is_contiguous: whether a reshaped array shares the elements.
-
-    Example:
-        >>> import torch
-        >>> from nestarray.frontends import numpy as np
-        >>> x = np.asarray(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
-        >>> x.T[0] *= 10
-        >>> x.astype("int32").native
-        tensor([[10,  2],
-                [30,  4]], dtype=torch.int32)
     """
 
     __array_priority__ = 1000.0
@@ -80,7 +61,7 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
         self,
         value: Any,
         *,
-        base: ndarray | None = None,
+        base: Any = None,
         index: Any = None,
         read: Read | None = None,
         write: Write | None = None,
@@ -90,108 +71,67 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
         self._read, self._write, self._is_contiguous = read, write, is_contiguous
         self._version, self._seen = 0, -1
 
-    # -- values ------------------------------------------------------------------------------
+    # -- what a class defines ----------------------------------------------------------------
 
     @property
-    def native(self) -> Any:
-        """The array of the framework."""
+    @abstractmethod
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype."""
+
+    @abstractmethod
+    def _made(self, value: Any, **view: Any) -> Self:
+        """An array of this class."""
+
+    @abstractmethod
+    def _compute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """The value of a function of the values of arrays."""
+
+    @abstractmethod
+    def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """The result of a function as arrays of this class."""
+
+    # -- values ------------------------------------------------------------------------------
+
+    def _current(self) -> Any:
+        """The current value."""
         if self._base is not None:
             version = self._memory()._version
             if self._seen != version:
                 assert self._read is not None
-                self._own, self._seen = self._read(self._base.native), version
+                self._own, self._seen = self._read(self._base._current()), version
         return self._own
 
-    def _memory(self) -> ndarray:
+    def _memory(self) -> Any:
         """The array that owns the elements."""
         return self if self._base is None else self._base._memory()
 
     def _set(self, value: Any) -> None:
-        """Make `value`, a native array of this shape and dtype, the current value."""
+        """Make `value`, of this shape and dtype, the current value."""
         if self._base is None:
             self._own = value
             self._version += 1
         else:
             assert self._write is not None
-            self._base._set(self._write(self._base.native, value))
+            self._base._set(self._write(self._base._current(), value))
             self._own, self._seen = value, self._memory()._version
 
-    def _view(self, read: Read, write: Write, is_contiguous: bool, index: Any = None) -> ndarray:
-        return ndarray(
+    def _view(self, read: Read, write: Write, is_contiguous: bool, index: Any = None) -> Self:
+        return self._made(
             None, base=self, index=index, read=read, write=write, is_contiguous=is_contiguous
         )
 
-    def _host(self) -> np.ndarray:
-        return backends.core(self.__traced_backend__).to_numpy(self.native)
-
-    # -- protocols ---------------------------------------------------------------------------
-
-    @property
-    def __traced_backend__(self) -> str:
-        return backends.backend_of(self.native)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
-        function = getattr(ufuncs, ufunc.__name__, None) or getattr(functions, ufunc.__name__)
-        return (function if method == "__call__" else getattr(function, method))(*args, **kwargs)
-
-    @classmethod
-    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        return func(*natives(args), **natives(kwargs or {}))
-
-    def __jax_array__(self) -> Any:
-        return self.native
-
-    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
-        return self.native if dtype is None else cast(self.native, dtypes.as_dtype(dtype))
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self._host(), dtype, copy=copy)
-
-    def __bool__(self) -> bool:
-        return bool(self._host())
-
-    def __int__(self) -> int:
-        return int(self._host())
-
-    def __index__(self) -> int:
-        return self._host().__index__()
-
-    def __float__(self) -> float:
-        return float(self._host())
-
-    def __complex__(self) -> complex:
-        return complex(self._host())
-
-    def __repr__(self) -> str:
-        return f"ndarray({self.native!r})"
-
-    def __format__(self, spec: str) -> str:
-        return format(self._host()[()], spec) if spec else str(self._host())
-
-    def item(self, *args: Any) -> Any:
-        """An element as a Python number."""
-        return self._host().item(*args)
-
-    def tolist(self) -> Any:
-        """The elements as nested lists."""
-        return self._host().tolist()
-
-    def tobytes(self, order: Any = "C") -> bytes:
-        """The bytes of the elements."""
-        return self._host().tobytes(order)
-
     # -- metadata ----------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The sizes of the axes."""
-        return tuple(na.shape(self.native))
 
     @shape.setter
     def shape(self, sizes: Any) -> None:
         if self._base is not None:
             raise UnsupportedError("ndarray.shape: a view has the shape of its owner; use reshape")
-        self._set(self.reshape(sizes).native)
+        self._set(self.reshape(sizes)._current())
 
     @property
     def ndim(self) -> int:
@@ -204,11 +144,6 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
         return math.prod(self.shape)
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        """NumPy's dtype."""
-        return numpy_dtype(self.native)
-
-    @property
     def itemsize(self) -> int:
         """The number of bytes of an element."""
         return self.dtype.itemsize
@@ -219,12 +154,7 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
         return self.size * self.itemsize
 
     @property
-    def device(self) -> str:
-        """The name of the device."""
-        return backends.core(self.__traced_backend__).device_of(self.native)
-
-    @property
-    def base(self) -> ndarray | None:
+    def base(self) -> Any:
         """The array that owns the elements; None if this one does."""
         return None if self._base is None else self._memory()
 
@@ -241,110 +171,108 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
 
     # -- indices -----------------------------------------------------------------------------
 
-    def __getitem__(self, index: Any) -> ndarray:
-        key = natives(index)
-        if not _is_basic(key, self.ndim):
-            return ndarray(na.getitem(self.native, _positions(key, self.native)))
-        is_rows = isinstance(key, int) or (
-            isinstance(key, slice) and key.step in (None, 1) and self.ndim > 0
+    def __getitem__(self, index: Any) -> Any:
+        if not _is_basic(index, self.ndim):
+            return self._call(na.getitem, self, index)
+        is_rows = isinstance(index, int) or (
+            isinstance(index, slice) and index.step in (None, 1) and self.ndim > 0
         )
         return self._view(
-            lambda x: na.getitem(x, key),
-            lambda x, new: na.setitem(x, key, new),
+            lambda x: self._compute(na.getitem, x, index),
+            lambda x, new: self._compute(na.setitem, x, index, new),
             self._is_contiguous and is_rows,
-            key,
+            index,
         )
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        key = natives(index)
-        if issubclass(type(value), ndarray) and value._is_current_view(self, key):
-            return  # x[i] += y has written into the view x[i]
-        new = as_array(natives(value), self.native, self.dtype)
-        self._set(na.setitem(self.native, _positions(key, self.native), new))
+        if not self._is_current_view(index, value):
+            new = self._compute(as_array, value, self._current(), self.dtype)
+            self._set(self._compute(na.setitem, self._current(), index, new))
 
-    def _assign(self, value: Any) -> None:
-        """Write all elements, as `out` of a function."""
-        new = as_array(natives(value), self.native, self.dtype)
-        self._set(na.broadcast_to(new, self.shape))
-
-    def _is_current_view(self, base: ndarray, index: Any) -> bool:
-        """Whether this is the current value of ``base[index]``."""
-        is_current = self._base is base and self._seen == base._memory()._version
-        return is_current and self._index is not None and repr(self._index) == repr(index)
+    def _is_current_view(self, index: Any, value: Any) -> bool:
+        """Whether `value` is the current ``self[index]``: x[i] += y has written into the view."""
+        if type(value) is not type(self) or value._base is not self or value._index is None:
+            return False
+        return value._seen == self._memory()._version and repr(value._index) == repr(index)
 
     # -- views -------------------------------------------------------------------------------
 
     @property
-    def T(self) -> ndarray:
+    def T(self) -> Self:
         """The array with its axes reversed, as a view."""
         return self.transpose()
 
     @property
-    def mT(self) -> ndarray:
+    def mT(self) -> Self:
         """The matrices of the last two axes transposed, as a view."""
         return self.swapaxes(-1, -2)
 
     @property
-    def flat(self) -> ndarray:
+    def flat(self) -> Self:
         """All elements along one axis, as a view."""
-        return self._reshaped((self.size,))
+        return self._reshaped((-1,))
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> ndarray:
+    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The elements in another shape; a view if NumPy gives one."""
         sizes = shape[0] if len(shape) == 1 else shape
-        sizes = tuple(sizes) if isinstance(sizes, (tuple, list)) else (sizes,)
-        if order not in ("C", "A", "K") or copy or not self._is_contiguous:
-            return functions.reshape(self, sizes, order=order)
-        return self._reshaped(sizes)
+        sizes = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
+        if order == "F" or copy or not self._is_contiguous:
+            return self._call(functions.reshape, self, sizes, order=order)
+        return self._reshaped(tuple([int(n) for n in sizes]))
 
-    def _reshaped(self, sizes: tuple[Any, ...]) -> ndarray:
-        own, new_shape = self.shape, tuple([int(n) for n in sizes])
-        read = lambda x: na.reshape(x, new_shape)  # noqa: E731
-        read(self.native)  # raises the error for sizes that do not fit
-        return self._view(read, lambda x, new: na.reshape(new, own), True)
+    def _reshaped(self, sizes: tuple[Any, ...]) -> Self:
+        return self._view(
+            lambda x: self._compute(na.reshape, x, sizes),
+            lambda x, new: self._compute(na.reshape, new, self.shape),
+            True,
+        )
 
-    def ravel(self, order: str = "C") -> ndarray:
+    def ravel(self, order: str = "C") -> Any:
         """All elements along one axis; a view if NumPy gives one."""
         return self.reshape(-1, order=order)
 
-    def transpose(self, *axes: Any) -> ndarray:
+    def transpose(self, *axes: Any) -> Self:
         """A view with the axes in another order."""
         order = axes[0] if len(axes) == 1 and not isinstance(axes[0], int) else axes
         order = tuple(range(self.ndim))[::-1] if not order else tuple(a % self.ndim for a in order)
         back = tuple(np.argsort(order).tolist())
         return self._view(
-            lambda x: na.permute_dims(x, order),
-            lambda x, new: na.permute_dims(new, back),
+            lambda x: self._compute(na.permute_dims, x, order),
+            lambda x, new: self._compute(na.permute_dims, new, back),
             order == tuple(range(self.ndim)) and self._is_contiguous,
         )
 
-    def swapaxes(self, axis1: int, axis2: int) -> ndarray:
+    def swapaxes(self, axis1: int, axis2: int) -> Self:
         """A view with two axes interchanged."""
         order = list(range(self.ndim))
         order[axis1], order[axis2] = order[axis2], order[axis1]
         return self.transpose(order)
 
-    def squeeze(self, axis: Any = None) -> ndarray:
+    def squeeze(self, axis: Any = None) -> Self:
         """A view without axes of length 1."""
-        view = self._reshaped(np.empty(self.shape, bool).squeeze(axis).shape)
+        return self._with_shape(np.empty(self.shape, bool).squeeze(axis).shape)
+
+    def _with_shape(self, sizes: tuple[int, ...]) -> Self:
+        """A view in which only axes of length 1 are added or left out."""
+        view = self._reshaped(sizes)
         view._is_contiguous = self._is_contiguous
         return view
 
     # -- new arrays --------------------------------------------------------------------------
 
     @property
-    def real(self) -> ndarray:
+    def real(self) -> Any:
         """The real parts."""
-        return functions.real(self)
+        return self._call(functions.real, self)
 
     @property
-    def imag(self) -> ndarray:
+    def imag(self) -> Any:
         """The imaginary parts."""
-        return functions.imag(self)
+        return self._call(functions.imag, self)
 
-    def flatten(self, order: str = "C") -> ndarray:
+    def flatten(self, order: str = "C") -> Any:
         """All elements along one axis, as a new array."""
-        return functions.reshape(ndarray(self.native), (-1,), order=order)
+        return self._call(functions.reshape, self.copy(), (-1,), order=order)
 
     def astype(
         self,
@@ -353,7 +281,7 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
         casting: Any = "unsafe",
         subok: bool = True,
         copy: bool = True,
-    ) -> ndarray:
+    ) -> Self:
         """The elements in a dtype."""
         wanted = np.dtype(dtype)
         if not np.can_cast(self.dtype, wanted, casting):
@@ -361,29 +289,29 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
                 f"Cannot cast array data from {self.dtype!r} to {wanted!r} according to the rule "
                 f"{casting!r}"
             )
-        return ndarray(cast(self.native, wanted)) if copy or wanted != self.dtype else self
+        if not copy and wanted == self.dtype:
+            return self
+        return self._made(self._compute(cast, self, wanted))
 
-    def view(self, dtype: Any = None) -> ndarray:
+    def view(self, dtype: Any = None) -> Any:
         """The bits as elements of a dtype of the same width; a view without one."""
         if dtype is None:
             return self[...]
-        return ndarray(na.bitcast(self.native, dtypes.as_dtype(np.dtype(dtype))))
+        return self._call(na.bitcast, self, dtypes.as_dtype(np.dtype(dtype)))
 
-    def copy(self, order: str = "C") -> ndarray:
+    def copy(self, order: str = "C") -> Self:
         """A new array with the same elements."""
-        return ndarray(self.native)
+        return self._made(self._current())
 
-    __copy__ = copy
-
-    def __deepcopy__(self, memo: Any) -> ndarray:
+    def __copy__(self) -> Self:
         return self.copy()
 
-    def __reduce__(self) -> Any:
-        return ndarray, (self.native,)
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self.copy()
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """The slices at which a condition is true."""
-        return functions.compress(condition, self, axis, out)
+        return self._call(functions.compress, condition, self, axis, out)
 
     all = _method(functions.all)
     any = _method(functions.any)
@@ -421,18 +349,152 @@ class ndarray(_Interpreted, NDArrayOperatorsMixin, metaclass=_IsArray):  # type:
 
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Sort in place."""
-        self._set(functions.sort(self.native, axis))
+        self._set(self._compute(functions.sort, self, axis))
 
     def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Partition in place."""
-        self._set(functions.partition(self.native, kth, axis))
+        self._set(self._compute(functions.partition, self, kth, axis))
 
     def resize(self, *shape: Any, refcheck: bool = True) -> None:
         """Change the shape in place; added elements are 0."""
         sizes = shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape
-        flat, size = na.reshape(self.native, (-1,)), math.prod(sizes)
-        added = na.zeros((max(size - self.size, 0),), dtype=na.dtype_of(flat), like=flat)
-        self._set(na.reshape(na.concat([flat[:size], added], axis=0), tuple(sizes)))
+        self._set(self._compute(_resized, self, tuple(sizes)))
+
+
+class _IsArray(type):
+    def __instancecheck__(cls, x: Any) -> bool:
+        return issubclass(type(x), _Interpreted) or backends.is_array(x)
+
+
+class _Interpreted:
+    """The type for the dispatcher: `ndarray` takes native arrays for its instances."""
+
+
+class ndarray(_Interpreted, AbstractArray, metaclass=_IsArray):  # type: ignore[misc]
+    """An array of a framework with NumPy's attributes and methods.
+
+    Arrays of all frameworks are instances, for ``isinstance``.
+
+    Example:
+        >>> import torch
+        >>> from nestarray.frontends import numpy as np
+        >>> x = np.asarray(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+        >>> x.T[0] *= 10
+        >>> x.astype("int32").native
+        tensor([[10,  2],
+                [30,  4]], dtype=torch.int32)
+    """
+
+    @property
+    def native(self) -> Any:
+        """The array of the framework."""
+        return self._current()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of the axes."""
+        return tuple(na.shape(self.native))
+
+    @shape.setter
+    def shape(self, sizes: Any) -> None:
+        AbstractArray.shape.fset(self, sizes)  # type: ignore[misc]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """NumPy's dtype."""
+        return numpy_dtype(self.native)
+
+    @property
+    def device(self) -> str:
+        """The name of the device."""
+        return backends.core(self.__traced_backend__).device_of(self.native)
+
+    def _made(self, value: Any, **view: Any) -> ndarray:
+        return ndarray(value, **view)
+
+    def _compute(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return function(*natives(args), **natives(kwargs))
+
+    def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    def _view(self, read: Read, write: Write, is_contiguous: bool, index: Any = None) -> ndarray:
+        view = super()._view(read, write, is_contiguous, natives(index))
+        view._current()  # raises the error for an index or a shape that does not fit
+        return view
+
+    def __getitem__(self, index: Any) -> ndarray:
+        return super().__getitem__(_positions(natives(index), self.native))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(_positions(natives(index), self.native), value)
+
+    def _assign(self, value: Any) -> None:
+        """Write all elements, as `out` of a function."""
+        new = as_array(natives(value), self.native, self.dtype)
+        self._set(na.broadcast_to(new, self.shape))
+
+    def _host(self) -> np.ndarray:
+        return backends.core(self.__traced_backend__).to_numpy(self.native)
+
+    # -- protocols ---------------------------------------------------------------------------
+
+    @property
+    def __traced_backend__(self) -> str:
+        return backends.backend_of(self.native)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+        function = getattr(ufuncs, ufunc.__name__, None) or getattr(functions, ufunc.__name__)
+        return (function if method == "__call__" else getattr(function, method))(*args, **kwargs)
+
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        return func(*natives(args), **natives(kwargs or {}))
+
+    def __jax_array__(self) -> Any:
+        return self.native
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> Any:
+        return self.native if dtype is None else cast(self.native, dtypes.as_dtype(dtype))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._host(), dtype, copy=copy)
+
+    def __reduce__(self) -> Any:
+        return ndarray, (self.native,)
+
+    def __bool__(self) -> bool:
+        return bool(self._host())
+
+    def __int__(self) -> int:
+        return int(self._host())
+
+    def __index__(self) -> int:
+        return self._host().__index__()
+
+    def __float__(self) -> float:
+        return float(self._host())
+
+    def __complex__(self) -> complex:
+        return complex(self._host())
+
+    def __repr__(self) -> str:
+        return f"ndarray({self.native!r})"
+
+    def __format__(self, spec: str) -> str:
+        return format(self._host()[()], spec) if spec else str(self._host())
+
+    def item(self, *args: Any) -> Any:
+        """An element as a Python number."""
+        return self._host().item(*args)
+
+    def tolist(self) -> Any:
+        """The elements as nested lists."""
+        return self._host().tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        """The bytes of the elements."""
+        return self._host().tobytes(order)
 
 
 def wrapped(x: Any) -> Any:
@@ -458,6 +520,13 @@ def _positions(index: Any, like: Any) -> Any:
     if isinstance(index, tuple):
         return tuple([_positions(i, like) for i in index])
     return as_array(index, like) if isinstance(index, (list, np.ndarray)) else index
+
+
+def _resized(x: Any, sizes: tuple[int, ...]) -> Any:
+    flat, size = na.reshape(x, (-1,)), math.prod(sizes)
+    own = math.prod(na.shape(x))
+    added = na.zeros((max(size - own, 0),), dtype=na.dtype_of(flat), like=flat)
+    return na.reshape(na.concat([flat[:size], added], axis=0), sizes)
 
 
 def _is_basic(index: Any, rank: int) -> bool:
