@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+import torch.nn.functional as F
 
 import nestarray as na
 from nestarray.errors import ArgumentError, ConversionError, StorageError
@@ -24,9 +25,13 @@ _SOME = ("mlp", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
 
 #: The start of programs that run in a process in which nestarray cannot be imported.
+_BLOCKED = """
+import sys
+sys.modules["nestarray"] = None
+"""
+#: Programs that run the sources in the folders of the command line.
 _ALONE = """
 import importlib.util, sys
-sys.modules["nestarray"] = None
 import numpy as np
 
 def leaves(x):
@@ -75,6 +80,14 @@ _PROGRAMS = {
     grads = {k.removeprefix("."): x for k, x in grads.items()}
 """,
 }
+#: NumPy has no gradients.
+_NUMPY = """
+    function = [x for x in vars(model).values() if callable(x)][-3]  # before load and _lists
+    loaded = model.load()
+    loaded = loaded if isinstance(loaded, tuple) else (loaded,)
+    first = second = sum((x * x).sum() for x in leaves(function(*loaded, *inputs)))
+    grads = {}
+"""
 _PROGRAMS |= {
     "nnx": """
     import jax, optax
@@ -146,12 +159,53 @@ def test_the_source_runs_and_trains_without_nestarray(
     for name, graph in graphs.items():
         graph.eject(tmp_path / name, target, style=style)
         np.savez(tmp_path / name / "inputs.npz", **example_of(graph).flat)
-    program = _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
+    program = _BLOCKED + _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
     folders = [str(tmp_path / name) for name in names]
     environment = {"OMP_NUM_THREADS": "1", "PATH": ""}
     subprocess.run([sys.executable, "-c", program, *folders], check=True, env=environment)
     for name in graphs:
         _check(name, style, np.load(tmp_path / name / "found.npz"))
+
+
+#: Styles that one environment runs → its packages.
+_ENVIRONMENTS = {
+    ("torch",): ["torch"],
+    ("functional", "nnx", "equinox"): ["jax", "flax", "equinox", "optax"],
+    ("module",): ["tensorflow_cpu"],
+    ("numpy",): [],
+}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("styles", _ENVIRONMENTS, ids=str)
+def test_the_source_runs_in_an_environment_without_nestarray(
+    styles: tuple[str, ...], tmp_path: Path
+) -> None:
+    constraints = Path(__file__).parents[2] / "constraints.txt"
+    pins = dict(re.findall(r"(?m)^(\w+)(==\S+)", constraints.read_text()))
+    packages = [name + pins[name] for name in ("numpy", "safetensors", *_ENVIRONMENTS[styles])]
+    python = tmp_path / "env" / "bin" / "python"
+    subprocess.run([sys.executable, "-m", "venv", str(tmp_path / "env")], check=True)
+    install = [str(python), "-m", "pip", "install", "-q", "-c", str(constraints), *packages]
+    subprocess.run(install, check=True)
+    environment = {"OMP_NUM_THREADS": "1", "PATH": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    absent = "import importlib.util as u; assert u.find_spec('nestarray') is None"
+    subprocess.run([str(python), "-c", absent], check=True, env=environment)
+    for style in styles:
+        program = _NUMPY if style == "numpy" else _PROGRAMS[style]
+        target, own = ("numpy", None) if style == "numpy" else (_TARGETS[style], style)
+        for name in _SOME:
+            folder, graph = tmp_path / f"{style}_{name}", _graph(name)[1]
+            graph.eject(folder, target, style=own)
+            np.savez(folder / "inputs.npz", **example_of(graph).flat)
+            text = _ALONE.replace("PROGRAM", program.strip())
+            subprocess.run([str(python), "-c", text, str(folder)], check=True, env=environment)
+            found = np.load(folder / "found.npz")
+            if style != "numpy":
+                _check(name, style, found)
+                continue
+            args, kwargs = example_of(graph).on("torch")
+            np.testing.assert_allclose(found["first"], _loss(graph(*args, **kwargs)), rtol=1e-4)
 
 
 def _check(name: str, style: str, found: Any) -> None:
@@ -222,6 +276,45 @@ def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
     ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)  # runs at three sizes
     assert ejected.error < 1e-5
     assert "shape[0], 17, -1, 8)" in (tmp_path / "net" / "model.py").read_text()
+
+
+@pytest.mark.parametrize("name", _SOME)
+def test_a_checkpoint_of_a_torch_source_loads(name: str) -> None:
+    net, graph = _graph(name)
+    module: dict[str, Any] = {"__file__": "model.py"}
+    source = _source(name, "torch")
+    exec(compile(source.text, "model.py", "exec"), module)
+    ejected = module[source.name]()
+    assert ejected.load_state_dict(net.state_dict()) == ([], [])
+    args, kwargs = example_of(graph).on("torch")
+    torch.testing.assert_close(ejected.eval()(*args, **kwargs), net(*args, **kwargs))
+
+
+class Regularized(torch.nn.Module):
+    """A sequence with dropout, a list of which one item is not called, a buffer for itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        linear = torch.nn.Linear
+        self.register_buffer("ids", torch.arange(4), persistent=False)
+        self.head = torch.nn.Sequential(linear(4, 4), torch.nn.Dropout(), linear(4, 3))
+        self.layers = torch.nn.ModuleList([linear(4, 4), torch.nn.Identity(), linear(4, 4)])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Logits."""
+        for layer in self.layers:
+            x = x + F.relu(layer(x))
+        return self.head(x + self.ids)
+
+
+def test_names_of_a_torch_source_stay() -> None:
+    net, x = Regularized().eval(), torch.ones(2, 4)
+    text = na.trace_graph(net, x).to_source("torch", standalone=True)
+    module: dict[str, Any] = {"__file__": "model.py"}
+    exec(compile(text, "model.py", "exec"), module)
+    ejected = module["Regularized"]()
+    assert ejected.load_state_dict(net.state_dict()) == ([], [])
+    torch.testing.assert_close(ejected(x), net(x))
 
 
 @pytest.mark.parametrize("name", ["mlp", "gpt2"])

@@ -238,6 +238,51 @@ def test_haiku_trains_with_jax_grad_alone() -> None:
     assert loss.apply(params) < first / 2
 
 
+def test_haiku_trains_with_statistics_and_dropout(model: Any, images: np.ndarray) -> None:
+    def network(x: Any) -> Any:
+        return jnp.mean(model.to_haiku_module()(x, is_training=True) ** 2)
+
+    net = hk.transform_with_state(network)
+    params, state = net.init(None, images)
+    step = jax.jit(jax.value_and_grad(lambda *a: net.apply(*a), has_aux=True))
+    losses = []
+    for _ in range(12):
+        (loss, state), grads = step(params, state, jax.random.key(1), images)
+        params = jax.tree.map(lambda p, g: p - 0.01 * g, params, grads)
+        losses.append(float(loss))
+    assert losses[-1] < losses[0]
+    (statistics,) = state.values()
+    assert int(statistics["norm/num_batches_tracked"]) == 12
+
+
+def test_equinox_trains_with_its_state(model: Any, images: np.ndarray, tmp_path: Path) -> None:
+    net, state = model.to_equinox_module()
+    net, optimizer = eqx.nn.inference_mode(net, False), optax.adam(1e-2)
+    moments = optimizer.init(eqx.filter(net, eqx.is_inexact_array))
+
+    @eqx.filter_jit
+    def step(net: Any, state: Any, moments: Any, key: jax.Array) -> Any:
+        def loss(net: Any) -> Any:
+            output, new = net(images, state, key=key)
+            return jnp.mean(output**2), new
+
+        (value, new), grads = eqx.filter_value_and_grad(loss, has_aux=True)(net)
+        updates, moments = optimizer.update(grads, moments)
+        return eqx.apply_updates(net, updates), new, moments, value
+
+    losses = []
+    for _ in range(12):
+        net, state, moments, loss = step(net, state, moments, jax.random.key(1))
+        losses.append(float(loss))
+    assert losses[-1] < losses[0]
+    assert int(state.get(net.state)["norm/num_batches_tracked"]) == 12
+    eqx.tree_serialise_leaves(tmp_path / "net.eqx", (net, state))
+    fresh = model.to_equinox_module()
+    restored, held = eqx.tree_deserialise_leaves(tmp_path / "net.eqx", fresh)
+    trained = eqx.nn.inference_mode(net)(images, state)[0]
+    np.testing.assert_array_equal(restored(images, held)[0], trained)
+
+
 def test_equinox_edits_and_serialises_leaves(tmp_path: Path) -> None:
     row = ROWS["linen_graph"]()
     native, x = row.model.to_equinox_module(), jnp.asarray(row.args[0])
@@ -259,6 +304,30 @@ def test_a_saved_model_of_a_tf_module(model: Any, images: np.ndarray, tmp_path: 
     tf.saved_model.save(native, str(tmp_path / "net"))
     loaded = tf.saved_model.load(str(tmp_path / "net"))
     np.testing.assert_array_equal(loaded(tf.constant(images)), want)
+
+
+def test_tensorflow_trains_with_a_tape_and_saves(
+    model: Any, images: np.ndarray, tmp_path: Path
+) -> None:
+    native, x = model.to_tf_module(), tf.constant(images)
+    optimizer = keras.optimizers.Adam(1e-2)
+    before = native(x)
+
+    @tf.function
+    def step() -> Any:
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_mean(native(x, training=True) ** 2)
+        variables = native.trainable_variables
+        optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
+        return loss
+
+    losses = [float(step()) for _ in range(12)]
+    assert losses[-1] < losses[0]
+    after = native(x)
+    assert not np.allclose(before, after)
+    tf.saved_model.save(native, str(tmp_path / "net"))
+    loaded = tf.saved_model.load(str(tmp_path / "net"))
+    np.testing.assert_array_equal(loaded(x), after)
 
 
 FIT = """

@@ -64,7 +64,8 @@ def with_loops(
         stop = i + 1
         while stop < len(steps) and _follows(steps[stop - 1], steps[stop], is_same):
             stop += 1
-        loop = _loop([s for s in steps[i:stop] if isinstance(s, Use)], used, i, stop)
+        uses = [s for s in steps[i:stop] if isinstance(s, Use)]
+        loop = _loop(uses, used, i, stop) if _is_whole(uses, steps) else None
         if loop is None:
             items.append(steps[i])
             i += 1
@@ -85,6 +86,12 @@ def _follows(a: Step, b: Step, is_same: Callable[[Path, Path], bool]) -> bool:
     ):
         return False
     return int(b.name[-1]) == int(a.name[-1]) + 1 and is_same(a.name, b.name)
+
+
+def _is_whole(uses: list[Use], steps: Sequence[Step]) -> bool:
+    """Whether all calls of the modules of a list are among some."""
+    lists = {use.name[:-1] for use in uses}
+    return len(uses) == sum(isinstance(s, Use) and s.name[:-1] in lists for s in steps)
 
 
 def _loop(uses: list[Use], used: dict[Value, list[int]], start: int, stop: int) -> Loop | None:
@@ -391,10 +398,9 @@ def _kind(value: Value) -> str:
 
 def input_names(values: Sequence[Value]) -> dict[Value, str]:
     """Names of the inputs of a module; the arguments of the model keep their names."""
-    names: dict[Value, str] = {}
+    names = {value: value.path for value in values if value.source in ("x", "mode", "key")}
     for value in values:
-        if value.source in ("x", "mode", "key"):
-            names[value] = value.path
+        if value in names:
             continue
         base = re.sub(r"\W", "_", value.path.rpartition("/")[2]) if value.source in "vs" else ""
         base = base if base.isidentifier() else _kind(value)

@@ -36,6 +36,8 @@ class ClassStyle(ABC):
         begin: the first lines of a constructor.
         sequence: the class that calls modules one after the other; empty if there is none.
         states: variables that the module does not hold, but a state that is an argument.
+        placeholder: a module that does nothing, for numbers of a list that the source has and the
+            program does not call; empty if lists are numbered anew.
     """
 
     language: Any
@@ -44,6 +46,7 @@ class ClassStyle(ABC):
     begin: tuple[str, ...] = ()
     sequence = ""
     states: Collection[Value] = ()
+    placeholder = ""
 
     @abstractmethod
     def variable(self, name: str, value: Value, shape: str) -> str:
@@ -85,9 +88,9 @@ class ClassWriter:
     ) -> None:
         self.root, self.style, self.constants = root, style, constants
         for module in root.walk():
-            number_lists(module)
-        self.classes = classes_of(root)
-        self.classes[root].name = name
+            if not style.placeholder:
+                number_lists(module)
+        self.classes = classes_of(root, name)
         calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
         self.defined = style.language.defined(calls)
 
@@ -113,10 +116,7 @@ class ClassWriter:
         """The attributes of modules from the root down."""
         module = self.root
         for key in keys:
-            if self._is_sequence(module):
-                yield str(list(module.children).index(key))
-            else:
-                yield attribute(key)
+            yield key[-1] if self._is_sequence(module) else attribute(key)
             module = module.children[key]
 
     def _is_expression(self, module: Module) -> bool:
@@ -135,7 +135,8 @@ class ClassWriter:
         module, style = cls.module, self.style
         if self._is_sequence(module):
             passed: list[Setting] = []
-            made = [self._child(cls, name, passed) for name in module.children]
+            children = {name[-1]: self._child(cls, name, passed) for name in module.children}
+            made = self._numbered(children)
             self._keep_parameters(cls, [setting.name for setting in passed])
             return [
                 f"class {cls.name}({style.sequence}):",
@@ -203,7 +204,7 @@ class ClassWriter:
     def _children(self, cls: Class, passed: list[Setting]) -> list[str]:
         """The lines that make the children."""
         lines: list[str] = []
-        lists: dict[Path, list[str]] = {}
+        lists: dict[Path, dict[str, str]] = {}
         for name in cls.module.children:
             text = self._child(cls, name, passed)
             if not is_item(name):
@@ -211,11 +212,16 @@ class ClassWriter:
             else:
                 if name[:-1] not in lists:
                     lines.append("_".join(name[:-1]))
-                lists.setdefault(name[:-1], []).append(text)
-        for name, texts in lists.items():
+                lists.setdefault(name[:-1], {})[name[-1]] = text
+        for name, items in lists.items():
             own = "_".join(name)
-            lines[lines.index(own)] = f"self.{own} = {self._list(texts)}"
+            lines[lines.index(own)] = f"self.{own} = {self._list(self._numbered(items))}"
         return lines
+
+    def _numbered(self, items: Mapping[str, str]) -> list[str]:
+        """The items of a list in order, with placeholders for numbers that are not called."""
+        last = max(map(int, items))
+        return [items.get(str(i), self.style.placeholder) for i in range(last + 1)]
 
     def _list(self, texts: list[str]) -> str:
         if len(texts) > 1 and len(set(texts)) == 1:
@@ -235,10 +241,12 @@ class ClassWriter:
             function = self.style.language.function(module.layer.target)
             return f"{function}({self._arguments(given, passed, (*_SIZES, 'kernel_size', 'output_size', 'p'))})"
         if self._is_expression(module):
-            texts = [
-                self._made(child, settings, start + cls.children[name][1], passed)
-                for name, child in module.children.items()
-            ]
+            texts = self._numbered(
+                {
+                    name[-1]: self._made(child, settings, start + cls.children[name][1], passed)
+                    for name, child in module.children.items()
+                }
+            )
             if len(texts) > 1 and len(set(texts)) == 1:
                 texts = [f"*[{texts[0]} for _ in range({len(texts)})]"]
             return f"{self.style.sequence}({', '.join(texts)})"

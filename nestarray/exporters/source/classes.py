@@ -43,7 +43,7 @@ class Class:
         return [
             step
             if isinstance(step, Use)
-            else dataclasses.replace(step, args=of(step.args), kwargs=of(step.kwargs))
+            else dataclasses.replace(step, args=tuple(of([*step.args])), kwargs=of(step.kwargs))
             for step in self.module.steps
         ]
 
@@ -67,8 +67,13 @@ def _replaced(value: Any, settings: Iterator[Any]) -> Any:
     return value
 
 
-def classes_of(root: Module) -> dict[Module, Class]:
-    """Module → its class; the classes of children come first."""
+def classes_of(root: Module, name: str) -> dict[Module, Class]:
+    """Module → its class; the classes of children come first.
+
+    Args:
+        root: the module of the model.
+        name: of its class.
+    """
     groups: dict[Any, list[Module]] = {}
     noted: dict[Module, list[tuple[str, Any]]] = {}
     for module in root.walk():
@@ -77,7 +82,7 @@ def classes_of(root: Module) -> dict[Module, Class]:
         noted[module] = settings
         groups.setdefault(key, []).append(module)
     made: dict[Module, Class] = {}
-    taken: set[str] = set()
+    taken = {name}
     for modules in groups.values():
         first = modules[0]
         columns = list(zip(*[[x for _, x in noted[m]] for m in modules], strict=True))
@@ -89,10 +94,10 @@ def classes_of(root: Module) -> dict[Module, Class]:
         shapes = dict(
             zip(first.variables, settings[position - len(first.variables) :], strict=False)
         )
-        name = "" if first.layer else _class_name(modules, taken)
-        cls = Class(name, first, settings, parameters, shapes, {})
-        for name, child in first.children.items():
-            cls.children[name] = made[child], position
+        own = name if root in modules else "" if first.layer else _class_name(modules, taken)
+        cls = Class(own, first, settings, parameters, shapes, {})
+        for key, child in first.children.items():
+            cls.children[key] = made[child], position
             position += len(noted[child])
         made |= dict.fromkeys(modules, cls)
     return made
@@ -120,8 +125,10 @@ def _settings(names: list[str], columns: list[tuple[Any, ...]]) -> tuple[list[An
 def _class_name(modules: list[Module], taken: set[str]) -> str:
     """The name in the source, or one after the path."""
     kinds = [module.kind for module in modules if module.kind]
-    words = [part for part in modules[0].path if not part.isdigit()] or ["model"]
-    base = max(kinds, key=kinds.count) if kinds else camel(words[-1])
+    words = [part for part in modules[0].path if not part.isdigit()] or ["block"]
+    is_listed = modules[0].path[-1:] and modules[0].path[-1].isdigit()
+    word = words[-1].removesuffix("s") if is_listed else words[-1]
+    base = max(kinds, key=kinds.count) if kinds else camel(word)
     name = next(n for n in numbered(base) if n not in taken)
     taken.add(name)
     return name

@@ -13,7 +13,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -25,6 +25,7 @@ from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
+from nestarray.exporters.source.layer_calls import lowered
 from nestarray.exporters.source.modules import module_tree, values_in, with_writes
 from nestarray.exporters.source.recorder import record
 from nestarray.exporters.source.records import Call, Recording, Value
@@ -257,22 +258,26 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         target: the framework.
         style: a style of the framework.
     """
-    lowered = graph.to_backend(target).lower()
-    _check_calls(lowered)
+    graph = lowered(graph, target)
+    _check_calls(graph)
     recordings = []
     updated: set[str] = set()
     for given in examples(graph.sizes):
-        args, kwargs = example_of(lowered, given).on(target)
-        inputs = lowered.bind(args, kwargs)
-        program = with_training_layers(lowered, inputs)
+        args, kwargs = example_of(graph, given).on(target)
+        inputs = graph.bind(args, kwargs)
+        program = with_training_layers(graph, inputs)
         updated |= {*program.state_updates}
         recordings.append(record(program, inputs))
     recording = with_open_sizes(recordings, graph.name)
     written = _file_of(target, style)
-    constants = {v: x for v, x in _arrays(lowered, recording).items() if v.source == "constants"}
+    constants = {
+        v: x
+        for v, x in _arrays(graph, recording).items()
+        if v.source == "constants" or (v.source == "s" and _is_unsaved(graph, v.path, updated))
+    }
     program = with_writes(normalized(recording, written.LANGUAGE, constants))
     program = written.with_state(program) if hasattr(written, "with_state") else program
-    arrays = _arrays(lowered, dataclasses.replace(program, constants=recording.constants))
+    arrays = _arrays(graph, dataclasses.replace(program, constants=recording.constants))
     kinds = graph.source_names.modules
     root = module_tree(
         program, kinds, is_functional=written.IS_FUNCTIONAL, has_sequences=target == "torch"
@@ -283,6 +288,12 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     modes = [value.path for value in program.inputs if value.source in ("mode", "key")]
     writes = [key for key, x in variables.items() if x.source == "s" and x.path in updated]
     return Source(name, formatted(text), weights, variables, graph.train, modes, writes)
+
+
+def _is_unsaved(graph: Graph, path: str, updated: Collection[str]) -> bool:
+    """Whether a buffer of PyTorch is not in checkpoints, so that it is a constant of the module."""
+    saved = graph.source_names.names.values()
+    return bool(saved) and path not in updated and ("s", path) not in saved
 
 
 def _check_calls(graph: Graph) -> None:
@@ -331,7 +342,8 @@ def normalized(
     known = dict(constants)
     calls: list[Call] = []
     for call in recording.calls:
-        given = dataclasses.replace(call, args=of(call.args), kwargs=of(call.kwargs))
+        args, kwargs = map_leaves(_shortest, (of(call.args), of(call.kwargs)))
+        given = dataclasses.replace(call, args=args, kwargs=kwargs)
         found = language.normal(given, known)
         if isinstance(found, Call):
             calls.append(found)
@@ -341,6 +353,15 @@ def normalized(
     output, updates = of(recording.output), of(dict(recording.updates))
     used = _used(calls, [output, updates])
     return dataclasses.replace(recording, calls=used, output=output, updates=updates)
+
+
+def _shortest(leaf: Any) -> Any:
+    """A number of 32 bits as the shortest decimal number that it is nearest to."""
+    if not isinstance(leaf, float):
+        return leaf
+    with np.errstate(over="ignore"):
+        single = np.float32(leaf)
+    return float(str(single)) if single == leaf else leaf
 
 
 def _propagate(call: Call, known: dict[Value, np.ndarray]) -> None:

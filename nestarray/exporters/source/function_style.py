@@ -64,7 +64,7 @@ class FunctionWriter:
                 self.places[value] = _HOLDERS[value.source], path
         self.has_state = any(holder == "state" for holder, _ in self.places.values())
         self.lists = _lists(self.places.values())
-        self.classes = classes_of(root)
+        self.classes = classes_of(root, name)
         calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
         self.writes = any(call.target == "state:set" for call in calls)
         self.defined = language.defined(calls)

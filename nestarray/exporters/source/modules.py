@@ -287,7 +287,8 @@ class _Builder:
             depth = max(n for n in range(len(owner)) if owner[:n] in modules)
             own = modules[owner[:depth]].variables
             is_constant = value.source == "constants"
-            own[_unused(owner[-1] if is_constant else "_".join(owner[depth:]), own)] = value
+            name = owner[-1] if is_constant else _identifier("_".join(owner[depth:]))
+            own[_unused(name, own)] = value
 
 
 def _rank(value: Value) -> int:
@@ -342,15 +343,24 @@ def attribute(name: Path) -> str:
     """The name of a module as an attribute: ``"layers.0"`` for an item of a list."""
     if is_item(name):
         return f"{'_'.join(name[:-1])}.{name[-1]}"
-    joined = "_".join(name)
-    return joined if joined.isidentifier() and not iskeyword(joined) else f"layer_{joined}"
+    return _identifier("_".join(name))
+
+
+def _identifier(name: str) -> str:
+    return name if name.isidentifier() and not iskeyword(name) else f"layer_{name}"
 
 
 def is_sequence(module: Module) -> bool:
     """Whether a module calls its children one after the other, and does nothing else."""
     uses = [step.name for step in module.steps if isinstance(step, Use)]
     is_plain = len(set(uses)) == len(module.steps) and not module.variables
-    return is_plain and is_chain(module) and all(name[-1].isdigit() for name in uses)
+    is_plain = is_plain and isinstance(module.output, Value)
+    is_numbered = all(len(name) == 1 and name[0].isdigit() for name in uses)
+    return is_plain and is_chain(module) and is_numbered and uses == sorted(uses, key=_number)
+
+
+def _number(name: Path) -> int:
+    return int(name[-1])
 
 
 def is_chain(module: Module) -> bool:
@@ -410,7 +420,7 @@ def structure(module: Module, note: Callable[[str, Any], None] = lambda name, va
         if isinstance(step, Use):
             found.append((step.name, *(of(v, "") for v in step.inputs)))
         else:
-            found.append((step.target, of(step.args, step.target), of(step.kwargs, "")))
+            found.append((step.target, of([*step.args], step.target), of(step.kwargs, "")))
         for value in results(step):
             numbers[value] = "result", len(numbers)
     for name, value in module.variables.items():

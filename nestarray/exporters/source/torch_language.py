@@ -67,6 +67,8 @@ _MORE = {
 }  # fmt: skip
 #: Settings that are written with their names.
 _NAMED = ("keepdim",)
+#: Settings that are written without their names after the array.
+_FIRST = ("kernel_size", "output_size", "pad", "normalized_shape")
 #: Methods whose sizes are arguments of their own: ``x.reshape(2, 3)``.
 _VARIADIC = ("reshape", "view", "expand", "permute")
 
@@ -107,6 +109,12 @@ class TorchLanguage:
             args = [*args, kwargs.get("dtype")]
             kwargs = {}
         kwargs.pop("device", None)
+        if target == "torch.constant_pad_nd":
+            target, widths = "torch.nn.functional.pad", list(args[1])
+            while widths[-2:] == [0, 0]:
+                del widths[-2:]
+            args[1] = tuple(widths)
+            args = [*args[:2], "constant", *args[2:]]
         if target == "method:to":
             source = args[0]
             if not isinstance(source, Value):
@@ -179,6 +187,8 @@ class TorchLanguage:
             return operator_expression(operator, operands)
         parts = [text(x) for x in call.args]
         settings = self.without_defaults(call.target, call.kwargs)
+        if settings and len(parts) == 1 and next(iter(settings)) in _FIRST:
+            parts.append(text(settings.pop(next(iter(settings)))))
         parts += [f"{name}={text(value)}" for name, value in settings.items()]
         if call.target.startswith("method:"):
             of = value_expression(call.args[0], names, self.dtype).within(0)
@@ -257,11 +267,9 @@ def parameters(target: str) -> dict[str, Any]:
         return dict(_LAYER_DEFAULTS.get(target, {}))
     names = target.replace("method:", "torch.Tensor.").split(".")[1:]
     function: Any = functools.reduce(getattr, names, torch)
-    found = get_testing_overrides().get(function)
-    try:
-        own = inspect.signature(found if found is not None else function).parameters
-    except ValueError:
-        own = {}
+    own = _parameters(function)
+    if not own or any(p.kind is p.VAR_POSITIONAL for p in own.values()):  # written in C, or chosen
+        own = _parameters(get_testing_overrides().get(function)) or own
     defaults = {
         name: p.default
         for name, p in own.items()
@@ -269,6 +277,13 @@ def parameters(target: str) -> dict[str, Any]:
         and name not in ("out", "_stacklevel")
     }
     return defaults | _MORE.get(target, {})
+
+
+def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+    try:
+        return {} if function is None else inspect.signature(function).parameters
+    except ValueError:
+        return {}
 
 
 def _is_positional(target: str) -> bool:
@@ -306,8 +321,9 @@ _POOLING = {
 }
 _LAYER_DEFAULTS: dict[str, dict[str, Any]] = {
     "torch.nn.Linear": _BIAS,
-    "torch.nn.Embedding": {},
+    "torch.nn.Embedding": {"padding_idx": None},
     "torch.nn.LayerNorm": {"eps": 1e-5, "elementwise_affine": True, **_BIAS},
+    "torch.nn.RMSNorm": {"eps": None, "elementwise_affine": True},
     "torch.nn.GroupNorm": {"eps": 1e-5, "affine": True},
     **{f"torch.nn.Conv{n}d": _CONVOLUTION for n in (1, 2, 3)},
     **{
@@ -348,7 +364,8 @@ def _linear(variables: dict[str, Value], settings: dict[str, Any], rank: int) ->
 
 def _embedding(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
     rows, width = variables["weight"].shape
-    return "torch.nn.Embedding", {"num_embeddings": rows, "embedding_dim": width}
+    made = {"num_embeddings": rows, "embedding_dim": width, "padding_idx": settings["padding_idx"]}
+    return "torch.nn.Embedding", made
 
 
 def _convolution(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
@@ -383,6 +400,12 @@ def _layer_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int
     return "torch.nn.LayerNorm", {**made, "bias": "bias" in variables}
 
 
+def _rms_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    shape = settings["normalized_shape"]
+    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
+    return "torch.nn.RMSNorm", {**made, "elementwise_affine": "weight" in variables}
+
+
 def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
     if {*variables} != {"weight", "bias"}:
         return None
@@ -404,6 +427,7 @@ _LAYERS: dict[str, Any] = {
     "torch.nn.functional.linear": _linear,
     "torch.nn.functional.embedding": _embedding,
     "torch.nn.functional.layer_norm": _layer_norm,
+    "torch.nn.functional.rms_norm": _rms_norm,
     "torch.nn.functional.group_norm": _group_norm,
     "torch.nn.functional.batch_norm": _batch_norm,
     **{f"torch.nn.functional.conv{n}d": _convolution for n in (1, 2, 3)},

@@ -56,6 +56,7 @@ class _Style(ClassStyle):
     method = "forward"
     begin = ("super().__init__()",)
     sequence = "nn.Sequential"
+    placeholder = "nn.Identity()"
 
     def variable(self, name: str, value: Value, shape: str) -> str:
         dtype = "" if value.dtype == "float32" else f", dtype=torch.{value.dtype}"

@@ -33,7 +33,8 @@ def place_of(eqn: Any, outer: Place = NOWHERE) -> Place:
     """
     stack = eqn.source_info.name_stack.stack
     scopes = [part.name for part in stack if type(part).__name__ == "Scope"]
-    own = [name for name in scopes if not name.startswith("eqx.nn.")]  # classes, not paths
+    # classes of Equinox and formulas of einsum are no paths
+    own = [name for name in scopes if not name.startswith("eqx.nn.") and "->" not in name]
     line = _line_of(eqn.source_info) or outer.line
     return Place("/".join([*filter(None, [outer.module]), *own]), line)
 

@@ -84,6 +84,19 @@ def own(op: Op, backend: str) -> Callable[..., Any] | None:
     return call
 
 
+def padded_embedding(indices: Any, weight: Any, *, padding_idx: int) -> Any:
+    """The rows of a table, of which the row `padding_idx` gets no gradient: no op has this."""
+    backend = current().backend
+    if backend == "numpy":
+        return ops.embedding(indices, weight)  # which has no gradients
+    if backend == "torch":
+        native = importlib.import_module("torch.nn.functional").embedding
+        function: Any = observed("torch.nn.functional.embedding", native)
+    else:
+        function = _function("embedding")
+    return function(indices, weight, padding_idx=padding_idx)
+
+
 # windows
 
 

@@ -15,6 +15,12 @@ def linear(x: jax.Array, weight: jax.Array, bias: jax.Array | None = None) -> ja
     return y if bias is None else y + bias
 
 
+def embedding(indices: jax.Array, weight: jax.Array, *, padding_idx: int) -> jax.Array:
+    """The rows of a table; no gradient reaches the row `padding_idx`."""
+    rows, is_padding = weight[indices], (indices == padding_idx)[..., None]
+    return jnp.where(is_padding, lax.stop_gradient(rows), rows)
+
+
 def conv(
     x: jax.Array,
     weight: jax.Array,

@@ -35,6 +35,12 @@ def linear(x: tf.Tensor, weight: tf.Tensor, bias: tf.Tensor | None = None) -> tf
     return y if bias is None else y + bias
 
 
+def embedding(indices: tf.Tensor, weight: tf.Tensor, *, padding_idx: int) -> tf.Tensor:
+    """The rows of a table; no gradient reaches the row `padding_idx`."""
+    rows, is_padding = tf.gather(weight, indices), (indices == padding_idx)[..., None]
+    return tf.where(is_padding, tf.stop_gradient(rows), rows)
+
+
 def conv(
     x: tf.Tensor,
     weight: tf.Tensor,

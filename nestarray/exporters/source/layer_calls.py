@@ -1,0 +1,569 @@
+"""The lowered graph as its target's layers compute it.
+
+Sources of JAX, TensorFlow and Keras spell layers out: a product with a kernel, a bias that is
+reshaped, a window that is reduced. Here these become calls of layers. For PyTorch the weights get the
+layout and the names of its layers, so that they print as ``nn.Linear`` and ``nn.Conv2d``; on other
+targets variables keep the source's names and layouts. A graph of a PyTorch source stays as it is, and
+one that writes into its state.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.dispatch import OPS
+from nestarray.exporters.source.forms.layers import padded_embedding
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Node, iter_nodes, substituted
+from nestarray.graph.passes.constants import known_value
+from nestarray.graph.passes.dead_code import remove_dead_code
+from nestarray.graph.passes.rewriting import (
+    Rule,
+    Writer,
+    arguments_of,
+    count_uses,
+    is_op,
+    op_name,
+    place_of,
+    rewrite,
+)
+from nestarray.graph.passes.transposes import cancel_transposes, order_of
+
+#: Groups of variables in Flax, which are no modules.
+_COLLECTIONS = ("params", "batch_stats")
+#: A part of paths of Haiku for modules that a method other than the constructor made.
+_ABSENT = "~"
+_RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten")
+#: Calls that a layer's module may have beside the layer.
+_BESIDE = (
+    *_RESHAPES, "permute_dims", "pad", "relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "elu",
+    "selu", "softmax", "softplus", "leaky_relu", "hard_swish",
+)  # fmt: skip
+_ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+#: Op → the names of its variables in PyTorch.
+_NAMES = {
+    "linear": {"weight": "weight", "bias": "bias"},
+    "embedding": {"weight": "weight"},
+    "layer_norm": {"weight": "weight", "bias": "bias"},
+    "group_norm": {"weight": "weight", "bias": "bias"},
+    "batch_norm": {
+        "weight": "weight", "bias": "bias", "mean": "running_mean", "variance": "running_var",
+    },
+    **{f"conv{n}d": {"weight": "weight", "bias": "bias"} for n in (1, 2, 3)},
+}  # fmt: skip
+
+
+def lowered(graph: Graph, target: str) -> Graph:
+    """The graph as ops on the target, with the calls, variables and paths of layers.
+
+    Args:
+        graph: of any source.
+        target: the framework.
+    """
+    graph = rewrite(graph.to_backend(target), _embedding).lower()
+    graph = rewrite(graph, _padded_embedding)
+    if graph.source_names.framework == "torch" or graph.state_updates:
+        return graph
+    graph = rewrite(_with_module_paths(graph), _plain)
+    if target == "torch":
+        graph = rewrite(graph, _reader(graph, _torch_layer))
+        graph = cancel_transposes(rewrite(graph, _plain))
+        graph = rewrite(graph, _reader(graph, _with_bias))
+        graph = rewrite(graph, _stored(graph), drop_unused=True)
+        graph = _with_layer_names(graph)
+    return remove_dead_code(_with_single_layers(graph))
+
+
+def _reader(graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any]) -> Rule:
+    """A rule that may ask whether a value has one reader."""
+    uses = count_uses(graph)
+
+    def read(writer: Writer, node: Node) -> Any:
+        return rule(writer, node, lambda x: uses[place_of(x)] == 1)
+
+    return read
+
+
+# -- paths ------------------------------------------------------------------------------------
+
+
+def _with_module_paths(graph: Graph) -> Graph:
+    """The graph with variables under the paths of the modules that use them."""
+    modules = [_parts(node.module) for node in graph.calls]
+    if all(path[:1] == (graph.name,) for path in modules):  # Linen names the model too
+        modules = [path[1:] for path in modules]
+    used = {node for call in graph.calls for node in iter_nodes((call.args, call.kwargs))}
+    variables = {node: _parts(node.path) for node in used if node.source in ("v", "s")}
+    firsts = {path[0] for path in modules if path}
+    for node, path in variables.items():
+        if path[0] in _COLLECTIONS and path[0] not in firsts:
+            variables[node] = path[1:]
+    roots = {path[0] for path in variables.values() if len(path) > 1}
+    if len(roots) == 1 and all(len(path) > 1 for path in variables.values()):
+        (root,) = roots  # a model of Keras names its layers' variables
+        is_model = (root,) not in modules and not root.isdigit()
+        if is_model and len({path[:2] for path in variables.values()}) > 1:
+            variables = {node: path[1:] for node, path in variables.items()}
+            modules = [path[1:] if path[:1] == (root,) else path for path in modules]
+    places = dict(zip(graph.calls, map("/".join, modules), strict=True))
+    return _moved(graph, {node: "/".join(path) for node, path in variables.items()}, places)
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", _ABSENT))
+
+
+def _moved(
+    graph: Graph, paths: Mapping[Node, str], modules: Mapping[Node, str] | None = None
+) -> Graph:
+    """The graph with variables under other paths, and calls in other modules."""
+    stands_for: dict[Node, Node] = {}
+    values = {name: dict(getattr(graph, name).flat_items()) for name in ("v", "s")}
+    for node, path in paths.items():
+        if path != node.path:
+            stands_for[node] = dataclasses.replace(node, path=path)
+            values[node.source][path] = values[node.source].pop(node.path)
+    for node in graph.calls:
+        args, kwargs = substituted((node.args, node.kwargs), stands_for)
+        module = node.module if modules is None else modules[node]
+        stands_for[node] = dataclasses.replace(node, args=args, kwargs=kwargs, module=module)
+    return graph.replace(
+        nodes=[stands_for.get(node, node) for node in graph.nodes],
+        output=substituted(graph.output, stands_for),
+        **{name: Container.from_flat_dict(kept) for name, kept in values.items()},
+    )
+
+
+def _with_layer_names(graph: Graph) -> Graph:
+    """The graph with the variables of each layer under PyTorch's names."""
+    uses = count_uses(graph)
+    paths: dict[Node, str] = {}
+    for node in graph.calls:
+        names = _NAMES.get(op_name(node))
+        if names is None:
+            continue
+        given = arguments_of(node)
+        own = {given[key]: name for key, name in names.items() if _is_variable(given[key])}
+        owners = {x.path.rpartition("/")[0] for x in own}
+        if len(owners) == 1 and all(uses[place_of(x)] == 1 for x in own):
+            owner = f"{owners.pop()}/".lstrip("/")
+            paths |= {x: owner + name for x, name in own.items()}
+    taken = {node.path for node in graph.nodes if node.kind == "input" and node not in paths}
+    return _moved(graph, {node: path for node, path in paths.items() if path not in taken})
+
+
+def _with_single_layers(graph: Graph) -> Graph:
+    """The graph with activations and layouts outside of modules that have one layer."""
+    groups: dict[str, list[Node]] = {}
+    for node in graph.calls:
+        groups.setdefault(node.module, []).append(node)
+    modules = {node: node.module for node in graph.calls}
+    for path, calls in groups.items():
+        layers = [node for node in calls if is_op(node, *_NAMES)]
+        others = [node for node in calls if node not in layers]
+        is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
+        if is_leaf and len(layers) == 1 and all(is_op(node, *_BESIDE) for node in others):
+            modules |= dict.fromkeys(others, path.rpartition("/")[0])
+    return _moved(graph, {}, modules)
+
+
+def _is_variable(x: Any) -> bool:
+    return isinstance(x, Node) and x.source in ("v", "s")
+
+
+# -- calls of all targets -----------------------------------------------------------------------
+
+
+def _embedding(writer: Writer, node: Node) -> Node | None:
+    """``jnp.take`` from the rows of a table, which gives NaN for rows that the table lacks."""
+    if node.target_name != "jax.numpy.take" or node.kwargs != {"axis": 0}:
+        return None
+    table, indices = node.args
+    is_table = isinstance(table, Node) and table.aval is not None and len(table.aval.shape) == 2
+    if not is_table or not isinstance(indices, Node) or node.aval is None:
+        return None
+    return writer.call("embedding", indices, table, like=node, aval=node.aval, name=node.name)
+
+
+def _padded_embedding(writer: Writer, node: Node) -> Node | None:
+    """An embedding that trains all rows but one."""
+    if not is_op(node, "embedding") or not is_op(node.args[1], "where"):
+        return None
+    mask, stopped, weight = node.args[1].args
+    is_frozen = isinstance(stopped, Node) and is_op(stopped, "stop_gradient")
+    is_of_row = is_op(mask, "expand_dims") and is_op(mask.args[0], "equal")
+    if not is_frozen or stopped.args != (weight,) or not is_of_row:
+        return None
+    numbers, row = mask.args[0].args
+    if not is_op(numbers, "arange") or not isinstance(row, int):
+        return None
+    new = dataclasses.replace(
+        node, target=padded_embedding, target_name="embedding", args=(node.args[0], weight),
+        kwargs={"padding_idx": row},
+    )  # fmt: skip
+    writer.calls.append(new)
+    return new
+
+
+def _plain(writer: Writer, node: Node) -> Node | None:
+    """A call without transposes, reshapes and broadcasts that cancel; a mean for a sum."""
+    found = _layout(writer, node)
+    if found is not None or node.aval is None:
+        return found
+    if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
+        args = tuple(map(_without_broadcast, node.args, node.args[::-1], [node.aval] * 2))
+        node = _replaced(writer, node, args)
+        return _mean(writer, node) or (node if node in writer.calls else None)
+    if is_op(node, "einsum") and node.args[0] == "ab,b->a":  # of Equinox
+        return writer.call("matmul", *node.args[1:], like=node, aval=node.aval, name=node.name)
+    return None
+
+
+def _replaced(writer: Writer, node: Node, args: tuple[Any, ...]) -> Node:
+    """The call with other arguments, written if it differs."""
+    if args == node.args:
+        return node
+    new = dataclasses.replace(node, args=args)
+    writer.calls.append(new)
+    return new
+
+
+def _layout(writer: Writer, node: Node) -> Node | None:
+    """A transpose of a transpose, or a reshape of a reshape, as one; none for the identity."""
+    if node.aval is None or not node.args or not isinstance(node.args[0], Node):
+        return None
+    x = node.args[0]
+    order = order_of(node)
+    if order is not None:
+        inner = order_of(x)
+        if inner is not None:
+            x, order = x.args[0], tuple(inner[i] for i in order)
+        if order == tuple(range(len(order))):
+            return x
+        if inner is None:
+            return None
+        aval, name = node.aval, node.name
+        return writer.call("permute_dims", x, order, like=node, aval=aval, name=name)
+    if not is_op(node, *_RESHAPES):
+        return None
+    while is_op(x, *_RESHAPES) and isinstance(x.args[0], Node):
+        x = x.args[0]
+    assert x.aval is not None
+    if x.aval.shape == node.aval.shape:
+        return x
+    if x is node.args[0] or not all(isinstance(n, int) for n in node.aval.shape):
+        return None
+    return writer.call("reshape", x, node.aval.shape, like=node, aval=node.aval, name=node.name)
+
+
+def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
+    """The operand before axes were added in front, or repeated, as the operator does itself."""
+    if not isinstance(other, Node) or other.aval is None or other.aval.shape != result.shape:
+        return x
+    while isinstance(x, Node) and is_op(x, "reshape", "broadcast_to", "expand_dims"):
+        inner = x.args[0]
+        if not isinstance(inner, Node) or inner.aval is None or x.aval is None:
+            return x
+        shape, before = x.aval.shape, inner.aval.shape
+        is_repeated = is_op(x, "broadcast_to")
+        lead = len(shape) - len(before)
+        is_led = lead > 0 and shape == (*(1,) * lead, *before)
+        if not is_repeated and not is_led:
+            return x
+        x = inner
+    return x
+
+
+def _mean(writer: Writer, node: Node) -> Node | None:
+    """``sum(x, axis) / n`` as a mean."""
+    total, count = node.args
+    if not (is_op(node, "divide") and isinstance(total, Node) and is_op(total, "sum")):
+        return None
+    given = arguments_of(total)
+    x, axis = given["x"], given["axis"]
+    if not isinstance(x, Node) or x.aval is None or total.aval is None:
+        return None
+    axes = range(len(x.aval.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    sizes = [x.aval.shape[a] for a in axes]
+    is_mean = all(isinstance(n, int) for n in sizes) and math.prod(sizes) == count
+    if not is_mean or x.aval.dtype != total.aval.dtype or node.aval is None:
+        return None
+    settings = {"keepdims": True} if given["keepdims"] else {}
+    return writer.call("mean", x, axis=axis, **settings, like=node, aval=node.aval, name=node.name)
+
+
+# -- layers of PyTorch --------------------------------------------------------------------------
+
+
+def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """The call of a layer that PyTorch has, with transposes of weights and images."""
+    if node.aval is None:
+        return None
+    if is_op(node, "matmul") and _is_kernel(node.args[1], is_single):
+        return _linear(writer, node, node.args[0], node.args[1], 1)
+    if is_op(node, "matmul") and _is_kernel(node.args[0], is_single):  # of a vector
+        weight, x = node.args
+        is_vector = isinstance(x, Node) and x.aval is not None and len(x.aval.shape) == 1
+        if is_vector and len(weight.aval.shape) == 2:
+            return writer.call("linear", x, weight, like=node, aval=node.aval, name=node.name)
+    if is_op(node, "einsum") and len(node.args) == 3 and _is_kernel(node.args[2], is_single):
+        return _general_linear(writer, node)
+    if is_op(node, "conv", "max_pool", "avg_pool"):
+        return _windows(writer, node, arguments_of(node))
+    return _reduced_windows(writer, node)
+
+
+def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
+    return _is_variable(x) and is_single(x) and x.aval is not None and len(x.aval.shape) > 1
+
+
+def _permuted(writer: Writer, x: Node, order: tuple[int, ...], like: Node, name: str = "") -> Node:
+    assert x.aval is not None
+    aval = Aval(tuple(x.aval.shape[i] for i in order), x.aval.dtype)
+    return writer.call("permute_dims", x, order, like=like, aval=aval, name=name)
+
+
+def _reshaped(writer: Writer, x: Node, shape: tuple[Any, ...], like: Node, name: str = "") -> Node:
+    assert x.aval is not None
+    if x.aval.shape == shape and not name:
+        return x
+    sizes = tuple(-1 if isinstance(n, str) else n for n in shape)
+    aval = Aval(shape, x.aval.dtype)
+    return writer.call("reshape", x, sizes, like=like, aval=aval, name=name)
+
+
+def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Node | None:
+    """A product of the last `count` axes of `x` with the first of a kernel."""
+    assert kernel.aval is not None
+    assert node.aval is not None
+    if not isinstance(x, Node) or x.aval is None:
+        return None
+    shape, batch = kernel.aval.shape, x.aval.shape[: len(x.aval.shape) - count]
+    inner = tuple(n for n in shape[count:] if isinstance(n, int))
+    width, out = math.prod(n for n in shape[:count] if isinstance(n, int)), math.prod(inner)
+    if sum(isinstance(n, str) for n in batch) > 1 and (count > 1 or len(inner) > 1):
+        return None  # a reshape with several open sizes
+    weight = _permuted(writer, _reshaped(writer, kernel, (width, out), node), (1, 0), node)
+    flat = _reshaped(writer, x, (*batch, width), node)
+    aval = Aval((*batch, out), node.aval.dtype)
+    name = node.name if len(inner) == 1 else ""
+    made = writer.call("linear", flat, weight, like=node, aval=aval, name=name)
+    return made if name else _reshaped(writer, made, node.aval.shape, node, node.name)
+
+
+def _general_linear(writer: Writer, node: Node) -> Node | None:
+    """An einsum of the last axes of an array with the first ones of a kernel."""
+    given, _, out = node.args[0].partition("->")
+    x, kernel = given.split(",")
+    count = next((n for n in range(1, len(kernel)) if x[-n:] == kernel[:n]), 0)
+    is_product = (
+        count
+        and x[:-count] + kernel[count:] == out
+        and len({*x, *kernel}) == (len(x) + len(kernel) - count)
+    )
+    return _linear(writer, node, node.args[1], node.args[2], count) if is_product else None
+
+
+def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
+    """A convolution or a pooling with the channels first."""
+    assert node.aval is not None
+    x, rank = given["x"], len(node.aval.shape)
+    if not isinstance(x, Node) or x.aval is None:
+        return None
+    count = rank - 2
+    is_last = given["data_format"] == "channels_last"
+    place = slice(1, -1) if is_last else slice(2, None)
+    name = op_name(node)
+    if name == "conv":
+        weight = given["weight"]
+        is_own = given["weight_format"] == "channels_last"
+        kernel = weight.aval.shape[:-2] if is_own else weight.aval.shape[2:]
+    else:
+        kernel = _per_axis(given["kernel_size"], count)
+    stride = _per_axis(given["stride"] or kernel, count)
+    dilation = _per_axis(given.get("dilation", 1), count)
+    padding = _padding(given["padding"], x.aval.shape[place], kernel, stride, dilation)
+    if padding is None or (name == "avg_pool" and any(map(any, padding))):
+        return None
+    first, last = (0, rank - 1, *range(1, rank - 1)), (0, *range(2, rank), 1)
+    if name == "max_pool" and not all(
+        low == high <= k // 2 for (low, high), k in zip(padding, kernel, strict=True)
+    ):
+        return None
+    data = _permuted(writer, x, first, node) if is_last else x
+    if any(low != high for low, high in padding):
+        data = _padded(writer, data, padding, node)
+        padding = [(0, 0)] * count
+    settings: dict[str, Any] = {"stride": stride, "padding": tuple(low for low, _ in padding)}
+    arrays: list[Any] = [data]
+    if name == "conv":
+        order = (rank - 1, rank - 2, *range(count))
+        arrays += [_permuted(writer, weight, order, node) if is_own else weight]
+        settings |= {"dilation": dilation, "groups": given["groups"]}
+    else:
+        settings["kernel_size"] = kernel
+    shape = node.aval.shape
+    shape = (shape[0], shape[-1], *shape[1:-1]) if is_last else shape
+    made = writer.call(
+        f"{name}{count}d", *arrays, **settings, like=node, aval=Aval(shape, node.aval.dtype),
+        name="" if is_last else node.name,
+    )  # fmt: skip
+    return _permuted(writer, made, last, node, node.name) if is_last else made
+
+
+def _per_axis(value: Any, count: int) -> tuple[int, ...]:
+    return (value,) * count if isinstance(value, int) else tuple(value)
+
+
+def _padding(
+    padding: Any,
+    sizes: tuple[Any, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> list[tuple[int, int]] | None:
+    """The (before, after) of each axis; None if it depends on open sizes."""
+    if padding == "valid":
+        return [(0, 0)] * len(kernel)
+    if padding == "same":
+        if not all(isinstance(n, int) for n in sizes):
+            return None
+        ends = [
+            max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+            for n, k, s, d in zip(sizes, kernel, stride, dilation, strict=True)
+        ]
+        return [(end // 2, end - end // 2) for end in ends]
+    if isinstance(padding, int):
+        return [(padding, padding)] * len(kernel)
+    return [(p, p) if isinstance(p, int) else tuple(p) for p in padding]
+
+
+def _padded(writer: Writer, x: Node, padding: list[tuple[int, int]], like: Node) -> Node:
+    """Zeros around the last axes."""
+    assert x.aval is not None
+    widths = [(0, 0), (0, 0), *padding]
+    shape = [
+        n + sum(w) if isinstance(n, int) else n for n, w in zip(x.aval.shape, widths, strict=True)
+    ]
+    aval = Aval(tuple(shape), x.aval.dtype)
+    return writer.call("pad", x, tuple(widths), like=like, aval=aval)
+
+
+def _reduced_windows(writer: Writer, node: Node) -> Node | None:
+    """A maximum of windows, or a sum of windows by their number of elements, as a pooling."""
+    is_mean = is_op(node, "divide") and isinstance(node.args[0], Node)
+    reduced = node.args[0] if is_mean else node
+    if not is_op(reduced, "reduce_window") or node.aval is None:
+        return None
+    given = arguments_of(reduced)
+    kind = {"max": "max_pool", "add": "avg_pool"}.get(given["computation"], "")
+    window, rank = tuple(given["window"]), len(node.aval.shape)
+    if kind != ("avg_pool" if is_mean else "max_pool") or rank < 3 or window[0] != 1:
+        return None
+    if is_mean and node.args[1] != math.prod(window):
+        return None
+    if any({*(given[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
+        return None
+    is_last = window[-1] == 1
+    place = slice(1, -1) if is_last else slice(2, None)
+    padding = [tuple(p) for p in given["padding"] or [(0, 0)] * rank]
+    if window[1] != 1 and not is_last:
+        return None
+    settings = {
+        "x": given["x"], "kernel_size": window[place], "padding": padding[place],
+        "stride": tuple(given["strides"])[place],
+        "data_format": "channels_last" if is_last else "channels_first",
+    }  # fmt: skip
+    like = dataclasses.replace(node, target_name=f"na.{kind}", target=OPS[kind].function)
+    return _windows(writer, like, settings)
+
+
+def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """The sum of a layer's result and a variable as the layer with a bias."""
+    if not is_op(node, "add") or node.aval is None:
+        return None
+    for value, bias in (node.args, node.args[::-1]):
+        moves, layer = [], value
+        while isinstance(layer, Node) and is_op(layer, "permute_dims", "reshape", "squeeze"):
+            moves.append(layer)
+            layer = layer.args[0]
+        is_layer = isinstance(layer, Node) and is_op(layer, "linear", "conv1d", "conv2d", "conv3d")
+        if not is_layer or not _vector(bias) or arguments_of(layer)["bias"] is not None:
+            continue
+        if len(moves) > 1 or not all(map(is_single, [layer, *moves])):
+            continue
+        vector = _channels(writer, layer, moves, bias, node)
+        if vector is None:
+            continue
+        made = dataclasses.replace(
+            layer, args=(*layer.args[:2], vector), name=writer.name(layer.name)
+        )
+        made = dataclasses.replace(made, name=made.name if moves else node.name)
+        writer.calls.append(made)
+        for move in moves:
+            made = dataclasses.replace(move, args=(made, *move.args[1:]), name=node.name)
+            writer.calls.append(made)
+        return made
+    return None
+
+
+def _vector(x: Any) -> bool:
+    """Whether an operand is a variable, perhaps reshaped."""
+    return _is_variable(x.args[0] if isinstance(x, Node) and is_op(x, *_RESHAPES) else x)
+
+
+def _channels(
+    writer: Writer, layer: Node, moves: list[Node], bias: Node, node: Node
+) -> Node | None:
+    """A bias as a vector of the channels of a layer; None if it is added along other axes."""
+    assert layer.aval is not None
+    assert bias.aval is not None
+    shape = layer.aval.shape
+    channel = len(shape) - 1 if is_op(layer, "linear") else 1
+    count = shape[channel]
+    if (
+        not isinstance(count, int)
+        or math.prod(n for n in bias.aval.shape if isinstance(n, int)) != count
+    ):
+        return None
+    assert node.aval is not None
+    rank = len(node.aval.shape)
+    along = {rank - len(bias.aval.shape) + i for i, n in enumerate(bias.aval.shape) if n != 1}
+    if moves and is_op(moves[0], "permute_dims"):
+        expected = {moves[0].args[1].index(channel)}
+    elif moves and shape[:1] == (1,) and node.aval.shape == shape[1:]:
+        expected = {channel - 1}
+    elif moves:  # the channels become the last axes
+        batch = shape[:channel]
+        is_split = channel == len(shape) - 1 and node.aval.shape[: len(batch)] == batch
+        expected = set(range(len(batch), rank)) if is_split else {-1}
+    else:
+        expected = {channel}
+    if along <= expected and (along or count == 1):
+        return _reshaped(writer, bias, (count,), node)
+    return None
+
+
+def _stored(graph: Graph) -> Rule:
+    """Variables that one call gives another layout are stored in this layout."""
+    uses = count_uses(graph)
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        is_layout = order_of(node) is not None or is_op(node, *_RESHAPES)
+        given = list(iter_nodes((node.args, node.kwargs)))
+        if not is_layout or len(given) != 1 or not _is_variable(given[0]):
+            return None
+        (variable,) = given
+        value = known_value(writer, node, ("v", "s"))
+        if value is None or uses[place_of(variable)] != 1:
+            return None
+        del writer.values[variable.source][variable.path]
+        new = writer.variable(variable.source, variable.path, value)
+        uses[place_of(new)] = uses[place_of(node)]
+        return new
+
+    return rule

@@ -1,0 +1,198 @@
+"""Source of models that spell their layers out has the target's layers."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import equinox as eqx
+import haiku as hk
+import jax
+import jax.numpy as jnp
+import keras
+import numpy as np
+import pytest
+import torch
+from flax import linen, nnx
+from safetensors import safe_open
+
+import nestarray as na
+from nestarray.exporters.export import example_of
+
+
+class Block(linen.Module):
+    """A block of a transformer."""
+
+    @linen.compact
+    def __call__(self, x: Any) -> Any:
+        h = linen.LayerNorm()(x)
+        x = x + linen.MultiHeadDotProductAttention(2)(h, h)
+        return x + linen.Dense(8)(linen.gelu(linen.Dense(16)(linen.LayerNorm()(x))))
+
+
+class Transformer(linen.Module):
+    """Logits of tokens."""
+
+    @linen.compact
+    def __call__(self, ids: Any) -> Any:
+        x = linen.Embed(11, 8)(ids)
+        for _ in range(2):
+            x = Block()(x)
+        return linen.Dense(3)(linen.LayerNorm()(x))
+
+
+class Images(nnx.Module):
+    """Convolutions with the channels last."""
+
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        self.conv = nnx.Conv(3, 4, (3, 3), strides=2, rngs=rngs)
+        self.norm = nnx.BatchNorm(4, use_running_average=True, rngs=rngs)
+        self.layers = nnx.List([nnx.Linear(4, 4, rngs=rngs) for _ in range(2)])
+        self.out = nnx.Linear(16, 2, rngs=rngs)
+
+    def __call__(self, x: Any) -> Any:
+        x = nnx.relu(self.norm(self.conv(x)))
+        for layer in self.layers:
+            x = nnx.relu(layer(x))
+        x = nnx.max_pool(x, (2, 2), (2, 2)) + nnx.avg_pool(x, (2, 2), (2, 2))
+        return self.out(x.reshape(x.shape[0], -1))
+
+
+def _images(channels: int) -> Any:
+    return jnp.asarray(np.random.default_rng(0).normal(size=(2, 8, 8, channels)), "float32")
+
+
+def _linen() -> na.graph.Graph:
+    ids = jnp.arange(10).reshape(2, 5)
+    return na.trace_graph(Transformer(), ids, variables=Transformer().init(jax.random.key(0), ids))
+
+
+def _nnx() -> na.graph.Graph:
+    return na.trace_graph(Images(nnx.Rngs(0)), _images(3))
+
+
+def _haiku() -> na.graph.Graph:
+    def network(x: Any) -> Any:
+        return hk.nets.MLP([4, 2])(hk.Flatten()(jax.nn.relu(hk.Conv2D(4, 3, stride=2)(x))))
+
+    net, x = hk.without_apply_rng(hk.transform(network)), _images(2)
+    return na.trace_graph(net, x, params=net.init(jax.random.key(0), x))
+
+
+def _equinox() -> na.graph.Graph:
+    net = eqx.nn.Sequential(
+        [
+            eqx.nn.Conv2d(2, 4, 3, key=jax.random.key(0)),
+            eqx.nn.Lambda(jnp.ravel),
+            eqx.nn.MLP(144, 2, width_size=4, depth=1, key=jax.random.key(1)),
+        ]
+    )
+    return na.trace_graph(net, _images(2)[0].transpose(2, 0, 1))
+
+
+def _keras() -> na.graph.Graph:
+    layers = keras.layers
+    net = keras.Sequential(
+        [
+            keras.Input((8, 8, 3)),
+            layers.Conv2D(4, 3, padding="same", activation="relu"),
+            layers.BatchNormalization(),
+            layers.MaxPooling2D(),
+            layers.Flatten(),
+            layers.Dense(4, activation="relu"),
+            layers.Dropout(0.5),
+            layers.Dense(3, activation="softmax"),
+        ]
+    )
+    return na.trace_graph(net, np.asarray(_images(3)))
+
+
+#: Source → its graph, and the layers of its source in PyTorch.
+SOURCES = {
+    "linen": (
+        _linen,
+        ["Embed_0 = nn.Embedding(11, 8)", "query = nn.Linear(8, 8)", "Dense_1 = nn.Linear(8, 16)"],
+    ),
+    "nnx": (
+        _nnx,
+        ["conv = nn.Conv2d(3, 4, 3, stride=2)", "norm = nn.BatchNorm2d(4)", "F.max_pool2d(x, 2)"],
+    ),
+    "haiku": (_haiku, ["conv2_d = nn.Conv2d(2, 4, 3, stride=2)", "linear_0 = nn.Linear(64, 4)"]),
+    "equinox": (_equinox, ["layer_0 = nn.Conv2d(2, 4, 3)", "nn.Linear(144, 4)"]),
+    "keras": (
+        _keras,
+        [
+            "conv2d = nn.Conv2d(3, 4, 3, padding=1)",
+            "batch_normalization = nn.BatchNorm2d(4, eps=0.001)",
+            "dense = nn.Linear(64, 4)",
+        ],
+    ),
+}
+
+
+def _loss(output: Any) -> Any:
+    return (output * output).sum()
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_torch_has_its_own_layers(source: str, tmp_path: Path) -> None:
+    make, layers = SOURCES[source]
+    graph = make()
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "nn.Parameter" not in text
+    for layer in layers:
+        assert layer in text, text
+
+    spec = importlib.util.spec_from_file_location("ejected", tmp_path / "net" / "model.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    moved = graph.to_backend("torch")
+    (x,) = example_of(graph).on("torch")[0]
+    _, grads = na.value_and_grad(lambda v: _loss(moved(x, v=v)))(moved.v)
+    stepped = _loss(moved(x, v=moved.v - 1e-2 * grads))
+    net = module.load()
+    optimizer = torch.optim.SGD(net.parameters(), lr=1e-2)
+    _loss(net(x)).backward()
+    optimizer.step()  # steepest descent, which a transposed weight does not change
+    torch.testing.assert_close(_loss(net(x)), stepped, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "target", ["jax", pytest.param("tensorflow", marks=pytest.mark.full), "numpy"]
+)
+@pytest.mark.parametrize("source", SOURCES)
+def test_other_targets_keep_names_and_layouts(source: str, target: str, tmp_path: Path) -> None:
+    graph = SOURCES[source][0]()
+    assert graph.eject(tmp_path / "net", target).error < 1e-5
+    with safe_open(tmp_path / "net" / "weights.safetensors", "np") as file:
+        found = {file.get_tensor(key).shape for key in file.keys()}  # noqa: SIM118
+    assert found <= {tuple(x.shape) for x in (*graph.v.leaves(), *graph.s.leaves())}
+
+
+class Padded(torch.nn.Module):
+    """An embedding of which one row is not trained."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(5, 3, padding_idx=2)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        return self.embed(ids).sum()
+
+
+def test_the_padding_of_an_embedding_stays_a_setting() -> None:
+    graph = na.trace_graph(Padded(), torch.tensor([1, 2, 3]))
+    assert "nn.Embedding(5, 3, padding_idx=2)" in graph.to_source("torch", standalone=True)
+    text = graph.to_source("jax", standalone=True)
+    assert 'embedding(ids, **params["embed"], padding_idx=2)' in text
+    space: dict[str, Any] = {"__file__": "model.py"}
+    exec(compile(text, "model.py", "exec"), space)
+    weight = jnp.arange(15.0).reshape(5, 3)
+    gradient = jax.grad(
+        lambda weight: space["embedding"](jnp.asarray([1, 2, 3]), weight, padding_idx=2).sum()
+    )(weight)
+    np.testing.assert_array_equal(gradient[:, 0], [0, 1, 0, 1, 0])
