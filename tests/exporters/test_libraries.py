@@ -243,7 +243,7 @@ def test_haiku_trains_with_statistics_and_dropout(model: Any, images: np.ndarray
         return jnp.mean(model.to_haiku_module()(x, is_training=True) ** 2)
 
     net = hk.transform_with_state(network)
-    params, state = net.init(None, images)
+    params, state = net.init(jax.random.key(0), images)
     step = jax.jit(jax.value_and_grad(lambda *a: net.apply(*a), has_aux=True))
     losses = []
     for _ in range(12):
@@ -280,7 +280,8 @@ def test_equinox_trains_with_its_state(model: Any, images: np.ndarray, tmp_path:
     fresh = model.to_equinox_module()
     restored, held = eqx.tree_deserialise_leaves(tmp_path / "net.eqx", fresh)
     trained = eqx.nn.inference_mode(net)(images, state)[0]
-    np.testing.assert_array_equal(restored(images, held)[0], trained)
+    evaluated = eqx.nn.inference_mode(restored)(images, held)[0]
+    np.testing.assert_array_equal(evaluated, trained)
 
 
 def test_equinox_edits_and_serialises_leaves(tmp_path: Path) -> None:
