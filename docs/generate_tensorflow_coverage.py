@@ -13,7 +13,7 @@ sys.path.insert(0, str(ROOT))
 PATH = Path(__file__).with_name("tensorflow_coverage.md")
 SPACES = (
     "", "math", "math.special", "nn", "linalg", "signal", "image", "random", "random.experimental",
-    "bitwise", "quantization", "sparse", "raw_ops",
+    "bitwise", "quantization", "sets", "sparse", "raw_ops",
 )  # fmt: skip
 
 HEAD = """# TensorFlow coverage

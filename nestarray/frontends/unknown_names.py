@@ -35,6 +35,7 @@ _MODULES = {
         ".signal": "tf.signal",
         ".image": "tf.image",
         ".sparse": "tf.sparse",
+        ".sets": "tf.sets",
     },
 }
 

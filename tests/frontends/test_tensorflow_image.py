@@ -62,6 +62,17 @@ EXPRESSIONS = [
         f"non_max_suppression(boxes_of_many, scores_of_many, 6, {rest})"
         for rest in ("0.5", "0.2, 0.3", "0.9")
     ],
+    "draw_bounding_boxes(image, boxes_of_many[None, :2] * z[:2, None, None] ** 2 * 0.3, m)",
+    "draw_bounding_boxes(image, boxes[:, None] * 0 + 0.3, None)",
+    "draw_bounding_boxes(image[..., :1], boxes_of_many[None, :8] * z[:2, None, None] ** 2 * 0.3, None)",
+    *[
+        f"stateless_sample_distorted_bounding_box({rest})"
+        for rest in (
+            "k[:3] * 20 + 9, boxes_of_many[None] * 0.8, [3, -5]", "[9, 7, 3], boxes_of_many[None] * 0.8, l",
+            "[64, 64, 3], boxes_of_many[None, :2] * 0.8, [1, 2], 0.9, [0.2, 3.0], [0.6, 1.0], 4",
+            "[64, 48, 3], boxes_of_many[None, :0], [1, 2], use_image_if_no_bounding_boxes=True",
+        )
+    ],
     "non_max_suppression(boxes_of_many[:0], scores_of_many[:0], 6)",
     "non_max_suppression_with_scores(boxes_of_many, scores_of_many, 8, 0.5, 0.1, 0.5)",
     "non_max_suppression_with_scores(boxes_of_many, scores_of_many, 8, 0.5)",
@@ -81,7 +92,8 @@ NOT_DIFFERENTIATED = {
     "stateless_random_hue": "upstream has none",
     "stateless_random_saturation": "upstream has none",
     "hsv_to_rgb": "upstream has none",
-    "extract_glimpse": "upstream has none",
+    "extract_glimpse": "upstream has none", "stateless_sample": "upstream has none",
+    "draw": "upstream has none",
     "non_max": "indices", "combined": "upstream has none",
     "resize(image, [3, 7], 'area'": "upstream has none",
     "resize(image[0], [9, 2], 'area'": "upstream has none",
@@ -98,10 +110,7 @@ CODECS = [
     "is_jpeg", "adjust_jpeg_quality", "random_jpeg_quality", "stateless_random_jpeg_quality",
 ]  # fmt: skip
 MISSING = {
-    "draw_bounding_boxes": "not built",
     "generate_bounding_box_proposals": "upstream has no kernel for CPUs",
-    "sample_distorted_bounding_box": "not built",
-    "stateless_sample_distorted_bounding_box": "not built",
 } | dict.fromkeys(CODECS, "a codec")
 
 
@@ -138,10 +147,28 @@ def test_changes_of_a_key(name: str) -> None:
         getattr(frontend.image, name)(image, *RANDOM[name])
 
 
+def test_random_parts_cover_a_box() -> None:
+    found = []
+    for seed in range(20):
+        begin, size, box = frontend.image.sample_distorted_bounding_box(
+            [64, 48, 3], [[[0.4, 0.4, 0.6, 0.7]]], min_object_covered=1.0, key=na.random.key(seed)
+        )
+        top, left, bottom, right = box[0, 0]
+        # the box is rounded to whole elements
+        assert top <= 0.4 and left <= 0.4 and bottom >= 38 / 64 and right >= 33 / 48
+        np.testing.assert_allclose([top * 64, left * 48], begin[:2], rtol=1e-6)
+        np.testing.assert_allclose([(bottom - top) * 64, (right - left) * 48], size[:2], rtol=1e-6)
+        assert 0.74 < size[1] / size[0] < 1.35
+        found.append(tuple(size))
+    assert len({*found}) > 10
+
+
 def test_public_names_are_those_of_upstream() -> None:
     expressions.assert_names("image", MISSING)
     expressions.assert_parameters("image", added=["key"])
-    expressions.assert_every_function_is_used("image", [*EXPRESSIONS, *RANDOM])
+    expressions.assert_every_function_is_used(
+        "image", [*EXPRESSIONS, *RANDOM, "sample_distorted_bounding_box"]
+    )
 
 
 @pytest.mark.parametrize(
@@ -155,6 +182,10 @@ def test_public_names_are_those_of_upstream() -> None:
         (lambda im, x: im.adjust_hue(x, 2), "adjust_hue: delta: got 2, expected a number"),
         (lambda im, x: im.random_hue(x, 0.7), "random_hue: max_delta: got 0.7, expected 0 to 0.5"),
         (lambda im, x: im.ssim(x[None], x[None], 1), "ssim: filter_size: got 11 for images"),
+        (
+            lambda im, x: im.sample_distorted_bounding_box([3, 3, 1], x[:0, :, None], key=na.random.key(0)),
+            "sample_distorted_bounding_box: bounding_boxes: got none, expected at least one",
+        ),
         (lambda im, x: im.psnr(x, x, 1), "psnr: got images of the shapes"),
     ],
 )  # fmt: skip

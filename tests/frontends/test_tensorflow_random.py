@@ -22,15 +22,11 @@ SAMPLERS = ["stateless_uniform", "stateless_normal", "stateless_truncated_normal
 #: What is not built.
 MISSING = {
     "Generator": "has a state",
-    "all_candidate_sampler": "has a state",
     "create_rng_state": "state of Generator",
-    "fixed_unigram_candidate_sampler": "reads files",
     "get_global_generator": "has a state",
     "learned_unigram_candidate_sampler": "has a state",
-    "log_uniform_candidate_sampler": "has a state",
     "set_global_generator": "has a state",
     "set_seed": "a key determines the numbers",
-    "uniform_candidate_sampler": "has a state",
 }
 
 pytestmark = pytest.mark.one_in(4)

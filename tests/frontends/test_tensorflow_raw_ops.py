@@ -80,6 +80,8 @@ SparseFillEmptyRows(indices=at, values=v, dense_shape=[5, 3], default_value=q[0]
 SparseBincount(indices=at, values=k[:4], dense_shape=[3, 3], size=2, weights=v); SparseBincount(indices=at, values=k[:4], dense_shape=[3, 3], size=4, weights=z[:0], binary_output=True); SparseBincount(indices=at[:2, 1:], values=k[:2], dense_shape=[3], size=4, weights=z[:0]); SparseCountSparseOutput(indices=at, values=k[:4], dense_shape=[3, 3], weights=z[:0], binary_output=False); SparseCountSparseOutput(indices=at, values=k[:4], dense_shape=[3, 3], weights=v, binary_output=False, maxlength=2); SparseCountSparseOutput(indices=at[:2, 1:], values=k[:2], dense_shape=[3], weights=v[:2], binary_output=False, minlength=5)
 SparseSegmentSum(data=tall, indices=[0, 2, 1, 2], segment_ids=[0, 0, 1, 3]); SparseSegmentMean(data=tall, indices=[0, 2, 1, 2], segment_ids=[0, 0, 1, 3]); SparseSegmentSqrtN(data=tall, indices=[0, 2, 1, 2], segment_ids=[0, 0, 1, 3]); SparseSegmentSumWithNumSegments(data=tall, indices=[0, 2, 1, 2], segment_ids=[0, 0, 1, 3], num_segments=5); SparseSegmentMeanWithNumSegments(data=tall, indices=[0, 2, 1, 2], segment_ids=[0, 0, 1, 3], num_segments=5); SparseSegmentSqrtNWithNumSegments(data=tall, indices=[0, 2, 1, 2], segment_ids=[0, 0, 1, 3], num_segments=5)
 SparseSegmentSumGrad(grad=tall, indices=[0, 2, 3, 2], segment_ids=[0, 0, 1, 2], output_dim0=5); SparseSegmentMeanGrad(grad=tall, indices=[0, 2, 3, 2], segment_ids=[0, 0, 1, 2], output_dim0=5); SparseSegmentSqrtNGrad(grad=tall, indices=[0, 2, 3, 2], segment_ids=[0, 0, 1, 2], output_dim0=5); SparseSegmentSumGradV2(grad=tall, indices=k[1:] + 1, segment_ids=Range(start=0, limit=4, delta=1) // 2, dense_output_dim0=5); SparseSegmentMeanGradV2(grad=tall, indices=k[1:] + 1, segment_ids=Range(start=0, limit=4, delta=1) // 2, dense_output_dim0=5); SparseSegmentSqrtNGradV2(grad=tall, indices=k[1:] + 1, segment_ids=Range(start=0, limit=4, delta=1) // 2, dense_output_dim0=5)
+ScatterNdNonAliasingAdd(input=tall, indices=k[:2][:, None], updates=x[:, :2]); Snapshot(input=x); Mfcc(spectrogram=t * t, sample_rate=16000, filterbank_channel_count=5, dct_coefficient_count=3); Mfcc(spectrogram=overlaps_of_many[None], sample_rate=9000, upper_frequency_limit=3000); SegmentSumV2(data=tall, segment_ids=k[1:4] // 2, num_segments=3); SegmentProdV2(data=tall, segment_ids=k[1:4] // 2, num_segments=3); SegmentMaxV2(data=tall, segment_ids=k[1:4] // 2, num_segments=3); SegmentMinV2(data=tall, segment_ids=k[1:4] // 2, num_segments=3); RFFTND(input=t, fft_length=[3, 4], axes=[1, 2]); StatelessSampleDistortedBoundingBox(image_size=[60, 40, 3], bounding_boxes=boxes_of_many[None] * 0.8, min_object_covered=0.3, seed=l)
+SetSize(set_indices=at, set_values=k[:4], set_shape=[4, 3]); DenseToDenseSetOperation(set1=i, set2=j, set_operation='intersection'); DenseToDenseSetOperation(set1=i, set2=j, set_operation='b-a'); DenseToSparseSetOperation(set1=i, set2_indices=at2[:3], set2_values=k[:3], set2_shape=[2, 3], set_operation='a-b'); SparseToSparseSetOperation(set1_indices=at, set1_values=k[:4], set1_shape=[3, 3], set2_indices=at2, set2_values=k[:4], set2_shape=[3, 3], set_operation='union')
 """
 
 
@@ -145,6 +147,13 @@ vars(THEIRS).update(
         "IRFFTND": lambda input, fft_length, axes: tf.raw_ops.IRFFT2D(
             input=input, fft_length=fft_length
         ),
+        "RFFTND": lambda input, fft_length, axes: tf.raw_ops.RFFT2D(
+            input=input, fft_length=fft_length
+        ),
+    }
+    | {
+        f"Segment{name}V2": getattr(tf.raw_ops, f"UnsortedSegment{name}")
+        for name in ("Sum", "Prod", "Max", "Min")
     }
 )
 #: Draws with a hidden state upstream.
@@ -152,7 +161,7 @@ RANDOM = {
     "FixedUnigramCandidateSampler", "FractionalAvgPool", "FractionalMaxPool", "LogUniformCandidateSampler",
     "Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoissonV2",
     "RandomShuffle", "RandomStandardNormal", "RandomUniform", "RandomUniformInt",
-    "StatelessParameterizedTruncatedNormal", "TruncatedNormal", "UniformCandidateSampler",
+    "SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "StatelessParameterizedTruncatedNormal", "TruncatedNormal", "UniformCandidateSampler",
 }  # fmt: skip
 
 
@@ -213,6 +222,10 @@ def _mean(x: Any) -> float:
     return float(np.mean(np.asarray(x)))
 
 
+BOXES = {
+    "image_size": np.asarray([60, 40, 3], "int32"),
+    "bounding_boxes": np.asarray([[[0.2, 0.2, 0.8, 0.8]]], "float32"),
+}
 DRAWS: dict[str, tuple[dict[str, Any], float]] = {
     "ParameterizedTruncatedNormal": (
         {"shape": [2, 4000], "means": [0.0, 4.0], "stdevs": [1.0, 2.0], "minvals": [0.0, 2.0], "maxvals": [9.0, 6.0]},
@@ -220,6 +233,10 @@ DRAWS: dict[str, tuple[dict[str, Any], float]] = {
     ),
     "RandomGamma": ({"shape": [4000], "alpha": np.asarray([2.0, 4.0], "float32")}, 3.0),
     "RandomPoissonV2": ({"shape": [4000], "rate": np.asarray([2.0, 4.0], "float32")}, 3.0),
+    "SampleDistortedBoundingBox": (BOXES | {"area_range": [1.0, 1.0], "aspect_ratio_range": [0.6, 0.7]}, 0),
+    "SampleDistortedBoundingBoxV2": (
+        BOXES | {"min_object_covered": 1.0, "area_range": [1.0, 1.0], "aspect_ratio_range": [0.6, 0.7]}, 0,
+    ),
     "StatelessParameterizedTruncatedNormal": (
         {"shape": [4000], "seed": [1, 2], "means": 0.0, "stddevs": 1.0, "minvals": 0.0, "maxvals": 9.0},
         np.sqrt(2 / np.pi),

@@ -1,4 +1,4 @@
-"""Sparse tensors against TensorFlow."""
+"""Sparse tensors, and sets, against TensorFlow."""
 
 from __future__ import annotations
 
@@ -54,6 +54,11 @@ EXPRESSIONS = [
     f"bincount({IDS})", f"bincount({IDS}, axis=-1)",
     f"bincount({IDS}, weights=SparseTensor(at, v, [3, 3]), axis=-1, maxlength=6)",
 ]  # fmt: skip
+SETS = [
+    "intersection(i, j)", "union(i, j)", "union(i, j * 0 - 2)", "difference(i, j)", "difference(i, j, False)",
+    "intersection(j % 3, SparseTensor(at[:3], k[:3], [2, 3]))", f"size({IDS})", "size(SparseTensor(at, u, [5, 4]))",
+    f"union({IDS}, SparseTensor(at2, k[1:], [3, 3]))", "difference(j[:, None] + 1, j[:, None] * 2)",
+]  # fmt: skip
 #: Names that are left out.
 MISSING = dict.fromkeys(["cross", "cross_hashed"], "strings and their hashes")
 
@@ -62,7 +67,9 @@ def _space(root: Any) -> Any:
     """The namespace, and names of the top level in the expressions."""
     names = {"IndexedSlices": root.IndexedSlices, "tuple_sum": lambda x, y: x + 2.0 * y}
     return type(
-        "space", (), {**vars(root.sparse), **{n: staticmethod(f) for n, f in names.items()}}
+        "space",
+        (),
+        {**vars(root.sparse), **vars(root.sets), **{n: staticmethod(f) for n, f in names.items()}},
     )
 
 
@@ -70,7 +77,7 @@ THEIRS, OURS = _space(tf), _space(frontend)
 
 
 @pytest.mark.one_in(4)
-@pytest.mark.parametrize("expression", EXPRESSIONS)
+@pytest.mark.parametrize("expression", [*EXPRESSIONS, *SETS])
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, THEIRS, OURS, backend)
 
@@ -91,6 +98,9 @@ def test_public_names_are_those_of_upstream() -> None:
     expressions.assert_names("sparse", MISSING)
     expressions.assert_parameters("sparse")
     expressions.assert_every_function_is_used("sparse", EXPRESSIONS)
+    expressions.assert_names("sets", [])
+    expressions.assert_parameters("sets")
+    expressions.assert_every_function_is_used("sets", SETS)
 
 
 def test_products_and_quotients_are_no_tuples(backend: str) -> None:

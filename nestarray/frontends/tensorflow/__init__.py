@@ -29,6 +29,7 @@ from nestarray.frontends.tensorflow import nn as nn
 from nestarray.frontends.tensorflow import quantization as quantization
 from nestarray.frontends.tensorflow import random as random
 from nestarray.frontends.tensorflow import raw_ops as raw_ops
+from nestarray.frontends.tensorflow import sets as sets
 from nestarray.frontends.tensorflow import signal as signal
 from nestarray.frontends.tensorflow import sparse as sparse
 from nestarray.frontends.tensorflow.aliases import *
@@ -57,6 +58,7 @@ _public_namespace(
     "quantization",
     "random",
     "raw_ops",
+    "sets",
     "signal",
     "sparse",
 )

@@ -5,6 +5,7 @@ Codecs (JPEG, PNG, …) are not functions of arrays and are missing.
 Upstream: https://www.tensorflow.org/api_docs/python/tf/image
 """
 
+from nestarray.frontends.tensorflow.image.bounding_boxes import *
 from nestarray.frontends.tensorflow.image.colors import *
 from nestarray.frontends.tensorflow.image.geometry import *
 from nestarray.frontends.tensorflow.image.quality import *

@@ -3,6 +3,7 @@
 Upstream: https://www.tensorflow.org/api_docs/python/tf/random
 """
 
+from nestarray.frontends.tensorflow.candidates import *
 from nestarray.frontends.tensorflow.random import experimental as experimental
 from nestarray.frontends.tensorflow.random.rejection import *
 from nestarray.frontends.tensorflow.random.stateful import *

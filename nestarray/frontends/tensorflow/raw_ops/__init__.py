@@ -21,5 +21,6 @@ from nestarray.frontends.tensorflow.raw_ops.recurrent import *
 from nestarray.frontends.tensorflow.raw_ops.reduction import *
 from nestarray.frontends.tensorflow.raw_ops.sampling import *
 from nestarray.frontends.tensorflow.raw_ops.sequences import *
+from nestarray.frontends.tensorflow.raw_ops.sets import *
 from nestarray.frontends.tensorflow.raw_ops.shaping import *
 from nestarray.frontends.tensorflow.raw_ops.sparse import *

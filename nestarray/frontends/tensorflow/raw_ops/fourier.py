@@ -13,7 +13,7 @@ from nestarray.typing import Array
 
 __all__ = [
     "FFT", "FFT2D", "FFT3D", "FFTND", "IFFT", "IFFT2D", "IFFT3D", "IFFTND", "IRFFT", "IRFFT2D",
-    "IRFFT3D", "IRFFTND", "RFFT", "RFFT2D", "RFFT3D",
+    "IRFFT3D", "IRFFTND", "RFFT", "RFFT2D", "RFFT3D", "RFFTND",
 ]  # fmt: skip
 
 FFT, FFT2D, FFT3D = signal.fft, signal.fft2d, signal.fft3d
@@ -33,6 +33,11 @@ def IFFTND(input: Array, fft_length: Ints, axes: Ints) -> Array:
 def IRFFTND(input: Array, fft_length: Ints, axes: Ints, Treal: DType = dtypes.float32) -> Array:
     """The inverse of the transform of real numbers over axes."""
     return signal.irfftnd(input, fft_length, axes)
+
+
+def RFFTND(input: Array, fft_length: Ints, axes: Ints, Tcomplex: DType = dtypes.complex64) -> Array:
+    """The transform of real numbers over axes."""
+    return signal.rfftnd(input, fft_length, axes)
 
 
 def RFFT(input: Array, fft_length: Ints, Tcomplex: DType = dtypes.complex64) -> Array:

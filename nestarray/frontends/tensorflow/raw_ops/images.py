@@ -29,25 +29,12 @@ __all__ = [
     "NonMaxSuppressionV3", "NonMaxSuppressionV4", "NonMaxSuppressionV5",
     "NonMaxSuppressionWithOverlaps", "RGBToHSV", "ResizeArea", "ResizeBicubic", "ResizeBicubicGrad",
     "ResizeBilinear", "ResizeBilinearGrad", "ResizeNearestNeighbor", "ResizeNearestNeighborGrad",
-    "ScaleAndTranslate", "ScaleAndTranslateGrad",
+    "SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2", "ScaleAndTranslate",
+    "ScaleAndTranslateGrad", "StatelessSampleDistortedBoundingBox",
 ]  # fmt: skip
 
 RGBToHSV = image.rgb_to_hsv
 ExtractVolumePatches = extract_volume_patches
-
-#: Yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia.
-_COLORS = (
-    (1.0, 1.0, 0.0, 1.0),
-    (0.0, 0.0, 1.0, 1.0),
-    (1.0, 0.0, 0.0, 1.0),
-    (0.0, 1.0, 0.0, 1.0),
-    (0.5, 0.0, 0.5, 1.0),
-    (0.5, 0.5, 0.0, 1.0),
-    (0.5, 0.0, 0.0, 1.0),
-    (0.0, 0.0, 0.5, 1.0),
-    (0.0, 1.0, 1.0, 1.0),
-    (1.0, 0.0, 1.0, 1.0),
-)
 
 
 def HSVToRGB(images: Array) -> Array:
@@ -225,36 +212,13 @@ CombinedNonMaxSuppression = image.combined_non_max_suppression
 
 
 def DrawBoundingBoxesV2(images: Array, boxes: Array, colors: Array) -> Array:
-    """The edges of boxes drawn into images, in the colors of a table, one after another.
-
-    Args:
-        images: `(batch, height, width, channels)`.
-        boxes: `(batch, n, 4)`: y1, x1, y2, x2, from 0 to 1.
-        colors: `(m, channels)`; without rows, upstream's ten colors.
-    """
-    _, height, width, channels = na.shape(images)
-    if not na.shape(colors)[0]:
-        table = [[1.0, *color[1:]] if channels == 1 else color for color in _COLORS]
-        colors = na.asarray(table, dtype=dtypes.float32, like=images)
-    colors = na.astype(na.stop_gradient(colors)[:, :channels], dtypes.dtype_of(images))
-    corners = na.multiply(
-        na.astype(boxes, dtypes.float32),
-        na.asarray([height - 1.0, width - 1.0] * 2, dtype=dtypes.float32, like=images),
-    )
-    corners = na.astype(corners, dtypes.int32)[..., None, None, None]
-    rows = na.reshape(na.arange(height, dtype=dtypes.int32, like=images), (-1, 1, 1))
-    columns = na.reshape(na.arange(width, dtype=dtypes.int32, like=images), (-1, 1))
-    for i in range(na.shape(boxes)[1]):
-        top, left, bottom, right = [corners[:, i, side] for side in range(4)]
-        inside = (rows >= top) & (rows <= bottom) & (columns >= left) & (columns <= right)
-        is_edge = (rows == top) | (rows == bottom) | (columns == left) | (columns == right)
-        images = na.where(inside & is_edge, colors[i % na.shape(colors)[0]], images)
-    return na.stop_gradient(images)
+    """The edges of boxes drawn into images, in the colors of a table."""
+    return image.draw_bounding_boxes(images, boxes, colors)
 
 
 def DrawBoundingBoxes(images: Array, boxes: Array) -> Array:
     """`DrawBoundingBoxesV2` in upstream's ten colors."""
-    return DrawBoundingBoxesV2(images, boxes, na.zeros((0, 4), dtype=dtypes.float32, like=images))
+    return image.draw_bounding_boxes(images, boxes, None)
 
 
 def ExtractGlimpseV2(
@@ -372,4 +336,64 @@ def NonMaxSuppressionWithOverlaps(
     """`NonMaxSuppressionV3` with the overlaps of boxes in place of boxes."""
     return image.non_max_suppression_overlaps(
         overlaps, scores, max_output_size, overlap_threshold, score_threshold
+    )
+
+
+# -- random parts ------------------------------------------------------------------------------
+
+
+def StatelessSampleDistortedBoundingBox(
+    image_size: Array,
+    bounding_boxes: Array,
+    min_object_covered: Array,
+    seed: Array,
+    aspect_ratio_range: Sequence[float] = (0.75, 1.33),
+    area_range: Sequence[float] = (0.05, 1),
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+) -> tuple[Array, Array, Array]:
+    """The begin, the size and the box of a random part of an image that covers an object."""
+    settings = (aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    return image.stateless_sample_distorted_bounding_box(
+        image_size, bounding_boxes, seed, min_object_covered, *settings
+    )
+
+
+def SampleDistortedBoundingBoxV2(
+    image_size: Array,
+    bounding_boxes: Array,
+    min_object_covered: Array,
+    seed: int = 0,
+    seed2: int = 0,
+    aspect_ratio_range: Sequence[float] = (0.75, 1.33),
+    area_range: Sequence[float] = (0.05, 1),
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    *,
+    key: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """`StatelessSampleDistortedBoundingBox` of a key."""
+    settings = (aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    return image.sample_distorted_bounding_box(
+        image_size, bounding_boxes, 0, min_object_covered, *settings, key=key
+    )
+
+
+def SampleDistortedBoundingBox(
+    image_size: Array,
+    bounding_boxes: Array,
+    seed: int = 0,
+    seed2: int = 0,
+    min_object_covered: float = 0.1,
+    aspect_ratio_range: Sequence[float] = (0.75, 1.33),
+    area_range: Sequence[float] = (0.05, 1),
+    max_attempts: int = 100,
+    use_image_if_no_bounding_boxes: bool = False,
+    *,
+    key: Array | None = None,
+) -> tuple[Array, Array, Array]:
+    """`SampleDistortedBoundingBoxV2` with the share as a setting."""
+    settings = (aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    return image.sample_distorted_bounding_box(
+        image_size, bounding_boxes, 0, min_object_covered, *settings, key=key
     )

@@ -19,9 +19,9 @@ from nestarray.typing import Array
 __all__ = [
     "DynamicPartition", "DynamicStitch", "Gather", "GatherNd", "GatherV2", "InplaceAdd",
     "InplaceSub", "InplaceUpdate", "ParallelDynamicStitch", "ResourceGather", "ResourceGatherNd",
-    "ScatterNd", "Slice", "StridedSlice", "StridedSliceGrad", "TensorScatterAdd",
-    "TensorScatterMax", "TensorScatterMin", "TensorScatterSub", "TensorScatterUpdate",
-    "TensorStridedSliceUpdate", "Where",
+    "ScatterNd", "ScatterNdNonAliasingAdd", "Slice", "StridedSlice", "StridedSliceGrad",
+    "TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub",
+    "TensorScatterUpdate", "TensorStridedSliceUpdate", "Where",
 ]  # fmt: skip
 
 
@@ -76,6 +76,11 @@ def ScatterNd(indices: Array, updates: Array, shape: Ints) -> Array:
     """Sums of updates at tuples of indices."""
     start = na.zeros(integers(shape), dtype=dtypes.dtype_of(updates), like=updates)
     return na.scatter_nd(start, indices, updates, mode="add")
+
+
+def ScatterNdNonAliasingAdd(input: Array, indices: Array, updates: Array) -> Array:
+    """`input` with values added at tuples of indices."""
+    return na.scatter_nd(input, indices, updates, mode="add")
 
 
 def TensorScatterUpdate(tensor: Array, indices: Array, updates: Array) -> Array:

@@ -17,10 +17,10 @@ from nestarray.typing import Array
 __all__ = [
     "ApproxTopK", "Bincount", "Bucketize", "DenseBincount", "DenseCountSparseOutput",
     "HistogramFixedWidth", "InTopK", "InTopKV2", "ListDiff", "LowerBound", "NearestNeighbors",
-    "NthElement", "SegmentMax", "SegmentMean", "SegmentMin", "SegmentProd", "SegmentSum",
-    "SobolSample", "TopKV2", "Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2",
-    "UnravelIndex", "UnsortedSegmentMax", "UnsortedSegmentMin", "UnsortedSegmentProd",
-    "UnsortedSegmentSum", "UpperBound",
+    "NthElement", "SegmentMax", "SegmentMaxV2", "SegmentMean", "SegmentMin", "SegmentMinV2",
+    "SegmentProd", "SegmentProdV2", "SegmentSum", "SegmentSumV2", "SobolSample", "TopKV2", "Unique",
+    "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2", "UnravelIndex", "UnsortedSegmentMax",
+    "UnsortedSegmentMin", "UnsortedSegmentProd", "UnsortedSegmentSum", "UpperBound",
 ]  # fmt: skip
 
 
@@ -253,3 +253,8 @@ def UnsortedSegmentMax(data: Array, segment_ids: Array, num_segments: int) -> Ar
 def UnsortedSegmentMin(data: Array, segment_ids: Array, num_segments: int) -> Array:
     """The minima of rows with equal numbers, in any order."""
     return math.unsorted_segment_min(data, segment_ids, integers(num_segments))
+
+
+# upstream's second versions have sorted numbers, and the values of empty segments of the functions above
+SegmentSumV2, SegmentProdV2 = UnsortedSegmentSum, UnsortedSegmentProd
+SegmentMaxV2, SegmentMinV2 = UnsortedSegmentMax, UnsortedSegmentMin

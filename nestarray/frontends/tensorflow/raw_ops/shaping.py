@@ -23,8 +23,8 @@ __all__ = [
     "Fill", "GuaranteeConst", "Identity", "IdentityN", "InvertPermutation", "LinSpace", "MirrorPad",
     "MirrorPadGrad", "OneHot", "Pack", "Pad", "PadV2", "ParallelConcat", "PlaceholderWithDefault",
     "Range", "Rank", "Reshape", "Reverse", "ReverseSequence", "ReverseV2", "Roll", "Shape",
-    "ShapeN", "Size", "SpaceToBatch", "SpaceToBatchND", "SpaceToDepth", "Split", "SplitV",
-    "Squeeze", "Tile", "Transpose", "Unpack",
+    "ShapeN", "Size", "Snapshot", "SpaceToBatch", "SpaceToBatchND", "SpaceToDepth", "Split",
+    "SplitV", "Squeeze", "Tile", "Transpose", "Unpack",
 ]  # fmt: skip
 
 
@@ -46,6 +46,11 @@ def IdentityN(input: Sequence[Array]) -> tuple[Array, ...]:
 
 
 def PlaceholderWithDefault(input: Array, shape: Any) -> Array:
+    """`input`."""
+    return input
+
+
+def Snapshot(input: Array) -> Array:
     """`input`."""
     return input
 
