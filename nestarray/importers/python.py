@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from nestarray import backends, random, tree
+import numpy as np
+
+from nestarray import backends, dtypes, ops, random, tree
 from nestarray.backends import is_array
 from nestarray.config import use_backend
 from nestarray.container import Container
@@ -14,9 +17,11 @@ from nestarray.errors import ArgumentError, ConversionError, NestarrayError
 from nestarray.graph.builder import Place, plain
 from nestarray.graph.execution import Override, Steps, identity, result_of, steps
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import map_leaves
+from nestarray.graph.node import Aval, map_leaves
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.native_calls import tensorflow_dispatched
+from nestarray.graph.record.open_recorder import OpenRecorder, OpenTraced, creations_recorded
+from nestarray.graph.record.open_sizes import UndecidedSize
 from nestarray.graph.record.recorder import (
     Recorder,
     Traced,
@@ -24,9 +29,11 @@ from nestarray.graph.record.recorder import (
     library_of,
     line_of,
 )
+from nestarray.graph.sizes import Sizes
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_of
 from nestarray.importers.protocol import Imported, Request
+from nestarray.importers.size_spec import SizeSpec, named_axes
 from nestarray.nn.module import Module
 from nestarray.proof.source import Loss, Result, call_gradients, differentiated
 from nestarray.transforms.recording import recording
@@ -50,17 +57,14 @@ class PythonImporter:
     def read(self, request: Request) -> Imported:
         """Run the code once, and record its calls of ops; see `Importer.read`."""
         source, kwargs, key = request.source, dict(request.kwargs), None
-        if request.sizes.is_asked:
-            raise ArgumentError(
-                "trace_graph: dynamic: sizes are left open in graphs of torch modules; code over na "
-                "is recorded with the sizes of the example"
-            )
         if isinstance(source, Module):
             key = kwargs.pop("key", None) if request.train else None
         elif request.train:
             raise protocol.training_of_function()
         graph = trace_python(
-            PythonSource(source, request.args, kwargs, train=request.train, key=key), request.guards
+            PythonSource(source, request.args, kwargs, train=request.train, key=key),
+            request.guards,
+            request.sizes,
         )
         arrays = [(n.aval.dtype, str(Place(n.module, n.line))) for n in graph.nodes if n.aval]
         return Imported(graph.name, operations_of(graph), graph, arrays)
@@ -100,15 +104,15 @@ class PythonSource:
         self.backend = backend
         if train and key is None:
             self.key = random.key(0, backend=backend)
-        self._leaves, self._structure = tree.flatten((args, kwargs))
+        self.leaves, self.structure = tree.flatten((args, kwargs))
 
     def call(
         self, inputs: list[Any], v: Container, s: Container, key: Any
     ) -> tuple[Any, dict[str, Any]]:
         """(result, new state by path) of the code for flat inputs."""
         given = iter(inputs)
-        leaves = [next(given) if backends.is_array(x) else x for x in self._leaves]
-        args, kwargs = tree.unflatten(self._structure, leaves)
+        leaves = [next(given) if backends.is_array(x) else x for x in self.leaves]
+        args, kwargs = tree.unflatten(self.structure, leaves)
         with use_backend(self.backend):
             if not isinstance(self.source, Module):
                 return self.source(*args, **kwargs), {}
@@ -165,19 +169,18 @@ class PythonSource:
         return None
 
 
-def trace_python(source: PythonSource, guards: str) -> Graph:
+def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
     """The Graph of a function, or of a `nestarray.nn.Module`.
 
     Args:
         source: the code, and the example that it is recorded with.
         guards: see `trace_graph`.
+        sizes: the sizes to leave open.
     """
-    recorder = Recorder(source.name, source.backend, train=source.train, guards=guards)
+    recorder, inputs = _recorder_of(source, guards, sizes)
     builder = recorder.builder
-    leaves, structure = tree.flatten((source.args, source.kwargs))
-    inputs = [recorder.argument(x) if is_array(x) else x for x in leaves]
     nodes = [x._node if isinstance(x, Traced) else x for x in inputs]
-    builder.sign(source.signed, *plain(tree.unflatten(structure, nodes)))
+    builder.sign(source.signed, *plain(tree.unflatten(source.structure, nodes)))
 
     def variables(kind: str, c: Container) -> Container:
         return c.map(lambda path, x: recorder.variable(kind, path, x), with_path=True)
@@ -185,10 +188,20 @@ def trace_python(source: PythonSource, guards: str) -> Graph:
     v, s = variables("v", source.v), variables("s", source.s)
     key = None if source.key is None else recorder.key(source.key)
     try:
-        with recording(ControlFlow(recorder)), tensorflow_dispatched(is_tensorflow_call):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(recording(ControlFlow(recorder)))
+            stack.enter_context(tensorflow_dispatched(is_tensorflow_call))
+            if isinstance(recorder, OpenRecorder):
+                stack.enter_context(creations_recorded())
+                stack.enter_context(np.errstate(all="ignore"))  # of values that are made up
             result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
-        output = map_leaves(lambda x: recorder.node_of(x, "output"), plain(result))
-        new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
+            output = map_leaves(lambda x: recorder.node_of(x, "output"), plain(result))
+            new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
+    except UndecidedSize as error:
+        reason = str(error).removeprefix("lower: ")
+        raise ConversionError(
+            f"trace_graph: {source.name}: dynamic: {_line_of(error)}: {reason}; leave this size fixed"
+        ) from error
     except TypeError as error:
         if not isinstance(error, NestarrayError) and "Traced" in str(error):
             raise _foreign_call(source, error) from error
@@ -196,8 +209,84 @@ def trace_python(source: PythonSource, guards: str) -> Graph:
     finally:
         recorder.is_open = False
     updates = {path: node for path, node in new.items() if node is not s[path]._node}
-    graph = recorder.finish(output, updates, source, v=source.v, s=source.s)
-    return graph.replace(constants=graph.constants.to_backend(source.backend))
+    fields = {"sizes": recorder.ranges} if isinstance(recorder, OpenRecorder) else {}
+    graph = recorder.finish(output, updates, source, v=source.v, s=source.s, **fields)
+    graph = graph.replace(constants=graph.constants.to_backend(source.backend))
+    if isinstance(recorder, OpenRecorder):
+        _check_at_other_sizes(graph, source, inputs)
+    return graph
+
+
+def _recorder_of(source: PythonSource, guards: str, sizes: SizeSpec) -> tuple[Recorder, list[Any]]:
+    """The recorder, and the leaves of the example with traced arrays."""
+    leaves = source.leaves
+    if not sizes.is_asked:
+        recorder = Recorder(source.name, source.backend, train=source.train, guards=guards)
+        return recorder, [recorder.argument(x) if is_array(x) else x for x in leaves]
+    axes = named_axes(sizes, "code over na", source.signed, source.args, source.kwargs)
+    example = {
+        name: int(x.shape[axis])
+        for x, named in zip(leaves, axes, strict=True)
+        for axis, name in named.items()
+    }
+    recorder = OpenRecorder(
+        source.name,
+        list(example),
+        Sizes(dict.fromkeys(example, (1, None)), (), example),
+        source.backend,
+        train=source.train,
+    )
+    return recorder, [
+        _open_argument(recorder, x, named) if is_array(x) else x
+        for x, named in zip(leaves, axes, strict=True)
+    ]
+
+
+def _open_argument(recorder: OpenRecorder, x: Any, named: Mapping[int, str]) -> Traced:
+    """An argument of the sizes of all points, with the elements of the example, repeated."""
+    dims = tuple([named.get(i, int(n)) for i, n in enumerate(x.shape)])
+    node = recorder.builder.argument("x", Aval(dims, dtypes.dtype_of(x)))
+    elements = np.asarray(ops.to_backend(x, "numpy"))
+    return recorder.given(node, lambda shape: ops.asarray(np.resize(elements, shape), like=x))
+
+
+def _check_at_other_sizes(graph: Graph, source: PythonSource, inputs: list[Any]) -> None:
+    """Compare the graph with the code at the sizes at which it was recorded.
+
+    Raises:
+        ConversionError: a result differs.
+    """
+    traced = [x for x in inputs if isinstance(x, OpenTraced)]
+    for i in range(len(traced[0]._values)):
+        given = [x._values[i] for x in traced]
+        want, _ = source.call(given, source.v, source.s, source.key)
+        leaves = iter(given)
+        args, kwargs = tree.unflatten(
+            source.structure, [next(leaves) if is_array(x) else x for x in source.leaves]
+        )
+        got = graph(*args, **kwargs, key=source.key)
+        got = got[0] if graph.returns_state else got
+        pairs = zip(tree.leaves(plain(want)), tree.leaves(plain(got)), strict=True)
+        if not all(_is_near(x, y) for x, y in pairs):
+            shapes = ", ".join(str(tuple(x.shape)) for x in given)
+            raise ConversionError(
+                f"trace_graph: {source.name}: dynamic: for arguments of shapes {shapes} the recorded "
+                "program differs from the code; leave the sizes fixed on which its course depends"
+            )
+
+
+def _is_near(x: Any, y: Any) -> bool:
+    """Whether two results are equal up to rounding in another order of summation."""
+    x, y = [np.asarray(ops.to_backend(z, "numpy") if is_array(z) else z) for z in (x, y)]
+    if x.shape != y.shape or x.dtype.kind not in "fc":
+        return np.array_equal(x, y)
+    scale = np.abs(x[np.isfinite(x)]).max(initial=0)
+    rtol = 1000 * np.finfo(x.dtype).eps
+    return np.allclose(x, y, rtol=rtol, atol=rtol * scale, equal_nan=True)
+
+
+def _line_of(error: Exception) -> str:
+    return line_of([f for f, _ in traceback.walk_tb(error.__traceback__)][::-1])
 
 
 def _foreign_call(source: PythonSource, error: TypeError) -> ConversionError:

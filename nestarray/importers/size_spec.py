@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from nestarray.backends import is_array
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.container import Container
+from nestarray.errors import ArgumentError, ConversionError, ShapeError
+from nestarray.graph.binding import argument_names
 from nestarray.graph.sizes import check_name
 
 #: An argument as Python writes it, ``extra['a']``, and an axis.
@@ -187,3 +189,51 @@ def _key(entry: Any) -> Any:
 def place_of(keystr: Any, path: Any) -> str:
     """``extra['a'][0]``."""
     return f"{path[0].key}{keystr(path[1:])}"
+
+
+def named_axes(
+    sizes: SizeSpec,
+    source: str,
+    signed: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+) -> list[dict[int, str]]:
+    """{axis: name} for each leaf of an example, in the order of `tree.flatten`.
+
+    Args:
+        sizes: the specification, by names.
+        source: the kind of source, for messages.
+        signed: the function whose parameters name the arguments.
+        args, kwargs: the example.
+
+    Raises:
+        ArgumentError, ShapeError: the specification does not fit the example.
+        ConversionError: all sizes are asked for.
+    """
+    if sizes.everything:
+        raise ConversionError(
+            f"trace_graph: dynamic: got True, expected names for the open sizes of {source}, "
+            'for example {"x": {0: "batch"}}'
+        )
+    named = [*zip(argument_names(signed, len(args)), args, strict=True), *kwargs.items()]
+    places = [_places(value, name) for name, value in named]
+    example = dict(zip([name for name, _ in named], places, strict=True))
+    found = sizes.axes(example, NativeSizes(lambda x: False, "", str))
+    by_name = dict(zip(kwargs, places[len(args) :], strict=True))
+    in_order = [*places[: len(args)], *[by_name[name] for name in sorted(by_name)]]
+    return [
+        {axis: name for (at, axis), name in found.items() if at == leaf.place}
+        for place in in_order
+        for leaf in _leaves(place)
+    ]
+
+
+def _places(nest: Any, place: str) -> Any:
+    """The nest as dicts of `Leaf`, in the order of `tree.flatten`, which sorts the keys of mappings."""
+    if isinstance(nest, Container):
+        return {key: _places(item, f"{place}[{key!r}]") for key, item in nest.items()}
+    if isinstance(nest, Mapping):
+        return {key: _places(nest[key], f"{place}[{key!r}]") for key in sorted(nest)}
+    if isinstance(nest, (list, tuple)):
+        return dict(enumerate([_places(item, f"{place}[{i}]") for i, item in enumerate(nest)]))
+    return Leaf(place, nest)

@@ -61,7 +61,8 @@ def trace_graph(
             or Python in a torch module become constants of the graph, with a warning.
         dynamic: the sizes of the inputs that may change from call to call, by argument and
             dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and lists for nested
-            arguments. Equal names are equal sizes. For torch modules, a ``torch.export.Dim``
+            arguments. Equal names are equal sizes. Code over `na` is recorded at three sizes and
+            compared at each; NumPy code has the sizes of the example. For torch modules, a ``torch.export.Dim``
             with a range may replace a name, and True opens all sizes that the model does not need
             as constants. By default sizes are fixed to the example.
         islands: run unsupported operations, such as ``torch.library.custom_op`` and Pallas

@@ -75,14 +75,24 @@ class OpenRecorder(Recorder):
         name: of the graph.
         texts: the sizes of its inputs.
         sizes: ranges and conditions of the names.
+        backend, train: of the graph.
     """
 
     #: Code fails in many ways on a size that has no number.
     unrecordable = (Exception,)
 
-    def __init__(self, name: str, texts: Iterable[int | str], sizes: Sizes) -> None:
-        super().__init__(name)
+    def __init__(
+        self,
+        name: str,
+        texts: Iterable[int | str],
+        sizes: Sizes,
+        backend: str = "",
+        *,
+        train: bool = False,
+    ) -> None:
+        super().__init__(name, backend, train=train)
         names = sorted({n for text in texts if isinstance(text, str) for n in names_in(text)})
+        self.ranges = sizes
         self.points = draw_points(name, names, sizes)
         self.runs = min(RUNS, len(self.points))
         self._names = frozenset(names)
@@ -193,6 +203,18 @@ class OpenRecorder(Recorder):
             return super().compute(function, args, dict(kwargs))
         self._at_hand = {text for text in texts if text is not None}
         return _Runs([function(*_at(i, args), **_at(i, kwargs)) for i in range(self.runs)])
+
+    def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+        used = [self._behind[node] for node in iter_nodes(arguments)]
+        if not _is_open(used):
+            return super()._run(function, arguments)
+        self._at_hand = {text for text in _texts(used) if text is not None}
+        results = []
+        for i in range(self.runs):
+            at = partial(_at_point, i, self._behind)
+            args, kwargs = map_nodes(at, arguments)
+            results.append(function(*args, **kwargs))
+        return _Runs(results)
 
     def _traced(self, result: Any, write: Write, name: str) -> Any:
         if not isinstance(result, _Runs):
@@ -344,6 +366,10 @@ def _at(i: int, nest: Any) -> Any:
         return x.values[i] if is_size(x) else x
 
     return map_leaves(value, nest)
+
+
+def _at_point(i: int, behind: Mapping[Node, Any], node: Node) -> Any:
+    return _at(i, behind[node])
 
 
 def _texts(nest: Any) -> set[str | None]:

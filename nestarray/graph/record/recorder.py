@@ -300,7 +300,7 @@ class Recorder:
                 return x
             x = _now(x)
             if isinstance(x, Traced):
-                self._behind[x._node] = x._value
+                self._behind[x._node] = x
             return self.node_of(x, f"{name}: argument")
 
         given = map_leaves(stands_for, args)
@@ -309,11 +309,15 @@ class Recorder:
         )
         write = partial(write, kwargs=kwargs, **self._place(name))
         with recording(None):
-            values = map_nodes(self._behind.__getitem__, [list(given), kwargs])
-            result = public(*values[0], **values[1])
+            result = self._run(public, [list(given), kwargs])
         if all(used.source == "constants" for used in iter_nodes(given)):
             return result  # of arrays that are known, as any op would give it
         return self._traced(result, write, name)
+
+    def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
+        """The result of a function of Bodies and nodes for the arrays that stand behind."""
+        args, kwargs = map_nodes(lambda node: _values(self._behind[node]), arguments)
+        return function(*args, **kwargs)
 
     def argument(self, value: Any) -> Traced:
         """The traced value of an argument."""
@@ -493,7 +497,7 @@ class Recorder:
                     "ended; return it from there"
                 )
             if self.builder.depth > 1:
-                self._behind[value._node] = value._value
+                self._behind[value._node] = value
             return value._node
         if is_array(value):
             return self._constant(value)

@@ -56,7 +56,7 @@ class NumpyImporter:
         kwargs = dict(request.kwargs)
         owner = kwargs.pop("v", None) if "v" in self.keywords(request.source) else None
         source = NumpySource(request.source, request.args, kwargs, owner, request.islands)
-        graph = trace_python(source, request.guards)
+        graph = trace_python(source, request.guards, request.sizes)
         return Imported(graph.name, operations_of(graph), graph)
 
 
@@ -118,8 +118,8 @@ class NumpySource(PythonSource):
         recorder = None if traced is None else traced._recorder
         recording = Recording(RecordedArray, recorder, islands=self._islands)
         given = iter(map(recording.wrapped, inputs))
-        leaves = [next(given) if backends.is_array(x) else x for x in self._leaves]
-        args, kwargs = tree.unflatten(self._structure, leaves)
+        leaves = [next(given) if backends.is_array(x) else x for x in self.leaves]
+        args, kwargs = tree.unflatten(self.structure, leaves)
         with (
             recording.numpy(inspect.unwrap(self.source)),
             self._variables(v.map(recording.wrapped)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from nestarray.importers import keras
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Request, training_of_function
 from nestarray.importers.selection import variables_of
-from nestarray.importers.size_spec import Leaf, NativeSizes, SizeSpec
+from nestarray.importers.size_spec import named_axes
 from nestarray.importers.tensorflow.places import Layers
 from nestarray.importers.tensorflow.selection import kind_of
 
@@ -24,7 +24,6 @@ from nestarray.importers.tensorflow.selection import kind_of
 KEYWORDS = {
     "saved": frozenset(["signature"]),
 }
-_NATIVE = NativeSizes(lambda x: False, "", str)
 
 
 class Variable(NamedTuple):
@@ -105,7 +104,7 @@ def program_of(request: Request) -> Program:
         _check_input(name, x)
     inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
     signed = source.call if kind == "keras" else function
-    axes = _named_axes(request.sizes, signed, args, kwargs)
+    axes = named_axes(request.sizes, "a TensorFlow program", signed, args, kwargs)
     program = Program(name, signed, args, kwargs, leaves, structure, inputs, axes)
     specs = [
         tf.TensorSpec(
@@ -239,54 +238,6 @@ def _dense(name: str, x: Any) -> Any:
             "the function"
         )
     return tf.convert_to_tensor(x) if hasattr(x, "assign") else x
-
-
-def _named_axes(
-    sizes: SizeSpec,
-    signed: Callable[..., Any],
-    args: tuple[Any, ...],
-    kwargs: Mapping[str, Any],
-) -> list[dict[int, str]]:
-    """{axis: name} for each leaf of an example.
-
-    Raises:
-        ArgumentError, ShapeError: the specification does not fit the example.
-        ConversionError: all sizes are asked for.
-    """
-    if sizes.everything:
-        raise ConversionError(
-            "trace_graph: dynamic: got True, expected names for the open sizes of a TensorFlow program, "
-            'for example {"x": {0: "batch"}}'
-        )
-    named = [*zip(argument_names(signed, len(args)), args, strict=True), *kwargs.items()]
-    places = [_places(value, name) for name, value in named]
-    found = sizes.axes(dict(zip([name for name, _ in named], places)), _NATIVE)
-    in_order = tuple(places[: len(args)]), dict(zip(kwargs, places[len(args) :], strict=True))
-    return [
-        {axis: name for (at, axis), name in found.items() if at == leaf.place}
-        for leaf in _leaves_in_order(in_order)
-    ]
-
-
-def _places(nest: Any, place: str) -> Any:
-    """The nest as dicts and lists of `Leaf`."""
-    if isinstance(nest, Mapping):
-        return {key: _places(item, f"{place}[{key!r}]") for key, item in nest.items()}
-    if isinstance(nest, (list, tuple)):
-        return dict(enumerate([_places(item, f"{place}[{i}]") for i, item in enumerate(nest)]))
-    return Leaf(place, nest)
-
-
-def _leaves_in_order(nest: Any) -> Iterator[Leaf]:
-    """The leaves in the order of `tree.flatten`, which sorts keys."""
-    if isinstance(nest, Leaf):
-        yield nest
-    elif isinstance(nest, Mapping):
-        for key in sorted(nest):
-            yield from _leaves_in_order(nest[key])
-    else:
-        for item in nest:
-            yield from _leaves_in_order(item)
 
 
 def _variables_of(source: Any, kind: str, concrete: Any) -> list[Variable]:

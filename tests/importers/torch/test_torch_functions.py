@@ -131,7 +131,7 @@ def test_arrays_of_other_frameworks_are_not_for_torch(x):
         na.trace_graph(lambda x: x.view(12), x.numpy())
     with pytest.raises(errors.ArgumentError, match="train=True is for modules"):
         na.trace_graph(torch.sin, x, train=True)
-    with pytest.raises(errors.ArgumentError, match="code over na is recorded with the sizes"):
+    with pytest.raises(errors.ConversionError, match="expected names for the open sizes of code"):
         na.trace_graph(na.exp, x.numpy(), dynamic=True)
 
 
