@@ -7,6 +7,7 @@ error, because the code would have done something else.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from nestarray import backends, dtypes, ops
+from nestarray.backends import control_flow as native
 from nestarray.errors import AssumptionError
 from nestarray.graph.node import Node, iter_nodes
 
@@ -59,9 +61,13 @@ def read(use: str, x: Any) -> Any:
     x = ops.stop_gradient(x)
     while backends.backend_of_type(type(x)) is None:  # a derivative of a derivative
         x = ops.stop_gradient(x)
-    if backends.core(backends.backend_of(x)).is_traced(x):
+    backend = backends.backend_of(x)
+    if backends.core(backend).is_traced(x):
         return None
-    return _USES[use](np.asarray(ops.to_backend(x, "numpy")))
+    if math.prod(x.shape) > 1:
+        return _USES[use](np.asarray(ops.to_backend(x, "numpy")))
+    value = native.find(backend, "static_value")(ops.reshape(x, ()))  # also under torch.func.grad
+    return None if value is None else _USES[use](np.reshape(value, x.shape))
 
 
 #: What code does to the elements.

@@ -120,7 +120,7 @@ def _statement(graph: Graph, node: Node, indent: str, comments: bool) -> list[st
             lines += _statement(graph, inner, deeper, comments)
         lines += [f"{deeper}return {_value(body.output)}", ""]
     line = f"{indent}{node.name} = {call_text(graph, node)}"
-    return [*lines, line + _comment(node) if comments else line]
+    return [*lines, line + _comment(graph, node) if comments else line]
 
 
 def compile_graph(graph: Graph) -> Callable[..., Any]:
@@ -192,10 +192,11 @@ def _reader(own: Container, paths: tuple[str, ...]) -> Callable[[Any], Any]:
     return read
 
 
-def _comment(node: Node) -> str:
+def _comment(graph: Graph, node: Node) -> str:
     parts = [str(node.aval)] if node.aval is not None else []
     if node.module:
         parts.append(node.module)
+    parts += [f"assumed {x.use}: {x.value}" for x in graph.assumptions if x.node is node]
     return f"  # {' · '.join(parts)}" if parts else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -188,6 +189,7 @@ def test_values_that_code_reads_are_assumptions(backend):
     graph = na.trace_graph(fn, x)
     assert [each.use for each in graph.assumptions] == ["bool", "float", "int"]
     assert graph.assumptions[0].text == "y = x if na.sum(x) > 0 else -x"
+    assert "greater = na.greater(sum, 0)  # bool[] · assumed bool: True" in str(graph)
     np.testing.assert_array_equal(host(graph(x)), host(fn(x)))
     with pytest.raises(errors.AssumptionError, match=r"test_record.py:\d+: `y = x if na.sum"):
         graph(x - 10)
@@ -209,6 +211,17 @@ NATIVE = {
     "tensorflow": lambda y: tf.concat([tf.nn.relu(tf.sin(y)), tf.constant([[1.0, 1.0]]) * y], 0),
     "jax": lambda y: y.sum(axis=-1, keepdims=True) + y.astype("float32"),
 }  # fmt: skip
+
+
+def test_transformations_of_frameworks_check_assumptions_where_values_are_known():
+    graph = na.trace_graph(lambda x: x if na.sum(x) > 0 else -x, on("torch", X))
+    x, moved = on("torch", X), graph.to_backend("jax")
+    with pytest.raises(errors.AssumptionError, match="give False"):
+        torch.func.grad(lambda x: na.sum(graph(x)))(-x)
+    with pytest.raises(errors.AssumptionError, match="give False"):
+        jax.grad(lambda x: na.sum(moved(x)))(-jnp.asarray(X))
+    assert torch.func.vmap(lambda row: graph(row.expand(2, 3)))(-x).shape == (2, 2, 3)
+    assert jax.jit(lambda x: moved(x))(-jnp.asarray(X)).shape == (2, 3)
 
 
 @pytest.mark.parametrize("backend", NATIVE)
