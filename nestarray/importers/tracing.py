@@ -64,7 +64,8 @@ def trace_graph(
             arguments. Equal names are equal sizes. Code over `na` is recorded at three sizes and
             compared at each; NumPy code has the sizes of the example. For torch modules, a ``torch.export.Dim``
             with a range may replace a name, and True opens all sizes that the model does not need
-            as constants. By default sizes are fixed to the example.
+            as constants. For Keras and TensorFlow, True opens the sizes that are None in the model's
+            inputs or the function's signature. By default sizes are fixed to the example.
         islands: run unsupported operations, such as ``torch.library.custom_op`` and Pallas
             kernels, in the framework of the source on any backend (`nestarray.graph.island`), with
             their gradients. `nestarray.check` lists them. ``jax.pure_callback`` always is one.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nestarray import dtypes, ops
+from nestarray.errors import ConversionError
 from nestarray.graph.builder import Place
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.tensorflow import custom_gradients, loops, operations
@@ -72,7 +73,9 @@ class ControlFlow:
             )
         found: list[Any] = []
         for i, (x, form) in enumerate(zip(op.outputs, forms[0], strict=True)):
-            found.append(self._result(equation, node, i, i, form, x))
+            avals = [body.output[i].aval for body in bodies]
+            aval = self.of.aval(x) or (avals[0] if avals.count(avals[0]) == len(avals) else None)
+            found.append(self._result(equation, node, i, i, form, aval))
         for k, i in enumerate(written):
             at = len(op.outputs) + k
             operands[i].value = self._part(equation, at, self.builder.item(node, at))
@@ -216,9 +219,8 @@ class ControlFlow:
         return self.of.add(Part(equation, index), node)
 
     def _result(
-        self, equation: Any, node: Node, at: int, index: int, form: Any, tensor: Any
+        self, equation: Any, node: Node, at: int, index: int, form: Any, aval: Aval | None
     ) -> Any:
-        aval = self.of.aval(tensor)
         if isinstance(form, TensorList):
             found = self.builder.item(node, at)
             of = None if equation is None else self.of.part(equation, index)
@@ -240,6 +242,7 @@ class _Loop:
         self.of, self.builder = flow.of, flow.builder
         self.cells: dict[int, Node] = {}
         self.place: Place = self.of.place(op)
+        self.of.sizes.known(steps.length)
         self.carried = [
             i
             for i, x in enumerate(inputs)
@@ -258,16 +261,18 @@ class _Loop:
                     made.output = self.of.node(found[0])
                 else:
                     made.output = tuple([self._next(i, found, given) for i in self.carried])
+                    self._check_shapes(made.output, avals)
             bodies.append(made)
         node = self.builder.call(
             "while_loop", while_loop, "na.while_loop", (*bodies, start), place=self.place,
             origin=self.op.type,
         )  # fmt: skip
-        return self._results(node, body, {})
+        return self._results(node, avals, {})
 
     def as_scan(self, condition: Any, body: Any) -> list[Any]:
         """The loop as `scan`, with steps that keep the values if the loop may end before."""
-        rows, columns = self._rows(body), self._columns(body)
+        rows, last = self._rows(body), self._last(body)
+        columns = sorted([*self._columns(body), *last])
         self.carried = [i for i in self.carried if i not in columns and i not in rows]
         avals, start = self._carry(body)
         of_rows = [element(rows[i]) for i in rows]
@@ -286,6 +291,7 @@ class _Loop:
                 go_on = self.builder.call("go_on", ops.logical_and, "na.logical_and", args)
             found = self.flow._run(body, given)
             new = [self._next(i, found, given) for i in self.carried]
+            self._check_shapes(new, avals)
             ys = [self.of.node(found[i].row) for i in columns]
             if go_on is not None:
                 new = [self._chosen(go_on, a, b) for a, b in zip(new, carry[:-1], strict=True)]
@@ -300,14 +306,29 @@ class _Loop:
         pair = [self.builder.item(node, i, name) for i, name in enumerate(("carry", "ys"))]
         made_columns = {}
         for k, i in enumerate(columns):
-            aval = found[i].aval
-            made_columns[i] = TensorList(
-                self.builder.item(pair[1], k, aval=_stacked_aval(aval, self.steps.length)),
-                self.steps.length,
-                aval,
-                constant=found[i].row.known,
-            )
-        return self._results(pair[0], body, made_columns, popped=set(rows) - self.steps.fixed)
+            aval, length = found[i].aval, self.steps.length
+            stack = self.builder.item(pair[1], k, aval=_stacked_aval(aval, length))
+            if i in last:
+                args, length = (stack, slice(-1, None)), 1
+                stack = self.builder.call(
+                    "last", ops.getitem, "na.getitem", args, aval=_stacked_aval(aval, length)
+                )
+            made_columns[i] = TensorList(stack, length, aval, constant=found[i].row.known)
+        return self._results(pair[0], avals, made_columns, popped=set(rows) - self.steps.fixed)
+
+    def _check_shapes(self, new: Sequence[Any], avals: Sequence[Aval | None]) -> None:
+        """Refuse a loop that changes an open size.
+
+        Raises:
+            ConversionError: a step returns another shape than it took.
+        """
+        for node, aval in zip(new, avals):
+            after = getattr(node, "aval", None)
+            if aval is not None and after is not None and after.shape != aval.shape:
+                raise ConversionError(
+                    f"trace_graph: dynamic: a step of {self.op.name} ({self.place.line}) changes the "
+                    f"shape {aval.shape} to {after.shape}; trace with the sizes of the example"
+                )
 
     def _chosen(self, go_on: Node, new: Any, old: Any) -> Node:
         return self.builder.call("chosen", ops.where, "na.where", (go_on, new, old))
@@ -327,9 +348,9 @@ class _Loop:
                 avals.append(start[-1].aval)
             else:
                 start.append(self.of.node(x.value if isinstance(x, Cell) else x))
-                avals.append(
-                    start[-1].aval if isinstance(x, Cell) else self.of.aval(body.inputs[i])
-                )
+                aval = self.of.aval(body.inputs[i])
+                is_same = isinstance(x, Cell) or self.of.sizes.is_open
+                avals.append(start[-1].aval if aval is None and is_same else aval)
         return avals, tuple(start)
 
     def _written_aval(self, body: Any, index: int) -> Aval | None:
@@ -368,13 +389,19 @@ class _Loop:
         return self.of.node(value)
 
     def _results(
-        self, node: Node, body: Any, columns: dict[int, TensorList], popped: Any = ()
+        self,
+        node: Node,
+        avals: Sequence[Aval | None],
+        columns: dict[int, TensorList],
+        popped: Any = (),
     ) -> list[Any]:
         """The last values of all variables: Nodes, lists, and unchanged first values."""
         results = list(self.inputs)
         for k, i in enumerate(self.carried):
             x = self.inputs[i]
             aval = self.of.aval(self.op.outputs[i])
+            is_same = isinstance(x, (Cell, TensorList)) or self.of.sizes.is_open
+            aval = avals[k] if aval is None and is_same else aval
             item = self.builder.item(node, k, aval=aval)
             if isinstance(x, TensorList):
                 results[i] = TensorList(item, x.length, x.aval)
@@ -440,6 +467,19 @@ class _Loop:
             )
             is_grown = is_appended and x.length == 0 and self.steps.is_exact
             if is_set or is_grown:
+                found.append(i)
+        return found
+
+    def _last(self, body: Any) -> list[int]:
+        """The indices of the lists whose only element each step replaces by one of open size."""
+        found = []
+        for i, x in enumerate(self.inputs):
+            if not self.of.sizes.is_open or not self.steps.is_exact or i in self.steps.fixed:
+                continue
+            if not isinstance(x, TensorList) or x.stack is not None or x.length != 1 or x.aval:
+                continue
+            op = loops.origin(body.outputs[i]).op
+            if op.type == "TensorListSetItem" and loops.readers(body, i) == [op]:
                 found.append(i)
         return found
 

@@ -290,7 +290,7 @@ class Translation:
         call = rule.call(self._arguments(op, rule, inputs))
         is_single = not operations.has_many_results(op)
         equation = Equation(op, [self.given(x, at) for x, at in zip(inputs, op.inputs)], place)
-        avals = self._avals(op, equation)
+        avals = self._avals(op, inputs)
         node = self.builder.call(
             _value_name(op.type),
             call.function,
@@ -458,13 +458,13 @@ class Translation:
             return Value(known=total)
         return Value(known=made)
 
-    def _avals(self, op: Any, equation: Equation) -> list[Aval | None]:
+    def _avals(self, op: Any, inputs: list[Any]) -> list[Aval | None]:
         """Shape and dtype of each result."""
-        if self.sizes.is_open and not self.depth:
-            return self._open_avals(op, equation)
+        if self.sizes.is_open:
+            return self._open_avals(op, inputs)
         return [self.aval(x) for x in op.outputs]
 
-    def _open_avals(self, op: Any, equation: Equation) -> list[Aval | None]:
+    def _open_avals(self, op: Any, inputs: list[Any]) -> list[Aval | None]:
         """Shapes with expressions, from TensorFlow's shapes at a few points."""
         import tensorflow as tf
 
@@ -473,8 +473,15 @@ class Translation:
             rows = []
             for point in range(sizes.POINTS):
                 with tf.Graph().as_default():
-                    operands = [self._at_point(x, point) for x in equation.inputs]
-                    rows.append([y.shape for y in operations.run(op, operands)])
+                    operands = [self._at_point(x, at, point) for x, at in zip(inputs, op.inputs)]
+                    try:
+                        rows.append([y.shape for y in operations.run(op, operands)])
+                    except ValueError as error:
+                        raise ConversionError(
+                            f"trace_graph: dynamic: {op.type} ({self.place(op).line}) does not fit the "
+                            f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "
+                            "sizes that the program fixes none"
+                        ) from error
             known = [
                 shape if shape is not None else self._fitted([row[i] for row in rows])
                 for i, shape in enumerate(known)
@@ -484,29 +491,24 @@ class Translation:
             for shape, x in zip(known, op.outputs, strict=True)
         ]
 
-    def _at_point(self, operand: Any, point: int) -> Any:
-        """An operand of an equation without a value, with its shape at a point."""
+    def _at_point(self, value: Any, tensor: Any, point: int) -> Any:
+        """An operand without a value, with its shape at a point."""
         import tensorflow as tf
 
-        if isinstance(operand, Cell):
-            return Cell(self._at_point(operand.value, point))
-        if isinstance(operand, Sizes):
-            return tf.constant(sizes.at_point(operand.known, point), operand.dtype)
-        if not isinstance(operand, (Given, Equation, Part)):
-            return tf.constant(operand)
-        node = self.nodes.get(operand)
-        fixed = _fixed(operand) if node is None else None
-        if fixed is not None:
-            return tf.compat.v1.placeholder(fixed.dtype, fixed.shape)
-        if node is None or node.aval is None:
-            raise ConversionError(
-                "trace_graph: dynamic: the shape of a value without one dtype and shape, such as a "
-                "list, depends on an open size; trace with the sizes of the example"
-            )
-        shape = [
-            self.sizes.dim(n).values[point] if isinstance(n, str) else n for n in node.aval.shape
-        ]
-        return tf.compat.v1.placeholder(tf.as_dtype(node.aval.dtype.name), shape)
+        placeholder = tf.compat.v1.placeholder
+        if isinstance(value, Cell):
+            aval = self.node(value.value).aval
+            return Cell(placeholder(tf.as_dtype(aval.dtype.name), self._shape_at(aval, point)))
+        known = getattr(value, "known", None)
+        if known is not None and all(x.text for x in known.flat if isinstance(x, sizes.Dim)):
+            return tf.constant(sizes.at_point(known, point), tensor.dtype)
+        aval = None if value.node is None or _is_full(tensor.shape) else value.node.aval
+        return placeholder(
+            tensor.dtype, tensor.shape if aval is None else self._shape_at(aval, point)
+        )
+
+    def _shape_at(self, aval: Aval, point: int) -> list[int]:
+        return [self.sizes.dim(n).values[point] if isinstance(n, str) else n for n in aval.shape]
 
     def _fitted(self, shapes: Sequence[Any]) -> tuple[int | str, ...] | None:
         """The shape that has these sizes at the points; None if it is unknown."""
@@ -580,16 +582,6 @@ def _node_of(value: Any) -> Any:
 
 def _is_full(shape: Any) -> bool:
     return shape.rank is not None and None not in tuple(shape)
-
-
-def _fixed(operand: Any) -> Any:
-    """The tensor of an equation's value if its shape is known; None for others and for lists."""
-    equation, index = (
-        (operand.equation, operand.index) if isinstance(operand, Part) else (operand, 0)
-    )
-    results = equation.op.outputs if isinstance(equation, Equation) else []
-    found = results[index] if index < len(results) else None
-    return found if found is not None and _is_full(found.shape) and _has_dtype(found) else None
 
 
 def _has_dtype(tensor: Any) -> bool:

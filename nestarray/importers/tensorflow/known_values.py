@@ -52,7 +52,7 @@ def _symbolic(op: Any, values: Sequence[np.ndarray]) -> np.ndarray | None:
         found = rule(op, *[np.asarray(x, object) for x in values])
     except (TypeError, ValueError):
         return None
-    return found if isinstance(found, np.ndarray) else _object(found)
+    return found if found is None or isinstance(found, np.ndarray) else _object(found)
 
 
 def _object(value: Any) -> np.ndarray:

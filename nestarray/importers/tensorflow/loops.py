@@ -57,10 +57,16 @@ def steps_of(cond: Any, body: Any, inputs: Sequence[Any]) -> Steps:
     found = [_length(cond, op, inputs, counters, fixed) for op in conditions]
     lengths = [n for n in found if n is not None]
     numbers = [n for n in lengths if isinstance(n, int)]
-    texts = {n.text for n in lengths if isinstance(n, Dim)}
-    is_one = not (numbers and texts) and len(texts) <= 1
-    length = min(numbers) if numbers else lengths[0] if lengths else None
+    dims = [n for n in lengths if isinstance(n, Dim)]
+    is_one = not (numbers and dims) and all(_is_shift(n, dims[0]) for n in dims)
+    smallest = min(dims, key=lambda n: n.values, default=None)
+    length = min(numbers) if numbers else smallest
     return Steps(length, len(lengths) == len(found) and is_one, counters, fixed)
+
+
+def _is_shift(a: Dim, b: Dim) -> bool:
+    """Whether two sizes differ by a number."""
+    return a is b or len({x - y for x, y in zip(a.values, b.values)}) == 1
 
 
 def origin(tensor: Any) -> Any:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import ops
+from nestarray.errors import ConversionError
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
 from nestarray.graph.sizes import Sizes
@@ -97,6 +98,11 @@ class OpenSizes:
 
     def read(self, argument: Node, axes: Mapping[int, str], shape: Sequence[int]) -> None:
         """Take the named sizes of an argument."""
+        if len({*self._arguments, *axes.values()}) > len(_NUMBERS[0]):
+            raise ConversionError(
+                f"trace_graph: dynamic: got {len({*self._arguments, *axes.values()})} names, expected at "
+                f"most {len(_NUMBERS[0])} for a TensorFlow program"
+            )
         for axis, name in axes.items():
             self._arguments.setdefault(name, (argument, axis))
             self._example.setdefault(name, int(shape[axis]))
@@ -134,10 +140,13 @@ class OpenSizes:
 
     def fitted(self, numbers: Sequence[int | None]) -> int | Dim | None:
         """The size that has these numbers at the points; None if there is none, or several."""
-        found = self._fitted(numbers)
-        if isinstance(found, Dim):
-            self._known[found.text] = found
-        return found
+        return self.known(self._fitted(numbers))
+
+    def known(self, size: Any) -> Any:
+        """The size, whose expression `dim` finds from now on."""
+        if isinstance(size, Dim) and size.text:
+            self._known[size.text] = size
+        return size
 
     def _fitted(self, numbers: Sequence[int | None]) -> int | Dim | None:
         if None in numbers:

@@ -62,7 +62,9 @@ def stacked(builder: Any, sizes: Any, one: TensorList, aval: Aval | None, where:
             f"trace_graph: {where}: a TensorArray has elements of unknown shape; give it "
             "element_shape="
         )
-    shape = (sizes.node(one.length), *aval.shape)
+    sizes.known(one.length)
+    inner = [sizes.node(sizes.dim(n)) if isinstance(n, str) else n for n in aval.shape]
+    shape = (sizes.node(one.length), *inner)
     full = _with_length(aval, one.length)
     made: Node = builder.call(
         "zeros", ops.zeros, "na.zeros", (shape,), {"dtype": aval.dtype}, aval=full
@@ -139,10 +141,10 @@ class TensorLists:
             made.of = equation
         return [made]
 
-    def _call(self, name: str, tensor: Any, op: Any, *args: Any) -> Value:
+    def _call(self, name: str, tensor: Any, op: Any, *args: Any, aval: Aval | None = None) -> Value:
         rule = vocabulary.find(name)
         assert rule is not None
-        aval = None if tensor is None else self.of.aval(tensor)
+        aval = self.of.aval(tensor) or aval
         return Value(
             self.builder.call(
                 "item", rule.function, rule.name, args, aval=aval, place=self.of.place(op),
@@ -194,7 +196,8 @@ class TensorLists:
             return [one.row]
         place = int(index.known) if index.known is not None else self.of.node(index)
         stack = self._stack(one, op, self.of.aval(op.outputs[0]))
-        return [self._call("GatherV2", op.outputs[0], op, stack, place, 0)]
+        aval = element(stack)
+        return [self._call("GatherV2", op.outputs[0], op, stack, place, 0, aval=aval)]
 
     def _TensorListSetItem(self, op: Any, one: TensorList, index: Value, item: Value) -> list[Any]:
         node = self.of.node(item)

@@ -121,6 +121,48 @@ def test_saved_models(tmp_path):
     assert out["y"].shape == (4, 3)
 
 
+def test_all_open_sizes_of_a_signature():
+    @tf.function(input_signature=[tf.TensorSpec((None, 3)), tf.TensorSpec((3, None))])
+    def function(x, y):
+        return tf.matmul(x, y) + tf.cast(tf.shape(y)[1], tf.float32)
+
+    y = np.ones((3, 5), "float32")
+    for source in (function, function.get_concrete_function()):
+        graph = na.trace_graph(source, X, y, dynamic=True)
+        shapes = [str(node.aval) for node in graph.inputs]
+        assert shapes == ["float32[batch, 3]", "float32[3, size_1]"]
+    with pytest.raises(errors.ConversionError, match=r"MatMul \(test_functions.py.*one name"):
+        na.trace_graph(tf.function(lambda a: a @ W), X, dynamic={"a": {0: "batch", 1: "inner"}})
+    with pytest.raises(errors.ConversionError, match="<lambda> declares no open sizes"):
+        na.trace_graph(lambda x: tf.sin(x), tf.constant(X), dynamic=True)
+    with pytest.raises(errors.ConversionError, match="got 5 names, expected at most 4"):
+        na.trace_graph(
+            tf.function(lambda x: x),
+            np.ones((1, 2, 3, 4, 5)),
+            dynamic={"x": dict(enumerate("abcde"))},
+        )
+
+
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+@pytest.mark.one_in(3)
+def test_open_sizes_of_loops_and_choices(backend):
+    @tf.function
+    def function(x):
+        y = tf.zeros([tf.shape(x)[0]])
+        for _ in tf.range(3):
+            y = y + tf.reduce_sum(x, 1)
+        if tf.reduce_sum(y) > 0:
+            y = y * 2.0
+        return y + 1.0, tf.scan(lambda a, row: a + row, x), tf.map_fn(tf.cumsum, x)
+
+    graph = na.trace_graph(function, X, dynamic={"x": {0: "rows", 1: "columns"}})
+    moved = graph.to_backend(backend)
+    moved.verify().raise_if_failed()
+    other = np.ones((5, 4), "float32")
+    for got, want in zip(moved(na.to_backend(other, backend)), function(other), strict=True):
+        np.testing.assert_allclose(host(got), host(want), rtol=1e-5)
+
+
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
 def test_loops_of_data_end_early(backend):
     def bounded(x):

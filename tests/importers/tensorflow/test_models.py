@@ -175,6 +175,39 @@ def test_open_sizes(backend):
     assert "float32[batch, 8, 8, 4]" in str(graph)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize(
+    "cell",
+    [lambda: layers.Bidirectional(layers.LSTM(3)), lambda: layers.GRU(3, return_sequences=True)],
+)
+def test_open_sizes_of_recurrent_layers(cell, backend):
+    parts = [layers.Embedding(10, 4, mask_zero=True), cell(), layers.Dense(2)]
+    model = keras.Sequential([keras.Input((None,)), *parts])
+    graph = na.trace_graph(model, WORDS, dynamic=True).to_backend(backend)
+    graph.verify().raise_if_failed()
+    assert {"na.scan"} <= {node.target_name for node in graph.calls}
+    other = np.concatenate([WORDS, WORDS[:1]])[:, :4]
+    found = host(graph(na.to_backend(other, backend)))
+    np.testing.assert_allclose(found, host(model(other)), rtol=1e-4, atol=1e-6)
+
+
+def test_all_open_sizes_of_a_model():
+    words, more = keras.Input((None,), dtype="int64"), keras.Input((None, 4))
+    x = layers.Embedding(10, 4)(words) + layers.Dense(4)(more)
+    model = keras.Model([words, more], layers.GRU(3)(x))
+    graph = na.trace_graph(model, [WORDS, ROWS], dynamic=True)
+    assert [str(node.aval) for node in graph.inputs] == [
+        "int64[batch, size_1]", "float32[batch, size_1, 4]"
+    ]  # fmt: skip
+    graph.to_backend("torch").verify().raise_if_failed()
+    other = [np.concatenate([WORDS, WORDS], axis=1), np.concatenate([ROWS, ROWS], axis=1)]
+    found = graph.to_backend("numpy")(other)
+    np.testing.assert_allclose(found, host(model(other)), rtol=1e-4, atol=1e-5)
+    subclassed = na.trace_graph(built(Transformer(), WORDS), WORDS, dynamic=True)
+    assert [str(node.aval) for node in subclassed.inputs] == ["int64[batch, 5]"]
+
+
 def test_open_sizes_in_training():
     dynamic = {"inputs": {0: "batch"}}
     graph = na.trace_graph(convolutional(), IMAGES, train=True, dynamic=dynamic)
