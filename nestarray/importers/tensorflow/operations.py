@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -103,17 +104,70 @@ def functions_of(op: Any) -> list[Any]:
     for attribute in CALLS[op.type]:
         called = op.get_attr(attribute)
         for each in called if isinstance(called, list) else [called]:
-            found.append(_graph_of(op.graph, each.name))
+            found.append(_graph_of(op, each.name))
     return found
 
 
-def _graph_of(graph: Any, name: str) -> Any:
+def _graph_of(op: Any, name: str) -> Any:
+    graph = op.graph
     while graph is not None:
         found = graph._get_function(name)
         if found is not None:
-            return found.graph
+            return found.graph if hasattr(found, "graph") else _graph_of_version_1(op, found)
         graph = getattr(graph, "outer_graph", None)
     raise AssertionError(name)
+
+
+#: Graph → operation and name of a function of TensorFlow 1 → its graph for that operation.
+_VERSION_1: WeakKeyDictionary[Any, dict[tuple[str, str], Any]] = WeakKeyDictionary()
+
+
+def _graph_of_version_1(op: Any, function: Any) -> Any:
+    """The graph of a function of TensorFlow 1, for the operands of a call; it has no graph itself."""
+    from tensorflow.python.framework.function_def_to_graph import function_def_to_graph
+
+    known, key = _VERSION_1.setdefault(op.graph, {}), (op.name, function.name)
+    if key not in known:
+        definition = _inlined(op.graph, function.definition)
+        definition.arg_attr.clear()  # unknown shapes
+        count = len(definition.signature.input_arg)
+        shapes = [x.shape for x in op.inputs][-count:]
+        with op.graph.as_default():
+            known[key] = function_def_to_graph(definition, input_shapes=shapes)
+    return known[key]
+
+
+def _inlined(graph: Any, definition: Any) -> Any:
+    """A function's definition without calls, whose type in version 1 is the name of a function."""
+    found = type(definition)()
+    found.CopyFrom(definition)
+    del found.node_def[:]
+    results: dict[str, str] = {}
+    for node in definition.node_def:
+        called = graph._get_function(node.op)
+        if called is None:
+            found.node_def.append(node)
+            continue
+        inner = _inlined(graph, called.definition)
+        arguments = {x.name: y for x, y in zip(inner.signature.input_arg, node.input)}
+        for each in inner.node_def:
+            each.name = f"{node.name}/{each.name}"
+            data = [x for x in each.input if x[0] != "^"]  # without those that only come before
+            each.input[:] = [arguments.get(x, f"{node.name}/{x}") for x in data]
+            found.node_def.append(each)
+        for name, x in inner.ret.items():
+            results[f"{node.name}:{name}:0"] = arguments.get(x, f"{node.name}/{x}")
+    for node in found.node_def:
+        node.input[:] = [_resolved(x, results) for x in node.input]
+    for name, x in definition.ret.items():
+        found.ret[name] = _resolved(x, results)
+    return found
+
+
+def _resolved(name: str, results: Mapping[str, str]) -> str:
+    while name in results:
+        name = results[name]
+    return name
 
 
 def writes(op: Any) -> bool:
