@@ -9,6 +9,7 @@ import pytest
 
 import nestarray as na
 from tests.arrays import host
+from tests.importers.numpy.exercises import EXERCISES
 from tests.importers.numpy.programs import PROGRAMS, Regression, newton
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -23,10 +24,8 @@ def _leaves(x: Any) -> list[Any]:
     return [y for item in x for y in _leaves(item)] if isinstance(x, (list, tuple)) else [x]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_program(name: str, backend: str) -> None:
-    program, args = PROGRAMS[name]
+def _check(program: Any, args: tuple[Any, ...], backend: str) -> None:
+    """The graph agrees, also in its gradients, and computes the same for other arguments."""
     graph = na.trace_graph(program, *_copies(args)).to_backend(backend)
     graph.verify()
     others = [x[::-1].copy() if x.dtype.kind != "f" else x * 0.9 + 0.01 for x in args]
@@ -36,6 +35,19 @@ def test_program(name: str, backend: str) -> None:
         got = host(got) if hasattr(got, "shape") else got
         assert np.asarray(got).dtype == np.asarray(want).dtype
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(name: str, backend: str) -> None:
+    _check(*PROGRAMS[name], backend)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+@pytest.mark.parametrize("name", EXERCISES)
+def test_exercise(name: str, backend: str) -> None:
+    _check(*EXERCISES[name], backend)
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])

@@ -210,7 +210,7 @@ def diff(a: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any 
     a = as_array(a)
     ends = [_end(x, a, axis) for x in (prepend, append)]
     parts = [x for x in (ends[0], a, ends[1]) if x is not None]
-    a = na.concat(list(promote(*parts)), axis=axis)
+    a = na.concat(list(promote(*parts)), axis=axis) if len(parts) > 1 else a
     for _ in range(n):
         size = na.shape(a)[axis]
         lead = (slice(None),) * normal_axis(axis, len(na.shape(a)))

@@ -205,7 +205,14 @@ def cumprod(
     reverse: bool = False,
     name: str | None = None,
 ) -> Array:
-    """Cumulative products along an axis, in the dtype of the tensor; zeros have the derivative 0."""
+    """Cumulative products along an axis, in the dtype of the tensor; zeros have the derivative 0.
+
+    Example:
+        >>> import torch
+        >>> from nestarray.frontends import tensorflow as tf
+        >>> tf.math.cumprod(torch.tensor([1.0, 2.0, 3.0]), exclusive=True)
+        tensor([1., 1., 2.])
+    """
     x = of_kind("cumprod", x, "int", "uint", "float", "complex")
     if dtypes.dtype_of(x).is_inexact:
         x = na.where(na.equal(x, 0), na.zeros_like(x), x)

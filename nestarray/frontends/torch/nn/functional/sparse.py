@@ -55,7 +55,15 @@ def frequencies(index: Array, count: int, dtype: DTypeLike) -> Array:
 
 
 def one_hot(tensor: Array, num_classes: int = -1) -> Array:
-    """One-hot vectors in a new last dimension; `num_classes` −1 reads the largest index."""
+    """One-hot vectors in a new last dimension; `num_classes` −1 reads the largest index.
+
+    Example:
+        >>> import numpy as np
+        >>> from nestarray.frontends.torch.nn import functional as F
+        >>> F.one_hot(np.asarray([0, 2]))
+        array([[1, 0, 0],
+               [0, 0, 1]])
+    """
     if not dtypes.dtype_of(tensor).is_integer:
         raise DtypeError(f"one_hot: tensor: got {dtypes.dtype_of(tensor)}, expected integers")
     if num_classes == -1:
