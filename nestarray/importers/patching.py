@@ -32,7 +32,7 @@ def patched(*places: tuple[Any, str, Any]) -> Iterator[None]:
     Args:
         *places: (module or class, name, replacement). Attributes that a module's
             ``__getattr__``, its builtins or a base class provided are deleted at the end.
-            Functions, class methods and bools are replaced in this thread, classes in all threads.
+            Functions, class methods and bools are replaced in this thread, other values in all threads.
     """
     with _set(*[(home, name, _in_this_thread(own, home, name)) for home, name, own in places]):
         yield
@@ -75,7 +75,7 @@ def _in_this_thread(own: Any, home: Any, name: str) -> Any:
         return classmethod(by_thread(own.__func__, vars(home)[name].__func__))
     if isinstance(own, bool):
         return _BoolByThread(own, getattr(home, name))
-    if isinstance(own, type):
+    if isinstance(own, type) or not callable(own):
         return own
     return by_thread(own, getattr(home, name, None) or getattr(builtins, name))
 

@@ -63,7 +63,8 @@ OWN = """add(x, 2); add(s, 100); multiply(u, u); power(i, 2); power(2.0, j); div
     asarray(x, dtype=int); array(i, dtype=float, ndmin=4); einsum('i,i', v, w, dtype='float64'); tensordot(i, j, axes=([0], [0])); fix(x * 3); real_if_close(c * 1.0); setdiff1d(k, [2, 5]); astype(x, int)
     lexsort((k, -k)); broadcast_arrays(s, x[0]); meshgrid(s, v); result_type(i, 2.5); result_type(s, u); can_cast('int8', 'int16'); promote_types('int32', 'float32'); min_scalar_type(300); iscomplexobj(c)
     nanargmax(x); nanargmin(x, 1); common_type(x, v); common_type(k, z); asanyarray(k); asfortranarray(x, dtype=int); ascontiguousarray(2.5); isrealobj(x); isfortran(x); add.reduce(i, dtype='int8')
-    linalg.norm(i); linalg.inv(m); linalg.det(i[:2, :2] * 1.0); fft.fft(i[0]); fft.rfft(x); trapezoid(k); gradient(k); diff(b); convolve(k, [1, 2]); polyval([1, 0, 2], i); poly([1, 2]); roots([1, -3, 2])"""
+    linalg.norm(i); linalg.inv(m); linalg.det(i[:2, :2] * 1.0); fft.fft(i[0]); fft.rfft(x); trapezoid(k); gradient(k); diff(b); convolve(k, [1, 2]); polyval([1, 0, 2], i); poly([1, 2]); roots([1, -3, 2])
+    lib.stride_tricks.sliding_window_view(x, (2, 2)); lib.stride_tricks.sliding_window_view(v, 2, axis=0)"""
 EXPRESSIONS = [
     row
     for row in [*test_jax_numpy.EXPRESSIONS, *map(str.strip, OWN.replace("\n", ";").split(";"))]

@@ -10,6 +10,7 @@ Example:
 """
 
 from nestarray.frontends.numpy import fft as fft
+from nestarray.frontends.numpy import lib as lib
 from nestarray.frontends.numpy import linalg as linalg
 from nestarray.frontends.numpy import random as random
 from nestarray.frontends.numpy.creation import *

@@ -136,7 +136,8 @@ class RecordedArray(AbstractArray):
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         raise ConversionError(
             f"trace_graph: {self._recording.line()}: code outside of NumPy's protocols reads the "
-            f"elements of an array of shape {self.shape}; only functions of NumPy are recorded"
+            f"elements of an array of shape {self.shape}; only functions of NumPy are recorded. "
+            "np.array(...) makes an array of a list of arrays"
         )
 
     def __bool__(self) -> bool:

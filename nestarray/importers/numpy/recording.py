@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 from collections.abc import Callable, Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -95,6 +98,10 @@ class Recording:
         """Functions that create arrays return recording arrays, and those of SciPy take them."""
         places = [(np, name, self._creation(name)) for name in CREATION]
         places += [
+            (home, name, self._of_lists(native, function))
+            for home, name, native, function in _functions_of_numpy()
+        ]
+        places += [
             (home, name, self._of_scipy(f"{home.__name__}.{name}", native))
             for home, name, native in scipy_functions.imported()
         ]
@@ -102,17 +109,40 @@ class Recording:
         names = getattr(source, "__globals__", {})
         before = {name: x for name, x in names.items() if id(x) in own}
         names.update({name: own[id(x)] for name, x in before.items()})
+        # compiled code calls NumPy's functions without a frame of Python that says who calls
+        native = SimpleNamespace(**vars(np))
+        places += [(module, "np", native) for module in _compiled_modules()]
         try:
             with patched(*places):
                 yield
         finally:
             names.update(before)
 
+    def _of_lists(self, native: Callable[..., Any], function: Callable[..., Any]) -> Any:
+        """`native`, in place of which `function` takes lists of arrays.
+
+        NumPy asks arrays among the arguments for their protocol; in a list it reads their elements.
+        """
+
+        @functools.wraps(native)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            given = [*args, *kwargs.values()]
+            is_own = any(type(x) is self._array_type for x in given)
+            if is_own or not self._are_among(given):
+                return native(*args, **kwargs)
+            return self.call(function, args, kwargs)
+
+        return call
+
+    def _are_among(self, nest: Any) -> bool:
+        """Whether there is a recording array in a nest."""
+        found: list[Any] = []
+        map_leaves(found.append, nest)
+        return any(type(x) is self._array_type for x in found)
+
     def _of_scipy(self, name: str, native: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
-            found: list[Any] = []
-            map_leaves(found.append, [*args, kwargs])
-            if not any(type(x) is self._array_type for x in found):
+            if not self._are_among([*args, kwargs]):
                 return native(*args, **kwargs)
             return self.call(self.scipy(name), args, kwargs)
 
@@ -146,6 +176,24 @@ class Recording:
             return self.call(function, args, kwargs)
 
         return create
+
+
+def _compiled_modules() -> Iterator[Any]:
+    """Extension modules that import NumPy as ``np``, such as the generators of `numpy.random`."""
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", {})
+        is_compiled = str(names.get("__file__")).endswith(tuple(EXTENSION_SUFFIXES))
+        if is_compiled and names.get("np") is np:
+            yield module
+
+
+def _functions_of_numpy() -> Iterator[tuple[Any, str, Any, Any]]:
+    """(module, name, function, that of the frontend) of functions of arrays."""
+    for home, own in ((np, frontend), (np.linalg, frontend.linalg), (np.fft, frontend.fft)):
+        for name, native in vars(home).items():
+            is_plain = hasattr(native, "__name__") and not isinstance(native, (type, np.ufunc))
+            if is_plain and callable(native) and name not in CREATION and hasattr(own, name):
+                yield home, name, native, getattr(own, name)
 
 
 def _calling_package() -> str:

@@ -160,6 +160,19 @@ def newton(x: Any) -> Any:
     return x
 
 
+def kabsch(p: Any, q: Any) -> Any:
+    u, _, vt = np.linalg.svd((p - p.mean(0)).T @ (q - q.mean(0)))
+    sign = np.sign(np.linalg.det(vt.T @ u.T))
+    return vt.T @ np.diag([1, 1, sign]) @ u.T, np.max([sign, 0.5]), np.linalg.norm([sign, p[0, 0]])
+
+
+def sobel(image: Any) -> Any:
+    kernel = np.array([[1, 0, -1], [2, 0, -2], [1, 0, -1]])
+    windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3))
+    noise = np.random.default_rng(0).normal(size=(3, 3))  # constant
+    return np.hypot(*[np.einsum("ijkl,kl->ij", windows, k) for k in (kernel, kernel.T, noise)][:2])
+
+
 class Regression:
     """A model with parameters as attributes."""
 
@@ -186,6 +199,8 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "mlp": (mlp, (normal(4, 3), normal(3, 5), normal(5), normal(5, 2))),
     "lstm": (lstm, (normal(4, 3), normal(3, 8), normal(2, 8))),
     "spectral_solver": (spectral_solver, (normal(8),)),
+    "kabsch": (kabsch, (normal(5, 3), normal(5, 3))),
+    "sobel": (sobel, (normal(5, 6),)),
     "views": (views, (normal(6),)),
     "scatter": (scatter, (normal(6), np.asarray([0, 2, 2, 1, 0, 2]))),
     "moving_statistics": (moving_statistics, (normal(9),)),
