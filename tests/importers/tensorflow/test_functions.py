@@ -312,6 +312,26 @@ def test_a_tape_through_a_loop():
     all_agree(graph, ("numpy", "torch"))
 
 
+def test_sparse_tensors_in_a_function():
+    @tf.function
+    def call(x, w):
+        a = tf.SparseTensor([[0, 0], [0, 2], [1, 1], [2, 0]], x, (3, 3))
+        b = tf.sparse.transpose(tf.sparse.softmax(a))
+        both = tf.sparse.concat(1, [a, tf.sparse.from_dense(tf.stop_gradient(w))])
+        total = tf.sparse.add(a, b)
+        return (
+            tf.sparse.sparse_dense_matmul(total, w, adjoint_a=True),
+            tf.sparse.reduce_sum(tf.sparse.slice(total, [0, 1], [3, 2]), 1),
+            tf.sparse.to_dense(both, 0.5),
+            tf.sets.size(tf.sparse.from_dense(tf.cast(w > 0, tf.int32))),
+        )
+
+    x, w = tf.random.stateless_normal((4,), (1, 2)), tf.random.stateless_normal((3, 2), (3, 4))
+    graph = na.trace_graph(call, x, w)
+    assert {"tf.raw_ops.SparseTensorDenseMatMul", "tf.raw_ops.SetSize"} <= names(graph)
+    all_agree(graph, ("numpy", "torch"))
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
