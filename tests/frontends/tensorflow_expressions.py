@@ -102,11 +102,11 @@ def expected(expression: str, space: Any) -> list[np.ndarray | Any]:
 
 
 def _leaves(value: Any) -> list[Any]:
-    """The results in order; of sparse tensors their three arrays."""
+    """The results in order; of sparse tensors two arrays, and the sizes as integers."""
     if isinstance(value, (list, tuple)):
         return [leaf for item in value for leaf in _leaves(item)]
     if isinstance(value, tf.SparseTensor):
-        return [value.indices, value.values, value.dense_shape]
+        return [value.indices, value.values, *value.dense_shape.numpy().tolist()]
     if isinstance(value, tf.IndexedSlices):
         return [value.values, value.indices, value.dense_shape]
     return [value]

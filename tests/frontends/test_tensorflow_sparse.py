@@ -128,6 +128,21 @@ def test_a_sparse_tensor_is_a_nest_of_arrays(backend: str) -> None:
     assert [*mapped] == ["indices", "values", "dense_shape"]
 
 
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+def test_functions_of_a_known_shape_are_compiled(backend: str) -> None:
+    def call(values: Any, b: Any) -> Any:
+        x = frontend.SparseTensor([[0, 1], [1, 0], [2, 2]], values, [3, 3])
+        x = frontend.sparse.transpose(frontend.sparse.softmax(x))
+        wide = frontend.sparse.expand_dims(frontend.sparse.reshape(x, [9]), 0)
+        total = frontend.sparse.reduce_max(frontend.sparse.concat(0, [x, x]), 1)
+        dense = frontend.sparse.to_dense(wide)
+        return frontend.sparse.sparse_dense_matmul(x, b), dense, total
+
+    arrays = [on(backend, np.ones(3), "float32"), on(backend, np.eye(3), "float32")]
+    for one, other in zip(na.jit(call)(*arrays), call(*arrays), strict=True):
+        np.testing.assert_allclose(host(one), host(other), rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

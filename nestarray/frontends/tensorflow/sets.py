@@ -17,7 +17,6 @@ from nestarray.frontends.tensorflow.sparse.tensors import (
     chosen,
     flat_indices,
     full_indices,
-    shape_array,
 )
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
 from nestarray.typing import Array
@@ -96,9 +95,7 @@ def combined(a: Any, b: Any, operation: str) -> SparseTensor:
     place = na.subtract(na.arange(na.shape(rows)[0], like=rows), na.take(starts, rows, axis=0))
     places = na.concat([full_indices(rows, lead), na.expand_dims(place, 1)], axis=1)
     longest = int(na.max(sizes)) if math.prod(lead) else 0
-    return SparseTensor(
-        na.astype(places, dtypes.int64), values, shape_array((*lead, longest), values)
-    )
+    return SparseTensor(na.astype(places, dtypes.int64), values, (*lead, longest))
 
 
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:

@@ -12,7 +12,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.frontends.tensorflow.sparse.tensors import SparseTensor, shape_array
+from nestarray.frontends.tensorflow.sparse.tensors import SparseTensor
 from nestarray.typing import Array
 
 
@@ -49,7 +49,7 @@ def to_sparse(decoded: Array) -> SparseTensor:
     places = na.argwhere(na.greater_equal(decoded, 0))
     values = na.astype(na.gather_nd(decoded, places), dtypes.int64)
     longest = int(na.max(places[:, 1])) + 1 if na.shape(places)[0] else 0
-    shape = shape_array((na.shape(decoded)[0], longest), decoded)
+    shape = (na.shape(decoded)[0], longest)
     return SparseTensor(na.astype(places, dtypes.int64), values, shape)
 
 

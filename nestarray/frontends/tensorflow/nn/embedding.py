@@ -10,7 +10,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
-from nestarray.frontends.tensorflow.conversion import tensor
+from nestarray.frontends.tensorflow.conversion import integers, tensor
 from nestarray.frontends.tensorflow.math.segments import unsorted_segment_sum
 from nestarray.typing import Array
 
@@ -107,7 +107,7 @@ def safe_embedding_lookup_sparse(
     is_valid = na.greater_equal(sparse_ids.values, 0)
     if sparse_weights is not None and combiner != "sum":
         is_valid = na.logical_and(is_valid, na.greater(sparse_weights.values, 0))
-    count = int(na.getitem(tensor(sparse_ids.dense_shape), 0))
+    count = integers(sparse_ids.dense_shape)[0]
     zeros = na.zeros_like(sparse_ids.values)
     ids = _Values(na.where(is_valid, sparse_ids.values, zeros))
     table = embedding_weights

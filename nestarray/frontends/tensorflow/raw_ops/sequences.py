@@ -13,7 +13,7 @@ from nestarray.frontends.tensorflow import nn
 from nestarray.frontends.tensorflow.edit_distance import edit_distance
 from nestarray.frontends.tensorflow.nn.ctc_decoding import to_sparse, without_repetitions
 from nestarray.frontends.tensorflow.nn.sequences import most_probable
-from nestarray.frontends.tensorflow.sparse.tensors import SparseTensor, padded_rows
+from nestarray.frontends.tensorflow.sparse.tensors import SparseTensor, padded_rows, parts
 from nestarray.typing import Array
 
 __all__ = [
@@ -97,7 +97,7 @@ def CTCGreedyDecoder(
 ) -> tuple[Array, Array, Array, Array]:
     """The classes of the largest logits as a sparse tensor, and minus the sum of these logits."""
     found, scores = nn.ctc_greedy_decoder(inputs, sequence_length, merge_repeated, blank_index)
-    return (*found[0], scores)
+    return (*parts(found[0]), scores)
 
 
 def CTCBeamSearchDecoder(
@@ -114,12 +114,8 @@ def CTCBeamSearchDecoder(
     found, scores = most_probable(inputs, sequence_length, beam_width, top_paths)
     paths = na.unstack(found)
     paths = [to_sparse(without_repetitions(x) if merge_repeated else x) for x in paths]
-    return (
-        [x.indices for x in paths],
-        [x.values for x in paths],
-        [x.dense_shape for x in paths],
-        scores,
-    )
+    indices, values, shapes = zip(*[parts(x) for x in paths], strict=True)
+    return [*indices], [*values], [*shapes], scores
 
 
 def EditDistance(
@@ -140,5 +136,5 @@ def EditDistance(
 
 def IsotonicRegression(input: Array, output_dtype: DType = dtypes.float32) -> tuple[Array, Array]:
     """The nearest sequence that does not rise, and the numbers of its constant parts."""
-    found, parts = nn.isotonic_regression(input)
-    return na.astype(found, output_dtype), parts
+    found, numbers = nn.isotonic_regression(input)
+    return na.astype(found, output_dtype), numbers

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from nestarray.frontends.tensorflow import sets
 from nestarray.frontends.tensorflow.sparse import SparseTensor
+from nestarray.frontends.tensorflow.sparse.tensors import parts
 from nestarray.typing import Array
 
 __all__ = [
@@ -24,9 +25,9 @@ def SetSize(
 
 def DenseToDenseSetOperation(
     set1: Array, set2: Array, set_operation: str, validate_indices: bool = True
-) -> SparseTensor:
+) -> tuple[Array, Array, Array]:
     """The sets of each row, combined."""
-    return sets.combined(set1, set2, set_operation)
+    return parts(sets.combined(set1, set2, set_operation))
 
 
 def DenseToSparseSetOperation(
@@ -36,10 +37,10 @@ def DenseToSparseSetOperation(
     set2_shape: Array,
     set_operation: str,
     validate_indices: bool = True,
-) -> SparseTensor:
+) -> tuple[Array, Array, Array]:
     """The sets of each row of a dense and a sparse tensor, combined."""
     second = SparseTensor(set2_indices, set2_values, set2_shape)
-    return sets.combined(set1, second, set_operation)
+    return parts(sets.combined(set1, second, set_operation))
 
 
 def SparseToSparseSetOperation(
@@ -51,8 +52,8 @@ def SparseToSparseSetOperation(
     set2_shape: Array,
     set_operation: str,
     validate_indices: bool = True,
-) -> SparseTensor:
+) -> tuple[Array, Array, Array]:
     """The sets of each row of sparse tensors, combined."""
     first = SparseTensor(set1_indices, set1_values, set1_shape)
     second = SparseTensor(set2_indices, set2_values, set2_shape)
-    return sets.combined(first, second, set_operation)
+    return parts(sets.combined(first, second, set_operation))

@@ -15,7 +15,7 @@ from nestarray.frontends.tensorflow.raw_ops.ordering import DenseBincount
 from nestarray.frontends.tensorflow.sparse import SparseTensor
 from nestarray.frontends.tensorflow.sparse.layout import filled_rows
 from nestarray.frontends.tensorflow.sparse.segments import counted
-from nestarray.frontends.tensorflow.sparse.tensors import dense_elements, flat_indices
+from nestarray.frontends.tensorflow.sparse.tensors import dense_elements, flat_indices, parts
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
@@ -35,10 +35,6 @@ __all__ = [
 
 #: Indices, values and shape.
 Parts = tuple[Array, Array, Array]
-
-
-def _parts(x: SparseTensor) -> Parts:
-    return x.indices, x.values, x.dense_shape
 
 
 def SparseToDense(
@@ -101,7 +97,7 @@ def SparseAdd(
 ) -> Parts:
     """The sum; sums of an absolute value below `thresh` are left out."""
     a = SparseTensor(a_indices, a_values, a_shape)
-    return _parts(sparse.add(a, SparseTensor(b_indices, b_values, b_shape), thresh))
+    return parts(sparse.add(a, SparseTensor(b_indices, b_values, b_shape), thresh))
 
 
 def SparseAddGrad(
@@ -131,7 +127,7 @@ def SparseSparseMaximum(
 ) -> tuple[Array, Array]:
     """The larger elements, at the places of either."""
     a, b = SparseTensor(a_indices, a_values, a_shape), SparseTensor(b_indices, b_values, b_shape)
-    return _parts(sparse.maximum(a, b))[:2]
+    return parts(sparse.maximum(a, b))[:2]
 
 
 def SparseSparseMinimum(
@@ -144,7 +140,7 @@ def SparseSparseMinimum(
 ) -> tuple[Array, Array]:
     """The smaller elements, at the places of either."""
     a, b = SparseTensor(a_indices, a_values, a_shape), SparseTensor(b_indices, b_values, b_shape)
-    return _parts(sparse.minimum(a, b))[:2]
+    return parts(sparse.minimum(a, b))[:2]
 
 
 def SparseDenseCwiseAdd(
@@ -209,7 +205,7 @@ def SparseReduceSumSparse(
 ) -> Parts:
     """`SparseReduceSum` with a sparse result."""
     x = SparseTensor(input_indices, input_values, input_shape)
-    return _parts(sparse.reduce_sum(x, integers(reduction_axes), keep_dims, True))
+    return parts(sparse.reduce_sum(x, integers(reduction_axes), keep_dims, True))
 
 
 def SparseReduceMaxSparse(
@@ -221,7 +217,7 @@ def SparseReduceMaxSparse(
 ) -> Parts:
     """`SparseReduceMax` with a sparse result."""
     x = SparseTensor(input_indices, input_values, input_shape)
-    return _parts(sparse.reduce_max(x, integers(reduction_axes), keep_dims, True))
+    return parts(sparse.reduce_max(x, integers(reduction_axes), keep_dims, True))
 
 
 # -- order and shape -------------------------------------------------------------------------------
@@ -231,7 +227,7 @@ def SparseReorder(
     input_indices: Array, input_values: Array, input_shape: Array
 ) -> tuple[Array, Array]:
     """The indices and values in row-major order."""
-    return _parts(sparse.reorder(SparseTensor(input_indices, input_values, input_shape)))[:2]
+    return parts(sparse.reorder(SparseTensor(input_indices, input_values, input_shape)))[:2]
 
 
 def SparseReshape(
@@ -240,15 +236,15 @@ def SparseReshape(
     """The indices in another shape, and the shape."""
     values = na.getitem(input_indices, (..., 0))
     found = sparse.reshape(SparseTensor(input_indices, values, input_shape), new_shape)
-    return found.indices, found.dense_shape
+    return found.indices, parts(found)[2]
 
 
 def SparseConcat(
     indices: Sequence[Array], values: Sequence[Array], shapes: Sequence[Array], concat_dim: int
 ) -> Parts:
     """Tensors after one another along an axis, without a derivative."""
-    parts = [SparseTensor(*x) for x in zip(indices, values, shapes, strict=True)]
-    return _parts(sparse.concat(concat_dim, parts))
+    inputs = [SparseTensor(*x) for x in zip(indices, values, shapes, strict=True)]
+    return parts(sparse.concat(concat_dim, inputs))
 
 
 def SparseSplit(
@@ -256,16 +252,13 @@ def SparseSplit(
 ) -> tuple[tuple[Array, ...], tuple[Array, ...], tuple[Array, ...]]:
     """The indices, the values and the shapes of parts along an axis."""
     found = sparse.split(SparseTensor(indices, values, shape), num_split, split_dim)
-    return (
-        tuple([x.indices for x in found]),
-        tuple([x.values for x in found]),
-        tuple([x.dense_shape for x in found]),
-    )
+    first, second, third = zip(*[parts(x) for x in found], strict=True)
+    return first, second, third
 
 
 def SparseSlice(indices: Array, values: Array, shape: Array, start: Ints, size: Ints) -> Parts:
     """The block of a size from a place on."""
-    return _parts(sparse.slice(SparseTensor(indices, values, shape), start, size))
+    return parts(sparse.slice(SparseTensor(indices, values, shape), start, size))
 
 
 def SparseSliceGrad(
@@ -334,7 +327,7 @@ def SparseCountSparseOutput(
         weights if na.shape(weights)[0] else na.ones_like(values, dtype=dtypes.dtype_of(weights)),
         shape[0] if is_by_row else None, minlength, maxlength, binary_output,
     )  # fmt: skip
-    return _parts(found)
+    return parts(found)
 
 
 def SparseSegmentSum(

@@ -19,7 +19,6 @@ from nestarray.frontends.tensorflow.sparse.tensors import (
     chosen,
     flat_indices,
     full_indices,
-    shape_array,
 )
 from nestarray.typing import Array, DTypeLike
 
@@ -95,9 +94,7 @@ def _reduced(
         found = na.unique_all(ids)
         places = na.reshape(found.inverse_indices, (-1,))
         values = op(x.values, places, num_segments=na.shape(found.values)[0])
-        return SparseTensor(
-            full_indices(found.values, result), values, shape_array(result, x.values)
-        )
+        return SparseTensor(full_indices(found.values, result), values, result)
     count = math.prod(sizes)
     ones = na.ones_like(ids, dtype=dtypes.int32)
     is_empty = na.equal(na.segment_sum(ones, ids, num_segments=count), 0)

@@ -54,13 +54,14 @@ def reset_shape(sp_input: SparseTensor, new_shape: Any = None) -> SparseTensor:
     """
     indices, values = sp_input.indices, sp_input.values
     if new_shape is None:
-        return SparseTensor(indices, values, na.add(na.max(indices, axis=0), 1))
+        ends = integers(na.add(na.max(indices, axis=0), 1))
+        return SparseTensor(indices, values, ends)
     old, new = sp_input.shape, integers(new_shape)
     if len(old) != len(new) or any(n > m for n, m in zip(old, new, strict=True)):
         raise ShapeError(
             f"reset_shape: new_shape: got {tuple(new)}, expected a shape that contains {old}"
         )
-    return SparseTensor(indices, values, shape_array(new, values))
+    return SparseTensor(indices, values, tuple(new))
 
 
 def reshape(sp_input: SparseTensor, shape: Any, name: str | None = None) -> SparseTensor:
@@ -71,7 +72,7 @@ def reshape(sp_input: SparseTensor, shape: Any, name: str | None = None) -> Spar
     if math.prod(new) != math.prod(old):
         raise ShapeError(f"reshape: shape: got {tuple(new)}, expected the size of {old}")
     indices = full_indices(flat_indices(sp_input.indices, old), tuple(new))
-    return SparseTensor(indices, sp_input.values, shape_array(new, sp_input.values))
+    return SparseTensor(indices, sp_input.values, tuple(new))
 
 
 def transpose(sp_input: SparseTensor, perm: Any = None, name: str | None = None) -> SparseTensor:
@@ -79,7 +80,7 @@ def transpose(sp_input: SparseTensor, perm: Any = None, name: str | None = None)
     shape = sp_input.shape
     order = integers(perm) if perm is not None else tuple(range(len(shape)))[::-1]
     indices = na.stack([na.getitem(sp_input.indices, (..., i)) for i in order], axis=1)
-    sizes = shape_array([shape[i] for i in order], sp_input.values)
+    sizes = tuple([shape[i] for i in order])
     return reorder(SparseTensor(indices, sp_input.values, sizes))
 
 
@@ -90,8 +91,7 @@ def expand_dims(sp_input: SparseTensor, axis: Any = None, name: str | None = Non
     columns = list(na.unstack(sp_input.indices, axis=1))
     columns.insert(place, na.zeros_like(columns[0]))
     shape.insert(place, 1)
-    sizes = shape_array(shape, sp_input.values)
-    return SparseTensor(na.stack(columns, axis=1), sp_input.values, sizes)
+    return SparseTensor(na.stack(columns, axis=1), sp_input.values, tuple(shape))
 
 
 def concat(
@@ -120,7 +120,7 @@ def concat(
     sizes = [max(column) for column in zip(*shapes, strict=True)]
     sizes[along] = at
     values = na.concat([na.stop_gradient(x.values) for x in sp_inputs])
-    return reorder(SparseTensor(na.concat(indices), values, shape_array(sizes, values)))
+    return reorder(SparseTensor(na.concat(indices), values, tuple(sizes)))
 
 
 def slice(sp_input: SparseTensor, start: Any, size: Any, name: str | None = None) -> SparseTensor:
@@ -133,7 +133,8 @@ def slice(sp_input: SparseTensor, start: Any, size: Any, name: str | None = None
     offset = na.subtract(sp_input.indices, shape_array(low, sp_input.values))
     ends = shape_array(sizes, sp_input.values)
     is_inside = na.logical_and(na.greater_equal(offset, 0), na.less(offset, ends))
-    return _taken(SparseTensor(offset, sp_input.values, ends), chosen(na.all(is_inside, axis=1)))
+    kept = chosen(na.all(is_inside, axis=1))
+    return _taken(SparseTensor(offset, sp_input.values, tuple(sizes)), kept)
 
 
 def split(

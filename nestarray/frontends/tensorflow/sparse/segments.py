@@ -18,7 +18,6 @@ from nestarray.frontends.tensorflow.sparse.tensors import (
     SparseTensor,
     chosen,
     full_indices,
-    shape_array,
 )
 from nestarray.typing import Array
 
@@ -157,4 +156,4 @@ def counted(
         numbers = na.segment_sum(weights, places, num_segments=na.shape(found.values)[0])
     shape = (size,) if count is None else (count, size)
     numbers = na.ones_like(numbers) if binary_output else numbers
-    return SparseTensor(full_indices(found.values, shape), numbers, shape_array(shape, values))
+    return SparseTensor(full_indices(found.values, shape), numbers, shape)

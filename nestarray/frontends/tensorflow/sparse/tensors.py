@@ -27,12 +27,14 @@ class _Parts(NamedTuple):
 
 
 class SparseTensor(_Parts):
-    """A tensor by its elements that are not zero; immutable, and a nest of three arrays.
+    """A tensor by its elements that are not zero; immutable, and a nest.
+
+    Compiled functions take the arrays and make the tensor inside, since its shape has to be known.
 
     Args:
         indices: `(n, rank)`, int64: the place of each element.
         values: `(n,)`.
-        dense_shape: `(rank,)`, int64.
+        dense_shape: the size of each axis, a sequence or an array of integers; results have a tuple.
 
     Example:
         >>> import numpy as np
@@ -48,13 +50,13 @@ class SparseTensor(_Parts):
     __slots__ = ()
 
     def __new__(cls, indices: Any, values: Any, dense_shape: Any) -> SparseTensor:
-        """Sequences as arrays of the backend of the values."""
+        """Sequences of indices and values as arrays."""
         if isinstance(values, (list, tuple)):
             values = _tensor(values)
-        indices, dense_shape = [
-            na.asarray(x, dtype=dtypes.int64, like=values) if isinstance(x, (list, tuple)) else x
-            for x in (indices, dense_shape)
-        ]
+        if isinstance(indices, (list, tuple)):
+            indices = na.asarray(indices, dtype=dtypes.int64, like=values)
+        if isinstance(dense_shape, list):
+            dense_shape = tuple(dense_shape)
         return super().__new__(cls, indices, values, dense_shape)
 
     @property
@@ -109,8 +111,13 @@ def full_indices(flat: Array, shape: tuple[int, ...]) -> Array:
 
 
 def shape_array(sizes: Any, like: Array) -> Array:
-    """Sizes as an array, as `dense_shape` is."""
+    """Sizes as an array, int64."""
     return na.asarray(list(sizes), dtype=dtypes.int64, like=like)
+
+
+def parts(x: SparseTensor) -> tuple[Array, Array, Array]:
+    """The indices, the values and the shape as arrays."""
+    return x.indices, x.values, shape_array(x.shape, x.values)
 
 
 def chosen(is_chosen: Array) -> Array:
@@ -138,7 +145,7 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The elements that are not zero, in row-major order."""
     x = _tensor(tensor)
     indices = na.astype(na.argwhere(na.not_equal(x, na.zeros_like(x))), dtypes.int64)
-    return SparseTensor(indices, na.gather_nd(x, indices), shape_array(na.shape(x), x))
+    return SparseTensor(indices, na.gather_nd(x, indices), tuple(na.shape(x)))
 
 
 def to_dense(
