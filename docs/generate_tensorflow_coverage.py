@@ -45,6 +45,7 @@ def reasons() -> dict[str, dict[str, str]]:
         test_tensorflow_linalg,
         test_tensorflow_nn,
         test_tensorflow_random,
+        test_tensorflow_raw_ops,
         test_tensorflow_sparse,
         test_tensorflow_top_level,
     )
@@ -56,7 +57,8 @@ def reasons() -> dict[str, dict[str, str]]:
             name: reason
             for name in public_names("tensorflow", "raw_ops")
             if (reason := excluded_because(name))
-        },
+        }
+        | test_tensorflow_raw_ops.MISSING,
         **test_tensorflow_top_level.MISSING,
         **test_tensorflow_nn.MISSING,
         "linalg": dict.fromkeys(test_tensorflow_linalg.MISSING, "a class of matrices"),
