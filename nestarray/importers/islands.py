@@ -100,7 +100,7 @@ def island(
             arrays in place of tensors.
         takes: the dtypes of the arrays among them, where the framework has narrower ones
             (64-bit integers on JAX without x64); by default they are not cast.
-        framework: the framework of the operation, ``"torch"``, ``"jax"``, or ``"numpy"`` for a
+        framework: the framework of the operation, ``"torch"``, ``"jax"``, ``"tensorflow"``, or ``"numpy"`` for a
             function of SciPy, by its name.
 
     Returns:

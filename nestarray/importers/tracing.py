@@ -68,7 +68,8 @@ def trace_graph(
             inputs or the function's signature. By default sizes are fixed to the example.
         islands: run unsupported operations, such as ``torch.library.custom_op`` and Pallas
             kernels, in the framework of the source on any backend (`nestarray.graph.island`), with
-            their gradients. `nestarray.check` lists them. ``jax.pure_callback`` always is one.
+            their gradients. `nestarray.check` lists them. ``jax.pure_callback`` and ``tf.py_function``
+            always are.
         guards: recorded code (of `na` and NumPy) may read values, as in ``if x > 0`` and ``float(x)``.
             The graph holds what the code did for the example, and ``graph.report()`` lists these
             assumptions. ``"raise"``: a call whose arguments give other values raises an

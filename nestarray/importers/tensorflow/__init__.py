@@ -3,7 +3,8 @@
 - `selection`: accepted sources; `models`: a source as a concrete function with named variables.
 - `importer`: the translation of its operations; `known_values`: shape arithmetic; `sizes`: open
   sizes; `loops`: While as scan; `tensor_lists`: TensorLists as stacked arrays;
-  `custom_gradients`: the rules of ``tf.custom_gradient``; `places`: lines and layers.
+  `custom_gradients`: the rules of ``tf.custom_gradient``; `islands`: functions of Python, and
+  operations without a counterpart; `places`: lines and layers.
 - `source`: the concrete function as the reference of proofs.
 """
 

@@ -21,6 +21,7 @@ from nestarray.graph.builder import NOWHERE, GraphBuilder, Place, plain
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.coverage import Operation
+from nestarray.importers.islands import island
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.tensorflow import (
     custom_gradients,
@@ -30,6 +31,7 @@ from nestarray.importers.tensorflow import (
     sizes,
 )
 from nestarray.importers.tensorflow.control_flow import ControlFlow
+from nestarray.importers.tensorflow.islands import may_be_island, name_of
 from nestarray.importers.tensorflow.models import KEYWORDS, Program, modes, program_of
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.selection import kind_of, uses_tensorflow
@@ -106,7 +108,8 @@ class Translation:
         for op, place in self._all_operations(graph, graph.outputs, NOWHERE):
             if op.type in operations.IDENTITIES or op.type in _BUILT_IN:
                 continue
-            groups.setdefault((op.type, *_replacement(op)), []).append(place)
+            replacement = _replacement(op, islands=self.request.islands)
+            groups.setdefault((op.type, *replacement), []).append(place)
         return [
             Operation(name, status, becomes, tuple(places), reason)
             for (name, status, becomes, reason), places in groups.items()
@@ -286,8 +289,10 @@ class Translation:
         """A call of the function of an operation."""
         place = self.place(op)
         rule = _rule(op)
-        assert rule is not None
-        call = rule.call(self._arguments(op, rule, inputs))
+        if rule is None:
+            call = self._island(op, inputs)
+        else:
+            call = rule.call(self._arguments(op, rule, inputs))
         is_single = not operations.has_many_results(op)
         equation = Equation(op, [self.given(x, at) for x, at in zip(inputs, op.inputs)], place)
         avals = self._avals(op, inputs)
@@ -315,6 +320,13 @@ class Translation:
             else:
                 results.append(None)
         return results
+
+    def _island(self, op: Any, inputs: list[Any]) -> rules.Call:
+        """A call in TensorFlow, on the host."""
+        takes = tuple([_dtype(x.dtype) for x in op.inputs])
+        args = (name_of(op), *map(self.node, inputs))
+        settings = {"framework": "tensorflow", "takes": takes}
+        return rules.Call(island, "na.graph.island", args, settings)
 
     def _key_counter(self, op: Any, inputs: list[Any]) -> list[Any]:
         """The key and the counter of a seed, which its draws read from the seed."""
@@ -530,19 +542,24 @@ _BUILT_IN = frozenset(
 )  # fmt: skip
 
 
-def _replacement(op: Any) -> tuple[str, str, str]:
+def _replacement(op: Any, *, islands: bool) -> tuple[str, str, str]:
     """(status, function, why it is missing) of an operation."""
     if op.type in operations.DROPPED:
         return "dropped", "", ""
     rule = _rule(op)
     if rule is not None:
         return "function", rule.name, ""
+    if may_be_island(op, islands=islands):
+        return "island", "na.graph.island", ""
     names = {x.dtype.name for x in (*op.inputs, *op.outputs)}
     if "string" in names:
         return "missing", "", "it computes with strings, which a graph does not have"
     if "resource" in names:
         return "missing", "", "it uses a resource that is no variable"
-    return "missing", "", "there is no function of that name"
+    remedy = (
+        "" if op.op_def.is_stateful else "; islands=True would run it in TensorFlow on the host"
+    )
+    return "missing", "", f"there is no function of that name{remedy}"
 
 
 def _rule(op: Any) -> rules.Rule | None:
