@@ -31,9 +31,13 @@ _python = sys.modules[__name__]
 
 
 def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
-    """The function `name` for arrays of a backend; the Python version for recorded values."""
-    if any(hasattr(x, "__traced_backend__") for x in values):
-        return getattr(_python, name)
+    """The function `name` for arrays of a backend.
+
+    The type of recorded values may have functions of its own; otherwise Python runs.
+    """
+    for x in values:
+        if hasattr(x, "__traced_backend__"):
+            return getattr(getattr(type(x), "__control_flow__", None) or _python, name)
     if backend not in _chapters:
         _chapters[backend] = backends.chapter(backend, "control_flow")
     return getattr(_chapters[backend], name, None) or getattr(_python, name)

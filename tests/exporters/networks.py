@@ -134,6 +134,78 @@ NETWORKS: dict[str, Callable[[], tuple[nn.Module, dict[str, Any]]]] = {
 }
 
 
+class Recurrent(nn.Module):
+    """A recurrent network between an embedding and a linear layer."""
+
+    def __init__(self, kind: type[nn.RNNBase], **settings: Any) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(11, 6)
+        self.rnn = kind(6, 4, batch_first=True, **settings)
+        self.fc = nn.Linear(8 if self.rnn.bidirectional else 4, 11)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Logits of the next token."""
+        return self.fc(self.rnn(self.embedding(x))[0])
+
+
+class Branch(nn.Module):
+    """One of two layers, as the input decides."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.Linear(4, 4), nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Twice, so that both branches are taken."""
+        for side in (x, -x):
+            x = x + torch.cond(side.sum() > 0, lambda y: self.first(y).relu(), self.second, (x,))
+        return x
+
+
+class Seq2Seq(na.nn.Module):
+    """An encoder that reads a sequence, and a decoder whose outputs are its next inputs."""
+
+    def __init__(self) -> None:
+        self.encode, self.decode = na.nn.Linear(7, 4), na.nn.Linear(7, 4)
+        self.out = na.nn.Linear(4, 3)
+
+    def forward(self, x: Any) -> Any:
+        """(length, batch, 3) → (4, batch, 3)."""
+
+        def read(h: Any, row: Any) -> Any:
+            return na.tanh(self.encode(na.concat((row, h), axis=-1))), None
+
+        def write(carry: Any, _: None) -> Any:
+            h, y = carry
+            h = na.tanh(self.decode(na.concat((y, h), axis=-1)))
+            return (h, self.out(h)), self.out(h)
+
+        h, _ = na.scan(read, na.zeros((x.shape[1], 4), dtype=na.float32, like=x), x)
+        (h, y), ys = na.scan(write, (h, x[-1]), length=4)
+        grown = na.while_loop(
+            lambda y: na.sum(y * y) < 50.0, lambda y: 1.5 * y + 0.1, y, max_steps=9
+        )
+        return ys + na.fori_loop(1, 3, lambda i, y: y + na.astype(i, na.float32) * h[:, :3], grown)
+
+
+def _seq2seq() -> tuple[na.nn.Module, dict[str, Any]]:
+    return Seq2Seq().init(na.random.key(0, backend="torch")), {"x": _images(5, 2, 3)}
+
+
+def _tokens(build: Callable[[], nn.Module]) -> tuple[nn.Module, dict[str, Any]]:
+    torch.manual_seed(0)
+    return build().eval(), {"x": torch.arange(10).reshape(2, 5)}
+
+
+#: Networks with loops and branches: name → (module, inputs by name).
+LOOPS: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
+    "lstm": functools.partial(_tokens, functools.partial(Recurrent, nn.LSTM, num_layers=2)),
+    "gru": functools.partial(_tokens, functools.partial(Recurrent, nn.GRU, bidirectional=True)),
+    "branch": functools.partial(_own, Branch, 2, 4),
+    "seq2seq": _seq2seq,
+}
+
+
 @functools.cache
 def graph_of(name: str, backend: str) -> tuple[na.graph.Graph, dict[str, Any]]:
     """The lowered graph of a network on a backend, and its inputs."""

@@ -19,7 +19,7 @@ import nestarray as na
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import Source, source_of
-from tests.exporters.networks import NETWORKS
+from tests.exporters.networks import LOOPS, NETWORKS
 
 _SOME = ("mlp", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
@@ -135,7 +135,7 @@ _TARGETS = {
 
 @functools.cache
 def _graph(name: str) -> tuple[torch.nn.Module, na.graph.Graph]:
-    net, inputs = NETWORKS[name]()
+    net, inputs = (NETWORKS | LOOPS)[name]()
     return net, na.trace_graph(net, **inputs)
 
 
@@ -149,8 +149,18 @@ def _loss(output: Any) -> Any:
     return sum((x * x).sum() for x in na.tree.leaves(output))
 
 
-@pytest.mark.parametrize("style", _PROGRAMS)
-@pytest.mark.parametrize("names", [_SOME, pytest.param(_OTHERS, marks=pytest.mark.full)], ids=str)
+_ROWS = [
+    pytest.param(names, style, marks=[pytest.mark.full] if is_full else [], id=f"{kind}-{style}")
+    for style in _PROGRAMS
+    for kind, names, is_full in (
+        ("some", _SOME, False),
+        ("others", _OTHERS, True),
+        ("loops", tuple(LOOPS), True),
+    )
+]
+
+
+@pytest.mark.parametrize(("names", "style"), _ROWS)
 def test_the_source_runs_and_trains_without_nestarray(
     names: tuple[str, ...], style: str, tmp_path: Path
 ) -> None:
@@ -260,12 +270,49 @@ def test_errors_name_the_argument(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_a_program_with_a_loop_is_refused(tmp_path: Path) -> None:
-    def function(x: Any) -> Any:
-        return na.fori_loop(0, 3, lambda i, y: y * 2.0, x)
+def test_loops_read_as_in_their_framework() -> None:
+    torch_text, jax_text = (_source("seq2seq", style).text for style in ("torch", "functional"))
+    assert "for x_t in x:" in torch_text
+    assert "for _ in range(9):" in torch_text  # the bound of the while loop
+    assert "torch.stack(" in torch_text
+    assert "def step(" in jax_text
+    assert "lax.scan(step, " in jax_text
+    assert "lax.fori_loop(1, 3, " in jax_text
+    assert "nn.LSTM(6, 4, num_layers=2, batch_first=True)" in _source("lstm", "torch").text
+    assert "nn.GRU(6, 4, batch_first=True, bidirectional=True)" in _source("gru", "torch").text
+    assert "    if " in _source("branch", "torch").text
+    assert "lax.cond(" in _source("branch", "functional").text
 
-    graph = na.trace_graph(function, torch.ones(2))
-    with pytest.raises(ConversionError, match="has a loop or a branch"):
+
+def test_a_branch_takes_both_ways(tmp_path: Path) -> None:
+    graph = _graph("branch")[1]
+    graph.eject(tmp_path / "net", "torch")
+    namespace: dict[str, Any] = {"__file__": str(tmp_path / "net" / "model.py")}
+    exec((tmp_path / "net" / "model.py").read_text(), namespace)
+    for sign in (1, -1):
+        x = sign * torch.ones(2, 4)
+        torch.testing.assert_close(namespace["load"]()(x), graph(x=x))
+
+
+@pytest.mark.parametrize(
+    "target", ["torch", *(pytest.param(x, marks=pytest.mark.full) for x in ("jax", "tensorflow"))]
+)
+def test_open_sizes_stay_open_in_loops(target: str, tmp_path: Path) -> None:
+    net, inputs = LOOPS["gru"]()
+    graph = na.trace_graph(net, **inputs, dynamic={"x": {0: "batch"}})
+    assert graph.eject(tmp_path / "net", target).error < 1e-5
+
+
+def test_a_derivative_of_its_own_is_refused(tmp_path: Path) -> None:
+    import jax
+
+    @jax.custom_vjp
+    def function(x: Any) -> Any:
+        return jax.numpy.sin(x)
+
+    function.defvjp(lambda x: (jax.numpy.sin(x), x), lambda x, dy: (dy * x,))
+    graph = na.trace_graph(lambda x: function(x), jax.numpy.ones(2))
+    with pytest.raises(ConversionError, match="has a derivative of its own"):
         graph.eject(tmp_path / "net", "torch")
 
 
@@ -317,7 +364,7 @@ def test_names_of_a_torch_source_stay() -> None:
     torch.testing.assert_close(ejected(x), net(x))
 
 
-@pytest.mark.parametrize("name", ["mlp", "gpt2"])
+@pytest.mark.parametrize("name", ["mlp", "gpt2", *LOOPS])
 def test_numpy_agrees_with_the_graph(name: str, tmp_path: Path) -> None:
     graph = _graph(name)[1]
     assert graph.eject(tmp_path / "net", "numpy").error < 1e-5

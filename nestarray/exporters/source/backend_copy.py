@@ -182,9 +182,9 @@ def _selected(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[.
     return function if select is None else select(tuple(map(type, args)))
 
 
-def _observe(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def observe(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The handler of `Observed` in `nestarray.dispatch`."""
     return _selected(_found(current().backend, op), args)(*args, **kwargs)
 
 
-INTERPRETERS.append((Observed, _observe))
+INTERPRETERS.append((Observed, observe))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any, Protocol, TypeGuard
 
 from nestarray.dtypes import DType
 from nestarray.exporters.source.expressions import Expression, Names, Setting, value_expression
-from nestarray.exporters.source.modules import KINDS, Path, Step, Use, arguments, results, values_in
-from nestarray.exporters.source.records import Call, Value
+from nestarray.exporters.source.modules import KINDS, Path, Step, Use, arguments, numbered, results
+from nestarray.exporters.source.records import Call, Function, Value, functions_in, values_in
 
 #: The longest expression that is written inside of another one.
 _LENGTH = 64
@@ -135,13 +135,15 @@ class Body:
         variable: Callable[[Value], str | None],
         setting: Callable[[str], str],
         loop: Callable[[Path, int], str],
-        reserved: Container[str] = (),
+        reserved: Collection[str] = (),
         hint: Callable[[Call], Path] = lambda call: (),
     ) -> None:
         self.language, self.use, self.variable = language, use, variable
         self.setting, self.loop, self.reserved, self.hint = setting, loop, reserved, hint
         self.names: dict[Value, str] = {}
         self.texts: dict[Value, Expression] = {}
+        self.functions: dict[Function, str] = {}
+        self.around: dict[Value, str] = {}
         self.free: set[str] = set()
 
     def lines(self, items: Sequence[Item], inputs: dict[Value, str], output: Any) -> list[str]:
@@ -152,7 +154,11 @@ class Body:
             inputs: value → its name.
             output: nest of the results.
         """
-        self.items, self.names, self.output = list(items), dict(inputs), output
+        return [*self.statements(items, inputs, output), f"return {self._text(output)}"]
+
+    def statements(self, items: Sequence[Item], inputs: dict[Value, str], output: Any) -> list[str]:
+        """The statements without the last one; the arguments of `lines`."""
+        self.items, self.names, self.output = list(items), self.around | inputs, output
         self.position: dict[Value, list[int]] = {}
         for i, item in enumerate(self.items):
             for value in _arguments(item):
@@ -165,7 +171,6 @@ class Body:
         lines: list[str] = []
         for i, item in enumerate(self.items):
             lines += self._statement(i, item)
-        lines.append(f"return {self._text(output)}")
         return lines
 
     # -- which values have no name ----------------------------------------------------------
@@ -204,7 +209,7 @@ class Body:
         if value not in made or self.position[value] != [i]:
             return False
         source = self.items[made[value]]
-        if isinstance(source, Loop) or len(_results(source)) != 1:
+        if isinstance(source, Loop) or len(_results(source)) != 1 or _functions(source):
             return False
         if not all(self._is_read_early(v, i) for v in arguments(source) if v in self.written):
             return False
@@ -224,13 +229,15 @@ class Body:
 
     def _size(self, item: Item) -> int:
         """The length of the text of an item with short names."""
-        if isinstance(item, Loop):
+        if isinstance(item, Loop) or _functions(item):
             return 2 * _LENGTH
         if isinstance(item, Use):
             return len(self.use(item.name, [])) + 3 * len(item.inputs)
         return len(self.language.expression(item, self._short).text)
 
     def _short(self, leaf: Any) -> Expression:
+        if isinstance(leaf, Function):
+            return Expression(leaf.name)
         if isinstance(leaf, Setting):
             return Expression(self.setting(leaf.name))
         return Expression(self.variable(leaf) or "x")
@@ -246,17 +253,70 @@ class Body:
             return []
         if _is_write(item) and not made and self._is_target(item):
             return []
+        if isinstance(item, Call) and item.target.startswith("flow:"):
+            return Flow(self, i, item).lines()
+        defined = [line for function in _functions(item) for line in self._definition(function, i)]
         text = self._expression(item).text
-        self._release(i)
+        self.release(i)
         if not made:
-            return [text]
+            return [*defined, text]
         names = []
         for value in made:
             is_used = value in self.position
             names.append(self._new_name(text, item, value, len(made)) if is_used else "_")
             self.names[value] = names[-1]
-        target = ", ".join(names)
-        return [f"{target} = {text}"]
+        if isinstance(item, Call) and functions_in(item):
+            nest = item.result if isinstance(item.result, tuple) else (item.result,)
+            names = [self._target(x) for x in nest]
+        return [*defined, f"{', '.join(names)} = {text}"]
+
+    def _target(self, nest: Any) -> str:
+        """The text of a nest of values that are assigned."""
+        if isinstance(nest, tuple):
+            return f"({', '.join(map(self._target, nest))})"
+        return "_" if nest is None else self.names[nest]
+
+    # -- functions -------------------------------------------------------------------------
+
+    def inner(self, i: int) -> Body:
+        """The writer of a function that item `i` takes; it leaves the names around it as they are."""
+        live = [v for v in self.names if self.last_use(v) >= i or v in self.around]
+        around = {value: self.names[value] for value in live}
+        taken = {*around.values(), *self.functions.values()}
+        body = Body(
+            self.language, self.use, self.variable, self.setting, self.loop,
+            {*self.reserved, *taken}, self.hint,
+        )  # fmt: skip
+        body.around, body.texts = around, dict(self.texts)
+        return body
+
+    def _definition(self, function: Function, i: int) -> list[str]:
+        """The function as a definition."""
+        taken = {*self.reserved, *self.names.values(), *self.functions.values()}
+        name = next(n for n in numbered(function.name) if n not in taken)
+        self.functions[function] = name
+        body = self.inner(i)
+        body.reserved = {*body.reserved, name}
+        body.names = dict(body.around)
+        parameters, unpacked = [], []
+        for given, word in zip(function.inputs, _PARAMETERS.get(function.name, ()), strict=False):
+            names = body.fresh_names(_parts(given))
+            is_tuple = isinstance(given, tuple)
+            unpacked += [f"{', '.join(names)} = {word}"] if is_tuple else []
+            parameters.append(word if is_tuple else names[0] if names else "_")
+        inputs = {value: body.names[value] for value in values_in(function.inputs)}
+        lines = body.lines(function.calls, inputs, function.output)
+        return [
+            f"def {name}({', '.join(parameters)}):",
+            *(f"    {line}" for line in [*unpacked, *lines]),
+        ]
+
+    def fresh_names(self, values: Sequence[Value], *bases: str) -> list[str]:
+        """New names for values."""
+        for value in values:
+            kind = _kind(value)
+            self.names[value] = self._fresh(*(bases or _BASES.get(kind, (kind,))))
+        return [self.names[value] for value in values]
 
     def _is_target(self, write: Call) -> bool:
         """Whether a value is assigned to its variable by the call that makes it."""
@@ -287,7 +347,7 @@ class Body:
         path = (*first.name[:-1], "*")
         lines.append(self.loop(first.name[:-1], len(loop.uses)))
         lines.append(f"    {', '.join(targets)} = {self.use(path, names)}")
-        self._release(i)
+        self.release(i)
         for value, name in zip(last.outputs, targets, strict=True):
             self.names[value] = name
             self.free.discard(name)
@@ -301,11 +361,17 @@ class Body:
     def _leaf(self, leaf: Any) -> Expression:
         if isinstance(leaf, Setting):
             return Expression(self.setting(leaf.name))
+        if isinstance(leaf, Function):
+            return Expression(self.functions[leaf])
         if leaf in self.texts:
             return self.texts[leaf]
         if not isinstance(leaf, Value):
             raise TypeError(f"source code cannot hold {leaf!r} of type {type(leaf).__name__}")
         return Expression(self._name(leaf))
+
+    def text_of(self, leaf: Any) -> str:
+        """The text of a value or a number."""
+        return value_expression(leaf, self._leaf, self.language.dtype).text
 
     def _name(self, value: Value) -> str:
         if value in self.texts:
@@ -315,19 +381,23 @@ class Body:
     def _text(self, nest: Any) -> str:
         if isinstance(nest, list) and len(nest) > 1 and all(isinstance(x, Value) for x in nest):
             return ", ".join(self._name(x) for x in nest)
-        return value_expression(nest, self._leaf, self.language.dtype).text
+        if type(nest) is tuple and len(nest) > 1:
+            return ", ".join(map(self.text_of, nest))
+        return self.text_of(nest)
 
     # -- names -----------------------------------------------------------------------------
 
-    def _release(self, i: int) -> None:
+    def last_use(self, value: Value) -> int:
+        """The last item that reads a value when it is evaluated."""
+        return max((self.evaluated[p] for p in self.position.get(value, [])), default=-1)
+
+    def release(self, i: int) -> None:
         """Give the names of values free that nothing after an item reads."""
         for value, name in self.names.items():
-            last = max((self.evaluated[p] for p in self.position.get(value, [])), default=-1)
-            if last <= i and name != "_":
+            if self.last_use(value) <= i and name != "_" and value not in self.around:
                 self.free.add(name)
         for value, name in self.names.items():
-            last = max((self.evaluated[p] for p in self.position.get(value, [])), default=-1)
-            if last > i:
+            if self.last_use(value) > i or value in self.around:
                 self.free.discard(name)
 
     def _new_name(self, text: str, item: Step, value: Value, number: int) -> str:
@@ -384,6 +454,15 @@ def _hint_name(paths: set[Path]) -> str:
     return name if name.isidentifier() else ""
 
 
+#: Function → the names of parameters that are tuples.
+_PARAMETERS = {
+    "go_on": ["carry"],
+    "body": ["carry"],
+    "count": ["i", "carry"],
+    "step": ["carry", "row"],
+}
+#: Kind of value → its names, in order.
+_BASES = {"x": ("h", "c", "x", "y")}
 _GENERIC = ("x", "h", "y", "mask", "ids")
 
 
@@ -414,6 +493,153 @@ def input_names(values: Sequence[Value]) -> dict[Value, str]:
     return names
 
 
+class Flow:
+    """Writes a branch or a loop as a statement of Python.
+
+    Args:
+        body: the writer of the statements around it.
+        i: the number of the call in the body.
+        call: the call, with a target of `control_flow`.
+    """
+
+    def __init__(self, body: Body, i: int, call: Call) -> None:
+        self.body, self.i, self.call = body, i, call
+        has_rows = call.target == "flow:for"
+        self.results = _parts(call.result[0] if has_rows else call.result)
+        self.stacked = _parts(call.result[1]) if has_rows else []
+
+    def lines(self) -> list[str]:
+        """The statement."""
+        kind = self.call.target.removeprefix("flow:")
+        lines = getattr(self, f"_{kind}")(*self.call.args)
+        self.body.release(self.i)
+        for value in (*self.results, *self.stacked):
+            self.body.free.discard(self.body.names[value])
+        return lines
+
+    def _if(self, choice: Any, *functions: Function) -> list[str]:
+        text = self.body.text_of(choice)
+        used = [k for k, value in enumerate(self.results) if value in self.body.position]
+        self.body.names |= dict.fromkeys(self.results, "_")
+        names = self.body.fresh_names([self.results[k] for k in used])
+        is_switch = len(functions) != 2 or choice.dtype != "bool"
+        lines = []
+        for k, function in enumerate(functions):
+            condition = f"{text} == {k}" if is_switch else text
+            head = f"{'elif' if k else 'if'} {condition}:"
+            lines.append("else:" if k == len(functions) - 1 else head)
+            inner, written = self._block(function, {}, names)
+            outputs = _parts(function.output)
+            texts = [inner.text_of(outputs[j]) for j in used]
+            lines += _indented([*written, *_assigned(names, texts)])
+        return lines
+
+    def _while(self, test: Function, step: Function, start: Any, most: int | None) -> list[str]:
+        names, lines = self._carry(start, (test, step))
+        inner, written = self._block(test, dict(zip(_parts(test.inputs[0]), names, strict=True)))
+        condition = inner.text_of(test.output)
+        steps = self._step(step, [(step.inputs[0], names)], names)
+        if most is None and not written:
+            return [*lines, f"while {condition}:", *_indented(steps)]
+        head = "while True:" if most is None else f"for _ in range({most}):"
+        stop = [*written, f"if not ({condition}):", "    break"]
+        return [*lines, head, *_indented([*stop, *steps])]
+
+    def _range(self, first: int, end: int, step: Function, start: Any) -> list[str]:
+        names, lines = self._carry(start, (step,))
+        counter = step.inputs[0]
+        own = "i" if counter in step.used else "_"
+        steps = self._step(step, [(counter, [own]), (step.inputs[1], names)], names)
+        integers = (
+            f"{self._module}.arange({first}, {end})" if own == "i" else f"range({first}, {end})"
+        )
+        return [*lines, f"for {own} in {integers}:", *_indented(steps)]
+
+    def _for(self, step: Function, start: Any, xs: Any, count: int, reverse: bool) -> list[str]:
+        arrays = [self.body.text_of(x) for x in _parts(xs)]
+        names, lines = self._carry(start, (step,))
+        used = {k: value for k, value in enumerate(self.stacked) if value in self.body.position}
+        self.body.names |= dict.fromkeys(self.stacked, "_")
+        lists = dict(zip(used, self.body.fresh_names(list(used.values()), "ys"), strict=True))
+        lines += [f"{name} = []" for name in lists.values()]
+        rows = [f"{x}_t" if x.isidentifier() else f"row{k or ''}" for k, x in enumerate(arrays)]
+        steps = self._step(step, [(step.inputs[0], names), (step.inputs[1], rows)], names, lists)
+        arrays = [f"reversed({text})" if reverse else text for text in arrays]
+        of = arrays[0] if len(arrays) == 1 else f"zip({', '.join(arrays)})"
+        head = f"for {', '.join(rows)} in {of}:" if arrays else f"for _ in range({count}):"
+        order = "[::-1]" if reverse else ""
+        end = [f"{name} = {self._module}.stack({name}{order})" for name in lists.values()]
+        return [*lines, head, *_indented(steps), *end]
+
+    @property
+    def _module(self) -> str:
+        return {"torch": "torch", "numpy": "np"}[self.body.language.name]
+
+    def _carry(self, nest: Any, functions: Sequence[Function]) -> tuple[list[str], list[str]]:
+        """(names of the carry, statements that assign its start)."""
+        body = self.body
+        free = {value for function in functions for value in function.free}
+        names: list[str] = []
+        lines: list[str] = []
+        for start, result in zip(_parts(nest), self.results, strict=True):
+            name = body.text_of(start)
+            is_own = start in body.names and start not in body.around and start not in free
+            if not is_own or body.last_use(start) > self.i or name in names:
+                (fresh,) = body.fresh_names([result])
+                lines.append(f"{fresh} = {name}")
+                name = fresh
+            names.append(name)
+            body.names[result] = name
+            body.free.discard(name)
+        return names, lines
+
+    def _block(
+        self, function: Function, inputs: dict[Value, str], results: Sequence[str] = ()
+    ) -> tuple[Body, list[str]]:
+        """The statements of a function; they do not change names outside, except for results."""
+        inner = self.body.inner(self.i)
+        outside = {*inner.reserved, *self.body.names.values()}
+        inner.reserved = outside - {*inputs.values(), *results}
+        return inner, inner.statements(function.calls, inputs, function.output)
+
+    def _step(
+        self,
+        step: Function,
+        given: Sequence[tuple[Any, list[str]]],
+        names: list[str],
+        lists: Mapping[int, str] | None = None,
+    ) -> list[str]:
+        """The statements of a step, which assign the carry and append to lists."""
+        inputs = {v: n for nest, own in given for v, n in zip(_parts(nest), own, strict=True)}
+        inner, written = self._block(step, inputs)
+        carry = _parts(step.output if lists is None else step.output[0])
+        ys = [] if lists is None else _parts(step.output[1])
+        appended = [f"{name}.append({inner.text_of(ys[k])})" for k, name in (lists or {}).items()]
+        return [*written, *appended, *_assigned(names, [inner.text_of(x) for x in carry])]
+
+
+def _parts(nest: Any) -> list[Any]:
+    """The items of an argument: of a tuple, a single one, or none."""
+    if nest is None:
+        return []
+    return list(nest) if isinstance(nest, tuple) else [nest]
+
+
+def _assigned(names: Sequence[str], texts: Sequence[str]) -> list[str]:
+    """The statement that assigns values to names, if it changes any."""
+    pairs = [(name, text) for name, text in zip(names, texts, strict=True) if name != text]
+    left, right = (", ".join(part) for part in zip(*pairs, strict=True)) if pairs else ("", "")
+    return [f"{left} = {right}"] if pairs else []
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"    {line}" for line in lines or ["pass"]]
+
+
+def _functions(item: Item) -> list[Function]:
+    return functions_in(item) if isinstance(item, Call) else []
+
+
 def _is_write(item: Item) -> TypeGuard[Call]:
     """Whether a call replaces a variable of the state; its first argument is the old value."""
     return isinstance(item, Call) and item.target in ("state:set", "method:set")
@@ -434,6 +660,8 @@ def _count(nest: Any, value: Value) -> int:
         return sum(_count(item, value) for item in nest)
     if isinstance(nest, dict):
         return sum(_count(item, value) for item in nest.values())
+    if isinstance(nest, Function):
+        return 2 * (value in nest.free)  # evaluated by each call
     if isinstance(nest, slice):
         return _count([nest.start, nest.stop, nest.step], value)
     return int(nest is value)

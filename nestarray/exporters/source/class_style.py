@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
@@ -17,12 +18,12 @@ from nestarray.exporters.source.modules import (
     is_sequence,
     number_lists,
 )
-from nestarray.exporters.source.records import Call, Value
+from nestarray.exporters.source.records import Call, Value, all_calls
 
 #: Arguments that are written without their names: sizes come first, in this order.
 _SIZES = (
     "in_features", "out_features", "num_embeddings", "embedding_dim", "in_channels",
-    "out_channels", "normalized_shape", "num_groups", "num_channels", "num_features",
+    "out_channels", "input_size", "hidden_size", "normalized_shape", "num_groups", "num_channels", "num_features",
 )  # fmt: skip
 
 
@@ -91,7 +92,8 @@ class ClassWriter:
             if not style.placeholder:
                 number_lists(module)
         self.classes = classes_of(root, name)
-        calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        calls = list(all_calls(steps))
         self.defined = style.language.defined(calls)
 
     def text(self) -> str:
@@ -156,7 +158,12 @@ class ClassWriter:
             if value in self.constants and not style.constant(name, self.constants[value]):
                 variables[value] = self.constants[value]
         body = Body(
-            style.language, self._use, variables.get, setting, self._loop, {*self.defined, "self"}
+            style.language,
+            functools.partial(self._use, module),
+            variables.get,
+            setting,
+            self._loop,
+            {*self.defined, "self"},
         )
         inputs = input_names(module.inputs)
         lines = body.lines(
@@ -272,9 +279,11 @@ class ClassWriter:
 
     # -- bodies ----------------------------------------------------------------------------
 
-    def _use(self, name: Path, inputs: list[str]) -> str:
+    def _use(self, module: Module, name: Path, inputs: list[str]) -> str:
         of = _item(name[:-1]) if name[-1] == "*" else f"self.{_access(name)}"
-        return f"{of}({', '.join(inputs)})"
+        layer = module.children[name].layer if name in module.children else None
+        place = layer.result if layer is not None and isinstance(layer.result, tuple) else ()
+        return f"{of}({', '.join(inputs)})" + "".join(f"[{i}]" for i in place)
 
     def _loop(self, name: Path, number: int) -> str:
         return f"for {_item(name)} in self.{'_'.join(name)}:"

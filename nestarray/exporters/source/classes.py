@@ -9,7 +9,7 @@ from typing import Any
 
 from nestarray.exporters.source.expressions import Setting
 from nestarray.exporters.source.modules import Module, Path, Use, is_setting, numbered, structure
-from nestarray.exporters.source.records import Call
+from nestarray.exporters.source.records import Call, Function
 
 
 @dataclasses.dataclass(eq=False)
@@ -62,6 +62,16 @@ def _replaced(value: Any, settings: Iterator[Any]) -> Any:
     if isinstance(value, slice):
         parts = [_replaced(part, settings) for part in (value.start, value.stop, value.step)]
         return slice(*parts)
+    if isinstance(value, Function):
+        calls = [
+            dataclasses.replace(
+                call,
+                args=tuple(_replaced([*call.args], settings)),
+                kwargs=_replaced(call.kwargs, settings),
+            )
+            for call in value.calls
+        ]
+        return dataclasses.replace(value, calls=calls, output=_replaced(value.output, settings))
     if isinstance(value, Mapping):
         return {key: _replaced(item, settings) for key, item in value.items()}
     return value

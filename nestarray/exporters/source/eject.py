@@ -13,7 +13,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,14 +26,14 @@ from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
 from nestarray.exporters.source.layer_calls import lowered
-from nestarray.exporters.source.modules import module_tree, values_in, with_writes
+from nestarray.exporters.source.modules import module_tree, with_writes
 from nestarray.exporters.source.recorder import record
-from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.exporters.source.records import Call, Function, Recording, Value, needed, values_in
 from nestarray.exporters.source.sizes import examples, with_open_sizes
 from nestarray.exporters.source.training import with_training_layers
-from nestarray.graph.execution import result_of, steps
+from nestarray.graph.execution import result_of, steps, where_of
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import bodies, map_leaves
+from nestarray.graph.node import all_calls, map_leaves
 from nestarray.storage.atomic import replacing
 
 #: Framework → style → its file; the first style is the default.
@@ -174,9 +174,9 @@ def _compared(graph: Graph, path: Path, style: Any, source: Source, example: Exa
 
 def _wanted(graph: Graph, source: Source, example: Example) -> dict[str, Any]:
     """The outputs of a graph, and the new values of its state by their names in the source."""
-    lowered = graph.lower()
-    inputs = lowered.bind(*example.on(graph.backend))
-    output, updates = result_of(steps(with_training_layers(lowered, inputs), inputs, None))
+    program = graph.lower()
+    inputs = program.bind(*example.on(graph.backend))
+    output, updates = result_of(steps(with_training_layers(program, inputs), inputs, None))
     names = {value.path: name for name, value in source.variables.items() if value.source == "s"}
     return named_outputs(output) | {f"state {names[path]}": x for path, x in updates.items()}
 
@@ -298,15 +298,14 @@ def _is_unsaved(graph: Graph, path: str, updated: Collection[str]) -> bool:
 
 def _check_calls(graph: Graph) -> None:
     """Raise an error if source code cannot express a part of the program yet."""
-    reason = ""
-    for node in graph.calls:
-        if any(True for _ in bodies(node.args)):
-            reason = f"has a loop or a branch ({node.target_name}, {node.module} {node.line})"
-    if reason:
-        raise ConversionError(
-            f"eject: {graph.name}: the program {reason}, which eject does not write yet; "
-            f"use a native module (graph.to_torch_module()) or graph.export"
-        )
+    for node in all_calls(graph.calls):
+        name = node.target_name.rpartition(".")[2]
+        if name in ("call_with_vjp", "call_with_jvp") or "batch_size" in node.kwargs:
+            what = "maps a function" if name == "map" else "has a derivative of its own"
+            raise ConversionError(
+                f"eject: {graph.name}: {where_of(node)} {what}, which eject does not write yet; "
+                "use a native module (graph.to_torch_module()) or graph.export"
+            )
 
 
 def formatted(text: str) -> str:
@@ -335,24 +334,34 @@ def normalized(
 ) -> Recording:
     """The recording as a user writes it, without calls that compute nothing new."""
     stands_for: dict[Value, Any] = {}
+    known = dict(constants)
 
     def of(nest: Any) -> Any:
-        return map_leaves(lambda x: stands_for.get(x, x) if isinstance(x, Value) else x, nest)
+        return map_leaves(of_leaf, nest)
 
-    known = dict(constants)
-    calls: list[Call] = []
-    for call in recording.calls:
-        args, kwargs = map_leaves(_shortest, (of(call.args), of(call.kwargs)))
-        given = dataclasses.replace(call, args=args, kwargs=kwargs)
-        found = language.normal(given, known)
-        if isinstance(found, Call):
-            calls.append(found)
-            _propagate(found, known)
-        else:
-            stands_for[call.result] = found
+    def of_leaf(leaf: Any) -> Any:
+        if isinstance(leaf, Function):
+            calls, output = run(leaf.calls), of(leaf.output)
+            return dataclasses.replace(leaf, calls=needed(calls, output), output=output)
+        return stands_for.get(leaf, leaf) if isinstance(leaf, Value) else leaf
+
+    def run(given: Sequence[Call]) -> list[Call]:
+        calls: list[Call] = []
+        for call in given:
+            args, kwargs = map_leaves(_shortest, (of(call.args), of(call.kwargs)))
+            call = dataclasses.replace(call, args=args, kwargs=kwargs)
+            found = language.normal(call, known)
+            if isinstance(found, Call):
+                calls.append(found)
+                _propagate(found, known)
+            else:
+                stands_for[call.result] = found
+        return calls
+
+    calls = run(recording.calls)
     output, updates = of(recording.output), of(dict(recording.updates))
-    used = _used(calls, [output, updates])
-    return dataclasses.replace(recording, calls=used, output=output, updates=updates)
+    calls = needed(calls, [output, updates])
+    return dataclasses.replace(recording, calls=calls, output=output, updates=updates)
 
 
 def _shortest(leaf: Any) -> Any:
@@ -369,14 +378,3 @@ def _propagate(call: Call, known: dict[Value, np.ndarray]) -> None:
     is_expansion = call.target.rpartition(".")[2].endswith(("broadcast_to", ":expand"))
     if is_expansion and call.args[0] in known:
         known[call.result] = np.broadcast_to(known[call.args[0]], call.result.shape)
-
-
-def _used(calls: list[Call], output: Any) -> list[Call]:
-    """The calls whose results something uses."""
-    needed = set(values_in(output))
-    kept: list[Call] = []
-    for call in reversed(calls):
-        if needed & set(values_in(call.result)):
-            needed |= set(values_in([list(call.args), call.kwargs]))
-            kept.append(call)
-    return kept[::-1]

@@ -12,7 +12,7 @@ from nestarray.exporters.source.classes import Class, classes_of
 from nestarray.exporters.source.expressions import Expression, Names, value_expression
 from nestarray.exporters.source.modules import Module, Path, arguments, parts
 from nestarray.exporters.source.namespace_language import NamespaceLanguage
-from nestarray.exporters.source.records import Call, Value
+from nestarray.exporters.source.records import Call, Value, all_calls
 
 #: The arguments that hold the parameters and the state.
 _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
@@ -65,7 +65,8 @@ class FunctionWriter:
         self.has_state = any(holder == "state" for holder, _ in self.places.values())
         self.lists = _lists(self.places.values())
         self.classes = classes_of(root, name)
-        calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        calls = list(all_calls(steps))
         self.writes = any(call.target == "state:set" for call in calls)
         self.defined = language.defined(calls)
         taken = {*self.defined, "params", "state", "load"}
@@ -125,7 +126,10 @@ class FunctionWriter:
         if module is self.root and self.writes:
             lines.insert(0, f"state = {_COPIES[self.language.name]}")
         cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
-        names = [*self._holders(module.path), *inputs.values()]
+        holders = self._holders(module.path)
+        if module is self.root and not holders:
+            holders = ["params"]  # empty
+        names = [*holders, *inputs.values()]
         names += ["*", *cls.parameters] if cls.parameters else []
         return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any
 
-from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.exporters.source.records import Call, Function, Recording, Value, values_in
 from nestarray.graph.builder import NOWHERE
-from nestarray.graph.node import map_leaves
 
 Path = tuple[str, ...]
 
@@ -87,19 +86,6 @@ class Module:
     def has_variables(self) -> bool:
         """Whether a module of the tree has variables."""
         return any(module.variables for module in self.walk())
-
-
-def values_in(nest: Any) -> list[Value]:
-    """The Values of a nest, each once, in order."""
-    found: dict[Value, None] = {}
-
-    def note(leaf: Any) -> Any:
-        if isinstance(leaf, Value):
-            found[leaf] = None
-        return leaf
-
-    map_leaves(note, nest)
-    return list(found)
 
 
 def arguments(step: Step) -> list[Value]:
@@ -407,11 +393,28 @@ def structure(module: Module, note: Callable[[str, Any], None] = lambda name, va
             return "setting"
         if isinstance(value, (list, tuple)):
             return tuple(of(item, name) for item in value)
+        if isinstance(value, Function):
+            return function(value)
         if isinstance(value, slice):
             return "slice", *(of(part, name) for part in (value.start, value.stop, value.step))
         if isinstance(value, Mapping):
             return tuple((key, of(item, key)) for key, item in value.items())
         return value
+
+    def called(call: Call) -> Any:
+        return call.target, of([*call.args], call.target), of(call.kwargs, "")
+
+    def number(made: Iterable[Value]) -> None:
+        for value in made:
+            numbers[value] = "result", len(numbers)
+
+    def function(inner: Function) -> Any:
+        number(values_in(inner.inputs))
+        calls = []
+        for call in inner.calls:
+            calls.append(called(call))
+            number(values_in(call.result))
+        return inner.name, tuple(calls), of(inner.output, inner.name)
 
     if module.layer is not None:
         return module.layer.target, of(module.layer.kwargs, "")
@@ -420,9 +423,8 @@ def structure(module: Module, note: Callable[[str, Any], None] = lambda name, va
         if isinstance(step, Use):
             found.append((step.name, *(of(v, "") for v in step.inputs)))
         else:
-            found.append((step.target, of([*step.args], step.target), of(step.kwargs, "")))
-        for value in results(step):
-            numbers[value] = "result", len(numbers)
+            found.append(called(step))
+        number(results(step))
     for name, value in module.variables.items():
         note(f"{name}_shape", value.shape)
         found.append((name, value.source, value.dtype))

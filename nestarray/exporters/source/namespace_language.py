@@ -24,7 +24,7 @@ from nestarray.exporters.source.expressions import (
     operator_expression,
     value_expression,
 )
-from nestarray.exporters.source.records import Call, Name, Value
+from nestarray.exporters.source.records import Call, Function, Name, Value
 
 #: Functions that read better as methods, where arrays have them.
 _METHODS = ("reshape", "swapaxes", "transpose", "astype")
@@ -41,6 +41,7 @@ _BARE = (
     "start",
     "stop",
     "step",
+    "upper",
 )
 #: Functions that may return their argument.
 _CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast")
@@ -84,7 +85,7 @@ class NamespaceLanguage:
         if last == "reshape" and is_of_arrays and self.name != "tensorflow":
             sizes = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
             return dataclasses.replace(call, target="method:reshape", args=(x, *sizes))
-        if target.startswith(("operator.", "method:", "attribute:", "at:")):
+        if target.startswith(("operator.", "method:", "attribute:", "at:", "flow:")):
             return dataclasses.replace(call, kwargs=kwargs)
         args, kwargs = self._named(target, args, kwargs)
         dtype = kwargs.get("dtype")
@@ -253,4 +254,4 @@ def _parameters(function: Any) -> dict[str, Any]:
 def _has_value(nest: Any) -> bool:
     if isinstance(nest, (list, tuple)):
         return any(map(_has_value, nest))
-    return isinstance(nest, (Value, Name))
+    return isinstance(nest, (Value, Name, Function))

@@ -29,6 +29,7 @@ class Observed:
 
     __slots__ = ("_native", "_noted")
     __array_ufunc__ = None  # so that NumPy's operators leave the call to ours
+    __control_flow__: Any = None  # of `nestarray.backends.control_flow`
     __hash__ = object.__hash__
 
     def __init__(self, native: Any, noted: Any) -> None:
@@ -192,14 +193,14 @@ class Recorder:
 
     def given(self, x: Any, source: str, path: str) -> Observed:
         """The stand-in of an argument or a variable."""
-        return Observed(x, _value(x, source, path))
+        return Observed(x, value_of(x, source, path))
 
     def call(self, function: observed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute a call, and record it if it returns arrays."""
         found = function.native(*natives(args), **natives(kwargs))
         changed = next((x for x in args[:1] if found is None), kwargs.get("out"))
         if isinstance(changed, Observed):  # written in place: from here on it is another value
-            self._add(function, args, kwargs, _value(changed._native))
+            self._add(function, args, kwargs, value_of(changed._native))
             changed._noted = self.calls[-1].result
             return None if found is None else changed
         if not _holds_array(found):
@@ -212,7 +213,7 @@ class Recorder:
             if isinstance(literal, (bool, int, float)):
                 return Observed(found, literal)  # literals follow the dtypes of arrays
         args, kwargs = _shortest(function.native, args, kwargs)
-        result = map_leaves(lambda x: Observed(x, _value(x)) if _is_array(x) else x, found)
+        result = map_leaves(lambda x: Observed(x, value_of(x)) if _is_array(x) else x, found)
         noted = map_leaves(lambda x: x._noted if isinstance(x, Observed) else x, result)
         self._add(function, args, kwargs, noted)
         return result
@@ -256,7 +257,7 @@ class Recorder:
             return array.item()
         path = f"array{len(self.constants)}"
         self.constants[path] = array
-        return _value(x, "constants", path)
+        return value_of(x, "constants", path)
 
 
 def _mode(backend: str) -> Value | Name:
@@ -286,7 +287,8 @@ def _native(x: Any) -> Any:
     return x._native if isinstance(x, Observed) else x.native if isinstance(x, observed) else x
 
 
-def _value(x: Any, source: str = "", path: str = "") -> Value:
+def value_of(x: Any, source: str = "", path: str = "") -> Value:
+    """The Value of an array."""
     return Value(tuple(map(int, x.shape)), dtype_of(x).name, source, path)
 
 

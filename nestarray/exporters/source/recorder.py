@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nestarray.exporters.source import backend_copy as backend_copy  # registers its handler
-from nestarray.exporters.source.observation import Recorder
-from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.exporters.source import backend_copy
+from nestarray.exporters.source import control_flow as control_flow  # and loops of observed arrays
+from nestarray.exporters.source.observation import Observed, Recorder
+from nestarray.exporters.source.records import Recording, needed, values_in
 from nestarray.graph.builder import Place
 from nestarray.graph.execution import compute, given_values
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import map_nodes
+from nestarray.graph.node import Node, bodies, iter_nodes, map_nodes
 
 
 def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
@@ -35,14 +36,14 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
         with recorder:
             for node in graph.calls:
                 recorder.place = Place(node.module, node.line)
-                values[node] = compute(graph, node, values.__getitem__, None)
+                values[node] = _value(graph, node, values)
         output = map_nodes(values.__getitem__, graph.output)
         updates = {path: values[node] for path, node in graph.state_updates.items()}
         updates = {path: x for path, x in updates.items() if x is not None}  # of in-place calls
         output, updates = recorder.noted(output), recorder.noted(updates)
         own = [values[node]._noted for node in graph.inputs]
-        calls = _live(recorder.calls, [output, updates])
-        used = {x for call in calls for x in _values([call.args, call.kwargs])}
+        calls = needed(recorder.calls, [output, updates])
+        used = {x for call in calls for x in values_in([list(call.args), call.kwargs])}
         own += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
         found.append(Recording(graph.backend, own, calls, output, updates, recorder.constants))
 
@@ -50,25 +51,14 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
     return found[0]
 
 
-def _live(calls: Sequence[Call], output: Any) -> list[Call]:
-    """The calls that `output` needs; code of a backend also computes what it does not use."""
-    used = set(_values(output))
-    kept = []
-    for call in reversed(calls):
-        if not used.isdisjoint(_values(call.result)):
-            used.update(_values([call.args, call.kwargs]))
-            kept.append(call)
-    return kept[::-1]
-
-
-def _values(nest: Any) -> Iterator[Value]:
-    if isinstance(nest, Value):
-        yield nest
-    elif isinstance(nest, slice):
-        yield from _values((nest.start, nest.stop, nest.step))
-    elif isinstance(nest, (list, tuple, Mapping)):
-        for item in nest.values() if isinstance(nest, Mapping) else nest:
-            yield from _values(item)
+def _value(graph: Graph, node: Node, values: Mapping[Node, Any]) -> Any:
+    """The value of a call. Arrays that sizes determine are recorded too, as no array says so."""
+    given = [values[x] for x in iter_nodes((node.args, node.kwargs))]
+    op = getattr(node.target, "op", None)
+    if op is None or any(isinstance(x, Observed) for x in given) or any(bodies(node.args)):
+        return compute(graph, node, values.__getitem__, None)
+    args, kwargs = map_nodes(values.__getitem__, [list(node.args), node.kwargs])
+    return backend_copy.observe(op, tuple(args), kwargs)
 
 
 def _evaluator(backend: str) -> Callable[..., Any]:

@@ -7,10 +7,11 @@ framework writes them. It is the only part that knows how a framework is observe
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.graph.builder import NOWHERE, Place
+from nestarray.graph.node import map_leaves
 
 
 @dataclasses.dataclass(eq=False)
@@ -49,8 +50,9 @@ class Call:
             object; ``x.at[index].set(y)`` of JAX is ``"at:set"`` of (x, index, y); an operator
             ``"operator.add"``, ``"operator.getitem"``; a function that the source itself defines
             ``".conv2d"`` (`nestarray.exporters.source.functions`); an assignment to a variable of
-            the state ``"state:set"`` of (old value, new value), without a result.
-        args, kwargs: nests of Values, Names, Python's constants, slices, and dtypes as `DType`.
+            the state ``"state:set"`` of (old value, new value), without a result; a Python statement
+            ``"flow:if"``, ``"flow:while"``, ``"flow:range"`` or ``"flow:for"`` (`control_flow`).
+        args, kwargs: nests of Values, Names, Functions, Python's constants, slices, and dtypes as `DType`.
         result: a Value, or a tuple, list or dict of Values. Of a call that writes into its first
             argument and returns nothing (``"operator.setitem"``, ``"numpy.add.at"``), or into `out`,
             the changed argument.
@@ -63,6 +65,76 @@ class Call:
     kwargs: dict[str, Any]
     result: Any
     place: Place = NOWHERE
+
+
+@dataclasses.dataclass(eq=False)
+class Function:
+    """A function that is an argument of a call: a branch, or the body of a loop.
+
+    Attributes:
+        name: for the source.
+        inputs: for each parameter a Value, a tuple of Values, or None.
+        calls: in an order in which they can run.
+        output: nest of Values and constants.
+    """
+
+    name: str
+    inputs: tuple[Any, ...]
+    calls: list[Call]
+    output: Any
+
+    @property
+    def used(self) -> list[Value]:
+        """The values that its calls and its output use."""
+        return values_in([*([list(call.args), call.kwargs] for call in self.calls), self.output])
+
+    @property
+    def free(self) -> list[Value]:
+        """The values of the program around it that it uses."""
+        own = {*values_in(self.inputs), *values_in([call.result for call in self.calls])}
+        return [value for value in self.used if value not in own]
+
+
+def values_in(nest: Any) -> list[Value]:
+    """The Values of a nest, each once, in order; of a Function those that it uses of outside."""
+    found: dict[Value, None] = {}
+
+    def note(leaf: Any) -> Any:
+        if isinstance(leaf, Value):
+            found[leaf] = None
+        elif isinstance(leaf, Function):
+            found.update(dict.fromkeys(leaf.free))
+        return leaf
+
+    map_leaves(note, nest)
+    return list(found)
+
+
+def functions_in(call: Call) -> list[Function]:
+    """The Functions among the arguments of a call."""
+    found: list[Function] = []
+    nest = [list(call.args), call.kwargs]
+    map_leaves(lambda x: found.append(x) if isinstance(x, Function) else x, nest)
+    return found
+
+
+def all_calls(calls: Iterable[Call]) -> Iterator[Call]:
+    """Calls, and those in their Functions."""
+    for call in calls:
+        for function in functions_in(call):
+            yield from all_calls(function.calls)
+        yield call
+
+
+def needed(calls: Sequence[Call], output: Any) -> list[Call]:
+    """The calls whose results `output` uses, itself or through other calls."""
+    used = set(values_in(output))
+    kept: list[Call] = []
+    for call in reversed(calls):
+        if not used.isdisjoint(values_in(call.result)):
+            used.update(values_in([list(call.args), call.kwargs]))
+            kept.append(call)
+    return kept[::-1]
 
 
 @dataclasses.dataclass(eq=False)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.exporters.source.modules import arguments, parts, values_in
-from nestarray.exporters.source.records import Call, Recording, Value
+from nestarray.exporters.source.modules import arguments, parts
+from nestarray.exporters.source.records import Call, Function, Recording, Value, values_in
 from nestarray.graph.sizes import Sizes
 
 #: The number of recordings.
@@ -65,24 +65,30 @@ class _Joined:
 
     def recording(self) -> Recording:
         """The joined recording."""
-        first = self.recordings[0]
-        targets = [[call.target for call in r.calls] for r in self.recordings]
+        self._note([r.inputs for r in self.recordings])
+        calls = self._joined_calls([r.calls for r in self.recordings])
+        return dataclasses.replace(self.recordings[0], calls=calls)
+
+    def _joined_calls(self, programs: Sequence[Sequence[Call]]) -> list[Call]:
+        """The calls of the first program, with sizes; of a recording, or of a function in it."""
+        targets = [[call.target for call in program] for program in programs]
         if any(found != targets[0] for found in targets):
             raise ConversionError(
                 f"eject: {self.name}: the calls of the program depend on its open sizes; trace it "
                 "without dynamic="
             )
-        self._note([r.inputs for r in self.recordings])
-        for calls in zip(*(r.calls for r in self.recordings), strict=True):
-            self._note([[list(call.args), call.kwargs] for call in calls])
+        outer, self.calls = self.calls, []
+        for calls in zip(*programs, strict=True):
             given = [[list(call.args), call.kwargs] for call in calls]
+            self._note(given)
             args, kwargs = self._joined(given, calls[0])
             call = dataclasses.replace(calls[0], args=tuple(args), kwargs=kwargs)
             self.calls.append(call)
             self._note([call.result for call in calls])
             for value in values_in(call.result):
                 self.made[value] = call
-        return dataclasses.replace(first, calls=self.calls)
+        joined, self.calls = self.calls, outer
+        return joined
 
     def _note(self, nests: Sequence[Any]) -> None:
         """Note the shapes of Values in all recordings."""
@@ -100,6 +106,11 @@ class _Joined:
         if isinstance(first, slice):
             ends = ("start", "stop", "step")
             return slice(*(self._joined([getattr(n, end) for n in nests], call) for end in ends))
+        if isinstance(first, Function):
+            self._note([function.inputs for function in nests])
+            calls = self._joined_calls([function.calls for function in nests])
+            output = self._joined([function.output for function in nests], call)
+            return dataclasses.replace(first, calls=calls, output=output)
         if isinstance(first, Value) or all(nest == first for nest in nests):
             return first
         if all(type(nest) is int for nest in nests):

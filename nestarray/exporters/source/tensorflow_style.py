@@ -72,7 +72,9 @@ def write(
     body = writer.text() + "\n\n\n" + _LOAD.format(name=name)
     head = ["import functools"]
     head += ["import math"] if re.search(r"(?<!tf\.)\bmath\.", body) else []
-    head += ["from pathlib import Path", "", "import tensorflow as tf"]
+    head += ["from pathlib import Path"]
+    head += ["from typing import Any"] if re.search(r": Any\b", body) else []
+    head += ["", "import tensorflow as tf"]
     head += ["from safetensors.tensorflow import load_file"]
     return "\n".join(head) + "\n\n\n" + body, writer.variables()
 

@@ -21,8 +21,8 @@ from nestarray.exporters.source.expressions import (
     operator_expression,
     value_expression,
 )
-from nestarray.exporters.source.modules import Module, values_in
-from nestarray.exporters.source.records import Call, Name, Value
+from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.records import Call, Name, Value, values_in
 
 #: Functions that read better as a method or an operator.
 _METHODS = {
@@ -93,7 +93,7 @@ class TorchLanguage:
         """
         if call.target == "size":
             return call
-        if call.target.startswith("operator."):
+        if call.target.startswith(("operator.", "flow:")) or call.target in RECURRENT:
             return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
         if target.startswith("method:"):
@@ -339,6 +339,10 @@ _LAYER_DEFAULTS: dict[str, dict[str, Any]] = {
         for n in (1, 2, 3)
     },
     "torch.nn.GELU": {"approximate": "none"},
+    **{
+        f"torch.nn.{name}": {"num_layers": 1, **_BIAS, "batch_first": False, "bidirectional": False}
+        for name in ("LSTM", "GRU")
+    },
     **{f"torch.nn.{name}": {"p": 0.5} for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")},
 }  # fmt: skip
 
@@ -412,6 +416,47 @@ def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int
     channels = variables["weight"].shape[0]
     made = {"num_groups": settings["num_groups"], "num_channels": channels, "eps": settings["eps"]}
     return "torch.nn.GroupNorm", made
+
+
+def recurrent_layer(module: Module, zeros: set[Value]) -> Call | None:
+    """The layer that a recurrent network is which starts at zeros; its data is the one input then.
+
+    Args:
+        module: a module.
+        zeros: constants that are zero.
+
+    Returns:
+        the call of the constructor, with the place of the module's output in the layer's as result.
+    """
+    *before, call = module.steps
+    known = all(isinstance(s, Call) and s.target in ("size", "torch.zeros") for s in before)
+    if not known or not isinstance(call, Call) or call.target not in RECURRENT:
+        return None
+    x, states, weights, has_biases, num_layers, _, _, bidirectional, batch_first = call.args
+    starts = zeros | {s.result for s in before if isinstance(s, Call) and s.target == "torch.zeros"}
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if has_biases else 2]
+    names = [
+        f"{kind}_l{layer}{end}"
+        for layer in range(num_layers)
+        for end in ("", "_reverse")[: 1 + bidirectional]
+        for kind in kinds
+    ]
+    own = [module.variables[name] for name in names if name in module.variables]
+    is_whole = own == weights and len(module.variables) == len(own)
+    places = {"torch.lstm": [(0,), (1, 0), (1, 1)], "torch.gru": [(0,), (1,)]}[call.target]
+    place = [at for at, x in zip(places, call.result, strict=True) if x is module.output]
+    if not is_whole or not place or not {*values_in(states)} <= starts:
+        return None
+    module.inputs = [x]
+    settings = {
+        "input_size": own[0].shape[1], "hidden_size": own[1].shape[1], "num_layers": num_layers,
+        "bias": has_biases, "batch_first": batch_first, "bidirectional": bidirectional,
+    }  # fmt: skip
+    return Call(RECURRENT[call.target], (), settings, place[0], call.place)
+
+
+#: Function of a recurrent network → its layer.
+RECURRENT = {"torch.lstm": "torch.nn.LSTM", "torch.gru": "torch.nn.GRU"}
 
 
 def _activation(name: str) -> Any:

@@ -13,9 +13,9 @@ from torch.overrides import TorchFunctionMode
 
 from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
-from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.modules import Module, Use, arguments
 from nestarray.exporters.source.records import Value
-from nestarray.exporters.source.torch_language import TorchLanguage
+from nestarray.exporters.source.torch_language import TorchLanguage, recurrent_layer
 
 LANGUAGE = TorchLanguage()
 #: Whether modules of one call are written as this call.
@@ -115,6 +115,22 @@ def readme(source: Any, inputs: list[str]) -> str:
     return _README.format(name=source.name, inputs=", ".join(inputs))
 
 
+def _give_recurrent_layers(root: Module, zeros: set[Value]) -> None:
+    """Make layers of the recurrent networks that start at zeros, which no longer take the zeros."""
+    for module in root.walk():
+        uses = [step for step in module.steps if isinstance(step, Use)]
+        for step in uses:
+            child = module.children[step.name]
+            given = dict(zip(child.inputs, step.inputs, strict=True))
+            is_single = sum(other.name == step.name for other in uses) == 1
+            if is_single and child.layer is None:
+                child.layer = recurrent_layer(child, {v for v in child.inputs if given[v] in zeros})
+                step.inputs = [given[value] for value in child.inputs]
+        used = {value for step in module.steps for value in arguments(step)}
+        own = module.variables.items()
+        module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
+
+
 def write(
     root: Module, name: str, constants: Mapping[Value, np.ndarray]
 ) -> tuple[str, dict[str, Value]]:
@@ -127,6 +143,7 @@ def write(
     """
     for module in root.walk():
         module.layer = None if module is root else LANGUAGE.layer(module)
+    _give_recurrent_layers(root, {v for v, array in constants.items() if not array.any()})
     texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
     writer = ClassWriter(root, name, _Style(), {v: text for v, text in texts.items() if text})
     body = writer.text() + "\n\n" + _LOAD.format(name=name)

@@ -14,6 +14,12 @@ square = torch.square
 relu = torch.nn.functional.relu
 
 
+@supports(lambda x, min=None, max=None: not any(hasattr(end, "shape") for end in (min, max)))
+def clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.clamp.html"""
+    return torch.clamp(x, min, max)
+
+
 @supports(lambda x, index: all(map(_is_index, index if isinstance(index, tuple) else (index,))))
 def getitem(x: Any, index: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/tensor_view.html"""
@@ -33,3 +39,61 @@ def _is_index(item: Any) -> bool:
 def gather(x: Any, indices: Any, *, axis: int) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.gather.html"""
     return torch.gather(x, axis, indices)
+
+
+def _arrays_of_a_cell(weights: Any, num_layers: int, bidirectional: bool) -> int:
+    """4 with biases, 2 without."""
+    return len(weights) // (num_layers * (2 if bidirectional else 1))
+
+
+def _is_network(
+    x: Any, weights: Any, *, num_layers: int = 1, bidirectional: bool = False, **_: Any
+) -> bool:
+    """Whether x has a batch, and no state is projected."""
+    return len(x.shape) == 3 and _arrays_of_a_cell(weights, num_layers, bidirectional) in (2, 4)
+
+
+@supports(
+    lambda x, weights, h0=None, lengths=None, **settings: (
+        h0 is not None and lengths is None and _is_network(x, weights, **settings)
+    )
+)
+def gru(
+    x: Any,
+    weights: Any,
+    h0: Any,
+    lengths: Any = None,
+    *,
+    num_layers: int = 1,
+    bidirectional: bool = False,
+    batch_first: bool = False,
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html"""
+    has_biases = _arrays_of_a_cell(weights, num_layers, bidirectional) == 4
+    settings = has_biases, num_layers, 0.0, False, bidirectional, batch_first
+    return torch.gru(x, h0, list(weights), *settings)
+
+
+@supports(
+    lambda x, weights, h0=None, c0=None, lengths=None, **settings: (
+        h0 is not None
+        and c0 is not None
+        and lengths is None
+        and _is_network(x, weights, **settings)
+    )
+)
+def lstm(
+    x: Any,
+    weights: Any,
+    h0: Any,
+    c0: Any,
+    lengths: Any = None,
+    *,
+    num_layers: int = 1,
+    bidirectional: bool = False,
+    batch_first: bool = False,
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"""
+    has_biases = _arrays_of_a_cell(weights, num_layers, bidirectional) == 4
+    settings = has_biases, num_layers, 0.0, False, bidirectional, batch_first
+    return torch.lstm(x, (h0, c0), list(weights), *settings)

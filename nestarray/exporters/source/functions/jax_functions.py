@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -193,3 +194,12 @@ def avg_pool(
     padding = (0, 0), (0, 0), *padding
     total = lax.reduce_window(x, 0.0, lax.add, (1, 1, *kernel_size), (1, 1, *stride), padding)
     return total / math.prod(kernel_size)
+
+
+def while_loop(test: Any, body: Any, carry: Any, *, max_steps: int) -> Any:
+    """Apply `body` as long as `test` holds, at most `max_steps` times; it has a derivative."""
+
+    def step(carry: Any, _: None) -> tuple[Any, None]:
+        return lax.cond(test(carry), body, lambda carry: carry, carry), None
+
+    return lax.scan(step, carry, length=max_steps)[0]

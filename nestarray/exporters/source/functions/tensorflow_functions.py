@@ -10,6 +10,7 @@ On a CPU TensorFlow convolves and pools arrays with the channels last only.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import tensorflow as tf
 
@@ -202,3 +203,32 @@ def resize(x: tf.Tensor, *, size: tuple[int, int], method: str) -> tf.Tensor:
     """Images of another size, channels first."""
     method = "bilinear" if method == "linear" else method
     return channels_first(tf.image.resize(channels_last(x), size, method))
+
+
+def while_loop(test: Any, body: Any, carry: Any, *, max_steps: int | None = None) -> Any:
+    """Apply `body` as long as `test` holds."""
+    return tf.while_loop(
+        test, lambda carry: (body(carry),), (carry,), maximum_iterations=max_steps
+    )[0]
+
+
+def fori_loop(lower: int, upper: int, body: Any, carry: Any) -> Any:
+    """Apply ``body(i, carry)`` for each integer in a range."""
+    start = tf.constant(lower, tf.int64), carry
+    return tf.while_loop(lambda i, _: i < upper, lambda i, carry: (i + 1, body(i, carry)), start)[1]
+
+
+def scan(
+    step: Any, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False
+) -> Any:
+    """Fold ``step(carry, x) -> (carry, y)`` over the first axis; the last carry, and the ys stacked."""
+    xs = tf.range(length) if xs is None else xs
+    y = step(carry, tf.nest.map_structure(lambda x: x[0], xs))[1]
+    start = carry, tf.nest.map_structure(lambda y: 0 if y is None else tf.zeros_like(y), y)
+
+    def body(state: Any, x: Any) -> Any:
+        carry, y = step(state[0], x)
+        return carry, tf.nest.map_structure(lambda y: 0 if y is None else y, y)
+
+    carries, ys = tf.scan(body, xs, start, reverse=reverse)
+    return tf.nest.map_structure(lambda x: x[0 if reverse else -1], carries), ys
