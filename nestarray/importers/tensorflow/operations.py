@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from nestarray.errors import ConversionError
 from nestarray.importers.tensorflow import custom_gradients
 
 #: Operation → its attributes with the functions that it calls.
@@ -204,8 +205,17 @@ def live_operations(graph: Any, outputs: Sequence[Any]) -> list[Any]:
     """The operations that results and writes of a graph need, each after those that it needs.
 
     That is the order in which they were made, but for those that a gradient adds to a loop before.
+
+    Raises:
+        ConversionError: the graph has a choice or a loop of TensorFlow 1; the latter is a cycle.
     """
     everything = graph.get_operations()
+    for op in everything:
+        if op.type in ("Merge", "RefMerge"):
+            raise ConversionError(
+                f"trace_graph: {op.name}: got a choice or a loop of TensorFlow 1 (Switch, Merge), "
+                "expected If or While; build the graph after tf.compat.v1.enable_control_flow_v2()"
+            )
     wanted = [x.op for x in outputs]
     wanted += [op for op in everything if op.type in WRITES or (op.type in CALLS and writes(op))]
     live: set[str] = set()
