@@ -1,7 +1,7 @@
 """Assumptions: values of arrays that decided the course of recorded Python code.
 
-``if x > 0``, ``float(x)`` and ``while error > tolerance`` need the elements of an array. A graph holds
-what the code did for the example, and the values that it read. A call that computes others raises an
+``if x > 0``, ``float(x)`` and ``while error > tolerance`` need the elements of an array. A graph keeps
+the course of the example, and the values that decided it. A call that computes others raises an
 error, because the code would have done something else.
 """
 
@@ -32,7 +32,7 @@ class Assumption(NamedTuple):
     Attributes:
         use: the function that read it, such as ``"bool"`` or ``"float"``; ``"shape"`` for sizes that
             depend on values.
-        value: what it returned for the example: a number, or nested lists and tuples of numbers.
+        value: the result for the example: a number, or nested lists and tuples of numbers.
         line: ``"file.py:12"``.
         text: the source line.
         node: the array; None if calls do not check it.
@@ -78,7 +78,7 @@ _USES: dict[str, Callable[[np.ndarray], Any]] = {
 
 
 def check(graph: Graph, values: list[Any]) -> None:
-    """Compare the values of the assumptions of a graph with those of the example.
+    """Compare the values of the assumptions of a graph with the example.
 
     Args:
         graph: the graph.
@@ -110,7 +110,7 @@ def _message(name: str, assumption: Assumption, found: Any) -> str:
     code = f"`{assumption.text}` " if assumption.text else "the code "
     return (
         f"{name}: {assumption.line}: {code}read {assumption.value} ({assumption.use}) for the example "
-        f"of the trace, and these arguments give {found}. The graph holds what the code did for the "
+        f"of the trace, and these arguments give {found}. The graph keeps the course of the "
         "example; write a choice with na.where or na.cond (np.where for elements), and a loop that "
         'values end with na.while_loop, or trace the function for these arguments. guards="ignore" '
         "of trace_graph leaves out the check"
@@ -121,7 +121,7 @@ def of_inputs(assumptions: Iterable[Assumption], nodes: Iterable[Node]) -> tuple
     """The assumptions on values that arguments, variables or keys decide; others always hold.
 
     Args:
-        assumptions: those of a recording.
+        assumptions: of a recording.
         nodes: its nodes, in order.
     """
     varying: set[Node] = set()

@@ -2,7 +2,7 @@
 
 A loop of Python is recorded step by step. Consecutive groups of calls that compute the same, each from
 the values of the one before, become the body of `fori_loop`, or of `scan` if steps differ in constants,
-in indices or in numbers, or if values of all steps are used. A group that fits in part stays as it is.
+in indices or in numbers, or if values of all steps are used. A group that fits in part stays unrolled.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def roll_loops(graph: Graph) -> Graph:
     """The graph with repeated groups of calls as `scan` and `fori_loop`.
 
     The body of a loop is compiled once, however many steps there are. Values may differ by rounding
-    from those of the unrolled program, as compilers fuse other calls.
+    from the unrolled program, as compilers fuse other calls.
     """
     graph = remove_dead_code(graph)
     writer = Writer(graph)
@@ -96,7 +96,7 @@ class _Program:
 
 
 def _repetitions(codes: np.ndarray) -> Iterator[tuple[int, int, int]]:
-    """(start, period, steps) of the repetitions in a sequence, those of most elements first."""
+    """(start, period, steps) of the repetitions in a sequence, the longest first."""
     found = []
     for period in range(1, min(len(codes) // FEWEST, LONGEST) + 1):
         same = np.concatenate([[False], codes[:-period] == codes[period:], [False]])
@@ -134,7 +134,7 @@ def _structure(nest: Any) -> str:
 
 
 def _with_varying(node: Node) -> Any:
-    """The arguments with marks for those that an array may replace."""
+    """The arguments, with marks for numbers that an array may replace."""
     args, kwargs = node.args, node.kwargs
     if is_op(node, "getitem", "setitem") and len(args) > 1 and _has_one_group(args[1]):
         mark = map_leaves(lambda x: _VARYING if _is_index(x) else x, args[1])
@@ -201,7 +201,7 @@ class _Loop:
         return found
 
     def _merged(self, column: list[Any], call: Node) -> tuple[Any] | None:
-        """The argument of the body for those of the steps, as a tuple; None if there is none."""
+        """The argument of the body for the arguments of the steps, in a tuple; None if they do not fit."""
         first = column[0]
         if not isinstance(first, Node):
             if all(type(x) is type(first) and repr(x) == repr(first) for x in column):

@@ -1,8 +1,8 @@
 """Functions of SciPy on recording arrays.
 
-SciPy's functions have no protocol for other arrays, so those of `MODULES` are replaced while code is
+SciPy's functions have no protocol for other arrays, so the functions in `MODULES` are replaced while code is
 recorded. One that the JAX frontend has (`jax.scipy.linalg.solve`) is computed by it; the transforms of
-``scipy.fft`` and a few others are those of NumPy. Others are islands, if `trace_graph` allows them:
+``scipy.fft`` and a few others are NumPy's. Others are islands, if `trace_graph` allows them:
 calls of SciPy on the host, without derivatives.
 """
 
