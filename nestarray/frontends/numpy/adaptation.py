@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import nestarray as na
 from nestarray.errors import ArgumentError, UnsupportedError
 from nestarray.frontends.jax.promotion import enable_x64
 from nestarray.frontends.numpy.arrays import (
@@ -31,6 +32,24 @@ Function = Callable[..., Any]
 
 #: Arguments that say where results are stored in memory, or which class they have.
 _MEMORY = frozenset(["order", "subok", "casting", "like", "out", "copy", "device"])
+
+#: Functions of NumPy that take the axes 0 and −1 of an array without axes.
+_OF_SCALARS = frozenset(
+    [
+        "all",
+        "amax",
+        "amin",
+        "any",
+        "argmax",
+        "argmin",
+        "count_nonzero",
+        "max",
+        "min",
+        "prod",
+        "repeat",
+        "sum",
+    ]
+)
 
 #: Array arguments whose dtype takes no part in the promotion.
 _KEPT = frozenset(
@@ -85,6 +104,8 @@ def adapted(
         for parameter in promoted:
             if dtype is not None and parameter in named:
                 named[parameter] = _in_dtype(named[parameter], dtype)
+        if name in _OF_SCALARS and named.get("axis") in (0, -1) and not na.shape(named["a"]):
+            named["axis"] = None
         positional, keywords = _ordered(parameters, named)
         with enable_x64():
             found = function(*positional, **keywords)

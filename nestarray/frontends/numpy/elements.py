@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
+from nestarray.errors import ShapeError
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.numpy import ufuncs
 from nestarray.frontends.numpy.adaptation import adapted
@@ -34,6 +35,7 @@ __all__ = [
     "fix",
     "nancumprod",
     "nancumsum",
+    "nonzero",
     "pad",
     "real_if_close",
     "setdiff1d",
@@ -126,6 +128,18 @@ def einsum_path(
     """(the order of pairwise products, a report)."""
     shapes: list[Any] = [np.empty(na.shape(x)) if hasattr(x, "shape") else x for x in operands]
     return np.einsum_path(*shapes, optimize=optimize)
+
+
+_nonzero = adapted("nonzero", jnp.nonzero)
+
+
+def nonzero(a: Any) -> tuple[Array, ...]:
+    """The positions of the elements that are not 0, one array for each axis."""
+    if not na.shape(as_array(a)):
+        raise ShapeError(
+            "nonzero: a: got shape (), expected at least one axis; use np.atleast_1d(a)"
+        )
+    return _nonzero(a)
 
 
 _choose, _take = adapted("choose", jnp.choose), adapted("take", jnp.take)

@@ -30,7 +30,7 @@ __all__ = [
     "lexsort", "linspace", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec",
     "max", "mean", "median", "meshgrid", "min", "moveaxis", "nan_to_num", "nanargmax",
     "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin",
-    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim", "nonzero",
+    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim",
     "ones", "ones_like", "outer", "packbits", "partition", "percentile", "permute_dims",
     "piecewise", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
     "polysub", "polyval", "prod", "ptp", "quantile", "ravel", "ravel_multi_index", "real",
@@ -115,7 +115,7 @@ moveaxis = adapted("moveaxis", jnp.moveaxis)
 ndim = adapted("ndim", jnp.ndim)
 permute_dims = adapted("permute_dims", jnp.permute_dims)
 ravel = adapted("ravel", jnp.ravel)
-repeat = adapted("repeat", jnp.repeat)
+repeat = adapted("repeat", jnp.repeat, arrays=["repeats"])
 reshape = adapted("reshape", jnp.reshape)
 resize = adapted("resize", jnp.resize)
 roll = adapted("roll", jnp.roll)
@@ -231,7 +231,6 @@ extract = adapted("extract", jnp.extract)
 flatnonzero = adapted("flatnonzero", jnp.flatnonzero)
 ix_ = adapted("ix_", jnp.ix_, kept=["args"])
 lexsort = adapted("lexsort", jnp.lexsort, kept=["keys"])
-nonzero = adapted("nonzero", jnp.nonzero)
 packbits = adapted("packbits", jnp.packbits)
 partition = adapted("partition", jnp.partition)
 piecewise = adapted("piecewise", jnp.piecewise)

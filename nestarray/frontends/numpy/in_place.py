@@ -6,11 +6,18 @@ On JAX arrays and tensors of TensorFlow, which cannot be changed, they raise an 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import nestarray as na
 from nestarray.frontends.jax import numpy as jnp
-from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype, write
+from nestarray.frontends.numpy.arrays import (
+    as_array,
+    cast,
+    check_positions,
+    numpy_dtype,
+    write,
+)
 from nestarray.typing import Array
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
@@ -26,6 +33,8 @@ def copyto(dst: Array, src: Any, casting: str = "same_kind", where: Any = True) 
 def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
     """Write values at positions of the flattened array; values repeat."""
     values = cast(as_array(v, a), numpy_dtype(a))
+    if mode == "raise":
+        check_positions("put", ind, math.prod(na.shape(a)))
     write(a, jnp.put(a, as_array(ind, a), values, None if mode == "raise" else mode, inplace=False))
 
 

@@ -329,7 +329,7 @@ class AbstractArray(NDArrayOperatorsMixin):
     max = _method(functions.max)
     mean = _method(functions.mean)
     min = _method(functions.min)
-    nonzero = _method(functions.nonzero)
+    nonzero = _method(elements.nonzero)
     prod = _method(functions.prod)
     put = _method(in_place.put)
     repeat = _method(functions.repeat)
