@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import shutil
-import statistics
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,11 +14,12 @@ Seconds = float
 def compare(
     functions: Mapping[str, Callable[[], Any]], *, rounds: int = 11, at_least: Seconds = 0.01
 ) -> dict[str, Seconds]:
-    """The time of one call of each function: the lower quartile over rounds.
+    """The time of one call of each function: the minimum over rounds.
 
-    A round calls every function in turn, so that other load on the machine affects all of them.
-    Load only adds time, hence the lower quartile. Each function is called repeatedly for at least
-    `at_least`, without garbage collection, whose time depends on other loaded modules.
+    A round calls every function in turn, so that other load on the machine affects all of them, and
+    each round begins with another one. Load only adds time, hence the minimum. Each function is
+    called repeatedly for at least `at_least`, without garbage collection, whose time depends on
+    other loaded modules.
 
     Args:
         functions: name → function without arguments, which waits for its own result.
@@ -31,12 +31,14 @@ def compare(
     gc.collect()
     gc.disable()
     try:
-        for _ in range(rounds):
-            for name, fn in functions.items():
-                seconds[name].append(_time(fn, counts[name]) / counts[name])
+        names = [*functions]
+        for i in range(rounds):
+            first = i % len(names)
+            for name in (*names[first:], *names[:first]):
+                seconds[name].append(_time(functions[name], counts[name]) / counts[name])
     finally:
         gc.enable()
-    return {name: statistics.quantiles(times, n=4)[0] for name, times in seconds.items()}
+    return {name: min(times) for name, times in seconds.items()}
 
 
 def _calls_that_fill(at_least: Seconds, fn: Callable[[], Any]) -> int:

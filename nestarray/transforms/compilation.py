@@ -178,8 +178,8 @@ def _backend(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
     None while the call is being recorded as a graph: it then records what `fn` does.
     """
     for nest in (*args, *kwargs.values()):
-        leaves = nest._flat()[0] if isinstance(nest, Container) else (nest,)
-        for leaf in leaves:
+        leaves = nest._flat()[0] if isinstance(nest, Container) else nest
+        for leaf in leaves if type(leaves) in (tuple, list) else (leaves,):
             name = backends.backend_of_type(type(leaf))
             if name is not None:
                 return name
