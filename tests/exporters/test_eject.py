@@ -200,7 +200,8 @@ def test_the_source_runs_in_an_environment_without_nestarray(
     subprocess.run(install, check=True)
     environment = {"OMP_NUM_THREADS": "1", "PATH": "", "TF_CPP_MIN_LOG_LEVEL": "3"}
     absent = "import importlib.util as u; assert u.find_spec('nestarray') is None"
-    subprocess.run([str(python), "-c", absent], check=True, env=environment)
+    settings: dict[str, Any] = {"check": True, "env": environment, "cwd": tmp_path}
+    subprocess.run([str(python), "-c", absent], **settings)
     for style in styles:
         program = _NUMPY if style == "numpy" else _PROGRAMS[style]
         target, own = ("numpy", None) if style == "numpy" else (_TARGETS[style], style)
@@ -209,7 +210,7 @@ def test_the_source_runs_in_an_environment_without_nestarray(
             graph.eject(folder, target, style=own)
             np.savez(folder / "inputs.npz", **example_of(graph).flat)
             text = _ALONE.replace("PROGRAM", program.strip())
-            subprocess.run([str(python), "-c", text, str(folder)], check=True, env=environment)
+            subprocess.run([str(python), "-c", text, str(folder)], **settings)
             found = np.load(folder / "found.npz")
             if style != "numpy":
                 _check(name, style, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,38 @@ def test_other_targets_keep_names_and_layouts(source: str, target: str, tmp_path
     with safe_open(tmp_path / "net" / "weights.safetensors", "np") as file:
         found = {file.get_tensor(key).shape for key in file.keys()}  # noqa: SIM118
     assert found <= {tuple(x.shape) for x in (*graph.v.leaves(), *graph.s.leaves())}
+
+
+def test_images_with_the_channels_last_stay_so() -> None:
+    for target, calls in {
+        "jax": ['(2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")', "lax.reduce_window("],
+        "tensorflow": ["tf.nn.convolution(x, self.conv_kernel, (2, 2)", "tf.nn.max_pool("],
+    }.items():
+        text = re.sub(r"\s+", " ", _nnx().to_source(target, standalone=True))
+        assert all(call in text for call in calls), text
+
+
+class Attention(torch.nn.Module):
+    """Attention whose output layer is read and not called, and a state before the input."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+        self.recurrent = torch.nn.GRU(4, 3, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.recurrent(self.attention(x, x, x, need_weights=False)[0])[0]
+
+
+def test_layers_that_are_read_are_called(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    net = Attention().eval()
+    graph = na.trace_graph(net, torch.randn(2, 3, 4))
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "self.out_proj = nn.Linear(4, 4)" in text
+    with safe_open(tmp_path / "net" / "weights.safetensors", "pt") as file:
+        assert {*file.keys()} == {*net.state_dict()}
 
 
 class Padded(torch.nn.Module):

@@ -490,7 +490,7 @@ def input_names(values: Sequence[Value]) -> dict[Value, str]:
             unused = [f"{base}{number}"] if f"{base}{number}" not in names.values() else []
             number += 1
         names[value] = unused[0]
-    return names
+    return {value: names[value] for value in values}
 
 
 class Flow:

@@ -97,6 +97,4 @@ def number(value: int | float) -> Expression:
 def index_expression(of: Expression, index: Any, text: Callable[[Any], str]) -> Expression:
     """``of[index]``."""
     items = index if isinstance(index, tuple) and index else (index,)
-    inner = ", ".join(map(text, items))
-    is_one = isinstance(index, tuple) and len(index) == 1 and not isinstance(index[0], slice)
-    return Expression(f"{of.within(0)}[{inner}{',' if is_one else ''}]")
+    return Expression(f"{of.within(0)}[{', '.join(map(text, items))}]")

@@ -65,10 +65,12 @@ def lowered(graph: Graph, target: str) -> Graph:
         target: the framework.
     """
     graph = rewrite(graph.to_backend(target), _embedding).lower()
-    graph = rewrite(graph, _padded_embedding)
+    graph = _with_called_layers(rewrite(graph, _padded_embedding))
     if graph.source_names.framework == "torch" or graph.state_updates:
         return graph
     graph = rewrite(_with_module_paths(graph), _plain)
+    if target in ("tensorflow", "numpy"):
+        graph = rewrite(graph, _max_pool)
     if target == "torch":
         graph = rewrite(graph, _reader(graph, _torch_layer))
         graph = cancel_transposes(rewrite(graph, _plain))
@@ -134,6 +136,7 @@ def _moved(
     return graph.replace(
         nodes=[stands_for.get(node, node) for node in graph.nodes],
         output=substituted(graph.output, stands_for),
+        state_updates=substituted(graph.state_updates, stands_for),
         **{name: Container.from_flat_dict(kept) for name, kept in values.items()},
     )
 
@@ -154,6 +157,30 @@ def _with_layer_names(graph: Graph) -> Graph:
             paths |= {x: owner + name for x, name in own.items()}
     taken = {node.path for node in graph.nodes if node.kind == "input" and node not in paths}
     return _moved(graph, {node: path for node, path in paths.items() if path not in taken})
+
+
+def _with_called_layers(graph: Graph) -> Graph:
+    """The graph with calls in the modules that hold their variables, where others use these.
+
+    ``nn.MultiheadAttention`` reads the weights of its `out_proj`, and does not call it.
+    """
+    modules = {node: node.module for node in graph.calls}
+    paths = [_dotted(path) for path in modules.values()]
+    for node in graph.calls:
+        if not is_op(node, "linear"):
+            continue
+        owners = {_dotted(x.path)[:-1] for x in node.args[1:] if _is_variable(x)}
+        own = _dotted(node.module)
+        owner = owners.pop() if len(owners) == 1 else ()
+        is_below = len(owner) > len(own) and owner[: len(own)] == own
+        if is_below and not any(path[: len(owner)] == owner for path in paths):
+            modules[node] = "/".join(owner)
+    return _moved(graph, {}, modules)
+
+
+def _dotted(path: str) -> tuple[str, ...]:
+    """The names of a path of a module, with dots or slashes."""
+    return _parts(path.replace(".", "/"))
 
 
 def _with_single_layers(graph: Graph) -> Graph:
@@ -455,31 +482,47 @@ def _padded(writer: Writer, x: Node, padding: list[tuple[int, int]], like: Node)
 
 def _reduced_windows(writer: Writer, node: Node) -> Node | None:
     """A maximum of windows, or a sum of windows by their number of elements, as a pooling."""
-    is_mean = is_op(node, "divide") and isinstance(node.args[0], Node)
-    reduced = node.args[0] if is_mean else node
-    if not is_op(reduced, "reduce_window") or node.aval is None:
+    kind, settings = _pooling(node)
+    if settings is None:
         return None
-    given = arguments_of(reduced)
-    kind = {"max": "max_pool", "add": "avg_pool"}.get(given["computation"], "")
-    window, rank = tuple(given["window"]), len(node.aval.shape)
-    if kind != ("avg_pool" if is_mean else "max_pool") or rank < 3 or window[0] != 1:
-        return None
-    if is_mean and node.args[1] != math.prod(window):
-        return None
-    if any({*(given[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
-        return None
-    is_last = window[-1] == 1
-    place = slice(1, -1) if is_last else slice(2, None)
-    padding = [tuple(p) for p in given["padding"] or [(0, 0)] * rank]
-    if window[1] != 1 and not is_last:
-        return None
-    settings = {
-        "x": given["x"], "kernel_size": window[place], "padding": padding[place],
-        "stride": tuple(given["strides"])[place],
-        "data_format": "channels_last" if is_last else "channels_first",
-    }  # fmt: skip
     like = dataclasses.replace(node, target_name=f"na.{kind}", target=OPS[kind].function)
     return _windows(writer, like, settings)
+
+
+def _max_pool(writer: Writer, node: Node) -> Node | None:
+    """A maximum of windows as max pooling."""
+    kind, settings = _pooling(node)
+    if settings is None or kind != "max_pool" or node.aval is None:
+        return None
+    x = settings.pop("x")
+    return writer.call(kind, x, **settings, like=node, aval=node.aval, name=node.name)
+
+
+def _pooling(node: Node) -> tuple[str, dict[str, Any] | None]:
+    """The op and the arguments of a pooling that reduces windows; none for other calls."""
+    is_mean = is_op(node, "divide") and isinstance(node.args[0], Node)
+    reduced = node.args[0] if is_mean else node
+    kind = "avg_pool" if is_mean else "max_pool"
+    if not is_op(reduced, "reduce_window") or node.aval is None:
+        return kind, None
+    given = arguments_of(reduced)
+    window, rank = tuple(given["window"]), len(node.aval.shape)
+    if given["computation"] != ("add" if is_mean else "max") or rank < 3 or window[0] != 1:
+        return kind, None
+    if is_mean and node.args[1] != math.prod(window):
+        return kind, None
+    if any({*(given[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
+        return kind, None
+    is_last, padding = window[-1] == 1, given["padding"]
+    if (window[1] != 1 and not is_last) or isinstance(padding, str):
+        return kind, None
+    place = slice(1, -1) if is_last else slice(2, None)
+    return kind, {
+        "x": given["x"], "kernel_size": window[place],
+        "padding": [tuple(pair) for pair in padding][place],
+        "stride": tuple(given["strides"] or (1,) * rank)[place],
+        "data_format": "channels_last" if is_last else "channels_first",
+    }  # fmt: skip
 
 
 def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:

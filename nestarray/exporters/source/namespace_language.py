@@ -42,6 +42,13 @@ _BARE = (
     "stop",
     "step",
     "upper",
+    "window_strides",
+    "init_value",
+    "computation",
+    "window_dimensions",
+    "padding",
+    "strides",
+    "ksize",
 )
 #: Functions that may return their argument.
 _CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast")

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax import lax
 
 from nestarray.backends.base import supports
 from nestarray.backends.jax import convolution
@@ -81,6 +82,51 @@ def gather(x: Any, indices: Any, *, axis: int) -> Any:
 def embedding(indices: Any, weight: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
     return weight[indices]
+
+
+@supports(layers.is_last)
+def conv(
+    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, **_: Any,
+) -> Any:  # fmt: skip
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html"""
+    at, border = layers.convolution_last(
+        x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups
+    )
+    axes = "DHW"[-len(at.kernel) :]
+    y = lax.conv_general_dilated(
+        x, weight, at.stride, border, dimension_numbers=(f"N{axes}C", f"{axes}IO", f"N{axes}C"),
+        rhs_dilation=None if set(at.dilation) == {1} else at.dilation, feature_group_count=groups,
+    )  # fmt: skip
+    return y if bias is None else y + bias
+
+
+@supports(layers.is_last)
+def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+    kernel, steps, border = layers.max_pool_last(x, kernel_size, stride, padding)
+    border = border if isinstance(border, str) else ((0, 0), *border, (0, 0))
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, *kernel, 1), (1, *steps, 1), border)
+
+
+def _is_plain_window(
+    x: Any, *, computation: str, base_dilation: Any = None, window_dilation: Any = None,
+    init: Any = None, **_: Any,
+) -> bool:  # fmt: skip
+    is_dense = all({*(d or (1,))} == {1} for d in (base_dilation, window_dilation))
+    return is_dense and init is None and computation in ("add", "max") and _is_single(x)
+
+
+@supports(_is_plain_window)
+def reduce_window(
+    x: Any, *, computation: str, window: Any, strides: Any = None, padding: Any = "valid", **_: Any
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+    steps = tuple(strides or (1,) * len(window))
+    is_valid = padding == "valid" or (not isinstance(padding, str) and not any(map(any, padding)))
+    border = "VALID" if is_valid else padding.upper() if isinstance(padding, str) else padding
+    start, function = (-jnp.inf, lax.max) if computation == "max" else (0.0, lax.add)
+    return lax.reduce_window(x, start, function, tuple(window), steps, border)
 
 
 @supports(lambda x, **settings: layers.resized(x, **settings) is not None)

@@ -194,6 +194,54 @@ max_pool1d, max_pool2d, max_pool3d = _forms("max_pool", _max_pool)
 avg_pool1d, avg_pool2d, avg_pool3d = _forms("avg_pool", _avg_pool)
 
 
+# windows with the channels last, the layout of Flax and Keras
+
+
+def is_last(x: Any, *arrays: Any, **settings: Any) -> bool:
+    """Whether images and kernels have the channels last, in one dtype."""
+    formats = {settings.get(name) for name in ("data_format", "weight_format")} - {None}
+    is_plain = not settings.get("ceil_mode") and settings.get("dilation", 1) in (1, (1,), (1, 1))
+    is_plain = is_plain or bool(arrays)  # dilated convolutions have a public form
+    return formats == {"channels_last"} and is_plain and _is_single(x, *arrays)
+
+
+def convolution_last(x: Any, weight: Any, **settings: Any) -> tuple[windows.Windows, Any]:
+    """The windows of a convolution with the channels last, and its border."""
+    shape, (*kernel, inner, outer) = _first(x), weight.shape
+
+    def at(padding: Any) -> windows.Windows:
+        return windows.convolution(
+            "conv", len(kernel), shape, (outer, inner, *kernel), **settings | {"padding": padding}
+        )
+
+    found = at(settings["padding"])
+    return found, _border(found, at("same"))
+
+
+def max_pool_last(x: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
+    """The kernel, steps and border of max pooling with the channels last."""
+
+    def at(padding: Any) -> windows.Windows:
+        return windows.pooling(
+            "max_pool", len(x.shape) - 2, _first(x), kernel_size, stride=stride, padding=padding,
+            ceil_mode=False,
+        )  # fmt: skip
+
+    found = at(padding)
+    return found.kernel, found.stride, _border(found, at("same"))
+
+
+def _first(x: Any) -> tuple[int, ...]:
+    return (x.shape[0], x.shape[-1], *x.shape[1:-1])
+
+
+def _border(at: windows.Windows, same: windows.Windows) -> Any:
+    """``"VALID"`` or ``"SAME"``, as JAX and TensorFlow name borders, or pairs."""
+    if not any(map(any, at.padding)):
+        return "VALID"
+    return "SAME" if at.padding == same.padding else at.padding
+
+
 def _global_pool(count: int) -> Callable[..., Any]:
     def is_supported(x: Any, *, output_size: Any) -> bool:
         is_mean = output_size in (1, (1,) * count) and _is_single(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import tensorflow as tf
@@ -9,6 +10,7 @@ import tensorflow as tf
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.dtypes import dtype_of
+from nestarray.exporters.source.forms import layers
 
 abs = tf.abs
 square = tf.square
@@ -43,6 +45,66 @@ def getitem(x: Any, index: Any) -> Any:
 def embedding(indices: Any, weight: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/gather"""
     return tf.gather(weight, indices)
+
+
+def _is_single(x: Any, **_: Any) -> bool:
+    """Whether nestarray computes in the dtype of `x`, and not in a wider one."""
+    return dtype_of(x).is_floating and dtype_of(x).bits > 16
+
+
+@supports(_is_single)
+def softmax(x: Any, *, axis: int = -1) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/softmax"""
+    return tf.nn.softmax(x, axis=axis)
+
+
+@supports(_is_single)
+def log_softmax(x: Any, *, axis: int = -1) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax"""
+    return tf.nn.log_softmax(x, axis=axis)
+
+
+def _is_over_last_axis(x: Any, *arrays: Any, axis: int = 1, **_: Any) -> bool:
+    is_one = all(array is None or dtype_of(array) == dtype_of(x) for array in arrays)
+    return axis in (-1, len(x.shape) - 1) and is_one and _is_single(x)
+
+
+@supports(_is_over_last_axis)
+def batch_norm(
+    x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5,
+    **_: Any,
+) -> Any:  # fmt: skip
+    """https://www.tensorflow.org/api_docs/python/tf/nn/batch_normalization"""
+    return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
+
+
+def _is_last(x: Any, *arrays: Any, groups: int = 1, **settings: Any) -> bool:
+    return groups == 1 and layers.is_last(x, *arrays, **settings)
+
+
+@supports(_is_last)
+def conv(
+    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    **_: Any,
+) -> Any:  # fmt: skip
+    """https://www.tensorflow.org/api_docs/python/tf/nn/convolution"""
+    at, border = layers.convolution_last(
+        x, weight, stride=stride, padding=padding, dilation=dilation, groups=1
+    )
+    if not isinstance(border, str):
+        x, border = tf.pad(x, ((0, 0), *border, (0, 0))), "VALID"
+    gaps = None if set(at.dilation) == {1} else at.dilation
+    y = tf.nn.convolution(x, weight, at.stride, border, dilations=gaps)  # pyright: ignore[reportArgumentType]
+    return y if bias is None else y + bias
+
+
+@supports(layers.is_last)
+def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool"""
+    kernel, steps, border = layers.max_pool_last(x, kernel_size, stride, padding)
+    if not isinstance(border, str):
+        x, border = tf.pad(x, ((0, 0), *border, (0, 0)), constant_values=-math.inf), "VALID"
+    return tf.nn.max_pool(x, kernel, steps, border)
 
 
 @supports(
