@@ -6,6 +6,7 @@ import linecache
 import re
 import sys
 import types
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,17 @@ LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]+)?\)")
 LIMIT_BYTES = 1_000_000
 
 
+@pytest.fixture
+def jax_settings() -> Iterator[None]:
+    """Notebooks may change the settings of JAX, which belong to the process."""
+    import jax
+
+    before = jax.config.jax_enable_x64
+    yield
+    jax.config.update("jax_enable_x64", before)
+
+
+@pytest.mark.usefixtures("jax_settings")
 @pytest.mark.parametrize("path", PATHS, ids=NAMES)
 def test_short_form_runs(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The cells run in this process: kernels would import the frameworks again."""
