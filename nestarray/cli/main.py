@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        argv: the arguments; by default those of the process.
+        argv: the arguments; by default the arguments of the process.
 
     Returns:
         the exit code.

@@ -41,7 +41,7 @@ def example(given: argparse.Namespace) -> Example:
     """The model and the example inputs of the arguments.
 
     Raises:
-        Failure: the model cannot be imported, or there are no inputs.
+        Failure: the model cannot be imported, or no inputs are given.
     """
     model, args, kwargs = _named(given.model), (), {}
     if isinstance(model, tuple) and len(model) in (2, 3):

@@ -169,7 +169,7 @@ def example_of(graph: Graph, sizes: Mapping[str, int] | None = None) -> Example:
 
     Args:
         graph: the graph.
-        sizes: the symbolic sizes; by default those of the trace, but at least 2, because exporters
+        sizes: the symbolic sizes; by default the traced sizes, but at least 2, because exporters
             specialize 0 and 1.
     """
     sizes = sizes or {name: max(2, n) for name, n in graph.sizes.example.items()}

@@ -32,7 +32,7 @@ def _build(
 
 @_method
 def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
-    """The model as a ``torch.nn.Module`` with parameters and buffers of its own.
+    """The model as a ``torch.nn.Module`` with its own parameters and buffers.
 
     A model that came from PyTorch keeps its names, so ``load_state_dict`` takes its checkpoints;
     other models have their paths, with dots. ``train()`` and ``eval()`` select the behaviour;
@@ -188,7 +188,7 @@ def to_equinox_module(model: Graph | nn.Module, *, training: Graph | None = None
 
 @_method
 def to_tf_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
-    """The model as a ``tf.Module`` with variables of its own.
+    """The model as a ``tf.Module`` with its own variables.
 
     A call is a ``tf.function``; ``training=True`` selects the training behaviour, which
     assigns the state and draws from TensorFlow's generator.

@@ -32,7 +32,7 @@ def write_aotinductor(graph: Graph, example: Example, path: Path) -> None:
     """Compile with AOTInductor, and save the package.
 
     Raises:
-        UnsupportedError: there is no C++ compiler.
+        UnsupportedError: no C++ compiler was found.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about PyTorch's own code
@@ -68,7 +68,7 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
     args, kwargs = example.on("torch")
     result = graph.to_backend("torch")(*args, **kwargs)
     names = named_outputs(result[0] if graph.returns_state else result)
-    # the exporter computes strides with and without gradients, and those of attention differ
+    # the exporter computes strides with and without gradients, which differ for attention
     module = _Named(to_torch_module(graph)).requires_grad_(False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about PyTorch's own code

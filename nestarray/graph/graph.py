@@ -165,7 +165,7 @@ class Graph:
             DtypeError: an argument has another dtype than was traced.
             StructureError: `v` or `s` has other keys than the graph's.
             AssumptionError: a value on which the course of the recorded code depended differs from
-                the trace. Inside a program that a compiler traces there is no check.
+                the trace. A program that a compiler traces is not checked.
         """
         if is_compiling():
             look_up(self)
@@ -245,7 +245,7 @@ class Graph:
         return self.replace(output=(self.output, nodes), assumptions=()) if nodes else self
 
     def _checked(self, result: Any) -> Any:
-        """The result of the graph from that of `_guarded`."""
+        """The result of the graph, from the result of `_guarded`."""
         if self._guarded is self:
             return result
         (output, values), *state = result if self.returns_state else (result,)
@@ -382,7 +382,7 @@ class Graph:
 
         Raises:
             ArgumentError: `new_shapes` is unknown.
-            AssumptionError: of a call, see that of the graph.
+            AssumptionError: of a call, see `Graph.__call__`.
             UnsupportedError: of a call, where values decide a size (``x[x > 0]``), which JAX's
                 compiler and ours for PyTorch must know. The graph itself runs, and TensorFlow
                 compiles it.

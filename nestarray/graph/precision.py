@@ -104,7 +104,7 @@ def _is_wide(node: Node) -> bool:
 def in_dtypes(graph: Graph, changes: Mapping[DType, DType]) -> Graph:
     """The graph that computes in other dtypes: its inputs, variables, calls and numbers.
 
-    Finite numbers stay finite: the limits of the old dtype, as in masks, become those of the new.
+    Finite numbers stay finite: the limits of the old dtype, as in masks, become the limits of the new dtype.
 
     Args:
         graph: any graph.

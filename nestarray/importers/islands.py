@@ -124,7 +124,7 @@ def island(
         return traced._recorder.control_flow("graph.island", island, (name, *args), settings)
     call = _Call(framework, name, leaves, structure, takes)
     backend = backends.find_backend(call.arrays) or current_backend()
-    if backend == framework != "numpy":  # which has no derivatives of its own
+    if backend == framework != "numpy":  # which has no derivatives
         return call.nest(call(*call.arrays))
     operation = _HOSTS[framework].operation(call, name)
     if not call.arrays:

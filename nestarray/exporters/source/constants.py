@@ -27,7 +27,7 @@ class Form(NamedTuple):
 
 
 def closed_form(array: np.ndarray) -> Form | None:
-    """The expression for an array; None if there is no short one."""
+    """The expression for an array; None without a short one."""
     if not array.size or array.dtype.kind not in "biuf":
         return None
     first = array.reshape(-1)[0]

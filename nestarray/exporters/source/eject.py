@@ -186,7 +186,7 @@ _MODES = {"state": None, "train": True, "training": True, "key": None, "rng": No
 
 
 def _modes(source: Source, target: str) -> str:
-    """What the README says about the mode."""
+    """The README's section about the modes."""
     if not source.train:
         return (
             "\nThe model that this source was made of was in its evaluation mode: the source has no "
@@ -237,7 +237,7 @@ class Source(NamedTuple):
         weights: name in the file of weights → array of NumPy.
         variables: name in the file of weights → variable of the graph.
         train: whether it is of the training mode.
-        modes: names of its arguments besides those of the graph, ``"train"``, ``"key"``.
+        modes: names of the additional arguments of the source: ``"train"``, ``"key"``.
         writes: names of the variables that a call changes.
     """
 

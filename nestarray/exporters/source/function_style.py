@@ -17,7 +17,7 @@ from nestarray.exporters.source.records import Call, Value, all_calls
 #: The arguments that hold the parameters and the state.
 _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
 _STATE = Value((), "state", "state")
-#: The state with dicts and lists of its own, which the functions change.
+#: The state in new dicts and lists, which the functions change.
 _COPIES = {"jax": "jax.tree.map(lambda x: x, state)", "numpy": "copy.deepcopy(state)"}
 
 

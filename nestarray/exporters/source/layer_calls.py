@@ -3,7 +3,7 @@
 Sources of JAX, TensorFlow and Keras spell layers out: a product with a kernel, a bias that is
 reshaped, a window that is reduced. Here these become calls of layers. For PyTorch the weights get the
 layout and the names of its layers, so that they print as ``nn.Linear`` and ``nn.Conv2d``; on other
-targets variables keep the source's names and layouts. A graph of a PyTorch source stays as it is, and
+targets variables keep the source's names and layouts. A graph of a PyTorch source does not change, and
 one that writes into its state.
 """
 
@@ -33,12 +33,12 @@ from nestarray.graph.passes.rewriting import (
 )
 from nestarray.graph.passes.transposes import cancel_transposes, order_of
 
-#: Groups of variables in Flax, which are no modules.
+#: Groups of variables in Flax that are not modules.
 _COLLECTIONS = ("params", "batch_stats")
 #: A part of paths of Haiku for modules that a method other than the constructor made.
 _ABSENT = "~"
 _RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten")
-#: Calls that a layer's module may have beside the layer.
+#: Further calls that a layer's module may have.
 _BESIDE = (
     *_RESHAPES, "permute_dims", "pad", "relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "elu",
     "selu", "softmax", "softplus", "leaky_relu", "hard_swish",

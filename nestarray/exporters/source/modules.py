@@ -18,7 +18,7 @@ from nestarray.graph.builder import NOWHERE
 
 Path = tuple[str, ...]
 
-#: Values that are no arrays, which are the last arguments of a module.
+#: Values other than arrays, which are the last arguments of a module.
 KINDS = ("state", "train", "training", "key", "rng")
 
 #: A module without variables and with at most this many calls is part of the module around it.
@@ -255,7 +255,7 @@ class _Builder:
         return any(structure(run) != structure(runs[0]) for run in runs[1:])
 
     def _inlined(self, run: Module, name: Path, children: dict[Path, Module]) -> list[Step]:
-        """The steps of a module, whose children become those of the module around it."""
+        """The steps of a module, whose children become children of the module around it."""
         steps: list[Step] = []
         for step in run.steps:
             if isinstance(step, Use):

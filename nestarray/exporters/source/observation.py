@@ -325,7 +325,7 @@ def _shortest(
         args = args[:-1]
     for i, (p, x) in enumerate(zip(known, args, strict=False)):
         is_named = p.kind is Parameter.POSITIONAL_OR_KEYWORD
-        if is_named and _is_same(x, p.default):  # what follows goes by name
+        if is_named and _is_same(x, p.default):  # the rest goes by name
             rest = zip(known[i:], args[i:], strict=False)
             given = {p.name: x for p, x in rest if not _is_same(x, p.default)}
             return args[:i], given | kwargs

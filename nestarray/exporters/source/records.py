@@ -22,7 +22,7 @@ class Value:
         shape, dtype: of the array; the dtype by its name, ``"float32"``. Of a value that is no
             array, the dtype is its usual name: ``"key"``, ``"rng"``, ``"train"``.
         source: ``"x"`` for an argument, ``"v"``, ``"s"`` or ``"constants"`` for a variable,
-            ``"mode"`` or ``"key"`` for an argument that the source has besides; empty for the
+            ``"mode"`` or ``"key"`` for an additional argument of the source; empty for the
             result of a call.
         path: of a variable in that Container; the name of an argument.
     """

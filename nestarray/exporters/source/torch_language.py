@@ -69,7 +69,7 @@ _MORE = {
 _NAMED = ("keepdim",)
 #: Settings that are written without their names after the array.
 _FIRST = ("kernel_size", "output_size", "pad", "normalized_shape")
-#: Methods whose sizes are arguments of their own: ``x.reshape(2, 3)``.
+#: Methods whose sizes are separate arguments: ``x.reshape(2, 3)``.
 _VARIADIC = ("reshape", "view", "expand", "permute")
 
 

@@ -46,7 +46,7 @@ def share_moments(graph: Graph) -> Graph:
 
 
 def _is_moment(node: Node, norm: Node) -> bool:
-    """Whether a mean or a variance is that of each channel."""
+    """Whether a mean or a variance is per channel."""
     x, given = node.args[0], arguments_of(node)
     rank = len(x.aval.shape)
     axis = arguments_of(norm)["axis"] % rank

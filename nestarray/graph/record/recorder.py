@@ -4,7 +4,7 @@ The arrays of the example are replaced by `Traced` values: a node of the graph a
 array. `Traced` is one more type of the dispatcher; its handler computes the result on the arrays
 and appends a node. Everything else (shapes, numbers, settings) has its usual value. Code that
 reads the *values* of an array gets those of the example, and the graph notes an assumption; in the
-body of a loop, which stands for many values, it raises an error. Arrays in closures become constants of the
+body of a loop, which runs on many values, it raises an error. Arrays in closures become constants of the
 graph; random numbers come from keys that are arguments.
 """
 
@@ -254,7 +254,7 @@ class Recorder:
             use: see `Assumption`.
 
         Raises:
-            ConversionError: the array has many values, or those of no example.
+            ConversionError: the array has many values, or none.
         """
         if self._guards is None or self.builder.depth > 1 or not self.is_open:
             raise self.needs_values(x)

@@ -1,7 +1,7 @@
 """A graph as nested groups of boxes: modules, loops and branches around their calls.
 
 A group is one call of a module. A module that runs twice, such as a shared activation, makes two
-groups; a single group would depend on itself. Parameters, state and constants are no boxes: the
+groups; a single group would depend on itself. Parameters, state and constants have no boxes: the
 box that reads them lists them. Everything is numbers and text, so it can be written as JSON.
 """
 

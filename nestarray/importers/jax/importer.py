@@ -1,6 +1,6 @@
 """JAX functions and models as Graphs, through jaxprs.
 
-Nested calls are inlined, except upstream's named functions with derivatives of their own. Loops
+Nested calls are inlined, except upstream's named functions with custom derivatives. Loops
 and choices are calls with bodies.
 """
 
@@ -154,7 +154,7 @@ def _on_jax(x: Any) -> Any:
 
 
 class _Output(NamedTuple):
-    """What a traced function returns.
+    """The results of a traced function.
 
     Attributes:
         structure: of the output.

@@ -6,7 +6,7 @@ from typing import Any
 
 from nestarray import dtypes
 
-#: Primitives whose functions take numbers in place of 0-d arrays, beside an array.
+#: Primitives whose functions take an array and numbers in place of 0-d arrays.
 TAKE_NUMBERS = frozenset(
     ["add", "atan2", "clamp", "div", "eq", "ge", "gt", "le", "lt", "max", "min", "mul", "ne",
      "pad", "pow", "rem", "sub", "dynamic_slice", "dynamic_update_slice"]

@@ -240,7 +240,7 @@ class _Form(NamedTuple):
 
 
 def _is_free(function: Callable[..., Any], name: str, count: int) -> bool:
-    """Whether a keyword is no argument of a function beside `count` positional ones."""
+    """Whether a function that got `count` positional arguments lacks a keyword."""
     names = list(inspect.signature(function).parameters)
     return name not in names or names.index(name) < count
 

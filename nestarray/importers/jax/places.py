@@ -33,7 +33,7 @@ def place_of(eqn: Any, outer: Place = NOWHERE) -> Place:
     """
     stack = eqn.source_info.name_stack.stack
     scopes = [part.name for part in stack if type(part).__name__ == "Scope"]
-    # classes of Equinox and formulas of einsum are no paths
+    # classes of Equinox and formulas of einsum are not paths
     own = [name for name in scopes if not name.startswith("eqx.nn.") and "->" not in name]
     line = _line_of(eqn.source_info) or outer.line
     return Place("/".join([*filter(None, [outer.module]), *own]), line)

@@ -1,4 +1,4 @@
-"""Arrays that NumPy code takes for NumPy's, and that record what the code does with them.
+"""Duck arrays that record the calls of NumPy code.
 
 A `RecordedArray` holds the value of `na` behind it: a traced one while a graph is recorded, one that
 remembers its derivative while the code is differentiated. NumPy hands
@@ -7,7 +7,7 @@ name in `nestarray.frontends.numpy` computes and records them. The array is not 
 ``np.ndarray``: C code would then read and write its memory without a call. It only says so to
 ``isinstance``.
 
-Its views, writes and methods are those of `AbstractArray` in the frontend.
+`AbstractArray` in the frontend defines its views, writes and methods.
 
 ``x[mask]`` has a size that depends on values. As long as only ufuncs of elements use it (``x[mask] += 1``,
 ``x[mask] = y[mask] * 2``), they are computed for all elements, and the write is a ``where``.

@@ -25,7 +25,7 @@ from nestarray.importers.selection import Search
 
 
 class NumpyImporter:
-    """Records functions of NumPy arrays whose code uses NumPy, also beside ops of `na`."""
+    """Records functions of NumPy arrays whose code uses NumPy, and maybe ops of `na`."""
 
     framework = "numpy"
 

@@ -95,7 +95,7 @@ class Recording:
 
     @contextlib.contextmanager
     def numpy(self, source: Any) -> Iterator[None]:
-        """Functions that create arrays return recording arrays, and those of SciPy take them."""
+        """Functions that create arrays return recording arrays, and SciPy's functions take them."""
         places = [(np, name, self._creation(name)) for name in CREATION]
         places += [
             (home, name, self._of_lists(native, function))
@@ -188,7 +188,7 @@ def _compiled_modules() -> Iterator[Any]:
 
 
 def _functions_of_numpy() -> Iterator[tuple[Any, str, Any, Any]]:
-    """(module, name, function, that of the frontend) of functions of arrays."""
+    """(module, name, function, the frontend's function) of functions of arrays."""
     for home, own in ((np, frontend), (np.linalg, frontend.linalg), (np.fft, frontend.fft)):
         for name, native in vars(home).items():
             is_plain = hasattr(native, "__name__") and not isinstance(native, (type, np.ufunc))

@@ -334,7 +334,7 @@ class _Loop:
         return self.builder.call("chosen", ops.where, "na.where", (go_on, new, old))
 
     def _carry(self, body: Any) -> tuple[list[Aval | None], tuple[Any, ...]]:
-        """Shapes and first values of the variables that steps hand on."""
+        """Shapes and first values of the carried variables."""
         avals: list[Aval | None] = []
         start = []
         for i in self.carried:

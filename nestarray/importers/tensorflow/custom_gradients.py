@@ -2,7 +2,7 @@
 
 A function with a rule ends in an operation IdentityN of its results and its arguments, whose
 gradient function is the rule. It is traced here as a function of cotangents. The results have no
-derivative of their own: the rule gives the gradients of the arguments.
+other derivative: the rule gives the gradients of the arguments.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def has_rule(op: Any) -> bool:
 
 
 def has_own_derivative(op: Any) -> bool:
-    """Whether a rule is another derivative than that of the function.
+    """Whether a rule differs from the function's derivative.
 
     The rule of ``tf.nn.silu`` saves memory only: it computes the sigmoid again.
     """
@@ -92,5 +92,5 @@ _RULES: weakref.WeakKeyDictionary[Any, dict[str, Rule]] = weakref.WeakKeyDiction
 
 
 def captured(op: Any) -> list[Any]:
-    """The tensors beside its operands that the gradient of an operation reads."""
+    """The tensors, other than operands, that the gradient of an operation reads."""
     return rule_of(op).captured if has_rule(op) else []

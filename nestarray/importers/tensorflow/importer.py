@@ -40,7 +40,7 @@ from nestarray.importers.tensorflow.tensor_lists import OPERATIONS as TENSOR_LIS
 from nestarray.importers.tensorflow.tensor_lists import TensorList, TensorLists
 from nestarray.importers.tensorflow.values import Value
 
-#: Operations whose functions take numbers beside an array.
+#: Operations whose functions take an array and numbers.
 _TAKE_NUMBERS = frozenset(
     ["Add", "AddV2", "Sub", "Mul", "RealDiv", "Maximum", "Minimum", "Pow", "SquaredDifference",
      "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "FloorDiv", "FloorMod",

@@ -21,7 +21,7 @@ _FLIPPED = {
 
 @dataclasses.dataclass
 class Steps:
-    """What is known of a loop before it runs.
+    """The known properties of a loop before it runs.
 
     Attributes:
         length: the number of steps, or the most of them; None if no counter ends the loop.

@@ -41,7 +41,7 @@ class Variable(NamedTuple):
 
 
 class Output(NamedTuple):
-    """What a traced function returns.
+    """The results of a traced function.
 
     Attributes:
         structure: of the output.
@@ -285,7 +285,7 @@ def _open_axes(name: str, leaves: list[Any], shapes: list[Any] | None) -> list[d
 
 
 def _variables_of(source: Any, kind: str, concrete: Any) -> list[Variable]:
-    """The variables of a model, then those that the program reads besides."""
+    """The variables of a model, then further variables that the program reads."""
     function = getattr(source, "python_function", source)
     owners = {"": source} if kind in ("keras", "module") else variables_of(function)
     found: dict[int, Variable] = {}

@@ -313,7 +313,7 @@ def has_many_results(op: Any) -> bool:
 
 
 def run(op: Any, values: Sequence[Any]) -> list[Any]:
-    """The results of one operation on tensors; Cells stand for variables."""
+    """The results of one operation on tensors; Cells represent variables."""
     import tensorflow as tf
 
     if op.type in CALLS:
@@ -449,7 +449,7 @@ _CONTROL_FLOW: Mapping[str, Callable[[Any, list[Any]], list[Any]]] = {
 
 
 def all_operations(graph: Any, outputs: Sequence[Any]) -> Iterator[Any]:
-    """The operations of a graph that are needed, each before those of the functions it calls."""
+    """The needed operations of a graph, each before the operations of the functions it calls."""
     for op in live_operations(graph, outputs):
         yield op
         if op.type in CALLS:

@@ -1,6 +1,6 @@
 """Layers and lines of operations.
 
-TensorFlow makes names of scopes unique, so they are no paths. The layers are watched while they
+TensorFlow makes names of scopes unique, so they are not paths. The layers are watched while they
 are traced: each call of a layer makes the operations of a range in the graph of its code.
 """
 

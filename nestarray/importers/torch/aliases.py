@@ -1,7 +1,7 @@
 """Writes into aliases in an exported program, before it is made functional.
 
 The exporter makes writes functional by inverting the views through which they go. Two inverses are
-wrong: that of ``detach`` stops the gradient of the whole tensor, that of ``unfold`` clears the
+wrong: for ``detach`` it stops the gradient of the whole tensor, for ``unfold`` it clears the
 elements outside of the windows. It ignores ``detach_``.
 """
 

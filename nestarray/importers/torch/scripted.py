@@ -38,7 +38,7 @@ def unscripted(script: Any) -> Any:
     module = type(script.original_name, (torch.nn.Module,), {"forward": forward})()
     _copy_tree(script, module)
     # torch optimizes a script that has run: parts of it would be traced without autograd. A clone
-    # has methods of its own. It is in a list, so that it is no submodule.
+    # has its own methods. In a list it is not a submodule.
     clone = torch._C._hack_do_not_use_clone_module_with_class(script._c, [], [])  # pyright: ignore[reportAttributeAccessIssue]
     module.scripted = [torch.jit._recursive.wrap_cpp_module(clone)]  # pyright: ignore[reportAttributeAccessIssue]
     return module

@@ -15,7 +15,7 @@ from nestarray.importers.torch.places import own_name
 
 
 def distinct(module: Any, example: Any) -> Any:
-    """The example with a tensor of its own for each argument.
+    """The example with a separate tensor for each argument.
 
     Two arguments with one tensor would be one input, and an argument that is a parameter would be
     the parameter.
@@ -35,7 +35,7 @@ def distinct(module: Any, example: Any) -> Any:
 
 
 def separate_tied(program: Any, name: str) -> None:
-    """Give the names that a program does not use a tensor of their own.
+    """Give the names that a program does not use separate tensors.
 
     Args:
         program: the result of ``torch.export.export``, not decomposed.

@@ -60,7 +60,7 @@ class Term:
 
 ONE = Term("one")
 
-#: Ops of elements that a term keeps, besides arithmetic.
+#: Ops of elements that a term keeps, in addition to arithmetic.
 _ELEMENTWISE = frozenset(
     [
         "exp",
