@@ -93,6 +93,7 @@ def _equinox() -> na.graph.Graph:
 
 
 def _keras() -> na.graph.Graph:
+    keras.utils.clear_session()  # names of layers begin at 0
     layers = keras.layers
     net = keras.Sequential(
         [

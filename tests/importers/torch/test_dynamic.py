@@ -447,16 +447,6 @@ def test_two_names_for_one_size():
     )
 
 
-def test_code_over_na_has_the_sizes_of_its_example():
-    assert _message(
-        errors.ArgumentError,
-        lambda: na.trace_graph(lambda x: na.relu(x), np.ones(3), dynamic={"x": {0: "n"}}),
-    ) == (
-        "trace_graph: dynamic: sizes are left open in graphs of torch modules; code over na is "
-        "recorded with the sizes of the example"
-    )
-
-
 # -- expressions -----------------------------------------------------------------------------
 
 
