@@ -33,6 +33,7 @@ BENCHMARKS = {
     "models": "small converted models",
     "torch_in": "converted PyTorch models of full size",
     "jax_in": "Flax models converted to PyTorch",
+    "keras_in": "converted Keras applications of full size",
     "numpy_in": "NumPy programs converted to JAX",
     "native_modules": "training steps of exported native modules",
 }
