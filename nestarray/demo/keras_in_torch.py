@@ -19,6 +19,9 @@ import nestarray as na
 from nestarray.demo.digits import accuracy, load_images, other_camera
 from nestarray.demo.flax_in_torch import channels_last, fine_tune_in_torch
 
+#: No progress lines; Keras annotates a str.
+QUIET: Any = 0
+
 
 def network() -> keras.Model:
     """Two convolutions with batch normalization, dropout, a dense layer; images are NHWC."""
@@ -41,7 +44,7 @@ def network() -> keras.Model:
 
 def keras_accuracy(model: keras.Model, images: Any) -> float:
     """The accuracy of the Keras model on the test images."""
-    logits = model.predict(np.asarray(channels_last(images.test)), batch_size=512, verbose=0)
+    logits = model.predict(np.asarray(channels_last(images.test)), batch_size=512, verbose=QUIET)
     return accuracy(logits, images.test_labels)
 
 
@@ -53,7 +56,7 @@ def run(*, epochs: int = 4, tuning_epochs: int = 10) -> dict[str, Any]:
         keras.optimizers.Adam(2e-3), keras.losses.SparseCategoricalCrossentropy(from_logits=True)
     )
     x = np.asarray(channels_last(images.train))
-    model.fit(x, images.train_labels, batch_size=64, epochs=epochs, verbose=0)
+    model.fit(x, images.train_labels, batch_size=64, epochs=epochs, verbose=QUIET)
     learned = keras_accuracy(model, images)
     print(f"Keras network, trained with fit: test accuracy {learned:.1%}")
 

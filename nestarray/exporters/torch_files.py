@@ -82,10 +82,11 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
 
 def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool = False) -> Any:
     """The operators of ``aten.sort.stable``, which `torch.onnx` lacks: TopK keeps the order of ties."""
-    from onnxscript import opset18
+    import onnxscript
 
-    size = opset18.Gather(opset18.Shape(self), opset18.Constant(value_ints=[dim]), axis=0)
-    return opset18.TopK(self, size, axis=dim, largest=descending, sorted=True)
+    opset: Any = onnxscript.opset18
+    size = opset.Gather(opset.Shape(self), opset.Constant(value_ints=[dim]), axis=0)
+    return opset.TopK(self, size, axis=dim, largest=descending, sorted=True)
 
 
 def run_onnx(path: Path, example: Example) -> dict[str, np.ndarray]:

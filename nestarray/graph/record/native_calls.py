@@ -39,8 +39,9 @@ def torch_function(function: Function, arguments: Any) -> Function | None:
         ConversionError: a layer of torch is called, whose parameters would be constants.
     """
     import torch
+    from torch.utils import _pytree
 
-    leaves = torch.utils._pytree.tree_leaves(arguments)
+    leaves = _pytree.tree_leaves(arguments)
     if any(isinstance(x, torch.nn.Parameter) for x in leaves):
         raise ConversionError(
             "trace_graph: a layer of torch is called on a traced array, and its parameters would be "

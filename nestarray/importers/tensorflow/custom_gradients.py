@@ -61,7 +61,7 @@ def rule_of(op: Any) -> Rule:
 
 def _traced(op: Any) -> Rule:
     import tensorflow as tf
-    from tensorflow.python.framework import ops
+    from tensorflow.python.framework import ops  # type: ignore[attr-defined]
 
     places: list[int | None] = []
 
