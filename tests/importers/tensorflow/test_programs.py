@@ -8,8 +8,9 @@ import pytest
 
 import nestarray as na
 from nestarray import errors
+from tests.importers.tensorflow.keras_programs import GraphNetwork
 from tests.importers.tensorflow.layers import verify
-from tests.importers.tensorflow.programs import PROGRAMS, ROWS, TRAINED, GraphNetwork
+from tests.importers.tensorflow.programs import PROGRAMS, ROWS, TRAINED
 
 TARGETS = ("numpy", "torch", pytest.param("jax", marks=pytest.mark.full))  # JAX compiles each
 BEHAVIOURS = [*[(name, False) for name in PROGRAMS], *[(name, True) for name in TRAINED]]
