@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from nestarray import backends, dtypes, ops
 from nestarray.backends import control_flow as native
 from nestarray.errors import AssumptionError
 from nestarray.graph.node import Node, iter_nodes
-
-if TYPE_CHECKING:
-    from nestarray.graph.graph import Graph
 
 #: Numbers are equal up to this many roundings, because frameworks sum in different orders.
 _ROUNDINGS = 1000
@@ -77,21 +74,22 @@ _USES: dict[str, Callable[[np.ndarray], Any]] = {
 }  # fmt: skip
 
 
-def check(graph: Graph, values: list[Any]) -> None:
+def check(name: str, assumptions: Iterable[Assumption], values: list[Any]) -> None:
     """Compare the values of the assumptions of a graph with the example.
 
     Args:
-        graph: the graph.
+        name: of the graph.
+        assumptions: of the graph.
         values: of the nodes of the assumptions that have one.
 
     Raises:
         AssumptionError: a value differs.
     """
-    checked = [each for each in graph.assumptions if each.node is not None]
+    checked = [each for each in assumptions if each.node is not None]
     for assumption, x in zip(checked, values, strict=True):
         found = read(assumption.use, x)
         if found is not None and not _is_equal(assumption, found):
-            raise AssumptionError(_message(graph.name, assumption, found))
+            raise AssumptionError(_message(name, assumption, found))
 
 
 def _is_equal(assumption: Assumption, found: Any) -> bool:

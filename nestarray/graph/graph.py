@@ -249,7 +249,7 @@ class Graph:
         if self._guarded is self:
             return result
         (output, values), *state = result if self.returns_state else (result,)
-        assumed.check(self, values)
+        assumed.check(self.name, self.assumptions, values)
         return (output, *state) if self.returns_state else output
 
     @cached_property

@@ -38,7 +38,9 @@ def _values(x: Any) -> np.ndarray:
 
 def _skip_wide(dtype: str, backend: str) -> None:
     if backend == "jax" and dtype in ("float64", "int64"):
-        pytest.skip("JAX has 64 bits only with jax_enable_x64")
+        pytest.skip(
+            "https://docs.jax.dev/en/latest/default_dtypes.html: 64 bits need jax_enable_x64"
+        )
 
 
 def _assert_agree(ours: Any, theirs: Any, rounding: float = 0.0) -> None:
@@ -112,7 +114,9 @@ def test_threefry_integers(dtype: str, backend: str) -> None:
 )
 def test_seeds(seed: Any, backend: str) -> None:
     if backend == "jax" and seed.dtype == np.int64:
-        pytest.skip("JAX has 64 bits only with jax_enable_x64")
+        pytest.skip(
+            "https://docs.jax.dev/en/latest/default_dtypes.html: 64 bits need jax_enable_x64"
+        )
     own = on(backend, seed)
     _assert_agree(frontend.random.split(own, 3), tf.random.split(seed, 3))
     _assert_agree(frontend.random.fold_in(own, 7), tf.random.fold_in(seed, 7))

@@ -185,7 +185,9 @@ def test_values(expression: str) -> None:
 @pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
 def test_values_on_other_backends(expression: str, backend: str) -> None:
     if _needs_wide(expression, backend):
-        pytest.skip("JAX has 64 bits only with jax_enable_x64")
+        pytest.skip(
+            "https://docs.jax.dev/en/latest/default_dtypes.html: 64 bits need jax_enable_x64"
+        )
     expressions.assert_equal(expression, THEIRS, frontend.raw_ops, backend)
 
 

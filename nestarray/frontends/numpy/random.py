@@ -1,8 +1,8 @@
 """Random numbers: NumPy's `Generator` over the keys of `na.random`.
 
 Upstream: https://numpy.org/doc/stable/reference/random/generator.html. Methods have NumPy's arguments,
-distributions, shapes and dtypes. The bits are those of Threefry, the same on every framework for one
-seed, and not those of NumPy's PCG64. The numbers are of the framework of the key: an integer seed
+distributions, shapes and dtypes. The bits come from Threefry, the same on every framework for one
+seed, and differ from NumPy's PCG64. The numbers are of the framework of the key: an integer seed
 makes a key on the current backend. Functions with hidden state (``np.random.rand``) are missing:
 their results would depend on the order of calls in the whole process.
 
@@ -133,7 +133,7 @@ class Generator:
         return wrapped(na.random.permutation(key, self._numbers(x, key), axis))
 
     def permuted(self, x: Any, *, axis: int | None = None, out: Any = None) -> Any:
-        """`x` with each line along an axis in an order of its own; all elements mixed without one."""
+        """`x` with each line along an axis in its own order; without an axis, all elements mixed."""
         key = self._source.next_key()
         x = as_array(natives(x), key)
         flat = x if axis is not None else na.reshape(x, (-1,))
@@ -482,7 +482,7 @@ class Generator:
         return wrapped(na.random.dirichlet(key, alpha, _shape(size), available(np.float64, key)))
 
     def _size(self, size: Size, *values: Any) -> Size:
-        """`size`, or the shape of the parameters if it is not None and not that of a number."""
+        """`size`; for None the shape of the parameters, unless they are numbers."""
         shape = _shape(size, *self._parameters(self.key, np.float64, *values))
         return size if size is not None or not shape else shape
 

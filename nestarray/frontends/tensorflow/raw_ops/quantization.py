@@ -38,7 +38,7 @@ def QuantizeAndDequantizeV2(
     narrow_range: bool = False,
     axis: int = -1,
 ) -> Array:
-    """`input` at the nearest of 2ⁿ levels, with the derivative 1; the axis −1 stands for none."""
+    """`input` at the nearest of 2ⁿ levels, with the derivative 1; the axis −1 means none."""
     return quantization.quantize_and_dequantize(
         input, input_min, input_max, signed_input, num_bits, range_given, round_mode,
         narrow_range=narrow_range, axis=_axis(axis),

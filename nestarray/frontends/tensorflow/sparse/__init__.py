@@ -1,6 +1,6 @@
 """Sparse tensors: indices and values of the elements that are not zero, and a shape.
 
-The number of elements of many results depends on values, as that of `from_dense`; such functions run
+The number of elements of many results depends on values, as for `from_dense`; such functions run
 outside of compiled code. Derivatives are taken by the values.
 
 Upstream: https://www.tensorflow.org/api_docs/python/tf/sparse

@@ -80,7 +80,7 @@ def minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> 
 def _reduced(
     op: Callable[..., Array], x: SparseTensor, axis: Any, keepdims: Any, is_sparse: bool
 ) -> Any:
-    """The reduction of the elements that are there, 0 without; sparse: only where there are some."""
+    """The reduction of the stored elements, 0 without any; sparse: only where some are stored."""
     shape = x.shape
     axes = axes_of(axis, len(shape))
     kept = [i for i in range(len(shape)) if i not in axes]
@@ -120,12 +120,12 @@ def reduce_max(
     output_is_sparse: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The maxima of the elements that are there over axes, by default all; 0 without elements."""
+    """The maxima of the stored elements over axes, by default all; 0 without elements."""
     return _reduced(na.segment_max, sp_input, axis, keepdims, output_is_sparse)
 
 
 def softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
-    """The softmax of the elements that are there, along the last axis."""
+    """The softmax of the stored elements, along the last axis."""
     shape = sp_input.shape
     count = math.prod(shape[:-1])
     rows = flat_indices(na.getitem(sp_input.indices, (slice(None), slice(-1))), shape[:-1])
