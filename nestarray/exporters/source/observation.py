@@ -210,8 +210,10 @@ class Recorder:
             if isinstance(x, Observed) and self._is_same(found, x._native):
                 return x
             literal = x._noted if isinstance(x, Observed) else x
-            if isinstance(literal, (bool, int, float)):
+            if _is_literal(literal):
                 return Observed(found, literal)  # literals follow the dtypes of arrays
+        if function.target.startswith("operator.") and all(map(_is_literal, self.noted(args))):
+            return Observed(found, function.native(*self.noted(args)))
         args, kwargs = _shortest(function.native, args, kwargs)
         result = map_leaves(lambda x: Observed(x, value_of(x)) if _is_array(x) else x, found)
         noted = map_leaves(lambda x: x._noted if isinstance(x, Observed) else x, result)
@@ -290,6 +292,10 @@ def _native(x: Any) -> Any:
 def value_of(x: Any, source: str = "", path: str = "") -> Value:
     """The Value of an array."""
     return Value(tuple(map(int, x.shape)), dtype_of(x).name, source, path)
+
+
+def _is_literal(x: Any) -> bool:
+    return isinstance(x, (bool, int, float))
 
 
 def _is_array(x: Any) -> bool:

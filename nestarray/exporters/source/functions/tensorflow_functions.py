@@ -199,10 +199,17 @@ def avg_pool(
     return channels_first(tf.nn.avg_pool(channels_last(x), kernel_size, stride, "VALID"))
 
 
-def resize(x: tf.Tensor, *, size: tuple[int, int], method: str) -> tf.Tensor:
-    """Images of another size, channels first."""
+def resize(x: tf.Tensor, *, size: tuple[int, ...], method: str) -> tf.Tensor:
+    """Images of another size, channels first; the axes of other arrays one by one."""
     method = "bilinear" if method == "linear" else method
-    return channels_first(tf.image.resize(channels_last(x), size, method))
+    if len(size) == 2:
+        return channels_first(tf.image.resize(channels_last(x), size, method))
+    for axis, n in enumerate(size, 2):
+        before, after = x.shape[1:axis], x.shape[axis + 1 :]
+        width = math.prod(after)
+        rows = tf.reshape(x, [-1, x.shape[axis], width, 1])
+        x = tf.reshape(tf.image.resize(rows, (n, width), method), [-1, *before, n, *after])
+    return x
 
 
 def while_loop(test: Any, body: Any, carry: Any, *, max_steps: int | None = None) -> Any:
