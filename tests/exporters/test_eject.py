@@ -160,6 +160,7 @@ _ROWS = [
 ]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("names", "style"), _ROWS)
 def test_the_source_runs_and_trains_without_nestarray(
     names: tuple[str, ...], style: str, tmp_path: Path

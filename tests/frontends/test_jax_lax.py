@@ -108,12 +108,13 @@ PRIMITIVES = {
 OMITTED = {"out_sharding", "sharding"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("space", "expression"), EXPRESSIONS)
 def test_values(space: str, expression: str) -> None:
     expressions.assert_equal(expression, *SPACES[space], "numpy")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("space", "expression"), FIRST)
 @pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
 def test_a_call_of_each_function_on_other_backends(

@@ -54,6 +54,7 @@ INITIALIZERS = [
 ]  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, jax.nn, frontend.nn, backend)
@@ -67,6 +68,7 @@ def test_gradients(expression: str, backend: str) -> None:
         expressions.assert_gradients(expression, jax.nn, frontend.nn, backend)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("call", "shape"), INITIALIZERS, ids=[call for call, _ in INITIALIZERS])
 def test_initial_values(call: str, shape: tuple[int, ...], backend: str) -> None:
     theirs = eval(call, vars(jax.nn.initializers))(jax.random.PRNGKey(3), shape)

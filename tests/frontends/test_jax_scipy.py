@@ -154,7 +154,7 @@ KEYS = ["key_data(wrap_key_data(key))", "key_impl(key)", "key_dtype()"]
 SAMPLES_LIST = [row.strip() for row in SAMPLES.replace("\n", ";").split(";")]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("space", "expression"), EXPRESSIONS)
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_values(space: str, expression: str, backend: str) -> None:

@@ -239,7 +239,7 @@ DIFFERENTIATED = [row for row in EXPRESSIONS if not row.startswith(tuple(NOT_DIF
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, THEIRS, OURS, backend)
 

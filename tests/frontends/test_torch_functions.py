@@ -18,7 +18,7 @@ from nestarray.proof import comparison
 from tests.frontends.compare import assert_same, to_backend
 from tests.frontends.op_samples import expected, function_of, records, samples
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 #: Records that no comparison of values fits, and why.
 LEFT_OUT = {

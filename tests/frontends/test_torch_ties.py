@@ -187,7 +187,7 @@ def _pairs(calls: Iterable[str], is_row: Callable[[str, str], bool] = lambda *_:
 FAST = ("int32", "float32", "nan, float32")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("call", "name"), _pairs(CALLS, _is_computed_upstream))
 def test_values_and_positions(call: str, name: str, backend: str) -> None:

@@ -14,7 +14,7 @@ from tests.derivatives import AUTODIFF, gradients, problem, weighted
 STEP = 1e-3
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(
     ("case", "backend"),

@@ -51,25 +51,25 @@ def _inputs(kink: Kink, backend: str) -> list[Any]:
     return [on(backend, np.asarray(x, "float64")) for x in kink.args]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @_of(KINKS)
 def test_first_derivatives(kink: Kink, backend: str) -> None:
     _check(kink.gradients(*_inputs(kink, backend)), kink.first, kink)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @_of(KINKS)
 def test_second_derivatives(kink: Kink, backend: str) -> None:
     _check(kink.second_gradients(*_inputs(kink, backend)), kink.second, kink)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("kink", "backend"), PAIRS)
 def test_compiled(kink: Kink, backend: str) -> None:
     _check(na.jit(kink.gradients)(*_inputs(kink, backend)), kink.first, kink)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @_of(KINKS)
 def test_vectorized(kink: Kink, backend: str) -> None:
     rows = [na.stack([x, x]) for x in _inputs(kink, backend)]
@@ -78,7 +78,7 @@ def test_vectorized(kink: Kink, backend: str) -> None:
         _check([g[i] for g in found], kink.first, kink)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @_of(filter(_is_finite, KINKS))
 def test_forward_mode(kink: Kink, backend: str) -> None:
     inputs = _inputs(kink, backend)

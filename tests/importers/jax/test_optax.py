@@ -213,6 +213,7 @@ LOSSES: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "backend",
     [
