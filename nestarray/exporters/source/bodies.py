@@ -1,18 +1,19 @@
-"""The body of a function or method: statements with readable names, loops over equal blocks."""
+"""The body of a function or method: statements with readable names."""
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from keyword import iskeyword
 from typing import Any, Protocol, TypeGuard
 
 from nestarray.dtypes import DType
 from nestarray.exporters.source.expressions import Expression, Names, Setting, value_expression
-from nestarray.exporters.source.modules import KINDS, Path, Step, Use, arguments, numbered, results
+from nestarray.exporters.source.flow import Flow, parts_of
+from nestarray.exporters.source.loops import Item, Loop
+from nestarray.exporters.source.modules import Path, Step, Use, arguments, numbered, results
 from nestarray.exporters.source.records import Call, Function, Value, functions_in, values_in
+from nestarray.exporters.source.variable_names import GENERIC, hint_name, kind_of
 
 #: The longest expression that is written inside of another one.
 _LENGTH = 64
@@ -26,92 +27,6 @@ class Language(Protocol):
 
     def expression(self, call: Call, names: Names) -> Expression: ...
     def dtype(self, dtype: DType) -> str: ...
-
-
-@dataclasses.dataclass(eq=False)
-class Loop:
-    """Calls of the modules of a list, one after the other.
-
-    Attributes:
-        uses: the calls.
-        carried: index among the inputs → index among the outputs of the call before.
-    """
-
-    uses: list[Use]
-    carried: dict[int, int]
-
-
-Item = Step | Loop
-
-
-def with_loops(
-    steps: Sequence[Step], output: Any, is_same: Callable[[Path, Path], bool]
-) -> list[Item]:
-    """The steps, with a Loop for successive calls of a list of modules.
-
-    Args:
-        steps: the steps.
-        output: nest of the results.
-        is_same: whether the calls of two children are written with the same text.
-    """
-    items: list[Item] = []
-    used: dict[Value, list[int]] = {}
-    for i, step in enumerate([*steps, None]):
-        for value in values_in(output) if step is None else arguments(step):
-            used.setdefault(value, []).append(i)
-    i = 0
-    while i < len(steps):
-        stop = i + 1
-        while stop < len(steps) and _follows(steps[stop - 1], steps[stop], is_same):
-            stop += 1
-        uses = [s for s in steps[i:stop] if isinstance(s, Use)]
-        loop = _loop(uses, used, i, stop) if _is_whole(uses, steps) else None
-        if loop is None:
-            items.append(steps[i])
-            i += 1
-        else:
-            items.append(loop)
-            i = stop
-    return items
-
-
-def _follows(a: Step, b: Step, is_same: Callable[[Path, Path], bool]) -> bool:
-    """Whether `b` calls the next module of a list after `a`."""
-    if not isinstance(a, Use) or not isinstance(b, Use):
-        return False
-    if (
-        len(a.name) < 2
-        or a.name[:-1] != b.name[:-1]
-        or not (a.name[-1].isdigit() and b.name[-1].isdigit())
-    ):
-        return False
-    return int(b.name[-1]) == int(a.name[-1]) + 1 and is_same(a.name, b.name)
-
-
-def _is_whole(uses: list[Use], steps: Sequence[Step]) -> bool:
-    """Whether all calls of the modules of a list are among some."""
-    lists = {use.name[:-1] for use in uses}
-    return len(uses) == sum(isinstance(s, Use) and s.name[:-1] in lists for s in steps)
-
-
-def _loop(uses: list[Use], used: dict[Value, list[int]], start: int, stop: int) -> Loop | None:
-    """The loop of calls, if each takes the same values or the results of the one before."""
-    if len(uses) < 2 or uses[0].name[-1] != "0":
-        return None
-    carried: dict[int, int] = {}
-    for a, b in itertools.pairwise(uses):
-        if len(a.inputs) != len(b.inputs):
-            return None
-        for i, (x, y) in enumerate(zip(a.inputs, b.inputs, strict=True)):
-            if y in a.outputs:
-                if carried.setdefault(i, a.outputs.index(y)) != a.outputs.index(y):
-                    return None
-            elif x is not y or i in carried:
-                return None
-    for j, use in enumerate(uses[:-1]):  # nothing outside of the loop uses its results
-        if any(k != start + j + 1 for value in use.outputs for k in used.get(value, [])):
-            return None
-    return Loop(uses, carried) if carried else None
 
 
 class Body:
@@ -300,7 +215,7 @@ class Body:
         body.names = dict(body.around)
         parameters, unpacked = [], []
         for given, word in zip(function.inputs, _PARAMETERS.get(function.name, ()), strict=False):
-            names = body.fresh_names(_parts(given))
+            names = body.fresh_names(parts_of(given))
             is_tuple = isinstance(given, tuple)
             unpacked += [f"{', '.join(names)} = {word}"] if is_tuple else []
             parameters.append(word if is_tuple else names[0] if names else "_")
@@ -314,8 +229,10 @@ class Body:
     def fresh_names(self, values: Sequence[Value], *bases: str) -> list[str]:
         """New names for values."""
         for value in values:
-            kind = _kind(value)
-            self.names[value] = self._fresh(*(bases or _BASES.get(kind, (kind,))))
+            kind = kind_of(value)
+            self.names[value] = self._fresh(
+                *(bases or (("h", "c", "x", "y") if kind == "x" else (kind,)))
+            )
         return [self.names[value] for value in values]
 
     def _is_target(self, write: Call) -> bool:
@@ -408,9 +325,9 @@ class Body:
             last = re.sub(r"\W", "_", old.path.rpartition("/")[2])
             is_assigned = self.language.assigns and readers[0].target == "state:set"
             return self._name(old) if is_assigned else self._fresh(last)
-        kind = _kind(value)
-        hint = _hint_name(self._hints(item)) if number == 1 and kind == "x" else ""
-        replaced = [n for n in re.findall(r"\w+", text) if n in self.free and n in _GENERIC]
+        kind = kind_of(value)
+        hint = hint_name(self._hints(item)) if number == 1 and kind == "x" else ""
+        replaced = [n for n in re.findall(r"\w+", text) if n in self.free and n in GENERIC]
         is_alike = bool(replaced) and replaced[0] in (("x", "h", "y") if kind == "x" else (kind,))
         if number == 1 and is_alike and not (hint and self._branches(replaced[0])):
             self.free.discard(replaced[0])
@@ -443,17 +360,6 @@ class Body:
         return name
 
 
-def _hint_name(paths: set[Path]) -> str:
-    """A name for the result of a module; empty if several modules, or numbers, are given."""
-    names = (
-        [name for name in (*next(iter(paths)),) if not name.isdigit()] if len(paths) == 1 else []
-    )
-    if not names or re.search(r"\d", names[-1]):
-        return ""
-    name = re.sub(r"\W", "_", names[-1]).removesuffix("_proj").removesuffix("_projection")
-    return name if name.isidentifier() else ""
-
-
 #: Function → the names of parameters that are tuples.
 _PARAMETERS = {
     "go_on": ["carry"],
@@ -461,179 +367,6 @@ _PARAMETERS = {
     "count": ["i", "carry"],
     "step": ["carry", "row"],
 }
-#: Kind of value → its names, in order.
-_BASES = {"x": ("h", "c", "x", "y")}
-_GENERIC = ("x", "h", "y", "mask", "ids")
-
-
-def _kind(value: Value) -> str:
-    """A base name by dtype."""
-    if value.dtype in KINDS:
-        return value.dtype
-    if value.dtype in ("bool", "size"):
-        return "mask" if value.dtype == "bool" else "n"
-    return "ids" if value.dtype.startswith(("int", "uint")) else "x"
-
-
-def input_names(values: Sequence[Value]) -> dict[Value, str]:
-    """Names of the inputs of a module; the arguments of the model keep their names."""
-    names = {value: value.path for value in values if value.source in ("x", "mode", "key")}
-    for value in values:
-        if value in names:
-            continue
-        base = re.sub(r"\W", "_", value.path.rpartition("/")[2]) if value.source in "vs" else ""
-        base = base if base.isidentifier() else _kind(value)
-        options = ["x", "y", "z"] if base == "x" else [base]
-        unused = [n for n in options if n not in names.values()]
-        number = 2
-        while not unused:
-            unused = [f"{base}{number}"] if f"{base}{number}" not in names.values() else []
-            number += 1
-        names[value] = unused[0]
-    return {value: names[value] for value in values}
-
-
-class Flow:
-    """Writes a branch or a loop as a statement of Python.
-
-    Args:
-        body: the writer of the statements around it.
-        i: the number of the call in the body.
-        call: the call, with a target of `control_flow`.
-    """
-
-    def __init__(self, body: Body, i: int, call: Call) -> None:
-        self.body, self.i, self.call = body, i, call
-        has_rows = call.target == "flow:for"
-        self.results = _parts(call.result[0] if has_rows else call.result)
-        self.stacked = _parts(call.result[1]) if has_rows else []
-
-    def lines(self) -> list[str]:
-        """The statement."""
-        kind = self.call.target.removeprefix("flow:")
-        lines = getattr(self, f"_{kind}")(*self.call.args)
-        self.body.release(self.i)
-        for value in (*self.results, *self.stacked):
-            self.body.free.discard(self.body.names[value])
-        return lines
-
-    def _if(self, choice: Any, *functions: Function) -> list[str]:
-        text = self.body.text_of(choice)
-        used = [k for k, value in enumerate(self.results) if value in self.body.position]
-        self.body.names |= dict.fromkeys(self.results, "_")
-        names = self.body.fresh_names([self.results[k] for k in used])
-        is_switch = len(functions) != 2 or choice.dtype != "bool"
-        lines = []
-        for k, function in enumerate(functions):
-            condition = f"{text} == {k}" if is_switch else text
-            head = f"{'elif' if k else 'if'} {condition}:"
-            lines.append("else:" if k == len(functions) - 1 else head)
-            inner, written = self._block(function, {}, names)
-            outputs = _parts(function.output)
-            texts = [inner.text_of(outputs[j]) for j in used]
-            lines += _indented([*written, *_assigned(names, texts)])
-        return lines
-
-    def _while(self, test: Function, step: Function, start: Any, most: int | None) -> list[str]:
-        names, lines = self._carry(start, (test, step))
-        inner, written = self._block(test, dict(zip(_parts(test.inputs[0]), names, strict=True)))
-        condition = inner.text_of(test.output)
-        steps = self._step(step, [(step.inputs[0], names)], names)
-        if most is None and not written:
-            return [*lines, f"while {condition}:", *_indented(steps)]
-        head = "while True:" if most is None else f"for _ in range({most}):"
-        stop = [*written, f"if not ({condition}):", "    break"]
-        return [*lines, head, *_indented([*stop, *steps])]
-
-    def _range(self, first: int, end: int, step: Function, start: Any) -> list[str]:
-        names, lines = self._carry(start, (step,))
-        counter = step.inputs[0]
-        own = "i" if counter in step.used else "_"
-        steps = self._step(step, [(counter, [own]), (step.inputs[1], names)], names)
-        integers = (
-            f"{self._module}.arange({first}, {end})" if own == "i" else f"range({first}, {end})"
-        )
-        return [*lines, f"for {own} in {integers}:", *_indented(steps)]
-
-    def _for(self, step: Function, start: Any, xs: Any, count: int, reverse: bool) -> list[str]:
-        arrays = [self.body.text_of(x) for x in _parts(xs)]
-        names, lines = self._carry(start, (step,))
-        used = {k: value for k, value in enumerate(self.stacked) if value in self.body.position}
-        self.body.names |= dict.fromkeys(self.stacked, "_")
-        lists = dict(zip(used, self.body.fresh_names(list(used.values()), "ys"), strict=True))
-        lines += [f"{name} = []" for name in lists.values()]
-        rows = [f"{x}_t" if x.isidentifier() else f"row{k or ''}" for k, x in enumerate(arrays)]
-        steps = self._step(step, [(step.inputs[0], names), (step.inputs[1], rows)], names, lists)
-        arrays = [f"reversed({text})" if reverse else text for text in arrays]
-        of = arrays[0] if len(arrays) == 1 else f"zip({', '.join(arrays)})"
-        head = f"for {', '.join(rows)} in {of}:" if arrays else f"for _ in range({count}):"
-        order = "[::-1]" if reverse else ""
-        end = [f"{name} = {self._module}.stack({name}{order})" for name in lists.values()]
-        return [*lines, head, *_indented(steps), *end]
-
-    @property
-    def _module(self) -> str:
-        return {"torch": "torch", "numpy": "np"}[self.body.language.name]
-
-    def _carry(self, nest: Any, functions: Sequence[Function]) -> tuple[list[str], list[str]]:
-        """(names of the carry, statements that assign its start)."""
-        body = self.body
-        free = {value for function in functions for value in function.free}
-        names: list[str] = []
-        lines: list[str] = []
-        for start, result in zip(_parts(nest), self.results, strict=True):
-            name = body.text_of(start)
-            is_own = start in body.names and start not in body.around and start not in free
-            if not is_own or body.last_use(start) > self.i or name in names:
-                (fresh,) = body.fresh_names([result])
-                lines.append(f"{fresh} = {name}")
-                name = fresh
-            names.append(name)
-            body.names[result] = name
-            body.free.discard(name)
-        return names, lines
-
-    def _block(
-        self, function: Function, inputs: dict[Value, str], results: Sequence[str] = ()
-    ) -> tuple[Body, list[str]]:
-        """The statements of a function; they do not change names outside, except for results."""
-        inner = self.body.inner(self.i)
-        outside = {*inner.reserved, *self.body.names.values()}
-        inner.reserved = outside - {*inputs.values(), *results}
-        return inner, inner.statements(function.calls, inputs, function.output)
-
-    def _step(
-        self,
-        step: Function,
-        given: Sequence[tuple[Any, list[str]]],
-        names: list[str],
-        lists: Mapping[int, str] | None = None,
-    ) -> list[str]:
-        """The statements of a step, which assign the carry and append to lists."""
-        inputs = {v: n for nest, own in given for v, n in zip(_parts(nest), own, strict=True)}
-        inner, written = self._block(step, inputs)
-        carry = _parts(step.output if lists is None else step.output[0])
-        ys = [] if lists is None else _parts(step.output[1])
-        appended = [f"{name}.append({inner.text_of(ys[k])})" for k, name in (lists or {}).items()]
-        return [*written, *appended, *_assigned(names, [inner.text_of(x) for x in carry])]
-
-
-def _parts(nest: Any) -> list[Any]:
-    """The items of an argument: of a tuple, a single one, or none."""
-    if nest is None:
-        return []
-    return list(nest) if isinstance(nest, tuple) else [nest]
-
-
-def _assigned(names: Sequence[str], texts: Sequence[str]) -> list[str]:
-    """The statement that assigns values to names, if it changes any."""
-    pairs = [(name, text) for name, text in zip(names, texts, strict=True) if name != text]
-    left, right = (", ".join(part) for part in zip(*pairs, strict=True)) if pairs else ("", "")
-    return [f"{left} = {right}"] if pairs else []
-
-
-def _indented(lines: Sequence[str]) -> list[str]:
-    return [f"    {line}" for line in lines or ["pass"]]
 
 
 def _functions(item: Item) -> list[Function]:

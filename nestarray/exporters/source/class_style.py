@@ -7,9 +7,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
-from nestarray.exporters.source.bodies import Body, input_names, with_loops
+from nestarray.exporters.source.bodies import Body
 from nestarray.exporters.source.classes import Class, classes_of
 from nestarray.exporters.source.expressions import Expression, Setting, value_expression
+from nestarray.exporters.source.loops import with_loops
 from nestarray.exporters.source.modules import (
     Module,
     Path,
@@ -19,6 +20,7 @@ from nestarray.exporters.source.modules import (
     number_lists,
 )
 from nestarray.exporters.source.records import Call, Value, all_calls
+from nestarray.exporters.source.variable_names import input_names
 
 #: Arguments that are written without their names: sizes come first, in this order.
 _SIZES = (

@@ -7,12 +7,14 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from nestarray.exporters.source.bodies import Body, input_names, with_loops
+from nestarray.exporters.source.bodies import Body
 from nestarray.exporters.source.classes import Class, classes_of
 from nestarray.exporters.source.expressions import Expression, Names, value_expression
+from nestarray.exporters.source.loops import with_loops
 from nestarray.exporters.source.modules import Module, Path, arguments, parts
 from nestarray.exporters.source.namespace_language import NamespaceLanguage
 from nestarray.exporters.source.records import Call, Value, all_calls
+from nestarray.exporters.source.variable_names import input_names
 
 #: The arguments that hold the parameters and the state.
 _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
