@@ -81,7 +81,11 @@ class Body:
         end = len(self.items)
         for value in values_in(output):
             self.position.setdefault(value, []).append(end)
-        self.written = {item.args[0]: i for i, item in enumerate(self.items) if _is_write(item)}
+        self.written = {
+            item.args[0]: i
+            for i, item in enumerate(self.items)
+            if _is_write(item) or _is_in_place(item)
+        }
         self._choose_inlined()
         lines: list[str] = []
         for i, item in enumerate(self.items):
@@ -125,6 +129,8 @@ class Body:
             return False
         source = self.items[made[value]]
         if isinstance(source, Loop) or len(_results(source)) != 1 or _functions(source):
+            return False
+        if value in self.written or _is_in_place(source):
             return False
         if not all(self._is_read_early(v, i) for v in arguments(source) if v in self.written):
             return False
@@ -174,6 +180,10 @@ class Body:
         text = self._expression(item).text
         self.release(i)
         if not made:
+            return [*defined, text]
+        if _is_in_place(item):
+            self.names[made[0]] = self._name(item.args[0])
+            self.free.discard(self.names[made[0]])
             return [*defined, text]
         names = []
         for value in made:
@@ -376,6 +386,11 @@ def _functions(item: Item) -> list[Function]:
 def _is_write(item: Item) -> TypeGuard[Call]:
     """Whether a call replaces a variable of the state; its first argument is the old value."""
     return isinstance(item, Call) and item.target in ("state:set", "method:set")
+
+
+def _is_in_place(item: Item) -> TypeGuard[Call]:
+    """Whether a call changes its first argument, a value that has a name of its own."""
+    return isinstance(item, Call) and item.writes_in_place
 
 
 def _arguments(item: Item) -> list[Value]:

@@ -347,10 +347,15 @@ def normalized(
 
     def run(given: Sequence[Call]) -> list[Call]:
         calls: list[Call] = []
+        changed = {call.args[0] for call in given if call.writes_in_place}
         for call in given:
             args, kwargs = map_leaves(_shortest, (of(call.args), of(call.kwargs)))
             call = dataclasses.replace(call, args=args, kwargs=kwargs)
             found = language.normal(call, known)
+            if (
+                isinstance(call.result, Value) and call.result in changed
+            ):  # a copy, so that the original keeps its values
+                found = call
             if isinstance(found, Call):
                 calls.append(found)
                 _propagate(found, known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nestarray.dtypes import DType
@@ -92,6 +92,26 @@ def number(value: int | float) -> Expression:
     if isinstance(value, float) and not math.isfinite(value):
         return Expression(f'float("{value}")')
     return Expression(repr(value), 2 if value < 0 else 0)
+
+
+def operation_expression(
+    name: str, args: Sequence[Any], operand: Callable[[Any], Expression]
+) -> Expression:
+    """The expression of a function of Python's ``operator``; ``setitem`` is an assignment.
+
+    Args:
+        name: of the function.
+        args: of the call.
+        operand: the expression of an argument.
+    """
+    if name in UNARY or name in BINARY:
+        return operator_expression(name, [operand(x) for x in args])
+    if name not in ("getitem", "setitem"):
+        return Expression(f"{name}({', '.join(operand(x).text for x in args)})")
+    element = index_expression(operand(args[0]), args[1], lambda x: operand(x).text)
+    if name == "getitem":
+        return element
+    return Expression(f"{element.text} = {operand(args[2]).text}")
 
 
 def index_expression(of: Expression, index: Any, text: Callable[[Any], str]) -> Expression:

@@ -17,11 +17,10 @@ from nestarray.dtypes import DType
 from nestarray.exporters.source.constants import closed_form, without_mask
 from nestarray.exporters.source.expressions import (
     BINARY,
-    UNARY,
     Expression,
     Names,
     index_expression,
-    operator_expression,
+    operation_expression,
     value_expression,
 )
 from nestarray.exporters.source.records import Call, Function, Name, Value
@@ -159,12 +158,7 @@ class NamespaceLanguage:
             of = value_expression(call.args[0], names, self.dtype).within(0)
             return Expression(f"{of}.shape[{call.args[1]}]")
         if call.target.startswith("operator."):
-            operator = call.target.removeprefix("operator.")
-            if operator == "getitem":
-                return index_expression(value(call.args[0]), call.args[1], text)
-            if operator in BINARY or operator in UNARY:
-                return operator_expression(operator, [value(x) for x in call.args])
-            return Expression(f"{operator}({', '.join(map(text, call.args))})")
+            return operation_expression(call.target.removeprefix("operator."), call.args, value)
         if kind == "attribute":
             return Expression(f"{value(call.args[0]).within(0)}.{name}")
         settings = self.without_defaults(call.target, call.kwargs) if not kind else call.kwargs

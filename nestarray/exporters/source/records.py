@@ -66,6 +66,11 @@ class Call:
     result: Any
     place: Place = NOWHERE
 
+    @property
+    def writes_in_place(self) -> bool:
+        """Whether it is a statement that writes into its first argument."""
+        return self.target == "operator.setitem" or self.target.endswith(".at")
+
 
 @dataclasses.dataclass(eq=False)
 class Function:

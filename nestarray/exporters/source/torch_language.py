@@ -17,8 +17,7 @@ from nestarray.exporters.source.constants import closed_form, without_mask
 from nestarray.exporters.source.expressions import (
     Expression,
     Names,
-    index_expression,
-    operator_expression,
+    operation_expression,
     value_expression,
 )
 from nestarray.exporters.source.modules import Module
@@ -179,12 +178,10 @@ class TorchLanguage:
             of = value_expression(call.args[0], names, self.dtype).within(0)
             return Expression(f"{of}.shape[{call.args[1]}]")
         if call.target.startswith("operator."):
-            operator = call.target.removeprefix("operator.")
-            if operator == "getitem":
-                of = value_expression(call.args[0], names, self.dtype)
-                return index_expression(of, call.args[1], text)
-            operands = [value_expression(x, names, self.dtype) for x in call.args]
-            return operator_expression(operator, operands)
+            name = call.target.removeprefix("operator.")
+            return operation_expression(
+                name, call.args, lambda x: value_expression(x, names, self.dtype)
+            )
         parts = [text(x) for x in call.args]
         settings = self.without_defaults(call.target, call.kwargs)
         if settings and len(parts) == 1 and next(iter(settings)) in _FIRST:
