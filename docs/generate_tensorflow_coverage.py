@@ -42,7 +42,6 @@ def reasons() -> dict[str, dict[str, str]]:
     from tests.frontends import (
         test_tensorflow_image,
         test_tensorflow_integers,
-        test_tensorflow_linalg,
         test_tensorflow_nn,
         test_tensorflow_random,
         test_tensorflow_raw_ops,
@@ -61,7 +60,6 @@ def reasons() -> dict[str, dict[str, str]]:
         | test_tensorflow_raw_ops.MISSING,
         **test_tensorflow_top_level.MISSING,
         **test_tensorflow_nn.MISSING,
-        "linalg": dict.fromkeys(test_tensorflow_linalg.MISSING, "a class of matrices"),
         "image": test_tensorflow_image.MISSING,
         "random": test_tensorflow_random.MISSING,
         "sparse": test_tensorflow_sparse.MISSING,

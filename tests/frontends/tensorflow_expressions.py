@@ -63,6 +63,7 @@ def inputs() -> dict[str, np.ndarray]:
         "b2": np.asarray([[True, True, False], [False, True, True]]),
         "c": (arrays["x"] + 1j * arrays["y"]).astype("complex64"),
         "cm": (arrays["m"] + 1j * arrays["m"].T).astype("complex64"),
+        "c6": np.linspace(-1, 2, 12).reshape(6, 2).astype("complex64") * (1 + 2j),
         "h": rng.normal(size=3).astype("float16"),
         "n": np.asarray([[1.0, np.nan, -2.0], [np.nan, np.nan, np.nan]], "float32"),
         "e": np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0], "float32"),
