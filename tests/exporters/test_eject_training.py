@@ -15,7 +15,6 @@ import torch.nn.functional as F
 from torch import nn
 
 import nestarray as na
-from nestarray.errors import ConversionError
 from nestarray.exporters.source.eject import Source, source_of
 
 
@@ -298,15 +297,3 @@ def test_batch_statistics_of_flax_are_recognized(tmp_path: Path) -> None:
     assert "rate=0.3" in text
     assert "count" not in text[text.index("def flax") : text.index("def load")]  # of random keys
     assert graph.eject(tmp_path / "net", "tensorflow").error < 1e-5
-
-
-def test_other_random_numbers_are_refused() -> None:
-    class Noise(nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return x + torch.rand(3)
-
-    graph = na.trace_graph(Noise(), torch.ones(3), train=True)
-    with pytest.raises(
-        ConversionError, match="draws random numbers, and source code can draw them"
-    ):
-        graph.to_source("torch", standalone=True)

@@ -25,6 +25,7 @@ from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
+from nestarray.exporters.source.fixed_numbers import FixedGenerator
 from nestarray.exporters.source.layer_calls import lowered
 from nestarray.exporters.source.modules import module_tree, with_writes
 from nestarray.exporters.source.recorder import record
@@ -169,20 +170,22 @@ def _compared(graph: Graph, path: Path, style: Any, source: Source, example: Exa
         del sys.modules[module.__name__]
     outputs = named_outputs(output) | {f"state {name}": x for name, x in state.items()}
     arrays = {name: np.asarray(ops.to_backend(x, "numpy")) for name, x in outputs.items()}
-    return difference("eject", graph.name, _wanted(graph, source, example), arrays, "source")
+    return difference(
+        "eject", graph.name, _wanted(graph, source, example, style.LANGUAGE.name), arrays, "source"
+    )
 
 
-def _wanted(graph: Graph, source: Source, example: Example) -> dict[str, Any]:
+def _wanted(graph: Graph, source: Source, example: Example, target: str) -> dict[str, Any]:
     """The outputs of a graph, and the new values of its state by their names in the source."""
     program = graph.lower()
     inputs = program.bind(*example.on(graph.backend))
-    output, updates = result_of(steps(with_training_layers(program, inputs), inputs, None))
+    output, updates = result_of(steps(with_training_layers(program, inputs, target), inputs, None))
     names = {value.path: name for name, value in source.variables.items() if value.source == "s"}
     return named_outputs(output) | {f"state {names[path]}": x for path, x in updates.items()}
 
 
 #: The arguments of the training mode in which nothing is dropped.
-_MODES = {"state": None, "train": True, "training": True, "key": None, "rng": None}
+_MODES = {"state": None, "train": True, "training": True, "key": None, "rng": FixedGenerator()}
 
 
 def _modes(source: Source, target: str) -> str:
@@ -208,8 +211,8 @@ _MODE_TEXTS = {
     "state": "`state` is an `eqx.nn.State`, of which a call returns a new one.",
     "train": _SWITCH.format("train"),
     "training": _SWITCH.format("training"),
-    "key": "`key` is a key of `jax.random`; without one (None), nothing is dropped.",
-    "rng": "`rng` is a `numpy.random.Generator`; without one (None), nothing is dropped.",
+    "key": "`key` is a key of `jax.random`; dropout without one (None) drops nothing.",
+    "rng": "`rng` is a `numpy.random.Generator`; dropout without one (None) drops nothing.",
 }
 
 
@@ -265,7 +268,7 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     for given in examples(graph.sizes):
         args, kwargs = example_of(graph, given).on(target)
         inputs = graph.bind(args, kwargs)
-        program = with_training_layers(graph, inputs)
+        program = with_training_layers(graph, inputs, target)
         updated |= {*program.state_updates}
         recordings.append(record(program, inputs))
     recording = with_open_sizes(recordings, graph.name)

@@ -12,7 +12,7 @@ from nestarray.exporters.source import jax_classes
 from nestarray.exporters.source.class_style import ClassStyle, attribute_of
 from nestarray.exporters.source.jax_classes import name_of as name_of
 from nestarray.exporters.source.jax_classes import with_missing as with_missing
-from nestarray.exporters.source.jax_style import LANGUAGE, array
+from nestarray.exporters.source.jax_style import LANGUAGE, array, fix_random_numbers
 from nestarray.exporters.source.modules import Module, arguments
 from nestarray.exporters.source.records import Call, Recording, Value
 from nestarray.graph.node import map_leaves
@@ -128,6 +128,7 @@ def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any,
     """The output of the source, and the new values of its state."""
     if not source.writes:
         return jax_classes.run(namespace, source, inputs)
+    fix_random_numbers(namespace)
     model, state = namespace["load"]()
     given = [array(x) for x in inputs]
     given[len(inputs) - len(source.modes) + source.modes.index("state")] = state

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
-from nestarray.exporters.source.jax_style import LANGUAGE, array, head_of
+from nestarray.exporters.source.jax_style import LANGUAGE, array, fix_random_numbers, head_of
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.records import Value
 
@@ -43,6 +43,7 @@ def name_of(name: str) -> str:
 
 def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
     """The output of the source, and the new values of its state."""
+    fix_random_numbers(namespace)
     model = namespace["load"]()
     output = model(*map(array, inputs))
     return output, {name: attribute_of(model, name)[...] for name in source.writes}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.exporters.source.fixed_numbers import Replaced, jax_random
 from nestarray.exporters.source.function_style import FunctionWriter, called, holders_of
 from nestarray.exporters.source.function_style import name_of as name_of
 from nestarray.exporters.source.functions import jax_functions
@@ -87,7 +88,14 @@ def array(x: Any) -> Any:
 
 def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
     """The output of the source, and the new values of its state."""
+    fix_random_numbers(namespace)
     return called(namespace, source, [array(x) for x in inputs])
+
+
+def fix_random_numbers(namespace: dict[str, Any]) -> None:
+    """Replace the random numbers of a source by numbers that depend on their shape only."""
+    if "jax" in namespace:
+        namespace["jax"] = Replaced(namespace["jax"], jax_random())
 
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:

@@ -19,7 +19,7 @@ from nestarray.graph.builder import NOWHERE
 Path = tuple[str, ...]
 
 #: Values other than arrays, which are the last arguments of a module.
-KINDS = ("state", "train", "training", "key", "rng")
+KINDS = ("state", "train", "training", "key", "rng", "subkey", "shape")
 
 #: A module without variables and with at most this many calls is part of the module around it.
 _SMALL = 3

@@ -56,7 +56,10 @@ def write(
     return "\n".join(head) + "\n\n\n" + body, writer.variables()
 
 
-run = called
+def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state."""
+    namespace["dropout"] = lambda x, *_, **__: x
+    return called(namespace, source, inputs)
 
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:

@@ -159,6 +159,11 @@ class observed:
 _recorders: list[Recorder] = []
 
 
+def is_recording() -> bool:
+    """Whether a recorder is running."""
+    return bool(_recorders)
+
+
 def current() -> Recorder:
     """The recorder that is running."""
     return _recorders[-1]

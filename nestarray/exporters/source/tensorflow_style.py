@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
+from nestarray.exporters.source.fixed_numbers import Replaced, tensorflow_random
 from nestarray.exporters.source.functions import tensorflow_functions
 from nestarray.exporters.source.jax_classes import name_of as name_of
 from nestarray.exporters.source.jax_classes import with_missing as with_missing
@@ -85,6 +86,7 @@ def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any,
 
     if "dropout" in namespace:
         namespace["dropout"] = lambda x, training, **_: x
+    namespace["tf"] = Replaced(tf, tensorflow_random())
     model = namespace["load"]()
     given = [x if isinstance(x, bool) else tf.convert_to_tensor(x) for x in inputs]
     output = model(*given)

@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 
 from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
+from nestarray.exporters.source.fixed_numbers import torch_functions
 from nestarray.exporters.source.modules import Module, Use, arguments
 from nestarray.exporters.source.records import Value
 from nestarray.exporters.source.torch_language import TorchLanguage, recurrent_layer
@@ -81,21 +82,25 @@ def name_of(name: str) -> str:
     return "Model" if hasattr(torch.nn, name) or not name.isidentifier() else name
 
 
-class _WithoutDropout(TorchFunctionMode):
-    """A mode in which dropout drops nothing."""
+class _WithoutChance(TorchFunctionMode):
+    """A mode in which dropout drops nothing, and random numbers are fixed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._functions = torch_functions()
 
     def __torch_function__(
         self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         if function in (F.dropout, F.dropout1d, F.dropout2d, F.dropout3d):
             return args[0]
-        return function(*args, **(kwargs or {}))
+        return self._functions.get(function, function)(*args, **(kwargs or {}))
 
 
 def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
     """The output of the source, and the new values of its state."""
     model = namespace["load"]().train(source.train)
-    with torch.no_grad(), _WithoutDropout():
+    with torch.no_grad(), _WithoutChance():
         output = model(*(ops.to_backend(x, "torch") for x in inputs))
     return output, {name: attribute_of(model, name) for name in source.writes}
 

@@ -1,16 +1,14 @@
-"""Dropout and batch normalization in a lowered graph of the training mode, each as one call.
+"""Batch normalization in a lowered graph of the training mode, as one call.
 
-Lowering leaves their formulas: random numbers from a key, and means that enter the state. Source
-code calls the library's own layers instead, which draw from the library's generator and have both
-modes.
+Lowering leaves its formula, and means that enter the state. Source code calls the library's own
+layers instead, which have both modes. So it does for dropout and random numbers (`random_draws`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import math
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,39 +17,39 @@ from nestarray import ops
 from nestarray.backends import backend_of
 from nestarray.errors import ConversionError
 from nestarray.exporters.source.forms import modes
+from nestarray.exporters.source.random_draws import draws, dropouts, name_of, scaled, shaped
 from nestarray.graph.execution import steps, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes, live_nodes, substituted
-from nestarray.graph.passes.rewriting import arguments_of, op_name
-
-#: Rounding of a probability in float32.
-_CLOSE = 1e-5
+from nestarray.graph.passes.rewriting import arguments_of
 
 
-def with_training_layers(graph: Graph, inputs: Sequence[Any]) -> Graph:
-    """A lowered graph in which dropout and batch normalization are calls of `forms.modes`.
+def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Graph:
+    """A lowered graph in which dropout, batch normalization and random numbers are calls of `forms`.
 
-    Counters of steps, which nothing reads, are left out. Run call by call, the graph drops nothing.
+    Counters of steps, which nothing reads, are left out. Run call by call, the graph drops nothing,
+    and draws the numbers of `fixed_numbers`.
 
     Args:
         graph: a lowered graph.
         inputs: its flat inputs; batch normalizations are recognized by the means of a run.
+        target: the framework of the source.
 
     Raises:
-        ConversionError: the graph draws other random numbers.
+        ConversionError: the graph uses a random key in another way.
     """
-    if not (graph.state_updates or graph.needs_key):
-        return graph
-    graph = _rewritten(graph, dict(_dropouts(graph)), graph.state_updates)
+    graph = _rewritten(graph, dict(dropouts(graph)), graph.state_updates)
+    graph = _rewritten(graph, draws(graph, target), graph.state_updates)
+    graph = _rewritten(graph, shaped(graph), graph.state_updates)
     own, updates = _batch_norms(graph, inputs)
     graph = _rewritten(graph, own, updates)
     for node in graph.nodes:
         if node.source == "key":
             draw = next(n for n in graph.calls if node in iter_nodes((n.args, n.kwargs)))
             raise ConversionError(
-                f"eject: {graph.name}: {where_of(draw)} draws random numbers, and source code can "
-                "draw them for dropout only; use a native module (graph.to_torch_module()), or make "
-                "the random numbers an argument of the model"
+                f"eject: {graph.name}: {where_of(draw)} uses a random key, and source code can draw "
+                "uniform and normal numbers, integers and dropout only; use a native module "
+                "(graph.to_torch_module()), or make the random numbers an argument of the model"
             )
     return graph
 
@@ -77,126 +75,12 @@ def _rewritten(graph: Graph, own: Mapping[Node, Node], updates: Mapping[str, Nod
 
 def _counts(node: Node, path: str, used: set[Node], nodes: Sequence[Node]) -> bool:
     """Whether an update only counts the calls, and nothing else reads the counter."""
-    if _name(node) != "add" or node in used or node.aval is None or node.aval.shape:
+    if name_of(node) != "add" or node in used or node.aval is None or node.aval.shape:
         return False
     first, step = node.args
     is_own = isinstance(first, Node) and (first.source, first.path) == ("s", path)
     readers = [n for n in nodes if n.kind == "call" and first in iter_nodes((n.args, n.kwargs))]
     return is_own and step == 1 and readers == [node]
-
-
-def _name(x: Any) -> str:
-    """The name of the op that a value comes from; empty for numbers and variables."""
-    return op_name(x) if isinstance(x, Node) else ""
-
-
-def _number(x: Any, graph: Graph) -> float | None:
-    """The number that an argument is, or that all its elements are."""
-    if isinstance(x, (int, float)):
-        return float(x)
-    if not isinstance(x, Node):
-        return None
-    if _name(x) in ("full", "full_like"):
-        return _number(arguments_of(x)["fill_value"], graph)
-    if x.source != "constants":
-        return None
-    values = np.asarray(ops.to_backend(graph.constants[x.path], "numpy"))
-    is_number = values.size > 0 and values.dtype.kind in "iuf" and (values == values.flat[0]).all()
-    return float(values.flat[0]) if is_number else None
-
-
-# -- dropout ----------------------------------------------------------------------------------
-
-
-def _dropouts(graph: Graph) -> Iterator[tuple[Node, Node]]:
-    """(last call of a dropout, call of `modes.dropout` for it)."""
-    for node in graph.calls:
-        found = None
-        if _name(node) == "multiply":
-            found = _multiplied(node, graph)
-        elif _name(node) == "where" and _number(node.args[2], graph) == 0:
-            found = _selected(node, graph)
-        if found is None or not isinstance(found[0], Node) or found[0].aval is None:
-            continue
-        x, uniform, keep = found
-        assert uniform.aval is not None
-        sizes = list(zip(x.aval.shape, uniform.aval.shape, strict=False))
-        is_alike = len(x.aval.shape) == len(uniform.aval.shape)
-        if not is_alike or any(n != m and m != 1 for n, m in sizes):
-            continue
-        shared = tuple(i for i, (n, m) in enumerate(sizes) if n != m)
-        settings = {"rate": round(1.0 - keep, 6)} | ({"shared": shared} if shared else {})
-        yield (
-            node,
-            dataclasses.replace(
-                node, target=modes.dropout, target_name="dropout", args=(x,), kwargs=settings
-            ),
-        )
-
-
-def _kept(x: Any, graph: Graph) -> tuple[Node, float] | None:
-    """(random numbers, probability) of a mask that keeps elements with a probability."""
-    if _name(x) != "less":
-        return None
-    uniform, keep = x.args[0], _number(x.args[1], graph)
-    is_drawn = _name(uniform) == "random_uniform" and not _is_given(uniform)
-    if not is_drawn or keep is None or not 0 < keep < 1:
-        return None
-    return uniform, keep
-
-
-def _is_given(draw: Node) -> bool:
-    """Whether the key of random numbers depends on an argument of the model."""
-    waiting, seen = [draw], set()
-    while waiting:
-        node = waiting.pop()
-        if node.source == "x":
-            return True
-        if node not in seen:
-            seen.add(node)
-            waiting += iter_nodes((node.args, node.kwargs))
-    return False
-
-
-def _multiplied(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
-    """(x, random numbers, probability) of ``x * (mask / probability)``."""
-    for mask, x in (node.args, node.args[::-1]):
-        factor, leaf = _scaled(mask, graph)
-        found = _kept(leaf.args[0], graph) if _name(leaf) == "astype" else None
-        if found is None:
-            continue
-        uniform, keep = found
-        if math.isclose(factor * keep, 1.0, rel_tol=_CLOSE):
-            return x, uniform, keep
-        more, inner = _scaled(x, graph)
-        if math.isclose(factor * more * keep, 1.0, rel_tol=_CLOSE):
-            return inner, uniform, keep
-    return None
-
-
-def _selected(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
-    """(x, random numbers, probability) of ``where(mask, x / probability, 0)``."""
-    found = _kept(node.args[0], graph)
-    if found is None:
-        return None
-    factor, x = _scaled(node.args[1], graph)
-    return (x, *found) if math.isclose(factor * found[1], 1.0, rel_tol=_CLOSE) else None
-
-
-def _scaled(x: Any, graph: Graph) -> tuple[float, Any]:
-    """(factor, array) of an array that is multiplied or divided by numbers."""
-    factor = 1.0
-    while _name(x) in ("multiply", "divide"):
-        a, b = x.args
-        number = _number(b, graph)
-        if number is not None and number != 0:
-            factor, x = (factor * number if _name(x) == "multiply" else factor / number), a
-            continue
-        number = _number(a, graph)
-        if number is None or _name(x) == "divide":
-            break
-        factor, x = factor * number, b
-    return factor, x
 
 
 # -- batch normalization ----------------------------------------------------------------------
@@ -206,7 +90,7 @@ def _batch_norms(graph: Graph, inputs: Sequence[Any]) -> tuple[dict[Node, Node],
     """(node → its replacement, updates of the state) for the batch normalizations of a graph."""
     own: dict[Node, Node] = {}
     updates = dict(graph.state_updates)
-    norms = [node for node in graph.calls if _name(node) == "batch_norm_training"]
+    norms = [node for node in graph.calls if name_of(node) == "batch_norm_training"]
     if not norms or not updates:
         return own, updates
     generator = np.random.default_rng(0)
@@ -281,12 +165,12 @@ def _share(x: Any, path: str, graph: Graph) -> float:
         return 0.0
     if (x.source, x.path) == ("s", path):
         return 1.0
-    name = _name(x)
+    name = name_of(x)
     if name in ("astype", "stop_gradient"):
         return _share(x.args[0], path, graph)
     if name == "add":
         return _share(x.args[0], path, graph) + _share(x.args[1], path, graph)
     if name == "subtract":
         return _share(x.args[0], path, graph) - _share(x.args[1], path, graph)
-    factor, inner = _scaled(x, graph)
+    factor, inner = scaled(x, graph)
     return factor * _share(inner, path, graph) if inner is not x else 0.0

@@ -13,7 +13,7 @@ from jax import lax
 from nestarray.backends.base import supports
 from nestarray.backends.jax import convolution
 from nestarray.backends.jax.core import native_dtype
-from nestarray.dtypes import dtype_of
+from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.exporters.source.forms import layers
 
 abs = jnp.abs
@@ -146,3 +146,16 @@ def _is_small(x: Any, weight: Any, *_: Any, **__: Any) -> bool:
 conv_transpose1d = supports(_is_small)(partial(convolution.conv_transpose1d))
 conv_transpose2d = supports(_is_small)(partial(convolution.conv_transpose2d))
 conv_transpose3d = supports(_is_small)(partial(convolution.conv_transpose3d))
+
+
+# keys that are arguments
+
+
+def random_split(key: Any, *, num: int = 2) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.split.html"""
+    return jax.random.split(key, num)
+
+
+def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.bits.html"""
+    return jax.random.bits(key, shape, native_dtype(as_dtype(dtype)))
