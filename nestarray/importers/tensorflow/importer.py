@@ -25,6 +25,7 @@ from nestarray.importers.islands import island
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.tensorflow import (
     custom_gradients,
+    execution,
     known_values,
     operations,
     random_ops,
@@ -487,7 +488,7 @@ class Translation:
                 with tf.Graph().as_default():
                     operands = [self._at_point(x, at, point) for x, at in zip(inputs, op.inputs)]
                     try:
-                        rows.append([y.shape for y in operations.run(op, operands)])
+                        rows.append([y.shape for y in execution.run(op, operands)])
                     except ValueError as error:
                         raise ConversionError(
                             f"trace_graph: dynamic: {op.type} ({self.place(op).line}) does not fit the "
@@ -578,7 +579,7 @@ def _run_on_arrays(op: Any, values: Sequence[np.ndarray]) -> list[Any]:
     import tensorflow as tf
 
     with tf.init_scope():
-        return [y.numpy() for y in operations.run(op, [tf.constant(x) for x in values])]
+        return [y.numpy() for y in execution.run(op, [tf.constant(x) for x in values])]
 
 
 def _is_tensor(x: Any) -> bool:

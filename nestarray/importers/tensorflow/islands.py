@@ -12,7 +12,7 @@ from typing import Any
 from nestarray import backends, dtypes
 from nestarray.errors import MissingOpError, UnsupportedError
 from nestarray.importers import islands
-from nestarray.importers.tensorflow import operations
+from nestarray.importers.tensorflow import execution, operations
 
 Arrays = tuple[Any, ...]
 
@@ -136,7 +136,7 @@ class TensorFlowHost:
         op = _OPERATIONS[name]
 
         def run(*arrays: Any) -> Any:
-            found = operations.run(op, arrays)
+            found = execution.run(op, arrays)
             return found if operations.has_many_results(op) else found[0]
 
         return run

@@ -17,6 +17,7 @@ from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Request, training_of_function
 from nestarray.importers.selection import variables_of
 from nestarray.importers.size_spec import named_axes
+from nestarray.importers.tensorflow import execution, version_1
 from nestarray.importers.tensorflow.places import Layers
 from nestarray.importers.tensorflow.selection import kind_of
 
@@ -129,6 +130,8 @@ def program_of(request: Request) -> Program:
 
     with one_trace, _explained(name):
         program.concrete = tf.function(flat, autograph=False).get_concrete_function(*specs)
+        if version_1.calls_version_1(program.concrete.graph):
+            program.concrete = execution.retraced(program.concrete, specs)
     program.variables = _variables_of(source, kind, program.concrete)
     return program
 

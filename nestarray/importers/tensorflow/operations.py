@@ -1,20 +1,14 @@
-"""Operations of concrete functions: their arguments, their functions, and how they run again.
-
-``tf.raw_ops`` has a function for each operation. A function that an operation calls runs operation
-by operation, so that TensorFlow differentiates its loops in every mode. A variable is a `Cell`: an
-operation reads and writes the value in it.
-"""
+"""Operations of concrete functions: their arguments, and the functions that they call."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from nestarray.errors import ConversionError
 from nestarray.importers.tensorflow import custom_gradients
 
 #: Operation → its attributes with the functions that it calls.
@@ -205,17 +199,8 @@ def live_operations(graph: Any, outputs: Sequence[Any]) -> list[Any]:
     """The operations that results and writes of a graph need, each after those that it needs.
 
     That is the order in which they were made, but for those that a gradient adds to a loop before.
-
-    Raises:
-        ConversionError: the graph has a choice or a loop of TensorFlow 1; the latter is a cycle.
     """
     everything = graph.get_operations()
-    for op in everything:
-        if op.type in ("Merge", "RefMerge"):
-            raise ConversionError(
-                f"trace_graph: {op.name}: got a choice or a loop of TensorFlow 1 (Switch, Merge), "
-                "expected If or While; build the graph after tf.compat.v1.enable_control_flow_v2()"
-            )
     wanted = [x.op for x in outputs]
     wanted += [op for op in everything if op.type in WRITES or (op.type in CALLS and writes(op))]
     live: set[str] = set()
@@ -310,151 +295,6 @@ def has_many_results(op: Any) -> bool:
     """Whether the function of an operation returns a sequence."""
     results = op.op_def.output_arg
     return len(results) != 1 or bool(results[0].number_attr or results[0].type_list_attr)
-
-
-def run(op: Any, values: Sequence[Any]) -> list[Any]:
-    """The results of one operation on tensors; Cells represent variables."""
-    import tensorflow as tf
-
-    if op.type in CALLS:
-        return _CONTROL_FLOW[op.type](op, list(values))
-    if op.type == "Const":
-        return [tf.constant(tf.make_ndarray(op.get_attr("value")))]
-    if op.type in READS:
-        return [values[0].value]
-    if op.type in WRITES:
-        values[0].value = WRITES[op.type].run(values[0].value, *values[1:])
-        return []
-    if custom_gradients.has_rule(op):
-        return _with_rule(op, values)
-    if op.type in ("IdentityN", "PlaceholderWithDefault"):
-        return [tf.identity(x) for x in values]
-    given = [x.value if isinstance(x, Cell) else x for x in values]
-    if op.type == "ResourceGather":
-        return [tf.gather(given[0], given[1], batch_dims=op.get_attr("batch_dims"))]
-    if op.type == "ResourceGatherNd":
-        return [tf.gather_nd(given[0], given[1])]
-    function = getattr(tf.raw_ops, op.type)
-    found = function(**arguments_of(op, given), **attributes_of(op))
-    if not has_many_results(op):
-        return [found]
-    if isinstance(found, (list, tuple)):
-        return [x for part in found for x in (part if isinstance(part, list) else [part])]
-    return [] if found is None or not op.outputs else [found]
-
-
-def _with_rule(op: Any, values: Sequence[Any]) -> list[Any]:
-    """The operands of an operation with a custom gradient, with the gradients of its rule."""
-    import tensorflow as tf
-
-    rule, count = custom_gradients.rule_of(op), len(op.inputs)
-    captured = values[count:]
-
-    @tf.custom_gradient
-    def call(*arrays: Any) -> Any:
-        def gradient(*cotangents: Any) -> list[Any]:
-            found = interpret(rule.graph, [*cotangents, *captured])
-            return [None if i is None else found[i] for i in rule.outputs]
-
-        return [tf.identity(x) for x in arrays], gradient
-
-    return list(call(*values[:count]))
-
-
-def interpret(graph: Any, inputs: Sequence[Any]) -> list[Any]:
-    """The outputs of a function's graph, operation by operation."""
-    values = {x.ref(): value for x, value in zip(graph.inputs, inputs, strict=True)}
-    for op in live_operations(graph, graph.outputs):
-        if op.type == "Placeholder" or op.type in DROPPED:
-            continue
-        results = run(op, [values[x.ref()] for x in operands_of(op)])
-        values.update((x.ref(), y) for x, y in zip(op.outputs, results, strict=True))
-    return [values[x.ref()] for x in graph.outputs]
-
-
-def _called(op: Any, values: list[Any]) -> list[Any]:
-    return interpret(functions_of(op)[0], values)
-
-
-def _loop(op: Any, values: list[Any]) -> list[Any]:
-    import tensorflow as tf
-
-    cond, body = functions_of(op)
-    written = written_inputs(op)
-    moving = [i for i, x in enumerate(values) if not isinstance(x, Cell)]
-
-    def filled(arrays: Sequence[Any], cells: Sequence[Any]) -> list[Any]:
-        found = list(values)
-        for i, x in zip(moving, arrays, strict=True):
-            found[i] = x
-        for i, x in zip(written, cells, strict=True):
-            found[i] = Cell(x)
-        return found
-
-    def go_on(arrays: Any, cells: Any) -> Any:
-        return interpret(cond, filled(arrays, cells))[0]
-
-    def step(arrays: Any, cells: Any) -> Any:
-        given = filled(arrays, cells)
-        found = interpret(body, given)
-        return [found[i] for i in moving], [given[i].value for i in written]
-
-    shapes = op.get_attr("output_shapes")
-    invariants = [
-        tf.TensorShape(shapes[i]) if shapes and values[i].dtype != tf.variant else None
-        for i in moving
-    ]
-    start = [values[i] for i in moving], [values[i].value for i in written]
-    fixed = None
-    if not tf.executing_eagerly() and None not in invariants:
-        fixed = (invariants, [x.shape for x in start[1]])
-    arrays, cells = tf.while_loop(go_on, step, start, shape_invariants=fixed)
-    found = filled(arrays, cells)
-    for i, x in zip(written, cells, strict=True):
-        values[i].value = x
-        found[i] = values[i]
-    return found
-
-
-def _choice(op: Any, values: list[Any]) -> list[Any]:
-    import tensorflow as tf
-
-    index, *operands = values
-    written = [i - 1 for i in written_inputs(op)]
-
-    def branch(graph: Any) -> Callable[[], Any]:
-        def choose() -> Any:
-            given = [Cell(x.value) if isinstance(x, Cell) else x for x in operands]
-            return interpret(graph, given), [given[i].value for i in written]
-
-        return choose
-
-    branches = [branch(graph) for graph in functions_of(op)]
-    if op.type.endswith("Case"):
-        found, cells = tf.switch_case(index, branches)
-    else:
-        is_true = tf.cast(index, tf.bool) if index.dtype != tf.bool else index
-        found, cells = tf.cond(is_true, *branches)
-    for i, x in zip(written, cells, strict=True):
-        operands[i].value = x
-    return list(found)
-
-
-_CONTROL_FLOW: Mapping[str, Callable[[Any, list[Any]], list[Any]]] = {
-    **dict.fromkeys(INLINED, _called),
-    "RemoteCall": _called,
-    **dict.fromkeys(("While", "StatelessWhile"), _loop),
-    **dict.fromkeys(("If", "StatelessIf", "Case", "StatelessCase"), _choice),
-}
-
-
-def all_operations(graph: Any, outputs: Sequence[Any]) -> Iterator[Any]:
-    """The needed operations of a graph, each before the operations of the functions it calls."""
-    for op in live_operations(graph, outputs):
-        yield op
-        if op.type in CALLS:
-            for inner in functions_of(op):
-                yield from all_operations(inner, inner.outputs)
 
 
 def constant_of(op: Any) -> np.ndarray:

@@ -11,7 +11,7 @@ from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.execution import Override, identity
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node
-from nestarray.importers.tensorflow import operations
+from nestarray.importers.tensorflow import execution
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.sizes import Dim
 from nestarray.proof.source import EquationSource, Loss, Result
@@ -49,7 +49,7 @@ class Equation:
     def evaluate(self, values: Mapping[Any, Any]) -> list[Any]:
         """The results, and the values of the variables that it writes."""
         operands = [_operand(x, values) for x in self.inputs]
-        found = operations.run(self.op, operands)
+        found = execution.run(self.op, operands)
         return [*found, *(operands[i].value for i in self.written)]
 
 

@@ -373,30 +373,3 @@ def test_resources_that_are_no_variables():
     )
     with pytest.raises((errors.MissingOpError, errors.ConversionError), match="resource"):
         na.trace_graph(tf.function(lambda x: table.lookup(x)), tf.constant([1, 2]))
-
-
-@pytest.mark.parametrize("kind", ["loop", "choice"])
-def test_control_flow_of_tensorflow_1_is_refused(kind):
-    v1 = tf.compat.v1
-    v1.disable_control_flow_v2()
-    try:
-        with tf.Graph().as_default() as graph:
-            x = v1.placeholder(tf.float32, (2, 3), name="x")
-            if kind == "loop":
-                start = (tf.constant(0), x)
-                _, y = v1.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2.0), start)
-            else:
-                y = v1.cond(tf.reduce_sum(x) > 0, lambda: x * 2.0, lambda: x + 1.0)
-            tf.identity(y, name="y")
-    finally:
-        v1.enable_control_flow_v2()
-    definition = graph.as_graph_def()
-
-    def imported(x):
-        return tf.graph_util.import_graph_def(
-            definition, {"x:0": x}, return_elements=["y:0"], name=""
-        )
-
-    function = v1.wrap_function(imported, [tf.TensorSpec((2, 3))])
-    with pytest.raises(errors.ConversionError, match="got a choice or a loop of TensorFlow 1"):
-        na.trace_graph(function, tf.constant(X))
