@@ -5,10 +5,12 @@ Keras is not imported here: a model exists only if it has been.
 
 from __future__ import annotations
 
+import inspect
 import sys
 from typing import Any
 
 from nestarray.errors import ArgumentError
+from nestarray.graph.builder import Place, line_name
 
 
 def keras_backend(source: Any) -> str:
@@ -28,9 +30,16 @@ def check_built(layer: Any) -> None:
     """
     if not layer.built:
         raise ArgumentError(
-            f"trace_graph: source: got a {type(layer).__name__} that is not built, so that it has no "
-            "variables yet; call it on an input, or its build(input_shape), first"
+            f"trace_graph: source: got a {type(layer).__name__} that is not built "
+            f"({definition_of(layer)}), so that it has no variables yet; call it on an input, or its "
+            "build(input_shape), first"
         )
+
+
+def definition_of(layer: Any) -> Place:
+    """The path of a layer, and the line of its method ``call``."""
+    code = inspect.unwrap(type(layer).call).__code__
+    return Place(layer.path or layer.name, line_name(code.co_filename, code.co_firstlineno))
 
 
 def mode(layer: Any, *, train: bool) -> dict[str, bool]:

@@ -216,16 +216,26 @@ def named_axes(
             'for example {"x": {0: "batch"}}'
         )
     named = [*zip(argument_names(signed, len(args)), args, strict=True), *kwargs.items()]
-    places = [_places(value, name) for name, value in named]
-    example = dict(zip([name for name, _ in named], places, strict=True))
+    example = {name: _places(value, name) for name, value in named}
     found = sizes.axes(example, NativeSizes(lambda x: False, "", str))
-    by_name = dict(zip(kwargs, places[len(args) :], strict=True))
-    in_order = [*places[: len(args)], *[by_name[name] for name in sorted(by_name)]]
     return [
         {axis: name for (at, axis), name in found.items() if at == leaf.place}
-        for place in in_order
-        for leaf in _leaves(place)
+        for leaf in named_leaves(signed, args, kwargs)
     ]
+
+
+def named_leaves(
+    signed: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
+) -> list[Leaf]:
+    """The leaves of an example with their places, in the order of `tree.flatten`.
+
+    Args:
+        signed: the function whose parameters name the arguments.
+        args, kwargs: the example.
+    """
+    named = zip(argument_names(signed, len(args)), args, strict=True)
+    places = [_places(value, name) for name, value in [*named, *sorted(kwargs.items())]]
+    return [leaf for place in places for leaf in _leaves(place)]
 
 
 def _places(nest: Any, place: str) -> Any:

@@ -198,7 +198,7 @@ class ControlFlow:
     def _array(self, value: Any) -> Any:
         """The node of a result; of a list, the node of its stack."""
         if isinstance(value, TensorList):
-            return stacked(self.builder, self.of.sizes, value, None, "a branch")
+            return stacked(self.builder, self.of.sizes, value, None, f"a branch ({self.of.outer})")
         return self.of.node(value.value if isinstance(value, Cell) else value)
 
     def _equation(self, op: Any, inputs: list[Any], written: list[int], first: int) -> Any:
@@ -316,6 +316,9 @@ class _Loop:
             made_columns[i] = TensorList(stack, length, aval, constant=found[i].row.known)
         return self._results(pair[0], avals, made_columns, popped=set(rows) - self.steps.fixed)
 
+    def _where(self) -> str:
+        return f"{self.op.type} ({self.place})"
+
     def _check_shapes(self, new: Sequence[Any], avals: Sequence[Aval | None]) -> None:
         """Refuse a loop that changes an open size.
 
@@ -326,7 +329,7 @@ class _Loop:
             after = getattr(node, "aval", None)
             if aval is not None and after is not None and after.shape != aval.shape:
                 raise ConversionError(
-                    f"trace_graph: dynamic: a step of {self.op.name} ({self.place.line}) changes the "
+                    f"trace_graph: dynamic: a step of {self._where()} changes the "
                     f"shape {aval.shape} to {after.shape}; trace with the sizes of the example"
                 )
 
@@ -342,7 +345,7 @@ class _Loop:
             if isinstance(x, TensorList):
                 start.append(
                     stacked(
-                        self.builder, self.of.sizes, x, self._written_aval(body, i), self.op.name
+                        self.builder, self.of.sizes, x, self._written_aval(body, i), self._where()
                     )
                 )
                 avals.append(start[-1].aval)
@@ -385,7 +388,7 @@ class _Loop:
             return self.of.node(given[index].value)
         value = found[index]
         if isinstance(value, TensorList):
-            return stacked(self.builder, self.of.sizes, value, None, self.op.name)
+            return stacked(self.builder, self.of.sizes, value, None, self._where())
         return self.of.node(value)
 
     def _results(

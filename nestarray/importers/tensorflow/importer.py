@@ -325,7 +325,7 @@ class Translation:
     def _island(self, op: Any, inputs: list[Any]) -> rules.Call:
         """A call in TensorFlow, on the host."""
         takes = tuple([_dtype(x.dtype) for x in op.inputs])
-        args = (name_of(op), *map(self.node, inputs))
+        args = (name_of(op, self.place(op)), *map(self.node, inputs))
         settings = {"framework": "tensorflow", "takes": takes}
         return rules.Call(island, "na.graph.island", args, settings)
 
@@ -491,7 +491,7 @@ class Translation:
                         rows.append([y.shape for y in execution.run(op, operands)])
                     except ValueError as error:
                         raise ConversionError(
-                            f"trace_graph: dynamic: {op.type} ({self.place(op).line}) does not fit the "
+                            f"trace_graph: dynamic: {op.type} ({self.place(op)}) does not fit the "
                             f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "
                             "sizes that the program fixes none"
                         ) from error
@@ -553,14 +553,22 @@ def _replacement(op: Any, *, islands: bool) -> tuple[str, str, str]:
     if may_be_island(op, islands=islands):
         return "island", "na.graph.island", ""
     names = {x.dtype.name for x in (*op.inputs, *op.outputs)}
-    if "string" in names:
-        return "missing", "", "it computes with strings, which a graph does not have"
-    if "resource" in names:
-        return "missing", "", "it uses a resource that is no variable"
-    remedy = (
-        "" if op.op_def.is_stateful else "; islands=True would run it in TensorFlow on the host"
-    )
-    return "missing", "", f"there is no function of that name{remedy}"
+    known = [reason for name, reason in _NO_ARRAYS.items() if name in names or name in op.type]
+    remedy = "; islands=True would run it in TensorFlow on the host"
+    can_be_island = may_be_island(op, islands=True)
+    reason = known[0] if known else "there is no function of that name"
+    return "missing", "", reason + remedy * can_be_island
+
+
+#: Dtype, or a part of an operation's name → why a graph does not have the operation.
+_NO_ARRAYS = {
+    "RngReadAndSkip": "it advances a tf.random.Generator; draw with tf.random.stateless_normal and a seed",
+    "Ragged": "it computes with ragged tensors, which a graph does not have; pass a dense tensor and a mask",
+    "string": "it computes with strings, which a graph does not have",
+    "resource": "it uses a resource that is no variable, such as a table, a queue or an iterator; pass "
+    "its values as an argument",
+    "variant": "it uses a value that is no array, such as a dataset; pass its arrays as arguments",
+}
 
 
 def _rule(op: Any) -> rules.Rule | None:

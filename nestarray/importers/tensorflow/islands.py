@@ -11,6 +11,7 @@ from typing import Any
 
 from nestarray import backends, dtypes
 from nestarray.errors import MissingOpError, UnsupportedError
+from nestarray.graph.builder import NOWHERE, Place
 from nestarray.importers import islands
 from nestarray.importers.tensorflow import execution, operations
 
@@ -19,8 +20,8 @@ Arrays = tuple[Any, ...]
 #: The operations of functions of Python.
 PYTHON = ("EagerPyFunc", "PyFunc", "PyFuncStateless")
 
-#: Name → an operation, for the life of the process.
-_OPERATIONS: dict[str, Any] = {}
+#: Name → an operation and its place, for the life of the process.
+_OPERATIONS: dict[str, tuple[Any, Place]] = {}
 
 
 def may_be_island(op: Any, *, islands: bool) -> bool:
@@ -35,12 +36,12 @@ def may_be_island(op: Any, *, islands: bool) -> bool:
     return op.type in PYTHON or (islands and not op.op_def.is_stateful)
 
 
-def name_of(op: Any) -> str:
+def name_of(op: Any, place: Place) -> str:
     """The name by which `nestarray.graph.island` finds an operation."""
-    name = next((name for name, known in _OPERATIONS.items() if known is op), None)
+    name = next((name for name, (known, _) in _OPERATIONS.items() if known is op), None)
     if name is None:
         name = f"{op.type}_{len(_OPERATIONS)}"
-        _OPERATIONS[name] = op
+        _OPERATIONS[name] = op, place
     return name
 
 
@@ -71,7 +72,8 @@ class TensorFlowOperation:
         specs = [tf.TensorSpec(shape, core.native_dtype(dtype)) for shape, dtype in arrays]
         graph = tf.function(self.value, autograph=False).get_concrete_function(*specs)
         found = [(x.shape, dtypes.as_dtype(x.dtype.name)) for x in graph.outputs]
-        declared = _OPERATIONS[self.name].outputs if self.name in _OPERATIONS else []
+        op, place = _OPERATIONS.get(self.name, (None, NOWHERE))
+        declared = op.outputs if op is not None else []
         if len(declared) == len(found):
             found = [
                 (shape.merge_with(x.shape), dtype)
@@ -79,7 +81,7 @@ class TensorFlowOperation:
             ]
         if not all(shape.is_fully_defined() for shape, _ in found):
             raise UnsupportedError(
-                f"island: the shape of a result of {self.name} is unknown, and a compiled program needs "
+                f"island: the shape of a result of {self.name} ({place}) is unknown, and a compiled program needs "
                 "it; call y.set_shape(...) on the result of the function, or call the graph itself"
             )
         return [(tuple(shape), dtype) for shape, dtype in found]
@@ -133,7 +135,7 @@ class TensorFlowHost:
             raise MissingOpError(
                 f"island: this process traced no operation {name!r} of TensorFlow; trace the source again"
             )
-        op = _OPERATIONS[name]
+        op, _ = _OPERATIONS[name]
 
         def run(*arrays: Any) -> Any:
             found = execution.run(op, arrays)

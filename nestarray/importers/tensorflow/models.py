@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 from nestarray import backends, tree
 from nestarray.errors import ArgumentError, ConversionError
 from nestarray.graph.binding import argument_names
+from nestarray.graph.builder import NOWHERE, Place, line_name
 from nestarray.importers import keras
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Request, training_of_function
 from nestarray.importers.selection import variables_of
-from nestarray.importers.size_spec import named_axes
-from nestarray.importers.tensorflow import execution, version_1
+from nestarray.importers.size_spec import named_axes, named_leaves
+from nestarray.importers.tensorflow import execution, operations, version_1
 from nestarray.importers.tensorflow.places import Layers
 from nestarray.importers.tensorflow.selection import kind_of
 
@@ -101,10 +102,10 @@ def program_of(request: Request) -> Program:
     args, kwargs = tree.map(_as_tensor, (tuple(request.args), kwargs))
     found, structure = tree.flatten((args, kwargs))
     leaves = list(found)
-    for x in leaves:
-        _check_input(name, x)
-    inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
     signed = source.call if kind == "keras" else function
+    for leaf in named_leaves(signed, args, kwargs):
+        _check_input(f"{name} ({_definition_of(source, kind)})", *leaf)
+    inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
     if request.sizes.everything:
         axes = _open_axes(name, leaves, _declared(source, kind, function, leaves))
     else:
@@ -125,10 +126,10 @@ def program_of(request: Request) -> Program:
         with program.layers.watched(source):
             result = function(*given, **named)
         found, form = tree.flatten(result)
-        program.output = Output(form, [_dense(name, x) for x in found])
+        program.output = Output(form, [_dense(program, x) for x in found])
         return [x for x in program.output.leaves if tf.is_tensor(x)]
 
-    with one_trace, _explained(name):
+    with one_trace, _explained(program):
         program.concrete = tf.function(flat, autograph=False).get_concrete_function(*specs)
         if version_1.calls_version_1(program.concrete.graph):
             program.concrete = execution.retraced(program.concrete, specs)
@@ -139,6 +140,15 @@ def program_of(request: Request) -> Program:
 def _name_of(source: Any) -> str:
     name = getattr(source, "__name__", "")
     return name if name.isidentifier() else type(source).__name__
+
+
+def _definition_of(source: Any, kind: str) -> Place:
+    """The path of a layer, and the line of the source's definition."""
+    if kind == "keras":
+        return keras.definition_of(source)
+    function = source.__call__ if kind == "module" else source
+    code = getattr(inspect.unwrap(getattr(function, "python_function", function)), "__code__", None)
+    return NOWHERE if code is None else Place("", line_name(code.co_filename, code.co_firstlineno))
 
 
 def _function_of(
@@ -214,35 +224,40 @@ def _as_tensor(x: Any) -> Any:
     return tf.convert_to_tensor(x) if backends.backend_of_value(x) == "numpy" else x
 
 
-def _check_input(name: str, x: Any) -> None:
+def _check_input(name: str, place: str, x: Any) -> None:
     """Refuse inputs that no graph has."""
     import tensorflow as tf
 
-    if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
-        kind = "ragged" if isinstance(x, tf.RaggedTensor) else "sparse"
-        raise ArgumentError(
-            f"trace_graph: {name}: got a {kind} tensor, expected a dense one; give x.to_tensor() and a "
-            "mask"
-            if kind == "ragged"
-            else f"trace_graph: {name}: got a sparse tensor, expected a dense one: tf.sparse.to_dense(x)"
-        )
+    refused = {
+        tf.RaggedTensor: "a ragged tensor, expected a dense one; give x.to_tensor() and a mask",
+        tf.SparseTensor: "a sparse tensor, expected a dense one: tf.sparse.to_dense(x)",
+    }
+    got = refused.get(type(x))
     if tf.is_tensor(x) and x.dtype == tf.string:
-        raise ArgumentError(
-            f"trace_graph: {name}: got a tensor of strings, expected numbers; look up the strings "
-            "(StringLookup, TextVectorization) before the model"
+        got = (
+            "a tensor of strings, expected numbers; look up the strings (StringLookup, "
+            "TextVectorization) before the model"
         )
+    if got is not None:
+        raise ArgumentError(f"trace_graph: {name}: {place}: got {got}")
 
 
-def _dense(name: str, x: Any) -> Any:
+def _dense(program: Program, x: Any) -> Any:
     """A result as a tensor."""
     import tensorflow as tf
 
     if isinstance(x, tf.IndexedSlices):
         return tf.convert_to_tensor(x)
     if isinstance(x, (tf.RaggedTensor, tf.SparseTensor)):
+        values = x.flat_values if isinstance(x, tf.RaggedTensor) else x.values
+        while values.op.type in (*operations.INLINED, "Identity"):
+            is_call = values.op.type != "Identity"
+            called = operations.functions_of(values.op)[0].outputs if is_call else values.op.inputs
+            values = called[values.value_index]
+        place = program.layers.place_of(values.op)
         raise ConversionError(
-            f"trace_graph: {name} returns a {type(x).__name__}, expected dense tensors; convert it in "
-            "the function"
+            f"trace_graph: {program.name} returns a {type(x).__name__} ({values.op.type}, {place}), "
+            "expected dense tensors; convert it in the function"
         )
     return tf.convert_to_tensor(x) if hasattr(x, "assign") else x
 
@@ -340,15 +355,16 @@ def _unused(path: str, taken: set[str]) -> str:
 
 
 @contextlib.contextmanager
-def _explained(name: str) -> Iterator[None]:
+def _explained(program: Program) -> Iterator[None]:
     """Advice for errors of TensorFlow's trace."""
     try:
         yield
     except ValueError as error:
         text = str(error)
         if "singleton tf.Variable" in text or "create variables on non-first call" in text:
+            place = program.layers.place_of_error(error)
             raise ConversionError(
-                f"trace_graph: {name} creates variables in the call; create them before, in __init__ or "
-                "build, or call the source once"
+                f"trace_graph: {program.name} creates variables in the call (tf.Variable, {place}); "
+                "create them before, in __init__ or build, or call the source once"
             ) from error
         raise

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import re
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,8 @@ class Layers:
         self._ranges: dict[int, list[tuple[int, int, str]]] = {}
         self._graphs: list[Any] = []  # kept alive, so that ids stay unique
         self._indices: dict[int, dict[str, int]] = {}
+        #: the innermost layer of the last error, while the error leaves the layers around it
+        self._failed = ""
 
     @contextlib.contextmanager
     def watched(self, source: Any) -> Iterator[None]:
@@ -52,9 +56,12 @@ class Layers:
             graph = tf.compat.v1.get_default_graph()
             if not path or tf.executing_eagerly():
                 return call(layer, *args, **kwargs)
-            first = graph.version
+            first, self._failed = graph.version, ""
             try:
                 return call(layer, *args, **kwargs)
+            except Exception:
+                self._failed = self._failed or path
+                raise
             finally:
                 self._graphs.append(graph)
                 self._ranges.setdefault(id(graph), []).append((first, graph.version, path))
@@ -74,6 +81,15 @@ class Layers:
             index = self._index_of(op)
             module = next((p for first, end, p in ranges if first <= index < end), module)
         return Place(module, _line_of(op) or outer.line)
+
+    def place_of_error(self, error: Exception) -> Place:
+        """The layer and the line of the source at which an error of the trace was raised."""
+        # AutoGraph runs generated files, and lists the lines of the source in its message
+        listed = re.findall(r'File "(.+)", line (\d+), in', str(error))
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [*[(f.filename, f.lineno or 0) for f in frames], *listed]
+        own = [(f, n) for f, n in lines if not _is_inner(f) and "/keras/src/" not in f]
+        return Place(self._failed, line_name(*own[-1]) if own else "")
 
     def _index_of(self, op: Any) -> int:
         key = id(op.graph)
@@ -102,7 +118,14 @@ def _line_of(op: Any) -> str:
     for frame in reversed(op.traceback or ()):  # None in a function that was loaded
         if frame.filename == _TRACE:
             return ""
-        is_inner = any(part in frame.filename for part in _INNER)
-        if not (is_inner or frame.filename.startswith((_PACKAGE, "<"))):
+        if not _is_inner(frame.filename):
             return line_name(frame.filename, frame.lineno)
     return ""
+
+
+def _is_inner(filename: str) -> bool:
+    """Whether a file is between the source and its operations."""
+    is_framework = any(part in filename for part in _INNER)
+    return (
+        is_framework or filename.startswith((_PACKAGE, "<")) or "__autograph_generated" in filename
+    )

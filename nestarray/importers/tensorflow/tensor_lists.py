@@ -153,10 +153,10 @@ class TensorLists:
         )  # fmt: skip
 
     def _stack(self, one: TensorList, op: Any, aval: Aval | None = None) -> Node:
-        return stacked(self.builder, self.of.sizes, one, aval, op.name)
+        return stacked(self.builder, self.of.sizes, one, aval, f"{op.type} ({self.of.place(op)})")
 
     def _TensorListReserve(self, op: Any, shape: Value, count: Value) -> list[Any]:
-        return [TensorList(None, _size(count), self._aval(op, shape))]
+        return [TensorList(None, self._size(op, count), self._aval(op, shape))]
 
     def _EmptyTensorList(self, op: Any, shape: Value, most: Value) -> list[Any]:
         return [TensorList(None, 0, self._aval(op, shape))]
@@ -258,7 +258,7 @@ class TensorLists:
     def _TensorListScatterV2(
         self, op: Any, tensor: Value, indices: Value, shape: Value, count: Value
     ) -> list[Any]:
-        empty = TensorList(None, _size(count), element(self.of.node(tensor)))
+        empty = TensorList(None, self._size(op, count), element(self.of.node(tensor)))
         return self._TensorListScatterIntoExistingList(op, empty, tensor, indices)
 
     def _TensorListConcatV2(self, op: Any, one: TensorList, shape: Value, dims: Value) -> list[Any]:
@@ -283,12 +283,12 @@ class TensorLists:
             "size"
         )
 
-
-def _size(count: Value) -> Any:
-    """The number of elements; −1 becomes 0."""
-    if count.known is None:
-        raise ConversionError(
-            "trace_graph: the size of a TensorArray depends on values; give it a known size"
-        )
-    number = count.known.item()
-    return number if isinstance(number, Dim) else max(int(number), 0)
+    def _size(self, op: Any, count: Value) -> Any:
+        """The number of elements; −1 becomes 0."""
+        if count.known is None:
+            raise ConversionError(
+                f"trace_graph: {op.type} ({self.of.place(op)}): the size of a TensorArray depends on "
+                "values; give it a known size"
+            )
+        number = count.known.item()
+        return number if isinstance(number, Dim) else max(int(number), 0)

@@ -15,7 +15,6 @@ import pytest
 import tensorflow as tf
 
 import nestarray as na
-from nestarray import errors
 from tests.arrays import host
 
 BACKENDS = ("numpy", "torch", "jax", "tensorflow")
@@ -240,13 +239,6 @@ def test_rows_of_a_scan_are_read_and_written_once():
     assert "(row_0,) = row" in text
     assert "setitem" not in text
     assert "GatherV2" not in text
-
-
-def test_unbuilt_models_are_refused():
-    with pytest.raises(errors.ArgumentError, match="got a Sequential that is not built"):
-        na.trace_graph(keras.Sequential([layers.Dense(2)]), IMAGES)
-    with pytest.raises(errors.ArgumentError, match="got a Dense that is not built"):
-        na.to_module(layers.Dense(2), IMAGES)
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch"])
