@@ -18,7 +18,7 @@ def cast(x: Any, dtype: Any) -> Any:
     # tf.cast converts a Python number to float32 first, and loses half of its digits.
     native = native_dtype(dtype)
     if x.__class__ in (int, float, complex):
-        return tf.constant(np.asarray(x, native.as_numpy_dtype))
+        return tf.constant(np.asarray(x, native.as_numpy_dtype), native)
     return tf.cast(x, native)
 
 

@@ -283,7 +283,10 @@ class Body:
     def _expression(self, item: Step) -> Expression:
         if isinstance(item, Use):
             return Expression(self.use(item.name, [self._name(v) for v in item.inputs]))
-        return self.language.expression(item, self._leaf)
+        found = self.language.expression(item, self._leaf)
+        if isinstance(item.result, (tuple, list)) and len(item.result) == 1:
+            return Expression(f"{found.within(0)}[0]")
+        return found
 
     def _leaf(self, leaf: Any) -> Expression:
         if isinstance(leaf, Setting):

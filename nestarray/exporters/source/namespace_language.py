@@ -20,6 +20,7 @@ from nestarray.exporters.source.expressions import (
     Expression,
     Names,
     index_expression,
+    number,
     operation_expression,
     value_expression,
 )
@@ -213,7 +214,7 @@ class NamespaceLanguage:
             return None
         dtype = f", dtype={self.array}.{array.dtype.name}"
         if form.kind == "full":
-            return f"{self.array}.full({form.sizes[0]}, {form.sizes[1]}{dtype})"
+            return f"{self.array}.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
         if form.kind == "tril":
             made = f"{self.array}.tri({form.sizes[0]}, dtype=bool)"
         else:
@@ -233,6 +234,7 @@ class NamespaceLanguage:
             for name, function in vars(self.functions).items()
             if inspect.isfunction(function) and function.__module__ == self.functions.__name__
         }
+        names &= set(texts)  # others are imported there
         while True:  # functions that these call
             inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
             if inner <= names:

@@ -47,7 +47,7 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
         own += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
         found.append(Recording(graph.backend, own, calls, output, updates, recorder.constants))
 
-    _evaluator(graph.backend)(run, list(given.values()))
+    _evaluator(graph)(run, list(given.values()))
     return found[0]
 
 
@@ -61,9 +61,9 @@ def _value(graph: Graph, node: Node, values: Mapping[Node, Any]) -> Any:
     return backend_copy.observe(op, tuple(args), kwargs)
 
 
-def _evaluator(backend: str) -> Callable[..., Any]:
+def _evaluator(graph: Graph) -> Callable[..., Any]:
     """Calls a function of arrays, without computing where the framework can."""
-    if backend == "jax":
+    if graph.backend == "jax" and graph.sized_by_values is None:
         import jax
 
         return jax.eval_shape

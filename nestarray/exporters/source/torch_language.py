@@ -17,6 +17,7 @@ from nestarray.exporters.source.constants import closed_form, without_mask
 from nestarray.exporters.source.expressions import (
     Expression,
     Names,
+    number,
     operation_expression,
     value_expression,
 )
@@ -215,7 +216,7 @@ class TorchLanguage:
             return None
         dtype = f", dtype=torch.{array.dtype.name}"
         if form.kind == "full":
-            return f"torch.full({form.sizes[0]}, {form.sizes[1]}{dtype})"
+            return f"torch.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
         if form.kind == "tril":
             made = f"torch.ones({form.sizes[0]}, {form.sizes[0]}, dtype=torch.bool).tril()"
         else:

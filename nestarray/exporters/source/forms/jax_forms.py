@@ -20,7 +20,18 @@ abs = jnp.abs
 clip = jnp.clip
 sign = jnp.sign
 square = jnp.square
-getitem = supports(lambda x, index: not _holds_bool(index))(lambda x, index: x[index])
+
+
+@supports(lambda x, index: not _holds_bool(index))
+def getitem(x: Any, index: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
+    if not isinstance(index, tuple):
+        return x[_without_list(index)]
+    return x[tuple(map(_without_list, index))]
+
+
+def _without_list(item: Any) -> Any:
+    return jnp.array(item) if isinstance(item, list) else item
 
 
 def _holds_bool(index: Any) -> bool:
