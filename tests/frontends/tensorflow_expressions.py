@@ -209,9 +209,3 @@ def assert_parameters(space: str, omitted: Iterable[str] = (), added: Iterable[s
         if not agree(theirs[name], function, {*omitted}) and kept != wanted:
             wrong[name] = (wanted, ours)
     assert wrong == {}
-
-
-def assert_every_function_is_used(space: str, expressions: Iterable[str]) -> None:
-    """One of the expressions has the name of each function."""
-    tested = {name for row in expressions for name in names_in(row)}
-    assert [name for name in _functions(space) if name not in tested] == []

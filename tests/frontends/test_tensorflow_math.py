@@ -106,11 +106,6 @@ def test_parameters_are_those_of_upstream(space: str) -> None:
     expressions.assert_parameters(space)
 
 
-def test_every_function_has_an_expression() -> None:
-    expressions.assert_every_function_is_used("math", [*EXPRESSIONS, "approx_min_k(x, 2)"])
-    expressions.assert_every_function_is_used("math.special", SPECIAL)
-
-
 def test_the_smallest_elements(backend: str) -> None:
     # upstream has no kernel for CPUs
     values, indices = frontend.math.approx_min_k(on(backend, expressions.INPUTS["t"]), 2, 1)

@@ -46,17 +46,6 @@ NOT_DIFFERENTIATED = {
     **dict.fromkeys(["guarantee_const", "truncatemod", "unique"], "upstream has no derivative"),
     "dynamic_stitch([0, [2": "upstream's derivative by a slice that another one replaces is not 0",
 }
-#: Functions with tests of their own.
-APART = [
-    "Assert(x)",
-    "assert_equal(x)",
-    "assert_greater(x)",
-    "assert_less(x)",
-    "assert_rank(x)",
-    "as_dtype(x)",
-    "broadcast_static_shape(x, x)",
-    "parallel_stack(x)",
-]
 
 
 def _functions(module: ModuleType) -> ModuleType:
@@ -114,10 +103,6 @@ def test_public_names_are_those_of_upstream() -> None:
 
 def test_parameters_are_those_of_upstream() -> None:
     expressions.assert_parameters("")
-
-
-def test_every_function_has_an_expression() -> None:
-    expressions.assert_every_function_is_used("", [*EXPRESSIONS, *APART])
 
 
 def test_shapes_dtypes_and_stacks_without_a_kernel(backend: str) -> None:
