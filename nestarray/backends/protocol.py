@@ -213,10 +213,17 @@ class Transforms(Protocol):
         Args:
             value: the function.
             with_residuals: ``(*arrays) → (outputs, residuals)``.
-            pull: ``(residuals, cotangents) → gradients``.
+            pull: ``(residuals, cotangents) → gradients``, None for zeros.
             arrays: the arguments.
             push: ``(primals, tangents) → (outputs, tangents of the outputs)``; None: the
                 transposed pullback.
+        """
+        ...
+
+    def without_gradient(self, x: Any) -> Any:
+        """An argument of `custom_vjp` whose gradient is None.
+
+        `x`, unless the framework would pass zeros on through loops.
         """
         ...
 

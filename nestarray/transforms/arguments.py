@@ -106,7 +106,12 @@ class Arguments:
         return parts[0] if isinstance(self._argnums, int) else tuple(parts)
 
     def tangents(self, given: Nest, what: str) -> list[Any]:
-        """The arrays of `given`, a nest as from `nests`, one for each of `arrays`; None means zeros.
+        """The arrays of `given`, as `gradients` has them, with zeros for None."""
+        pairs = zip(self.gradients(given, what), self.arrays, strict=True)
+        return [ops.zeros_like(x) if t is None else t for t, x in pairs]
+
+    def gradients(self, given: Nest, what: str) -> list[Any]:
+        """The arrays of `given`, a nest as from `nests`, one for each of `arrays`; or None.
 
         Raises:
             StructureError: `given` is of another structure.
@@ -117,9 +122,7 @@ class Arguments:
         for own, nest in zip(self._selected(self._rebuilt(self._leaves)), nests, strict=True):
             leaves = tree.flatten(own, unfused=True)[0]
             if nest is None:
-                found += [
-                    ops.zeros_like(_as_array(x, self.backend)) for x in filter(is_inexact, leaves)
-                ]
+                found += [None for _ in filter(is_inexact, leaves)]
                 continue
             if isinstance(own, Container) and isinstance(nest, Container):
                 given_leaves: Sequence[Any] = align_leaves(own.spec, nest, f"{self.name}: {what}")
@@ -134,11 +137,11 @@ class Arguments:
             found += [self._tangent(leaf, x, what) for leaf, x in pairs if is_inexact(leaf)]
         return found
 
-    def _tangent(self, leaf: Any, x: Any, what: str) -> Array:
-        """The tangent or cotangent `x` of `leaf`, in its dtype; None means zeros."""
-        own = _as_array(leaf, self.backend)
+    def _tangent(self, leaf: Any, x: Any, what: str) -> Array | None:
+        """The tangent or cotangent `x` of `leaf`, in its dtype; None stays None."""
         if x is None:
-            return ops.zeros_like(own)
+            return None
+        own = _as_array(leaf, self.backend)
         if backends.backend_of_value(x) in (None, "numpy"):
             x = ops.asarray(x, dtype=own.dtype, like=own)
         shape, expected = tuple(x.shape), tuple(own.shape)

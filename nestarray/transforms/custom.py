@@ -16,7 +16,7 @@ from inspect import signature
 from itertools import repeat
 from typing import Any
 
-from nestarray import ops, tree
+from nestarray import backends, ops, tree
 from nestarray.config import current_backend, use_backend
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
@@ -142,7 +142,7 @@ class custom_vjp:
                     f"custom_vjp: the backward function of {name_of(self._fn)} returned {count}, "
                     f"expected a tuple of {len(numbers)}, a gradient for each argument"
                 )
-            return arguments.tangents(gradients, "gradients")
+            return arguments.gradients(gradients, "gradients")
 
         native = native_transforms(arguments.backend)
         found = native.custom_vjp(
@@ -296,6 +296,7 @@ def call_with_vjp(
     forward: Callable[..., Any],
     backward: Callable[..., Any],
     args: Sequence[Array],
+    nondiff_argnums: Sequence[int] = (),
 ) -> tuple[Array, ...]:
     """``fn(args)`` with a custom pullback, as one call; recorded code keeps the three functions.
 
@@ -304,9 +305,11 @@ def call_with_vjp(
     Args:
         fn: function of a tuple of arrays that returns a tuple of arrays.
         forward: returns ``(fn(args), residuals)``, the residuals as a tuple of arrays.
-        backward: ``backward(residuals, cotangents)`` returns a tuple with a gradient for each
+        backward: ``backward(residuals, cotangents)`` returns a tuple with a gradient for each other
             inexact array of `args`; `cotangents` has an array for each inexact result.
         args: arrays.
+        nondiff_argnums: the numbers of arrays in `args` without a gradient. The derivative ends at
+            them; gradients of zeros would go on, and become NaN at an infinite slope.
 
     Returns:
         the results of `fn`.
@@ -329,15 +332,15 @@ def call_with_vjp(
     args = tuple(args)
     recorder = current_recorder()
     if recorder is not None:
-        return recorder.call_with_vjp(fn, forward, backward, args)
-    places = inexact_places(args)
+        return recorder.call_with_vjp(fn, forward, backward, args, nondiff_argnums)
+    places = [i for i in inexact_places(args) if i not in nondiff_argnums]
 
     def gradients(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
         found = tuple(backward(residuals, _inexact(cotangents)))
         if len(found) != len(places):
             raise StructureError(
                 f"call_with_vjp: the backward function returned {len(found)} gradients, expected "
-                f"{len(places)}, one for each inexact array of args"
+                f"{len(places)}, one for each inexact array of args without those of nondiff_argnums"
             )
         filled: list[Any] = [None] * len(args)
         for i, g in zip(places, found, strict=True):
@@ -346,6 +349,10 @@ def call_with_vjp(
 
     function = custom_vjp(fn)
     function.defvjp(forward, gradients)
+    if nondiff_argnums:
+        cut = native_transforms(backends.find_backend(args) or current_backend()).without_gradient
+        inexact = {*inexact_places(args)} & {*nondiff_argnums}
+        args = tuple([cut(x) if i in inexact else x for i, x in enumerate(args)])
     return function(args)
 
 

@@ -339,6 +339,25 @@ def test_recorded_calls_keep_their_rules(backend: str) -> None:
         assert_close(na.grad(function)(x), na.sin(x) + 7 * x)
 
 
+def test_arguments_without_a_gradient_end_it(backend: str) -> None:
+    """Zeros would meet the infinite slope in the loop."""
+
+    def steep(x: Any) -> Any:
+        step = lambda c, row: (na.log(na.exp(c) * 0 + row), row)  # noqa: E731
+        return na.scan(step, x, na.zeros(2, like=x))[0]
+
+    def total(x: Any) -> Any:
+        forward = lambda args: (args[:1], args[1:])  # noqa: E731
+        backward = lambda kept, cts: (cts[0] * kept[0] + na.cos(kept[1]),)  # noqa: E731
+        args = (steep(x), na.exp(x), x)
+        return na.call_with_vjp(lambda a: a[:1], forward, backward, args, (0, 1))[0]
+
+    x = on(backend, np.asarray(1.0, "float32"))
+    with np.errstate(divide="ignore"):
+        assert_close(na.grad(total)(x), na.exp(x) + na.cos(x))
+        assert_close(na.grad(na.grad(total))(x), na.exp(x) - na.sin(x))
+
+
 def test_wrong_number_of_gradients_in_a_call(backend: str) -> None:
     def same(x: Any) -> Any:
         return na.call_with_vjp(lambda a: a, lambda a: (a, ()), lambda r, cts: (), (x,))[0]

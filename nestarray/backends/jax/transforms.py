@@ -127,11 +127,24 @@ def custom_vjp(
         raise _no_forward_mode(name)  # JAX raises this when tangents are computed, maybe later
 
     def pullback(residuals: Any, cotangents: Any) -> tuple[Any, ...]:
-        return tuple(_conj(g) for g in pull(residuals, [_conj(ct) for ct in cotangents]))
+        found = pull(residuals, [_conj(ct) for ct in cotangents])
+        return tuple(None if g is None else _conj(g) for g in found)
 
     function = jax.custom_vjp(value)
     function.defvjp(with_residuals, pullback)
     return function(*arrays)
+
+
+@jax.custom_jvp
+def without_gradient(x: Any) -> Any:
+    """The transpose of a loop passes zeros on, which become NaN at an infinite slope.
+
+    `jax.lax.stop_gradient` would end the derivatives of higher order too.
+    """
+    return x
+
+
+without_gradient.defjvp(lambda primals, tangents: (primals[0], jnp.zeros_like(tangents[0])))
 
 
 def _custom_jvp(value: Callable[..., Any], push: Callable[..., Any], arrays: list[Any]) -> Any:

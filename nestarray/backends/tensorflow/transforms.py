@@ -166,9 +166,12 @@ def custom_vjp(
     def transposed(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
         found, residuals = with_residuals(*primals)
         cotangents = [tf.zeros_like(y) for y in found if _is_inexact(y)]
-        return found, _transposed(
-            lambda cts: _dense(pull(residuals, cts)), cotangents, list(tangents)
-        )
+
+        def gradients(cotangents: list[Any]) -> list[Any]:
+            pairs = zip(pull(residuals, cotangents), primals, strict=True)
+            return _dense([tf.zeros_like(x) if g is None else g for g, x in pairs])
+
+        return found, _transposed(gradients, cotangents, list(tangents))
 
     lose("custom_vjp")
     pushed = _pushed(push or transposed, arrays)
@@ -212,6 +215,11 @@ def _paused(active: tuple[Any, ...], depth: int) -> Iterator[None]:
         for accumulator in active[depth:]:
             accumulator._push_accumulator()
         _accumulators.reset(token)
+
+
+def without_gradient(x: Any) -> Any:
+    """Gradients that are None end here."""
+    return x
 
 
 def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:

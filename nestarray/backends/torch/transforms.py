@@ -278,6 +278,11 @@ _KEPT = {
 }
 
 
+def without_gradient(x: Any) -> Any:
+    """Gradients that are None end here."""
+    return x
+
+
 def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/checkpoint.html
 

@@ -115,7 +115,9 @@ class ControlFlow:
         differing = [i for i, x in enumerate(body.output[count:]) if rows & reached(body.nodes, x)]
         return found[:count], tuple([ops.getitem(x, 0) for x in found[count:]]), differing
 
-    def call_with_vjp(self, fn: Any, forward: Any, backward: Any, args: Arrays) -> Any:
+    def call_with_vjp(
+        self, fn: Any, forward: Any, backward: Any, args: Arrays, nondiff: Sequence[int]
+    ) -> Any:
         """A function with a custom pullback."""
         results: list[Any] = []
 
@@ -129,7 +131,8 @@ class ControlFlow:
         cotangents = tuple([y for y in found if dtypes.dtype_of(y).is_inexact])
         names = "residuals", "cotangents"
         second = self._body("backward", names, (residuals, cotangents), backward)
-        return self._call("call_with_vjp", (whole, first, second, args), {})
+        settings = {"nondiff_argnums": tuple(nondiff)} if nondiff else {}
+        return self._call("call_with_vjp", (whole, first, second, args), settings)
 
     def call_with_jvp(self, fn: Any, rule: Any, args: Arrays) -> Any:
         """A function with a custom directional derivative."""

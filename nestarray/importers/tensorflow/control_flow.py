@@ -147,31 +147,24 @@ class ControlFlow:
             for x, node in zip(inputs[count:], residuals, strict=True):
                 given.append(Cell(Value(node)) if isinstance(x, Cell) else Value(node))
             found = self._run(rule.graph, given)
-            gradients = []
-            for i in moving:
-                at = rule.outputs[i]
-                gradients.append(
-                    self._zeros(of_results[i].node) if at is None else self.of.node(found[at])
-                )
-            pairs = zip(tensors[count:], residuals, strict=True)
-            gradients += [self._zeros(node) for x, node in pairs if _is_inexact(x)]
+            places = {i: rule.outputs[i] for i in moving}
+            gradients = [self.of.node(found[at]) for at in places.values() if at is not None]
             backward.output = tuple(gradients)
         equation = None
         if not self.of.depth:
             operands = [self.of.given(x, at) for x, at in zip(inputs, tensors, strict=True)]
             equation = Equation(op, operands, self.of.place(op))
             self.of.add(equation, None)
+        kept = {i for i, at in places.items() if at is not None}
+        still = [i for i, x in enumerate(tensors) if _is_inexact(x) and i not in kept]
+        settings = {"nondiff_argnums": tuple(still)} if still else {}
         node = self.builder.call(
             "custom", call_with_vjp, "na.call_with_vjp", (body, forward, backward, tuple(nodes)),
-            place=self.of.place(op), origin=op.type,
+            settings, place=self.of.place(op), origin=op.type,
         )  # fmt: skip
         return [
             self._part(equation, i, self.builder.item(node, i, aval=avals[i])) for i in range(count)
         ]
-
-    def _zeros(self, like: Node) -> Node:
-        args = (like,)
-        return self.builder.call("zeros", ops.zeros_like, "na.zeros_like", args, aval=like.aval)
 
     # -- shared --------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ def custom_vjp(
         else:
             found, residuals = with_residuals(*inner)
             zeros = [ops.zeros_like(y) for y in found if is_inexact(y)]
-            linear = lambda *cts: (tuple(pull(residuals, cts)), ())  # noqa: E731
+            linear = lambda *cts: (tuple(_filled(pull(residuals, cts), inner)), ())  # noqa: E731
             moved = vjp(linear, zeros, "custom_vjp", once=True)[2](tangents)
         _refuse_captured(found, level)
         pairs = zip(found, moved)
@@ -81,7 +81,7 @@ def checkpoint(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[A
 
 
 def _filled(cotangents: list[Any], results: Sequence[Any]) -> list[Any]:
-    """A cotangent for each inexact result, zeros where there is none."""
+    """A cotangent for each inexact result, or argument; zeros where there is none."""
     return [
         ops.zeros_like(y) if ct is None else ct
         for ct, y in zip(cotangents, results, strict=True)

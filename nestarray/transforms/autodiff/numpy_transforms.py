@@ -71,6 +71,11 @@ def custom_vjp(
     return autodiff.custom_vjp(value, with_residuals, pull, arrays, push)
 
 
+def without_gradient(x: Any) -> Any:
+    """Gradients that are None end here."""
+    return x
+
+
 def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """A node of the tape that stores the arguments only."""
     return autodiff.checkpoint(fn, arrays)

@@ -224,6 +224,7 @@ LOSSES |= {
     "CategoricalGeneralizedCrossEntropy": (
         "CategoricalGeneralizedCrossEntropy()", np.asarray([0, 2, 1, 1]), _PROBABILITIES
     ),
+    "CTC": ("CTC()", np.asarray([[1, 2, 3, 0], [2, 2, 0, 0]]), _normal(2, 8, 5)),
     "Circle": ("Circle()", np.asarray([0, 1, 1, 0]), _normal(4, 3)),
 }  # fmt: skip
 
