@@ -16,7 +16,7 @@ import torch
 import torch.nn.functional as F
 
 import nestarray as na
-from nestarray.errors import ArgumentError, ConversionError, StorageError
+from nestarray.errors import ArgumentError, StorageError
 from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import Source, source_of
 from tests.exporters.networks import LOOPS, NETWORKS
@@ -303,19 +303,6 @@ def test_open_sizes_stay_open_in_loops(target: str, tmp_path: Path) -> None:
     net, inputs = LOOPS["gru"]()
     graph = na.trace_graph(net, **inputs, dynamic={"x": {0: "batch"}})
     assert graph.eject(tmp_path / "net", target).error < 1e-5
-
-
-def test_a_derivative_of_its_own_is_refused(tmp_path: Path) -> None:
-    import jax
-
-    @jax.custom_vjp
-    def function(x: Any) -> Any:
-        return jax.numpy.sin(x)
-
-    function.defvjp(lambda x: (jax.numpy.sin(x), x), lambda x, dy: (dy * x,))
-    graph = na.trace_graph(lambda x: function(x), jax.numpy.ones(2))
-    with pytest.raises(ConversionError, match="has a derivative of its own"):
-        graph.eject(tmp_path / "net", "torch")
 
 
 @pytest.mark.parametrize("style", ["torch", "functional"])

@@ -379,6 +379,11 @@ _PARAMETERS = {
     "body": ["carry"],
     "count": ["i", "carry"],
     "step": ["carry", "row"],
+    "per_row": ["row"],
+    "function": ["args"],
+    "forward": ["args"],
+    "backward": ["residuals", "gradients"],
+    "tangent": ["args", "tangents"],
 }
 
 

@@ -2,7 +2,8 @@
 
 The functions here take the place of a backend's (`nestarray.backends.control_flow`). JAX and
 TensorFlow have functions that take functions; PyTorch and NumPy have statements of Python, whose
-calls have these targets and arguments:
+calls have these targets and arguments. The module also records `vmap` and functions with derivatives
+of their own (`nestarray.transforms.recording`).
 
     "flow:if"      (condition or index, functions)
     "flow:while"   (test, body, carry, largest number of steps or None)
@@ -18,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import ops
+from nestarray import dtypes, ops
 from nestarray.backends import control_flow
+from nestarray.errors import ConversionError
 from nestarray.exporters.source.observation import Observed, current, natives, value_of
 from nestarray.exporters.source.records import Call, Function
 from nestarray.graph.node import map_leaves
@@ -102,6 +104,66 @@ def scan(
     settings = ({} if xs else {"length": length}) | ({"reverse": True} if reverse else {})
     name = "jax.lax.scan" if current().backend == "jax" else ".scan"
     return _called(name, args, settings, last, stacked)
+
+
+def vmap(fn: Any, arrays: Sequence[Any]) -> Arrays:
+    """A function of rows, for all rows."""
+    backend, xs = current().backend, tuple(arrays)
+    if backend in _STATEMENTS:
+        return scan(lambda _, row: ((), fn(*row)), (), xs)[1]
+    rows = tuple([_first_row(natives(x)) for x in xs])
+    function, found = _function("per_row", (rows,), lambda row: fn(*row))
+    count = int(xs[0].shape[0])
+    stacked = tuple([ops.zeros((count, *y.shape), dtype=y.dtype, like=y) for y in found])
+    if backend == "jax":
+        return _called("jax.lax.map", (function, _one(xs)), {"batch_size": count}, stacked)
+    return _called("tensorflow.vectorized_map", (function, _one(xs)), {}, stacked)
+
+
+def call_with_vjp(fn: Any, forward: Any, backward: Any, args: Arrays) -> Arrays:
+    """A function with a pullback of its own; NumPy has no derivatives."""
+    if current().backend == "numpy":
+        return fn(args)
+    first, (found, residuals) = _function("forward", (args,), forward)
+    _check_inexact(found)
+
+    def gradients(residuals: Arrays, cotangents: Arrays) -> Arrays:
+        given = iter(backward(residuals, cotangents))
+        return tuple([next(given) if _is_inexact(x) else None for x in args])
+
+    second, _ = _function("backward", (residuals, found), gradients)
+    return _called(".custom_vjp", (first, second, _one(args)), {}, found)
+
+
+def call_with_jvp(fn: Any, rule: Any, args: Arrays) -> Arrays:
+    """A function with a directional derivative of its own.
+
+    Outside of JAX: the value, without its derivative, and the rule for ``x − stop_gradient(x)``, which
+    is zero and has the derivative.
+    """
+    if current().backend == "numpy":
+        return fn(args)
+    _check_inexact(natives(args))
+    if current().backend == "jax":
+        function, found = _function("function", (args,), fn)
+        _check_inexact(found)
+        tangent, _ = _function("tangent", (args, args), rule)
+        return _called(".custom_jvp", (function, tangent, _one(args)), {}, found)
+    fixed = tuple(map(ops.stop_gradient, args))
+    moved = rule(fixed, tuple(map(ops.subtract, args, fixed)))
+    return tuple(map(ops.add, fn(fixed), moved))
+
+
+def _is_inexact(x: Any) -> bool:
+    return dtypes.dtype_of(x).is_inexact
+
+
+def _check_inexact(arrays: Sequence[Any]) -> None:
+    if not all(map(_is_inexact, arrays)):
+        raise ConversionError(
+            "eject: a function with a derivative of its own has integers among its results, which "
+            "source code cannot express; use a native module (graph.to_torch_module())"
+        )
 
 
 #: Frameworks whose loops are statements of Python.

@@ -32,9 +32,9 @@ from nestarray.exporters.source.recorder import record
 from nestarray.exporters.source.records import Call, Function, Recording, Value, needed, values_in
 from nestarray.exporters.source.sizes import examples, with_open_sizes
 from nestarray.exporters.source.training import with_training_layers
-from nestarray.graph.execution import result_of, steps, where_of
+from nestarray.graph.execution import result_of, steps
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import all_calls, map_leaves
+from nestarray.graph.node import map_leaves
 from nestarray.storage.atomic import replacing
 
 #: Framework → style → its file; the first style is the default.
@@ -262,7 +262,6 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         style: a style of the framework.
     """
     graph = lowered(graph, target)
-    _check_calls(graph)
     recordings = []
     updated: set[str] = set()
     for given in examples(graph.sizes):
@@ -297,18 +296,6 @@ def _is_unsaved(graph: Graph, path: str, updated: Collection[str]) -> bool:
     """Whether a buffer of PyTorch is not in checkpoints, so that it is a constant of the module."""
     saved = graph.source_names.names.values()
     return bool(saved) and path not in updated and ("s", path) not in saved
-
-
-def _check_calls(graph: Graph) -> None:
-    """Raise an error if source code cannot express a part of the program yet."""
-    for node in all_calls(graph.calls):
-        name = node.target_name.rpartition(".")[2]
-        if name in ("call_with_vjp", "call_with_jvp") or "batch_size" in node.kwargs:
-            what = "maps a function" if name == "map" else "has a derivative of its own"
-            raise ConversionError(
-                f"eject: {graph.name}: {where_of(node)} {what}, which eject does not write yet; "
-                "use a native module (graph.to_torch_module()) or graph.export"
-            )
 
 
 def formatted(text: str) -> str:

@@ -80,7 +80,10 @@ class Flow:
         self.body.names |= dict.fromkeys(self.stacked, "_")
         lists = dict(zip(used, self.body.fresh_names(list(used.values()), "ys"), strict=True))
         lines += [f"{name} = []" for name in lists.values()]
-        rows = [f"{x}_t" if x.isidentifier() else f"row{k or ''}" for k, x in enumerate(arrays)]
+        named = [
+            x if x.isidentifier() and x not in arrays[:k] else "" for k, x in enumerate(arrays)
+        ]
+        rows = [f"{x}_t" if x else f"row{k or ''}" for k, x in enumerate(named)]
         steps = self._step(step, [(step.inputs[0], names), (step.inputs[1], rows)], names, lists)
         arrays = [f"reversed({text})" if reverse else text for text in arrays]
         of = arrays[0] if len(arrays) == 1 else f"zip({', '.join(arrays)})"

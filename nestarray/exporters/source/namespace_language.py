@@ -228,18 +228,23 @@ class NamespaceLanguage:
 
     def defined(self, calls: list[Call]) -> dict[str, str]:
         """Name → text of the functions that the source defines for some calls."""
-        names = {call.target[1:] for call in calls if call.target.startswith(".")}
-        texts = {
-            name: inspect.getsource(function).rstrip()
-            for name, function in vars(self.functions).items()
-            if inspect.isfunction(function) and function.__module__ == self.functions.__name__
-        }
-        names &= set(texts)  # others are imported there
-        while True:  # functions that these call
-            inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
-            if inner <= names:
-                return {name: text for name, text in texts.items() if name in names}
-            names |= inner
+        return defined(self.functions, calls)
+
+
+def defined(functions: ModuleType, calls: list[Call]) -> dict[str, str]:
+    """Name → text of the functions that the source defines for some calls."""
+    names = {call.target[1:] for call in calls if call.target.startswith(".")}
+    texts = {
+        name: inspect.getsource(function).rstrip()
+        for name, function in vars(functions).items()
+        if inspect.isfunction(function) and function.__module__ == functions.__name__
+    }
+    names &= set(texts)  # others are imported there
+    while True:  # functions that these call
+        inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
+        if inner <= names:
+            return {name: text for name, text in texts.items() if name in names}
+        names |= inner
 
 
 @functools.cache

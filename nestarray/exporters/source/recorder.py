@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nestarray.exporters.source import backend_copy
-from nestarray.exporters.source import control_flow as control_flow  # and loops of observed arrays
+from nestarray.exporters.source import backend_copy, control_flow
 from nestarray.exporters.source.observation import Observed, Recorder
 from nestarray.exporters.source.records import Recording, needed, values_in
 from nestarray.graph.builder import Place
 from nestarray.graph.execution import compute, given_values
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies, iter_nodes, map_nodes
+from nestarray.transforms.recording import recording
 
 
 def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
@@ -33,7 +33,7 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
             for node, x in zip(nodes, arrays, strict=True)
         }
         key = recorder.key
-        with recorder:
+        with recorder, recording(control_flow):
             for node in graph.calls:
                 recorder.place = Place(node.module, node.line)
                 values[node] = _value(graph, node, values)

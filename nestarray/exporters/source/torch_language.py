@@ -21,7 +21,9 @@ from nestarray.exporters.source.expressions import (
     operation_expression,
     value_expression,
 )
+from nestarray.exporters.source.functions import torch_functions
 from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.namespace_language import defined
 from nestarray.exporters.source.records import Call, Name, Value, values_in
 
 #: Functions that read better as a method or an operator.
@@ -65,6 +67,8 @@ _MORE = {
         for name in ("amax", "amin", "argmax", "argmin", "mean", "sum", "std", "var")
     },
 }  # fmt: skip
+#: Functions that take no numbers for tensors.
+_OF_TENSORS = ("torch.maximum", "torch.minimum")
 #: Settings that are written with their names.
 _NAMED = ("keepdim",)
 #: Settings that are written without their names after the array.
@@ -93,7 +97,7 @@ class TorchLanguage:
         """
         if call.target == "size":
             return call
-        if call.target.startswith(("operator.", "flow:")) or call.target in RECURRENT:
+        if call.target.startswith(("operator.", "flow:", ".")) or call.target in RECURRENT:
             return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
         if target.startswith("method:"):
@@ -183,7 +187,11 @@ class TorchLanguage:
             return operation_expression(
                 name, call.args, lambda x: value_expression(x, names, self.dtype)
             )
-        parts = [text(x) for x in call.args]
+        is_of_tensors = call.target in _OF_TENSORS
+        parts = [
+            f"torch.tensor({text(x)})" if is_of_tensors and isinstance(x, (int, float)) else text(x)
+            for x in call.args
+        ]
         settings = self.without_defaults(call.target, call.kwargs)
         if settings and len(parts) == 1 and next(iter(settings)) in _FIRST:
             parts.append(text(settings.pop(next(iter(settings)))))
@@ -195,7 +203,8 @@ class TorchLanguage:
 
     def function(self, target: str) -> str:
         """The name of a function in the source."""
-        return target.replace("torch.nn.functional.", "F.").replace("torch.nn.", "nn.")
+        name = target.removeprefix(".")
+        return name.replace("torch.nn.functional.", "F.").replace("torch.nn.", "nn.")
 
     def dtype(self, dtype: DType) -> str:
         """The text of a dtype."""
@@ -228,8 +237,8 @@ class TorchLanguage:
         return made
 
     def defined(self, calls: list[Call]) -> dict[str, str]:
-        """None: the functions of PyTorch suffice."""
-        return {}
+        """Name → text of the functions that the source defines for some calls."""
+        return defined(torch_functions, calls)
 
     # -- layers ----------------------------------------------------------------------------
 
@@ -261,6 +270,8 @@ class TorchLanguage:
 @functools.cache
 def parameters(target: str) -> dict[str, Any]:
     """Parameter of a function or a class → its default."""
+    if target.startswith("."):
+        return {}
     if target.startswith("torch.nn.") and not target.startswith("torch.nn.functional."):
         return dict(_LAYER_DEFAULTS.get(target, {}))
     names = target.replace("method:", "torch.Tensor.").split(".")[1:]

@@ -152,7 +152,9 @@ def write(
     texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
     writer = ClassWriter(root, name, _Style(), {v: text for v, text in texts.items() if text})
     body = writer.text() + "\n\n" + _LOAD.format(name=name)
-    head = ["from pathlib import Path", ""]
+    head = ["from pathlib import Path"]
+    head += ["from typing import Any"] if re.search(r": Any\b", body) else []
+    head += [""]
     head += ["import torch"] if re.search(r"\btorch\.", body) else []
     head += ["import torch.nn.functional as F"] if re.search(r"\bF\.", body) else []
     head += ["from safetensors.torch import load_file", "from torch import nn"]

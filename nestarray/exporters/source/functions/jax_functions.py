@@ -203,3 +203,17 @@ def while_loop(test: Any, body: Any, carry: Any, *, max_steps: int) -> Any:
         return lax.cond(test(carry), body, lambda carry: carry, carry), None
 
     return lax.scan(step, carry, length=max_steps)[0]
+
+
+def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
+    """The result of ``result, residuals = forward(args)``, with a pullback of its own."""
+    function = jax.custom_vjp(lambda args: forward(args)[0])
+    function.defvjp(forward, lambda residuals, gradients: (backward(residuals, gradients),))
+    return function(args)
+
+
+def custom_jvp(function: Any, tangent: Any, args: Any) -> Any:
+    """``function(args)``, with a directional derivative of its own."""
+    custom = jax.custom_jvp(function)
+    custom.defjvp(lambda x, dx: (custom(*x), tangent(*x, *dx)))
+    return custom(args)

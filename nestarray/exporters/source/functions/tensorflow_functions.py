@@ -239,3 +239,20 @@ def scan(
 
     carries, ys = tf.scan(body, xs, start, reverse=reverse)
     return tf.nest.map_structure(lambda x: x[0 if reverse else -1], carries), ys
+
+
+def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
+    """The result of ``result, residuals = forward(args)``, with a pullback of its own."""
+    arrays = args if isinstance(args, tuple) else (args,)
+
+    @tf.custom_gradient
+    def function(*args: Any) -> Any:
+        result, residuals = forward(one_or_all(args))
+        return result, lambda *gradients: backward(residuals, one_or_all(gradients))
+
+    return function(*map(tf.convert_to_tensor, arrays))
+
+
+def one_or_all(items: tuple[Any, ...]) -> Any:
+    """The item of a tuple of one, or the tuple."""
+    return items[0] if len(items) == 1 else items

@@ -1,0 +1,30 @@
+"""PyTorch: a function with a derivative of its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
+    """The result of ``result, residuals = forward(args)``, with a pullback of its own."""
+
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *args):
+            result, residuals = forward(one_or_all(args))
+            kept = residuals if isinstance(residuals, tuple) else (residuals,)
+            ctx.save_for_backward(*kept)
+            return result
+
+        @staticmethod
+        def backward(ctx, *gradients):
+            return backward(one_or_all(ctx.saved_tensors), one_or_all(gradients))
+
+    return Function.apply(*args) if isinstance(args, tuple) else Function.apply(args)
+
+
+def one_or_all(items: tuple[Any, ...]) -> Any:
+    """The item of a tuple of one, or the tuple."""
+    return items[0] if len(items) == 1 else items
