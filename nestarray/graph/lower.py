@@ -25,6 +25,7 @@ from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, all_calls, map_nodes
+from nestarray.graph.passes.biases import fuse_biases
 from nestarray.graph.passes.concatenations import read_parts
 from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.idioms import recognize_idioms
@@ -100,7 +101,7 @@ def lower(graph: Graph) -> Graph:
         constants=lowered.to_backend(graph.backend, copy=None).constants,
         reference=derived_source(graph),
     )
-    return share_moments(recognize_idioms(fold_constants(read_parts(lowered))))
+    return share_moments(fuse_biases(recognize_idioms(fold_constants(read_parts(lowered)))))
 
 
 def _recorder_of(graph: Graph) -> Recorder:

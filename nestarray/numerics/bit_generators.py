@@ -1,4 +1,4 @@
-"""Counter-based bit generators over a namespace `xp`: Philox4x32, and XLA's streams of both kinds.
+"""Streams of counter-based bit generators over a namespace `xp`: those of XLA.
 
 All words are uint32, because JAX may have no wider integers.
 
@@ -16,39 +16,9 @@ from typing import Any
 
 from nestarray import dtypes
 
-_FACTORS = (0xD2511F53, 0xCD9E8D57)
-_STEPS = (0x9E3779B9, 0xBB67AE85)
-
-
-def philox4x32(xp: Any, counters: Sequence[Any], key: Sequence[Any]) -> list[Any]:
-    """Return four words for each counter, by ten rounds.
-
-    Args:
-        xp: a namespace of ops.
-        counters: four words, arrays of one shape, the lowest first.
-        key: two words, arrays that broadcast to the shape of the counters.
-    """
-    x, key = list(counters), list(key)
-    for _ in range(10):
-        factors = [xp.full_like(x[0], factor) for factor in _FACTORS]
-        upper = [_upper_half(xp, x[0], factors[0]), _upper_half(xp, x[2], factors[1])]
-        lower = [xp.multiply(x[0], factors[0]), xp.multiply(x[2], factors[1])]
-        mixed = [xp.bitwise_xor(xp.bitwise_xor(upper[1], x[1]), key[0]),
-                 xp.bitwise_xor(xp.bitwise_xor(upper[0], x[3]), key[1])]  # fmt: skip
-        x = [mixed[0], lower[1], mixed[1], lower[0]]
-        key = [xp.add(k, xp.full_like(k, step)) for k, step in zip(key, _STEPS, strict=True)]
-    return x
-
-
-def _upper_half(xp: Any, x: Any, y: Any) -> Any:
-    """The upper word of the product of two words."""
-    low = 0xFFFF
-    x0, x1 = xp.bitwise_and(x, low), xp.bitwise_right_shift(x, 16)
-    y0, y1 = xp.bitwise_and(y, low), xp.bitwise_right_shift(y, 16)
-    first = xp.add(xp.multiply(x1, y0), xp.bitwise_right_shift(xp.multiply(x0, y0), 16))
-    second = xp.add(xp.multiply(x0, y1), xp.bitwise_and(first, low))
-    carried = xp.add(xp.bitwise_right_shift(first, 16), xp.bitwise_right_shift(second, 16))
-    return xp.add(xp.multiply(x1, y1), carried)
+#: Philox4x32: the factors of a round, and what the words of the key grow by.
+FACTORS = (0xD2511F53, 0xCD9E8D57)
+STEPS = (0x9E3779B9, 0xBB67AE85)
 
 
 def advanced(xp: Any, words: Sequence[Any], number: Any) -> list[Any]:
@@ -115,7 +85,8 @@ def philox_stream(
     first, second, low, high = state
     blocks = xp.arange(count, dtype=dtypes.uint32, like=first)
     counters = advanced(xp, [low, high, first, second], blocks)
-    words = xp.getitem(flat_words(xp, philox4x32(xp, counters, [first, second])), slice(size))
+    words = xp.philox4x32(xp.stack([first, second]), *counters)
+    words = xp.getitem(flat_words(xp, words), slice(size))
     return (xp.reshape(words, (-1, 2)) if is_wide else words), count
 
 

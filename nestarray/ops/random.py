@@ -19,11 +19,12 @@ from functools import partial
 from nestarray import backends, dtypes, ops
 from nestarray.backends.base import refuse_complex
 from nestarray.dispatch import floating_op, op
-from nestarray.numerics import logarithms, rounding, threefry
+from nestarray.numerics import bit_generators, logarithms, rounding, threefry
 from nestarray.typing import Array, DTypeLike, Shape, check_range
 
 __all__ = [
     "normal_quantile",
+    "philox4x32",
     "random_between",
     "random_bits",
     "random_integers",
@@ -72,6 +73,57 @@ def threefry2x32(key: Array, x0: Array, x1: Array) -> tuple[Array, Array]:
         x0 = add(x0, keys[(group + 1) % 3])
         x1 = add(add(x1, keys[(group + 2) % 3]), group + 1)
     return x0, x1
+
+
+@op
+def philox4x32(
+    key: Array, x0: Array, x1: Array, x2: Array, x3: Array
+) -> tuple[Array, Array, Array, Array]:
+    """The Philox-4x32 hash of the counters (x0, x1, x2, x3) under `key`, 10 rounds.
+
+    Args:
+        key: `(2,)`, uint32; or `(2, n)`, a key for each counter.
+        x0: `(n,)` or `()`, uint32, the lowest words.
+        x1: of the shape of x0, uint32.
+        x2: of the shape of x0, uint32.
+        x3: of the shape of x0, uint32, the highest words.
+
+    Returns:
+        four arrays of the shape of x0, uint32.
+
+    Raises:
+        DtypeError: an array is not of uint32.
+        ShapeError: the counters have different shapes.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> zero = np.zeros((), np.uint32)
+        >>> [hex(word) for word in na.philox4x32(np.zeros(2, np.uint32), *[zero] * 4)]
+        ['0x6627e8d5', '0xe169c58d', '0xbc57ac4c', '0x9b00dbd8']
+
+    References:
+        https://www.thesalmons.org/john/random123/papers/random123sc11.pdf
+    """
+    threefry.check_key(key, can_be_many=True)
+    threefry.check_words(x0=x0, x1=x1, x2=x2, x3=x3)
+    xor, (f0, f1) = ops.bitwise_xor, bit_generators.FACTORS
+    k0, k1 = key[0], key[1]
+    for _ in range(10):
+        (high0, low0), (high1, low1) = _product(x0, f0), _product(x2, f1)
+        x0, x1 = xor(xor(high1, x1), k0), low1
+        x2, x3 = xor(xor(high0, x3), k1), low0
+        k0, k1 = (ops.add(k, ops.full_like(k, n)) for k, n in zip((k0, k1), bit_generators.STEPS))
+    return x0, x1, x2, x3
+
+
+def _product(x: Array, factor: int) -> tuple[Array, Array]:
+    """The upper and the lower word of the product of words and a word."""
+    y0, y1 = factor & 0xFFFF, factor >> 16
+    x0, x1 = ops.bitwise_and(x, 0xFFFF), ops.bitwise_right_shift(x, 16)
+    first = ops.add(ops.multiply(x1, y0), ops.bitwise_right_shift(ops.multiply(x0, y0), 16))
+    second = ops.add(ops.multiply(x0, y1), ops.bitwise_and(first, 0xFFFF))
+    carried = ops.add(ops.bitwise_right_shift(first, 16), ops.bitwise_right_shift(second, 16))
+    return ops.add(ops.multiply(x1, y1), carried), ops.multiply(x, ops.full_like(x, factor))
 
 
 @op

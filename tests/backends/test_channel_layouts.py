@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import nestarray as na
 
@@ -148,3 +149,39 @@ def test_channels_that_are_last_need_no_transpose(name: str) -> None:
         found = {o.type for o in graph_of(CHANNELS_LAST[name], shape, kernel).get_operations()}
         assert found & KERNELS
         assert "Transpose" not in found
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"padding": "same"}, {"padding": "same", "stride": 2}, {"padding": ((1, 0), (0, 2))},
+        {"groups": 4, "padding": "same"}, {"groups": 2, "stride": (2, 1)}, {"dilation": 2},
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("kernel", [(3, 3), (2, 3), (1, 1)])
+def test_torch_convolves_either_layout_alike(
+    settings: dict[str, Any], kernel: tuple[int, ...]
+) -> None:
+    rng = np.random.default_rng(0)
+    shapes = (2, 7, 6, 4), (*kernel, 4 // settings.get("groups", 1), 8), (8,)
+    x, w, b = (torch.tensor(rng.normal(size=s), requires_grad=True) for s in shapes)
+    last = na.conv(x, w, b, weight_format="channels_last", **LAST, **settings)
+    first = na.conv(x.movedim(-1, 1), w.permute(3, 2, 0, 1), b, **settings).movedim(1, -1)
+    torch.testing.assert_close(last, first)
+    loss = torch.tensor(rng.normal(size=tuple(first.shape)))
+    ours, theirs = (torch.autograd.grad((y * loss).sum(), (x, w, b)) for y in (last, first))
+    torch.testing.assert_close(ours, theirs)
+
+
+@pytest.mark.parametrize(("size", "padding"), [(3, "same"), (2, "valid"), (2, "same")])
+def test_padding_by_name_uses_pooling_of_torch(size: int, padding: str) -> None:
+    x = torch.randn(2, 6, 7, 3, requires_grad=True)
+    settings: dict[str, Any] = {"kernel_size": size, "stride": 1, "padding": padding, **LAST}
+    for pool in (na.max_pool, na.avg_pool):
+        y = pool(x, **settings)
+        of_numpy = pool(x.detach().numpy(), **settings)
+        np.testing.assert_allclose(y.detach().numpy(), of_numpy, rtol=1e-5, atol=1e-6)
+        names = {y.grad_fn.name(), *[fn.name() for fn, _ in y.grad_fn.next_functions if fn]}
+        is_native = bool(names & {"MaxPool2DWithIndicesBackward0", "AvgPool2DBackward0"})
+        assert is_native == ((size, padding) != (2, "same"))

@@ -44,6 +44,25 @@ def hashed(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
     return tuple(jax.numpy.split(both, 2))
 
 
+def blocks(rng: np.random.Generator) -> tuple[Any, ...]:
+    return tuple(rng.integers(0, 2**32, n, dtype=np.uint32) for n in (2, 7, 7, 7, 7))
+
+
+def philox(key: Any, *counters: Any) -> tuple[Any, ...]:
+    """Ten rounds on integers of Python, counter by counter."""
+    found = []
+    for x0, x1, x2, x3 in zip(*[x.tolist() for x in counters], strict=True):
+        k0, k1 = key.tolist()
+        for _ in range(10):
+            p0, p1 = x0 * 0xD2511F53, x2 * 0xCD9E8D57
+            x0, x1, x2, x3 = (
+                p1 >> 32 ^ x1 ^ k0, p1 % 2**32, p0 >> 32 ^ x3 ^ k1, p0 % 2**32
+            )  # fmt: skip
+            k0, k1 = (k0 + 0x9E3779B9) % 2**32, (k1 + 0xBB67AE85) % 2**32
+        found.append((x0, x1, x2, x3))
+    return tuple(np.asarray(found, np.uint32).T)
+
+
 def case(op: str, fn: Callable[..., Any], id: str = "", **kwargs: Any) -> Case:
     dtype = kwargs.get("dtype") or {"random_uniform": "float32", "random_integers": "int32"}.get(op)
     return Case(
@@ -119,6 +138,15 @@ CASES = [
         "threefry2x32",
         counters,
         reference=in_jax(hashed),
+        differentiable=False,
+        dtypes=INTEGERS,
+        dtype="uint32",
+        **BODIES,
+    ),
+    Case(
+        "philox4x32",
+        blocks,
+        reference=philox,
         differentiable=False,
         dtypes=INTEGERS,
         dtype="uint32",

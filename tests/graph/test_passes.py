@@ -277,6 +277,26 @@ def test_batch_norms_of_flax_are_folded(backend: str) -> None:
     assert folded.verify().ok
 
 
+def test_a_bias_that_is_added_is_an_argument_of_the_convolution() -> None:
+    def program(x: Any, w: Any, b: Any, c: Any) -> Any:
+        last = {"data_format": "channels_last", "weight_format": "channels_last"}
+        vector = na.squeeze(na.reshape(b, (1, 1, 1, -1)))
+        y = na.add(vector, na.conv(x, w, **last))
+        y = na.conv2d(na.permute_dims(y, (0, 3, 1, 2)), na.permute_dims(w, (3, 2, 0, 1)))
+        y = na.add(y, na.reshape(c, (-1, 1, 1)))
+        shared = na.conv1d(y[:, :, 0], na.permute_dims(w[0], (2, 1, 0)))
+        return na.add(shared, na.reshape(b, (-1, 1))), na.multiply(shared, 2.0), y
+
+    rng = np.random.default_rng(0)
+    shapes = (1, 7, 6, 3), (2, 2, 3, 3), (3,), (3,)
+    graph = na.trace_graph(program, *(rng.normal(size=shape) for shape in shapes))
+    fused = passes.fuse_biases(graph)
+    assert called(graph)["add"] == 3
+    assert called(fused)["add"] == 1  # the other reader of the convolution needs it without a bias
+    assert "squeeze" not in called(fused)
+    fused.verify().raise_if_failed()
+
+
 @pytest.mark.parametrize("backend", ["torch", "numpy"])
 def test_running_statistics_read_the_moments_of_the_normalization(backend: str) -> None:
     class Net(linen.Module):

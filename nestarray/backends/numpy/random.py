@@ -14,6 +14,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.numpy.memory import blocks, longest_block, rows
 from nestarray.backends.numpy.quantiles import normal_quantile as normal_quantile
 from nestarray.numerics import threefry
+from nestarray.numerics.bit_generators import FACTORS, STEPS
 
 _BLOCK = 1 << 17  # three blocks are 1.5 MiB; smaller blocks spend their time in calls
 
@@ -23,6 +24,12 @@ _SHIFTS = [
     [(np.array(d, np.uint32), np.array(32 - d, np.uint32)) for d in distances]
     for distances in threefry.ROTATIONS
 ]
+
+#: The constants of Philox, of the word pairs (0, 2) and (1, 3): factors, and what is added to the
+#: key in each round.
+_FACTORS = np.array(FACTORS, np.uint64)[:, None]
+_ADDED = [np.array(STEPS, np.uint64)[:, None] * np.uint64(i) for i in range(10)]
+_WORD, _MASK = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
@@ -37,6 +44,20 @@ def threefry2x32(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
         np.add(y0[block], y1[block], y0[block])
         _rounds(*own, y0[block], y1[block], free)
     return y0, y1
+
+
+def philox4x32(key: Any, x0: Any, x1: Any, x2: Any, x3: Any) -> tuple[Any, Any, Any, Any]:
+    """https://numpy.org/doc/stable/user/basics.ufuncs.html"""
+    threefry.check_key(key, can_be_many=True)
+    threefry.check_words(x0=x0, x1=x1, x2=x2, x3=x3)
+    shape = np.shape(x0)
+    even, odd = np.array([[x0, x2], [x1, x3]], np.uint64).reshape(2, 2, -1)
+    keys = np.reshape(key, (2, -1)).astype(np.uint64)
+    for added in _ADDED:
+        product = (even * _FACTORS)[::-1]
+        even, odd = product >> _WORD ^ odd ^ (keys + added & _MASK), product & _MASK
+    even, odd = (words.astype(np.uint32).reshape(2, *shape) for words in (even, odd))
+    return even[0, ...], odd[0, ...], even[1, ...], odd[1, ...]
 
 
 def _is_unsigned(key: Any, *, shape: Any, dtype: Any = "uint32") -> bool:

@@ -11,11 +11,12 @@ from nestarray.backends.base import supports
 from nestarray.numerics import windows
 
 
-def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:
+def _is_native(x: Any, count: int, kernel_size: Any, stride: Any, padding: Any) -> bool:
     """Whether torch supports this padding: symmetric, at most half a window."""
-    if x.ndim != count + 2 or not x.is_floating_point() or isinstance(padding, str):
+    if x.ndim != count + 2 or not x.is_floating_point() or 0 in x.shape[1:]:
         return False
-    if 0 in x.shape[1:]:
+    padding = _symmetric(x, kernel_size, stride, padding)
+    if isinstance(padding, str):
         return False
     pads = (padding,) * count if isinstance(padding, int) else tuple(padding)
     kernel = (kernel_size,) * count if isinstance(kernel_size, int) else tuple(kernel_size)
@@ -25,6 +26,16 @@ def _is_native(x: Any, count: int, kernel_size: Any, padding: Any) -> bool:
         and all(0 <= p <= k // 2 for p, k in zip(pads, kernel))
         and all(n + 2 * p >= k > 0 for n, p, k in zip(x.shape[2:], pads, kernel))
     )
+
+
+def _symmetric(x: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
+    """``"valid"`` and ``"same"`` in integers; unchanged if the ends of an axis differ."""
+    if not isinstance(padding, str):
+        return padding
+    stride = kernel_size if stride is None else stride
+    at = windows.settings("pooling", x.shape[2:], kernel_size, stride=stride, padding=padding)
+    pairs = at.padding
+    return tuple([low for low, _ in pairs]) if all(a == b for a, b in pairs) else padding
 
 
 def _max_pool(count: int) -> Callable[..., Any]:
@@ -41,7 +52,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
     ) -> bool:
         is_plain = windows.is_dense(dilation, count) and stride != ()
-        return is_plain and _is_native(x, count, kernel_size, padding)
+        return is_plain and _is_native(x, count, kernel_size, stride, padding)
 
     @supports(is_native)
     def max_pool(
@@ -55,6 +66,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         ceil_mode: bool = False,
     ) -> Any:
         """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.max_pool2d.html"""
+        padding = _symmetric(x, kernel_size, stride, padding)
         return native(x, kernel_size, stride, padding, dilation, ceil_mode)
 
     return max_pool
@@ -83,9 +95,11 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             return False
         if count == 3 and x.is_cpu and x.itemsize < 4:  # no kernel for half precision
             return False
-        if count == 3 and not _is_native(x, 3, kernel_size, 0):  # torch does not count the padding
+        if count == 3 and not _is_native(
+            x, 3, kernel_size, stride, 0
+        ):  # torch does not count the padding
             return False
-        return stride != () and _is_native(x, count, kernel_size, padding)
+        return stride != () and _is_native(x, count, kernel_size, stride, padding)
 
     @supports(is_native)
     def avg_pool(
@@ -100,6 +114,7 @@ def _avg_pool(count: int) -> Callable[..., Any]:
         divisor_override: int | None = None,
     ) -> Any:
         """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html"""
+        padding = _symmetric(x, kernel_size, stride, padding)
         settings = (kernel_size, stride, padding, ceil_mode, count_include_pad)
         return native(x, *settings) if count == 1 else native(x, *settings, divisor_override)
 

@@ -16,6 +16,7 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 from nestarray import dtypes
 from nestarray.backends.base import supports
 from nestarray.backends.numpy.random import normal_quantile as _quantile_in_numpy
+from nestarray.backends.numpy.random import philox4x32 as _philox_in_numpy
 from nestarray.backends.numpy.random import random_bits as _bits_in_numpy
 from nestarray.backends.numpy.random import threefry2x32 as _in_numpy
 from nestarray.backends.torch.core import native_dtype
@@ -84,6 +85,13 @@ def _mapped(info: Any, in_dims: Any, key: Any, x0: Any, x1: Any) -> tuple[Any, A
         key = key.unsqueeze(1).expand(2, *x0.shape)
     words = _opaque_hash(key.reshape(2, -1), x0.reshape(-1), x1.reshape(-1))
     return (words[0].reshape(x0.shape), words[1].reshape(x0.shape)), (1, 1)
+
+
+@supports(lambda key, *counters: _is_plain(key))
+def philox4x32(key: Any, x0: Any, x1: Any, x2: Any, x3: Any) -> tuple[Any, ...]:
+    """https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html"""
+    words = _philox_in_numpy(*[x.numpy() for x in (key, x0, x1, x2, x3)])
+    return tuple([torch.from_numpy(x) for x in words])
 
 
 def _words_on_host(key: Any, count: int, width: int) -> Any:

@@ -430,6 +430,7 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
     if name == "conv":
         order = (rank - 1, rank - 2, *range(count))
         arrays += [_permuted(writer, weight, order, node) if is_own else weight]
+        arrays += [] if given["bias"] is None else [given["bias"]]
         settings |= {"dilation": dilation, "groups": given["groups"]}
     else:
         settings["kernel_size"] = kernel

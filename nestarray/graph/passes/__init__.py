@@ -6,6 +6,7 @@ intermediate values with the source.
 
 =============================  ==========================================================
 `recognize_idioms`             replace groups of calls by one op; `lower` runs it
+`fuse_biases`                  give convolutions the bias added after them; `lower` runs it
 `share_moments`                read the moments of a batch from its normalization; `lower` runs it
 `fold_constants`               compute values of constants once; `lower` runs it
 `merge_common_subexpressions`  merge equal calls
@@ -26,6 +27,7 @@ from nestarray.display.progress import progress
 from nestarray.errors.unknown_names import suggest_names
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.passes.batch_norms import fold_batch_norms
+from nestarray.graph.passes.biases import fuse_biases
 from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code
@@ -47,6 +49,7 @@ __all__ = [
     "fold_batch_norms",
     "fold_constants",
     "fold_parameters",
+    "fuse_biases",
     "merge_common_subexpressions",
     "recognize_idioms",
     "remove_dead_code",

@@ -42,16 +42,12 @@ def fold_batch_norms(graph: Graph) -> Graph:
         if not is_op(node, "batch_norm"):
             return None
         norm = arguments_of(node)
-        layer, added = _layer(norm["x"])
+        layer = norm["x"]
         channel = _channel_axis(layer, node, norm["axis"])
-        if channel is None or any(uses[place_of(x)] != 1 for x in (layer, norm["x"])):
+        if channel is None or uses[place_of(layer)] != 1:
             return None
         before = arguments_of(layer)
         weight, bias = before["weight"], before.get("bias")
-        if added is not None:
-            if bias is not None:
-                return None
-            bias = added
         read = [weight, bias, norm["mean"], norm["variance"], norm["weight"], norm["bias"]]
         if not all(x is None or x.source in ("v", "s", "constants") for x in read):
             return None
@@ -82,27 +78,6 @@ def fold_batch_norms(graph: Graph) -> Graph:
         )
 
     return rewrite(graph, rule, drop_unused=True)
-
-
-def _layer(x: Any) -> tuple[Any, Node | None]:
-    """The layer that computes a value, and the bias that a call of `add` adds to its result."""
-    if not isinstance(x, Node) or not is_op(x, "add"):
-        return x, None
-    for layer, other in (x.args, x.args[::-1]):
-        is_last = is_op(layer, "conv") and arguments_of(layer)["data_format"] == _LAST
-        bias = _vector(other) if is_last else None
-        if bias is not None:
-            return layer, bias
-    return x, None
-
-
-def _vector(x: Any) -> Node | None:
-    """The variable of one axis that `x` is, if need be with axes of size 1 before it."""
-    found = arguments_of(x)["x"] if isinstance(x, Node) and is_op(x, "reshape") else x
-    if not isinstance(found, Node) or found.aval is None or len(found.aval.shape) != 1:
-        return None
-    is_last = x.aval is not None and x.aval.shape[-1:] == found.aval.shape
-    return found if is_last and found.kind == "input" else None
 
 
 def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:

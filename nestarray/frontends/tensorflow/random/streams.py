@@ -59,7 +59,7 @@ class Philox(NamedTuple):
         if self.lower is not None:
             first, *rest = bit_generators.advanced(na, counter, self.lower[0])
             counter = [first, *bit_generators.advanced(na, rest, self.lower[1])]
-        return bit_generators.philox4x32(na, counter, self.key)
+        return list(na.philox4x32(na.stack(self.key), *counter))
 
     def words(self, count: int) -> Array:
         """Return the first words of the stream, `(count,)`."""
@@ -106,8 +106,8 @@ def philox(seed: Any) -> Philox:
     if isinstance(seed, Philox):
         return seed
     words = seed_words(seed)
-    key = [na.full_like(words[0], word) for word in _SCRAMBLING_KEY]
-    mixed = bit_generators.philox4x32(na, words, key)
+    key = na.asarray(np.asarray(_SCRAMBLING_KEY, np.uint32), like=words[0])
+    mixed = na.philox4x32(key, *words)
     return Philox((mixed[0], mixed[1]), (mixed[2], mixed[3]))
 
 
