@@ -9,7 +9,7 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full test-cpus wheel conformance demo notebooks bench lint format docs models site clean
+.PHONY: help env test test-full test-cpus wheel suite conformance demo notebooks bench lint format docs models site clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax and Keras, fine-tune in PyTorch, move back"
@@ -17,7 +17,8 @@ help:
 	@echo "make test-full  all tests, with many more models and random examples"
 	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"
 	@echo "make wheel      build the wheel and the source archive in dist, and test them"
-	@echo "make conformance  the public Array API test suite on every backend (fetches it; SUITE=$(SUITE))"
+	@echo "make suite      fetch the public Array API test suite into $(SUITE)"
+	@echo "make conformance  that suite on every backend"
 	@echo "make notebooks  run the tutorials in notebooks/ and write their outputs into them"
 	@echo "make bench      time against the frameworks and other libraries"
 	@echo "make lint       formatting, lint, types"
@@ -39,6 +40,7 @@ test: $(READY)
 	$(PYTEST) --numprocesses $(JOBS) --dist worksteal
 
 test-full: $(READY)
+	-$(MAKE) --no-print-directory suite  # without it, its tests are skipped
 	HYPOTHESIS_PROFILE=full $(PYTEST) --numprocesses $(JOBS) --dist worksteal -m "full or not full" --timeout 3600
 
 test-cpus: $(READY)
@@ -53,8 +55,10 @@ SUITE ?= build/array-api-tests
 $(SUITE):
 	git clone --quiet --recurse-submodules https://github.com/data-apis/array-api-tests $@
 
-conformance: $(READY) $(SUITE)
+suite: $(READY) $(SUITE)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --requirement $(SUITE)/requirements.txt
+
+conformance: suite
 	$(BIN)/python docs/generate_conformance.py $(SUITE)
 
 demo: $(READY)

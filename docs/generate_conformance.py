@@ -1,84 +1,58 @@
-"""Write docs/conformance.md: the results of the public Array API suite on each backend.
+"""Write docs/conformance.md: the results of the public Array API suite.
 
-The suite is https://github.com/data-apis/array-api-tests; ``make conformance`` fetches and runs it.
+`make conformance` fetches the suite and runs it.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 import sys
-import tempfile
-import xml.etree.ElementTree as ElementTree
+from collections.abc import Mapping
 from pathlib import Path
 
-from nestarray.array_api import __array_api_version__
-from nestarray.config import BACKENDS
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+PATH = Path(__file__).with_name("conformance.md")
 
-PAGE = Path(__file__).with_name("conformance.md")
-EXPECTED = Path(__file__).parent.parent / "tests" / "conformance"
+from nestarray.array_api import __array_api_version__  # noqa: E402
+from nestarray.config import BACKENDS  # noqa: E402
+from tests.array_api.suite import (  # noqa: E402
+    FAILURES_OF_NUMPY,
+    NAMESPACE,
+    NUMPY_FRONTEND,
+    Outcomes,
+    run,
+)
 
-#: The module that the suite imports: the namespace of one backend.
-MODULE = """
-import nestarray
-_namespace = nestarray.array_namespace({backend!r})
-globals().update({{k: getattr(_namespace, k) for k in dir(_namespace) if not k.startswith("__")}})
-__array_namespace_info__ = _namespace.__array_namespace_info__
-__array_api_version__ = _namespace.__array_api_version__
+HEAD = """# The Array API standard
+
+The public suite, version {version}, with {examples} random examples a test, JAX with x64. Written by
+`make conformance`.
+
+## `na.array_namespace(backend)`
+"""
+
+NUMPY_HEAD = """
+## `nestarray.frontends.numpy`
+
+The arrays are those of `asarray`. Of the failures, those of
+[this list](../tests/array_api/failures_of_numpy.txt) are NumPy's own, for example of signatures that
+differ from the standard.
 """
 
 
-def run(backend: str, suite: Path, examples: int) -> tuple[dict[str, int], list[str]]:
-    """(number of tests by outcome, names of those that failed) of one backend."""
-    name = f"nestarray_{backend}"
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / f"{name}.py").write_text(MODULE.format(backend=backend))
-        report = Path(folder) / "report.xml"
-        command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "no:cacheprovider"]
-        command += ["--disable-deadline", "--max-examples", str(examples), f"--junitxml={report}"]
-        expected = EXPECTED / f"{backend}-xfails.txt"
-        if expected.exists():
-            command += ["--xfails-file", str(expected)]
-        environment = os.environ | {
-            "ARRAY_API_TESTS_MODULE": name,
-            "ARRAY_API_TESTS_VERSION": __array_api_version__,
-            "JAX_ENABLE_X64": "1",
-            "TF_CPP_MIN_LOG_LEVEL": "3",
-            "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")]),
-        }
-        subprocess.run([*command, "array_api_tests/"], cwd=suite, env=environment, check=False)
-        cases = ElementTree.parse(report).getroot().findall(".//testcase")
-    counts = dict.fromkeys(("passed", "failed", "skipped"), 0)
-    failed = []
-    for case in cases:
-        outcomes = {child.tag for child in case}
-        if outcomes & {"failure", "error"}:
-            counts["failed"] += 1
-            failed.append(f"{case.get('classname', '').rpartition('.')[2]}::{case.get('name')}")
-        else:
-            counts["skipped" if "skipped" in outcomes else "passed"] += 1
-    return counts, failed
-
-
-def page(results: dict[str, tuple[dict[str, int], list[str]]], examples: int) -> str:
-    """The text of docs/conformance.md."""
+def table(results: Mapping[str, Outcomes]) -> str:
+    """The numbers of tests, and the names of those that failed."""
     lines = [
-        "# The Array API standard",
-        "",
-        f"The public suite, version {__array_api_version__}, on `na.array_namespace(backend)`, with",
-        f"{examples} random examples a test, JAX with x64. Written by `make conformance`.",
-        "",
-        "| backend | passed | failed | skipped by the suite itself |",
-        "|---|---:|---:|---:|",
+        "| backend | passed | failed | failed as in NumPy | skipped by the suite itself |",
+        "|---|---:|---:|---:|---:|",
     ]
-    for backend, (counts, _) in results.items():
-        row = " | ".join(str(counts[kind]) for kind in ("passed", "failed", "skipped"))
-        lines.append(f"| {backend} | {row} |")
-    for backend, (_, failed) in results.items():
-        if failed:
-            lines += ["", f"Failed on {backend}:", "", *(f"- `{name}`" for name in failed)]
-    return "\n".join([*lines, ""])
+    for name, (passed, failed, as_expected, skipped) in results.items():
+        lines.append(f"| {name} | {passed} | {len(failed)} | {as_expected} | {skipped} |")
+    for name, outcomes in results.items():
+        if outcomes.failed:
+            lines += ["", f"Failed on {name}:", "", *(f"- `{n}`" for n in outcomes.failed)]
+    return "\n".join(["", *lines, ""])
 
 
 def main() -> None:
@@ -87,8 +61,17 @@ def main() -> None:
     parser.add_argument("suite", type=Path, help="a checkout of array-api-tests")
     parser.add_argument("--examples", type=int, default=20, help="random examples a test")
     given = parser.parse_args()
-    results = {backend: run(backend, given.suite, given.examples) for backend in BACKENDS}
-    PAGE.write_text(page(results, given.examples))
+    namespaces = {
+        name: run(NAMESPACE.format(backend=name), given.suite, given.examples) for name in BACKENDS
+    }
+    numpy = {
+        name: run(
+            NUMPY_FRONTEND.format(backend=name), given.suite, given.examples, FAILURES_OF_NUMPY
+        )
+        for name in ("torch", "jax")
+    }
+    head = HEAD.format(version=__array_api_version__, examples=given.examples)
+    PATH.write_text(head + table(namespaces) + NUMPY_HEAD + table(numpy))
 
 
 if __name__ == "__main__":

@@ -40,10 +40,9 @@ def page() -> str:
 
     reasons = {
         **MISSING,
-        "linalg.LinAlgError": "an exception of NumPy",
         **{f"random.{n}": "hidden state, or bits of NumPy's own" for n in np.random.__all__},
         "random.Generator.bit_generator": "bits of NumPy's own",
-        **{f"ndarray.{n}": "about memory or files" for n in MISSING_OF_ARRAYS},
+        **{f"ndarray.{n}": reason for n, reason in MISSING_OF_ARRAYS.items()},
     }
     counts, sections = "", ""
     for space in ("", "linalg", "fft", "random", "random.Generator", "ndarray"):

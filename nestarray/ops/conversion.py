@@ -61,7 +61,10 @@ def asarray(
         return obj.map(lambda x: asarray(x, dtype=dtype, device=device, copy=copy, like=like))
     own = backends.backend_of_type(type(obj))
     if _is_stand_in(obj):
-        return obj if dtype is None else ops.astype(obj, dtype, copy=copy is not False)
+        if dtype is not None:
+            return ops.astype(obj, dtype, copy=copy is not False)
+        can_change = copy and hasattr(obj, "__copy__")
+        return obj.__copy__() if can_change else obj
     if like is not None:
         target = backends.backend_of(like)
     else:

@@ -173,11 +173,51 @@ def test_errors(call: Any, error: type[Exception], message: str) -> None:
         call(frontend.asarray(torch.tensor([1.0, 2.0])))
 
 
-#: Attributes of NumPy's arrays that are about memory or files.
-MISSING = {"byteswap", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags",
-           "strides", "to_device", "tofile"}  # fmt: skip
+#: Attributes of NumPy's arrays that are left out, and why.
+MEMORY = "addresses, layout or order of bytes in memory, which frameworks do not show"
+FILES = "writes files or pickles of NumPy's own format; pickle.dumps works"
+SUBCLASSES = "for subclasses of NumPy's arrays"
+MISSING = {
+    **dict.fromkeys(
+        ["byteswap", "ctypes", "data", "flags", "getfield", "setfield", "setflags", "strides",
+         "__array_interface__", "__array_struct__"], MEMORY
+    ),
+    **dict.fromkeys(["dump", "dumps", "tofile", "__setstate__"], FILES),
+    **dict.fromkeys(["__array_finalize__", "__array_wrap__"], SUBCLASSES),
+    "__array_function__": "functions of NumPy itself take the array as one of NumPy",
+    "__class_getitem__": "for annotations",
+    "__delitem__": "NumPy's raises an error, too",
+}  # fmt: skip
 
 
 def test_attributes_are_numpys() -> None:
-    upstream = {n for n in dir(np.ndarray) if n[0] != "_"}
-    assert upstream - {*dir(frontend.ndarray)} == MISSING
+    assert {*dir(np.ndarray)} - {*dir(frontend.ndarray)} == {*MISSING}
+
+
+def test_attributes_of_ufuncs_are_numpys() -> None:
+    missing = {n for n in dir(np.ufunc) if n[0] != "_"} - {*dir(frontend.add)}
+    assert missing == set()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_copies_have_their_own_elements(backend: str) -> None:
+    x = frontend.asarray(na.to_backend(INPUTS["x"], backend))
+    for y in (
+        frontend.copy(x),
+        frontend.array(x),
+        frontend.asarray(x, copy=True),
+        na.asarray(x, copy=True),
+    ):
+        y[:] = 0
+    np.testing.assert_array_equal(_plain(x), INPUTS["x"])
+
+
+def test_the_array_follows_the_standards_protocol() -> None:
+    import torch
+
+    x = frontend.asarray(torch.tensor([1.0, 2.0]))
+    assert x.__array_namespace__() is frontend
+    with pytest.raises(ValueError, match="1999"):
+        x.__array_namespace__(api_version="1999.01")
+    assert torch.equal(torch.from_dlpack(x), x.native)
+    assert x.to_device("cpu").tolist() == [1.0, 2.0]

@@ -9,6 +9,9 @@ Example:
     tensor([1., 3., 6.])
 """
 
+from numpy import __array_api_version__ as __array_api_version__
+from numpy import __array_namespace_info__ as __array_namespace_info__
+
 from nestarray.frontends.numpy import fft as fft
 from nestarray.frontends.numpy import lib as lib
 from nestarray.frontends.numpy import linalg as linalg

@@ -51,6 +51,11 @@ _OF_SCALARS = frozenset(
     ]
 )
 
+#: Functions of NumPy that return tuples of arrays; those of JAX return lists.
+_IN_TUPLES = frozenset(
+    ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "gradient", "meshgrid"]
+)
+
 #: Array arguments whose dtype takes no part in the promotion.
 _KEPT = frozenset(
     ["aweights", "condition", "condlist", "fweights", "ind", "indices", "mask", "multi_index", "obj",
@@ -109,6 +114,8 @@ def adapted(
         positional, keywords = _ordered(parameters, named)
         with enable_x64():
             found = function(*positional, **keywords)
+        if name in _IN_TUPLES and isinstance(found, list):
+            found = tuple(found)
         if result is not None:
             found = _in_dtype(found, dtype if result == "promoted" else result)
         return found if out is None else write(out, found)

@@ -21,7 +21,7 @@ from nestarray.typing import Array
 
 __all__ = [
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray",
-    "astype", "fromstring",
+    "astype", "copy", "fromstring",
 ]  # fmt: skip
 
 
@@ -87,6 +87,11 @@ def astype(x: Array, dtype: Any, /, *, copy: bool = True, device: Any = None) ->
     """`x` in a dtype."""
     found = cast(x, np.dtype(dtype) if isinstance(dtype, type) else dtype)
     return na.asarray(found, copy=True) if copy and found is x else found
+
+
+def copy(a: Any, order: str = "K", subok: bool = False) -> Array:
+    """A new array with the same elements."""
+    return na.asarray(as_array(a), copy=True)
 
 
 def fromstring(

@@ -18,7 +18,7 @@ __all__ = [
     "around", "array_equal", "array_equiv", "array_split",
     "atleast_1d", "atleast_2d", "atleast_3d", "average", "bartlett", "blackman",
     "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
-    "column_stack", "compress", "concat", "concatenate", "convolve", "copy", "corrcoef",
+    "column_stack", "compress", "concat", "concatenate", "convolve", "corrcoef",
     "correlate", "count_nonzero", "cov", "cross", "cumulative_prod",
     "cumulative_sum", "delete", "diag", "diag_indices", "diag_indices_from", "diagflat",
     "diagonal", "diff", "digitize", "dot", "dsplit", "dstack", "ediff1d", "empty", "empty_like",
@@ -47,7 +47,6 @@ __all__ = [
 # -- creation ------------------------------------------------------------------------------------
 
 arange = adapted("arange", jnp.arange)
-copy = adapted("copy", jnp.copy)
 diag = adapted("diag", jnp.diag)
 diag_indices = adapted("diag_indices", jnp.diag_indices, result=np.int64)
 diag_indices_from = adapted("diag_indices_from", jnp.diag_indices_from)

@@ -21,7 +21,8 @@ class _Grid:
 
     def __getitem__(self, key: Any) -> Any:
         with enable_x64():
-            return self._narrow[key]
+            found = self._narrow[key]
+        return tuple(found) if isinstance(found, list) else found
 
 
 c_, mgrid, ogrid, r_ = _Grid(jnp.c_), _Grid(jnp.mgrid), _Grid(jnp.ogrid), _Grid(jnp.r_)

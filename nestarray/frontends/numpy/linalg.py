@@ -5,10 +5,12 @@ Upstream: https://numpy.org/doc/stable/reference/routines.linalg.html
 
 from __future__ import annotations
 
+from nestarray.errors import LinearAlgebraError as LinAlgError
 from nestarray.frontends.jax.numpy import linalg
 from nestarray.frontends.numpy.adaptation import adapted
 
 __all__ = [
+    "LinAlgError",
     "cholesky", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv",
     "lstsq", "matmul", "matrix_norm", "matrix_power", "matrix_rank", "matrix_transpose",
     "multi_dot", "norm", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals",

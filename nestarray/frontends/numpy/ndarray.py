@@ -16,6 +16,7 @@ Source: https://numpy.org/doc/stable/reference/arrays.ndarray.html
 from __future__ import annotations
 
 import math
+import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, Self
@@ -409,6 +410,10 @@ class ndarray(_Interpreted, AbstractArray, metaclass=_IsArray):  # type: ignore[
         """The name of the device."""
         return backends.core(self.__traced_backend__).device_of(self.native)
 
+    def to_device(self, device: Any, /, *, stream: Any = None) -> ndarray:
+        """The array on another device of its framework."""
+        return ndarray(na.to_device(self.native, device, stream=stream))
+
     def _made(self, value: Any, **view: Any) -> ndarray:
         return ndarray(value, **view)
 
@@ -459,6 +464,27 @@ class ndarray(_Interpreted, AbstractArray, metaclass=_IsArray):  # type: ignore[
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._host(), dtype, copy=copy)
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """`nestarray.frontends.numpy`, the namespace of the Array API standard for this array."""
+        np.empty(0).__array_namespace__(api_version=api_version)  # raises for unknown versions
+        return sys.modules[__package__]
+
+    def __dlpack__(
+        self,
+        *,
+        stream: Any = None,
+        max_version: tuple[int, int] | None = None,
+        dl_device: tuple[Any, int] | None = None,
+        copy: bool | None = None,
+    ) -> Any:
+        """A DLPack capsule of the native array."""
+        return na.Container(self.native).__dlpack__(
+            stream=stream, max_version=max_version, dl_device=dl_device, copy=copy
+        )
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        return na.Container(self.native).__dlpack_device__()
 
     def __reduce__(self) -> Any:
         return ndarray, (self.native,)

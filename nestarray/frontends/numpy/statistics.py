@@ -65,8 +65,8 @@ def histogramdd(
     range: Any = None,
     density: bool | None = None,
     weights: Any = None,
-) -> tuple[Array, tuple[Array, ...]]:
+) -> tuple[Array, list[Array]]:
     """(counts, or sums of weights, or densities; edges along each axis)."""
     counts, edges = _histogramdd(sample, bins, range, density, weights)
     edges = edges if range is None else [cast(x, np.float64) for x in edges]
-    return cast(counts, np.float64), tuple(edges)
+    return cast(counts, np.float64), list(edges)

@@ -172,6 +172,7 @@ class ufunc(functional.ufunc):
         self.__doc__ = function.__doc__
         self.nin, self.nout, self.nargs = upstream.nin, upstream.nout, upstream.nargs
         self.identity, self.types, self.ntypes = upstream.identity, upstream.types, upstream.ntypes
+        self.signature, self.resolve_dtypes = upstream.signature, upstream.resolve_dtypes
         self._upstream, self._function = upstream, function
 
     def __repr__(self) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray.errors import ArgumentError
+from nestarray.errors import ShapeError
 from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import as_array, cast, promote
 from nestarray.typing import Array, DTypeLike
@@ -73,18 +73,19 @@ def vecdot(
     """Σ conj(x1) x2 along an axis."""
     x1, x2 = _factors(x1, x2, preferred_element_type)
     x1, x2 = (na.moveaxis(x, axis, -1) for x in (x1, x2))
-    return na.einsum("...i,...i->...", na.conj(x1), x2)
+    return na.vecdot(x1, x2)
 
 
 def matvec(x1: Array, x2: Array, /) -> Array:
     """Matrices times vectors."""
-    return na.einsum("...ij,...j->...i", *promote(x1, x2))
+    x1, x2 = promote(x1, x2)
+    return na.squeeze(na.matmul(x1, na.expand_dims(x2, axis=-1)), axis=-1)
 
 
 def vecmat(x1: Array, x2: Array, /) -> Array:
     """Conjugated vectors times matrices."""
     x1, x2 = promote(x1, x2)
-    return na.einsum("...i,...ij->...j", na.conj(x1), x2)
+    return na.squeeze(na.matmul(na.expand_dims(na.conj(x1), axis=-2), x2), axis=-2)
 
 
 def outer(a: Array, b: Array, out: None = None) -> Array:
@@ -139,7 +140,7 @@ def cross(
     a, b = na.moveaxis(a, axisa, -1), na.moveaxis(b, axisb, -1)
     sizes = (na.shape(a)[-1], na.shape(b)[-1])
     if not {*sizes} <= {2, 3}:
-        raise ArgumentError(
+        raise ShapeError(
             f"cross: got vectors of lengths {sizes[0]} and {sizes[1]}, expected 2 or 3"
         )
     if sizes == (2, 2):
@@ -148,8 +149,11 @@ def cross(
     a, b = (
         na.pad(x, [*[(0, 0)] * (len(na.shape(x)) - 1), (0, 3 - na.shape(x)[-1])]) for x in (a, b)
     )
-    (a0, a1, a2), (b0, b1, b2) = na.unstack(a, axis=-1), na.unstack(b, axis=-1)
-    found = [a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0]
+    a, b = na.unstack(a, axis=-1), na.unstack(b, axis=-1)
+    found = [
+        na.subtract(na.multiply(a[i], b[j]), na.multiply(a[j], b[i]))
+        for i, j in ((1, 2), (2, 0), (0, 1))
+    ]
     return na.moveaxis(na.stack(found, axis=-1), -1, axisc)
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.jax.numpy import contraction, reduction
 from nestarray.frontends.jax.promotion import (
     as_index,
@@ -101,11 +101,17 @@ def tensordot(
 
 def cross(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     """The cross product of vectors of length 3."""
+    for x in (x1, x2):
+        if na.shape(x)[axis] != 3:
+            raise ShapeError(f"cross: got vectors of length {na.shape(x)[axis]}, expected 3")
     return contraction.cross(x1, x2, axis=axis)
 
 
 def outer(x1: Array, x2: Array, /) -> Array:
     """The products of all pairs of elements of two vectors."""
+    for x in (x1, x2):
+        if len(na.shape(x)) != 1:
+            raise ShapeError(f"outer: got shape {tuple(na.shape(x))}, expected one axis")
     return contraction.outer(x1, x2)
 
 
