@@ -57,6 +57,7 @@ class GraphBuilder:
         taken: the names that nodes have.
         values: ``"v"``, ``"s"`` or ``"constants"`` → path → array.
         ended: the nodes of bodies that are finished.
+        place: the place of calls that are added without one.
     """
 
     def __init__(self, name: str, backend: str = "", *, train: bool = False) -> None:
@@ -64,6 +65,7 @@ class GraphBuilder:
         self.taken: set[str] = set()
         self.values: dict[str, dict[str, Any]] = {"v": {}, "s": {}, "constants": {}}
         self.ended: set[Node] = set()
+        self.place = NOWHERE
         self._variables: dict[tuple[str, str], Node] = {}
         self._scopes: list[list[Node]] = [[]]
         self._signature: tuple[tuple[Any, ...], dict[str, Any]] = ((), {})
@@ -141,7 +143,7 @@ class GraphBuilder:
         kwargs: Mapping[str, Any] | None = None,
         *,
         aval: Aval | None = None,
-        place: Place = NOWHERE,
+        place: Place | None = None,
         origin: str = "",
         is_random: bool = False,
     ) -> Node:
@@ -153,10 +155,11 @@ class GraphBuilder:
             target_name: its printed name.
             args, kwargs: nests of Nodes, Bodies and constants.
             aval: shape and dtype; None where the value is not one array.
-            place: the module and the line of the source.
+            place: the module and the line of the source; by default those of the builder.
             origin: name of the source's operation.
             is_random: whether the call takes a random key.
         """
+        place = self.place if place is None else place
         node = Node(
             name=valid_name(name, self.taken),
             kind="call",

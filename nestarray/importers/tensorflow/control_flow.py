@@ -10,7 +10,6 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.errors import ConversionError
-from nestarray.graph.builder import Place
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.tensorflow import custom_gradients, loops, operations
 from nestarray.importers.tensorflow.operations import Cell
@@ -61,15 +60,14 @@ class ControlFlow:
                 cells = [self.of.node(given[i].value) for i in written]
                 body.output = (*map(self._array, results), *cells)
             bodies.append(body)
-        place = self.of.place(op)
         if is_case:
             node = self.builder.call(
                 "switch", switch, "na.switch", (self._branch_index(index, len(bodies)), bodies),
-                place=place, origin=op.type,
+                origin=op.type,
             )  # fmt: skip
         else:
             node = self.builder.call(
-                "cond", cond, "na.cond", (self._truth(index), *bodies), place=place, origin=op.type
+                "cond", cond, "na.cond", (self._truth(index), *bodies), origin=op.type
             )
         found: list[Any] = []
         for i, (x, form) in enumerate(zip(op.outputs, forms[0], strict=True)):
@@ -153,14 +151,14 @@ class ControlFlow:
         equation = None
         if not self.of.depth:
             operands = [self.of.given(x, at) for x, at in zip(inputs, tensors, strict=True)]
-            equation = Equation(op, operands, self.of.place(op))
+            equation = Equation(op, operands, self.builder.place)
             self.of.add(equation, None)
         kept = {i for i, at in places.items() if at is not None}
         still = [i for i, x in enumerate(tensors) if _is_inexact(x) and i not in kept]
         settings = {"nondiff_argnums": tuple(still)} if still else {}
         node = self.builder.call(
             "custom", call_with_vjp, "na.call_with_vjp", (body, forward, backward, tuple(nodes)),
-            settings, place=self.of.place(op), origin=op.type,
+            settings, origin=op.type,
         )  # fmt: skip
         return [
             self._part(equation, i, self.builder.item(node, i, aval=avals[i])) for i in range(count)
@@ -199,7 +197,7 @@ class ControlFlow:
         if self.of.depth:
             return None
         given = [self.of.given(x, at) for x, at in zip(inputs, op.inputs)]
-        equation = Equation(op, given, self.of.place(op), tuple([i + first for i in written]))
+        equation = Equation(op, given, self.builder.place, tuple([i + first for i in written]))
         self.of.add(equation, None)
         return equation
 
@@ -234,7 +232,6 @@ class _Loop:
         self.flow, self.op, self.inputs, self.steps, self.written = flow, op, inputs, steps, written
         self.of, self.builder = flow.of, flow.builder
         self.cells: dict[int, Node] = {}
-        self.place: Place = self.of.place(op)
         self.of.sizes.known(steps.length)
         self.carried = [
             i
@@ -257,8 +254,7 @@ class _Loop:
                     self._check_shapes(made.output, avals)
             bodies.append(made)
         node = self.builder.call(
-            "while_loop", while_loop, "na.while_loop", (*bodies, start), place=self.place,
-            origin=self.op.type,
+            "while_loop", while_loop, "na.while_loop", (*bodies, start), origin=self.op.type,
         )  # fmt: skip
         return self._results(node, avals, {})
 
@@ -294,7 +290,7 @@ class _Loop:
         settings = {} if rows else {"length": self.of.sizes.node(self.steps.length)}
         node = self.builder.call(
             "scan", scan, "na.scan", (made, start, tuple(rows.values())), settings,
-            place=self.place, origin=self.op.type,
+            origin=self.op.type,
         )  # fmt: skip
         pair = [self.builder.item(node, i, name) for i, name in enumerate(("carry", "ys"))]
         made_columns = {}
@@ -310,7 +306,7 @@ class _Loop:
         return self._results(pair[0], avals, made_columns, popped=set(rows) - self.steps.fixed)
 
     def _where(self) -> str:
-        return f"{self.op.type} ({self.place})"
+        return f"{self.op.type} ({self.builder.place})"
 
     def _check_shapes(self, new: Sequence[Any], avals: Sequence[Aval | None]) -> None:
         """Refuse a loop that changes an open size.

@@ -159,6 +159,7 @@ class Translation:
         args, kwargs = plain(tree.unflatten(program.structure, filled))
         given = plain(tree.unflatten(program.structure, program.leaves))
         builder.sign(program.signed, args, kwargs)
+        self.builder.place = program.definition
         self.translate(concrete, concrete.outputs, env)
         results = iter([self.node(env[x.ref()]) for x in concrete.outputs])
         leaves = [next(results) if _is_tensor(x) else x for x in program.output.leaves]
@@ -232,7 +233,9 @@ class Translation:
                 continue  # an argument
             inputs = [env[x.ref()] for x in operations.operands_of(op)]
             wanted = [x.ref() in used for x in op.outputs]
+            outer, self.builder.place = self.builder.place, self.place(op)
             results = self._operation(op, inputs, wanted)
+            self.builder.place = outer
             env.update((x.ref(), y) for x, y in zip(op.outputs, results))
 
     def _operation(self, op: Any, inputs: list[Any], wanted: list[bool]) -> list[Any]:
@@ -288,14 +291,15 @@ class Translation:
 
     def _call(self, op: Any, inputs: list[Any], wanted: list[bool]) -> list[Any]:
         """A call of the function of an operation."""
-        place = self.place(op)
         rule = _rule(op)
         if rule is None:
             call = self._island(op, inputs)
         else:
             call = rule.call(self._arguments(op, rule, inputs))
         is_single = not operations.has_many_results(op)
-        equation = Equation(op, [self.given(x, at) for x, at in zip(inputs, op.inputs)], place)
+        equation = Equation(
+            op, [self.given(x, at) for x, at in zip(inputs, op.inputs)], self.builder.place
+        )
         avals = self._avals(op, inputs)
         node = self.builder.call(
             _value_name(op.type),
@@ -304,7 +308,6 @@ class Translation:
             call.args,
             call.kwargs,
             aval=avals[0] if is_single else None,
-            place=place,
             origin=op.type,
             is_random=call.is_random,
         )
@@ -325,7 +328,7 @@ class Translation:
     def _island(self, op: Any, inputs: list[Any]) -> rules.Call:
         """A call in TensorFlow, on the host."""
         takes = tuple([_dtype(x.dtype) for x in op.inputs])
-        args = (name_of(op, self.place(op)), *map(self.node, inputs))
+        args = (name_of(op, self.builder.place), *map(self.node, inputs))
         settings = {"framework": "tensorflow", "takes": takes}
         return rules.Call(island, "na.graph.island", args, settings)
 
@@ -333,7 +336,7 @@ class Translation:
         """The key and the counter of a seed, which its draws read from the seed."""
         equation = None
         if not self.depth:
-            equation = Equation(op, [self.given(inputs[0], op.inputs[0])], self.place(op))
+            equation = Equation(op, [self.given(inputs[0], op.inputs[0])], self.builder.place)
             self.add(equation, None)
         made = [self.part(equation, i) if equation else None for i in range(len(op.outputs))]
         node = self.node(inputs[0])
@@ -348,9 +351,9 @@ class Translation:
         old = self.node(cell.value)
         node = self.builder.call(
             _value_name(name), rule.function, rule.name, (old, *map(self.node, operands)),
-            aval=old.aval, place=self.place(op), origin=op.type,
+            aval=old.aval, origin=op.type,
         )  # fmt: skip
-        equation = Equation(op, given, self.place(op), (0,))
+        equation = Equation(op, given, self.builder.place, (0,))
         if self.depth:
             cell.value = Value(node)
         else:
@@ -491,7 +494,7 @@ class Translation:
                         rows.append([y.shape for y in execution.run(op, operands)])
                     except ValueError as error:
                         raise ConversionError(
-                            f"trace_graph: dynamic: {op.type} ({self.place(op)}) does not fit the "
+                            f"trace_graph: dynamic: {op.type} ({self.builder.place}) does not fit the "
                             f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "
                             "sizes that the program fixes none"
                         ) from error

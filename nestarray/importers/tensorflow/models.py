@@ -69,6 +69,7 @@ class Program:
         output: of the source.
         variables: all variables of a model; of a function, those that it reads.
         layers: the layers that made the operations.
+        definition: the path of the layer, and the line of the source's definition.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Program:
     output: Output = field(default_factory=lambda: Output(None, []))
     variables: list[Variable] = field(default_factory=list)
     layers: Layers = field(default_factory=Layers)
+    definition: Place = NOWHERE
 
 
 def program_of(request: Request) -> Program:
@@ -103,14 +105,17 @@ def program_of(request: Request) -> Program:
     found, structure = tree.flatten((args, kwargs))
     leaves = list(found)
     signed = source.call if kind == "keras" else function
+    definition = _definition_of(source, kind)
     for leaf in named_leaves(signed, args, kwargs):
-        _check_input(f"{name} ({_definition_of(source, kind)})", *leaf)
+        _check_input(f"{name} ({definition})", *leaf)
     inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
     if request.sizes.everything:
         axes = _open_axes(name, leaves, _declared(source, kind, function, leaves))
     else:
         axes = named_axes(request.sizes, "a TensorFlow program", signed, args, kwargs)
-    program = Program(name, signed, args, kwargs, leaves, structure, inputs, axes)
+    program = Program(
+        name, signed, args, kwargs, leaves, structure, inputs, axes, definition=definition
+    )
     specs = [
         tf.TensorSpec(
             [None if i in axes[at] else n for i, n in enumerate(leaves[at].shape)], leaves[at].dtype

@@ -107,7 +107,7 @@ class TensorLists:
         equation = None
         if not self.of.depth:
             equation = Equation(
-                op, [self.of.given(x, at) for x, at in zip(inputs, op.inputs)], self.of.place(op)
+                op, [self.of.given(x, at) for x, at in zip(inputs, op.inputs)], self.builder.place
             )
             self.of.add(equation, None)
         found = getattr(self, f"_{op.type}")(op, *inputs)
@@ -136,7 +136,7 @@ class TensorLists:
         made = TensorList(stack, first.length, aval)
         if not self.of.depth:
             given = [self.of.given(x, at) for x, at in zip(inputs, op.inputs, strict=True)]
-            equation = Equation(op, given, self.of.place(op))
+            equation = Equation(op, given, self.builder.place)
             self.of.add(equation, None)
             made.of = equation
         return [made]
@@ -147,13 +147,12 @@ class TensorLists:
         aval = self.of.aval(tensor) or aval
         return Value(
             self.builder.call(
-                "item", rule.function, rule.name, args, aval=aval, place=self.of.place(op),
-                origin=op.type,
+                "item", rule.function, rule.name, args, aval=aval, origin=op.type,
             )
         )  # fmt: skip
 
     def _stack(self, one: TensorList, op: Any, aval: Aval | None = None) -> Node:
-        return stacked(self.builder, self.of.sizes, one, aval, f"{op.type} ({self.of.place(op)})")
+        return stacked(self.builder, self.of.sizes, one, aval, f"{op.type} ({self.builder.place})")
 
     def _TensorListReserve(self, op: Any, shape: Value, count: Value) -> list[Any]:
         return [TensorList(None, self._size(op, count), self._aval(op, shape))]
@@ -209,7 +208,7 @@ class TensorLists:
         stack = self._stack(one, op, node.aval)
         made = self.builder.call(
             "stack", ops.setitem, "na.setitem", (stack, place, node), aval=stack.aval,
-            place=self.of.place(op), origin=op.type,
+            origin=op.type,
         )  # fmt: skip
         return [TensorList(made, one.length, node.aval)]
 
@@ -251,7 +250,7 @@ class TensorLists:
         stack = self._stack(one, op, element(node))
         made = self.builder.call(
             "stack", ops.setitem, "na.setitem", (stack, self.of.node(indices), node),
-            aval=stack.aval, place=self.of.place(op), origin=op.type,
+            aval=stack.aval, origin=op.type,
         )  # fmt: skip
         return [TensorList(made, one.length, element(node))]
 
@@ -278,7 +277,7 @@ class TensorLists:
 
     def _unknown(self, op: Any) -> ConversionError:
         return ConversionError(
-            f"trace_graph: {op.type} ({self.of.place(op)}): a TensorArray changes its size in a loop "
+            f"trace_graph: {op.type} ({self.builder.place}): a TensorArray changes its size in a loop "
             "whose number of steps is unknown; give the loop maximum_iterations= and the TensorArray a "
             "size"
         )
@@ -287,7 +286,7 @@ class TensorLists:
         """The number of elements; −1 becomes 0."""
         if count.known is None:
             raise ConversionError(
-                f"trace_graph: {op.type} ({self.of.place(op)}): the size of a TensorArray depends on "
+                f"trace_graph: {op.type} ({self.builder.place}): the size of a TensorArray depends on "
                 "values; give it a known size"
             )
         number = count.known.item()
