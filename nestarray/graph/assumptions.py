@@ -122,10 +122,20 @@ def of_inputs(assumptions: Iterable[Assumption], nodes: Iterable[Node]) -> tuple
         assumptions: of a recording.
         nodes: its nodes, in order.
     """
+    varying = varying_nodes(nodes)
+    return tuple([each for each in assumptions if each.node in varying])
+
+
+def varying_nodes(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes that arguments, variables or keys decide; others are constants.
+
+    Args:
+        nodes: of a recording, in order.
+    """
     varying: set[Node] = set()
     for node in nodes:
         used = iter_nodes((node.args, node.kwargs))
         is_input = node.kind == "input" and node.source != "constants"
         if is_input or any(each in varying for each in used):
             varying.add(node)
-    return tuple([each for each in assumptions if each.node in varying])
+    return varying

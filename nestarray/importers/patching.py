@@ -14,6 +14,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from nestarray.dynamo import ContextVariable
 
 _ABSENT = object()
@@ -75,8 +77,8 @@ def _in_this_thread(own: Any, home: Any, name: str) -> Any:
         return classmethod(by_thread(own.__func__, vars(home)[name].__func__))
     if isinstance(own, bool):
         return _BoolByThread(own, getattr(home, name))
-    if isinstance(own, type) or not callable(own):
-        return own
+    if isinstance(own, (type, np.ufunc)) or not callable(own):
+        return own  # a ufunc has methods, and calls the original itself
     return by_thread(own, getattr(home, name, None) or getattr(builtins, name))
 
 

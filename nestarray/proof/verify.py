@@ -752,7 +752,8 @@ def _projection(output: Any, backend: str, *, seed: int = 0) -> Any:
         weights = rng.standard_normal(tuple(leaf.shape)).astype("float32")
         weights = ops.astype(ops.to_backend(weights, backend), dtypes.dtype_of(leaf))
         weights = moved(weights, seed)
-        term = ops.mean(leaf * weights)
+        reduce = ops.sum if 0 in leaf.shape else ops.mean  # the mean of no elements is NaN
+        term = reduce(leaf * weights)
         total = term if total is None else total + ops.astype(term, dtypes.dtype_of(total))
     if total is None:
         raise UnsupportedError("verify: no output is floating, so there is no gradient to compare")

@@ -155,6 +155,11 @@ class AbstractArray(NDArrayOperatorsMixin):
         return self.size * self.itemsize
 
     @property
+    def strides(self) -> tuple[int, ...]:
+        """The number of bytes between elements along each axis, as if stored row by row."""
+        return tuple([self.itemsize * math.prod(self.shape[i + 1 :]) for i in range(self.ndim)])
+
+    @property
     def base(self) -> Any:
         """The array that owns the elements; None if this one does."""
         return None if self._base is None else self._memory()
@@ -173,6 +178,7 @@ class AbstractArray(NDArrayOperatorsMixin):
     # -- indices -----------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
+        index = _without_ranges(index)
         if not _is_basic(index, self.ndim):
             return self._call(na.getitem, self, index)
         is_rows = isinstance(index, int) or (
@@ -186,6 +192,7 @@ class AbstractArray(NDArrayOperatorsMixin):
         )
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        index = _without_ranges(index)
         if not self._is_current_view(index, value):
             new = self._compute(as_array, value, self._current(), self.dtype)
             self._set(self._compute(na.setitem, self._current(), index, new))
@@ -212,6 +219,11 @@ class AbstractArray(NDArrayOperatorsMixin):
     def flat(self) -> Self:
         """All elements along one axis, as a view."""
         return self._reshaped((-1,))
+
+    @flat.setter
+    def flat(self, values: Any) -> None:
+        new = self._compute(as_array, values, self._current(), self.dtype)
+        self._set(self._compute(functions.resize, new, self.shape))
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> Any:
         """The elements in another shape; a view if NumPy gives one."""
@@ -539,6 +551,13 @@ def natives(x: Any) -> Any:
     if isinstance(x, dict):
         return {k: natives(v) for k, v in x.items()}
     return x.native if issubclass(type(x), ndarray) else x
+
+
+def _without_ranges(index: Any) -> Any:
+    """An index with lists for ranges."""
+    if isinstance(index, tuple):
+        return tuple(map(_without_ranges, index))
+    return list(index) if isinstance(index, range) else index
 
 
 def _positions(index: Any, like: Any) -> Any:

@@ -286,6 +286,8 @@ class ufunc(functional.ufunc):
         """Apply the function to elements of `a` at positions, in place; repeated ones count."""
         if self.nin > 1:
             b = cast(as_array(b, a), numpy_dtype(a))
+        if self.__name__ == "subtract":
+            b = na.negative(b)
         mode = _MODES.get(self.__name__)
         if mode is not None:
             write(a, na.setitem(a, indices, b, mode=mode))
@@ -305,7 +307,13 @@ _ACCUMULATIONS: dict[str, Callable[..., Any]] = {
     "add": na.cumulative_sum,
     "multiply": na.cumulative_prod,
 }
-_MODES = {"add": "add", "multiply": "multiply", "maximum": "max", "minimum": "min"}
+_MODES = {
+    "add": "add",
+    "subtract": "add",
+    "multiply": "multiply",
+    "maximum": "max",
+    "minimum": "min",
+}
 
 
 _COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")

@@ -266,6 +266,10 @@ class Recorder:
         self.assumptions.append(Assumption(use, value, line, text, x._node))
         return value
 
+    def is_constant(self, x: Traced) -> bool:
+        """Whether no argument, variable or key decides the value of an array."""
+        return self.builder.depth == 1 and x._node not in assumptions.varying_nodes(self.nodes)
+
     def needs_values(self, x: Traced) -> ConversionError:
         """The error of code that reads the values of an array and gets none."""
         return ConversionError(

@@ -15,16 +15,17 @@ name in `nestarray.frontends.numpy` computes and records them. The array is not 
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from nestarray import ops
+from nestarray import dtypes, ops
 from nestarray.dispatch import INTERPRETERS, Op
 from nestarray.errors import ConversionError
-from nestarray.frontends.numpy.arrays import as_array, cast
+from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype
 from nestarray.frontends.numpy.ndarray import AbstractArray
 from nestarray.graph import assumptions
 from nestarray.graph.node import map_leaves
@@ -134,6 +135,11 @@ class RecordedArray(AbstractArray):
         return found
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        value = self._current()
+        if isinstance(value, np.ndarray) or (
+            isinstance(value, Traced) and value._recorder.is_constant(value)
+        ):
+            return np.array(self._example(), dtype)
         raise ConversionError(
             f"trace_graph: {self._recording.line()}: code outside of NumPy's protocols reads the "
             f"elements of an array of shape {self.shape}; only functions of NumPy are recorded. "
@@ -163,8 +169,16 @@ class RecordedArray(AbstractArray):
         return found._value_for("item")
 
     def tolist(self) -> Any:
-        """The elements as nested lists."""
-        return self._value_for("tolist")
+        """Nested lists of arrays of one element."""
+        return [row.tolist() for row in self] if self.ndim else self.copy()
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        if self.ndim:
+            raise TypeError("unhashable type: 'numpy.ndarray'")
+        return hash(self._value_for("item"))
+
+    def __round__(self, ndigits: int | None = None) -> Any:
+        return self.round().astype(int) if ndigits is None else self.round(ndigits)
 
     def __repr__(self) -> str:
         return repr(self._example())
@@ -211,6 +225,8 @@ class RecordedArray(AbstractArray):
                 mask = self._compute(ops.getitem, mask, added) if len(added) > 1 else mask
                 self._set(self._compute(ops.where, mask, new, self._current()))
                 return
+        if _may_repeat(index):
+            value = self._compute(_of_last_writes, self, index, value)
         super().__setitem__(index, value)
 
 
@@ -232,6 +248,33 @@ def _is_of_scipy(ufunc: Any) -> bool:
 
 def _is_mask(index: Any) -> bool:
     return type(index) is RecordedArray and index.dtype == np.bool_
+
+
+def _may_repeat(index: Any) -> bool:
+    """Whether an index has several positions that values decide."""
+    parts = index if isinstance(index, tuple) else (index,)
+    lists = [x for x in parts if isinstance(x, list) or (type(x) is RecordedArray and x.ndim)]
+    found: list[Any] = []
+    map_leaves(found.append, lists)
+    return any(type(x) is RecordedArray and x.dtype != np.bool_ for x in found)
+
+
+def _of_last_writes(x: Any, index: Any, value: Any) -> Any:
+    """Elements to write at positions of which the last one counts, in each of several that are equal.
+
+    Backends write repeated positions in any order, and differentiate each of them.
+    """
+    sizes, int32 = ops.shape(x), dtypes.int32
+    count = math.prod(sizes)
+    places = ops.reshape(ops.arange(count, dtype=int32, like=x), sizes)
+    places = ops.getitem(places, index)
+    shape = ops.shape(places)
+    order = ops.reshape(ops.arange(math.prod(shape), dtype=int32, like=x), shape)
+    last = ops.setitem(ops.full((count,), -1, dtype=int32, like=x), places, order, mode="max")
+    winner = ops.getitem(last, places)
+    new = ops.broadcast_to(as_array(value, x, numpy_dtype(x)), shape)
+    fixed = ops.stop_gradient(ops.getitem(ops.reshape(new, (-1,)), winner))
+    return ops.where(ops.equal(winner, order), new, fixed)
 
 
 def _selection(x: Any) -> tuple[Any, Any] | None:

@@ -19,6 +19,7 @@ from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_of
 from nestarray.importers.numpy.arrays import RecordedArray
 from nestarray.importers.numpy.recording import Recording
+from nestarray.importers.numpy.replacements import replaced
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.python import PythonSource, trace_python
 from nestarray.importers.selection import Search
@@ -37,8 +38,12 @@ class NumpyImporter:
         found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
         if found != {"numpy"}:
             return False
-        names_numpy = Search(_is_of_numpy, _METHODS).finds(request.source, example)
-        return names_numpy or _writes_elements(request.source)
+        finds = lambda *of: Search(*of).finds(request.source, example)  # noqa: E731
+        return (
+            finds(_is_of(("numpy", "scipy")), _METHODS)
+            or _writes_elements(request.source)
+            or (finds(_is_of(("math",))) and not finds(_is_of(("nestarray",))))
+        )
 
     def keywords(self, source: Any) -> frozenset[str]:
         """``v``: the object whose arrays are variables."""
@@ -70,16 +75,21 @@ def _writes_elements(function: Any) -> bool:
     )
 
 
-def _is_of_numpy(value: Any) -> bool:
-    """Whether a value is a function of NumPy; arrays are constants, types are for `isinstance`."""
-    if isinstance(value, type) or not callable(value):
-        return False
-    return isinstance(value, np.ufunc) or _package(value) in ("numpy", "scipy")
+def _is_of(packages: tuple[str, ...]) -> Callable[[Any], bool]:
+    """Whether a value is a function of packages; arrays are constants, types are for `isinstance`."""
+
+    def is_of(value: Any) -> bool:
+        if isinstance(value, type) or not callable(value):
+            return False
+        return _package(value) in packages
+
+    return is_of
 
 
-def _package(value: Any) -> str:
-    owner = value if callable(value) else type(value)
-    return str(getattr(owner, "__module__", "")).partition(".")[0]
+def _package(value: Callable[..., Any]) -> str:
+    if isinstance(value, np.ufunc):  # also those of SciPy
+        return "numpy"
+    return str(getattr(value, "__module__", "")).partition(".")[0]
 
 
 class NumpySource(PythonSource):
@@ -121,7 +131,7 @@ class NumpySource(PythonSource):
         leaves = [next(given) if backends.is_array(x) else x for x in self.leaves]
         args, kwargs = tree.unflatten(self.structure, leaves)
         with (
-            recording.numpy(inspect.unwrap(self.source)),
+            replaced(recording, inspect.unwrap(self.source)),
             self._variables(v.map(recording.wrapped)),
         ):
             result = self.source(*args, **kwargs)

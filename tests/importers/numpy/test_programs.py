@@ -10,6 +10,7 @@ import pytest
 import nestarray as na
 from tests.arrays import host
 from tests.importers.numpy.exercises import EXERCISES
+from tests.importers.numpy.idioms import IDIOMS
 from tests.importers.numpy.programs import PROGRAMS, Regression, newton
 
 pytestmark = pytest.mark.usefixtures("x64")
@@ -49,6 +50,25 @@ def test_program(name: str, backend: str) -> None:
 @pytest.mark.parametrize("name", EXERCISES)
 def test_exercise(name: str, backend: str) -> None:
     _check(*EXERCISES[name], backend)
+
+
+@pytest.mark.one_in(3)
+@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+@pytest.mark.parametrize("name", IDIOMS)
+def test_idiom(name: str, backend: str) -> None:
+    _check(*IDIOMS[name], backend)
+
+
+def test_arrays_from_outside_are_not_written() -> None:
+    weights = np.ones(3)
+
+    def writes(x: Any) -> Any:
+        np.add(weights, x, out=weights)
+        return weights * np.pi
+
+    with pytest.raises(na.errors.ConversionError, match=r"exists outside of it, of shape \(3,\)"):
+        na.trace_graph(writes, np.ones(3))
+    np.testing.assert_array_equal(weights, 1)
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax"])
