@@ -173,7 +173,6 @@ def test_errors(call: Any, error: type[Exception], message: str) -> None:
         call(frontend.asarray(torch.tensor([1.0, 2.0])))
 
 
-<<<<<<< HEAD
 #: Attributes of NumPy's arrays that are left out, and why.
 MEMORY = "addresses, layout or order of bytes in memory, which frameworks do not show"
 FILES = "writes files or pickles of NumPy's own format; pickle.dumps works"
@@ -189,11 +188,6 @@ MISSING = {
     "__class_getitem__": "for annotations",
     "__delitem__": "NumPy's raises an error, too",
 }  # fmt: skip
-=======
-#: Attributes of NumPy's arrays that are about memory or files.
-MISSING = {"byteswap", "ctypes", "data", "dump", "dumps", "flags", "getfield", "setfield", "setflags",
-           "to_device", "tofile"}  # fmt: skip
->>>>>>> ec22942 (Recorded NumPy code calls functions without a protocol: lists, math, random numbers, iteration; writes at equal positions keep the last)
 
 
 def test_attributes_are_numpys() -> None:

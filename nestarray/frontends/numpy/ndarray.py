@@ -155,11 +155,6 @@ class AbstractArray(NDArrayOperatorsMixin):
         return self.size * self.itemsize
 
     @property
-    def strides(self) -> tuple[int, ...]:
-        """The number of bytes between elements along each axis, as if stored row by row."""
-        return tuple([self.itemsize * math.prod(self.shape[i + 1 :]) for i in range(self.ndim)])
-
-    @property
     def base(self) -> Any:
         """The array that owns the elements; None if this one does."""
         return None if self._base is None else self._memory()

@@ -208,6 +208,11 @@ class RecordedArray(AbstractArray):
         """The dtype."""
         return self._example().dtype
 
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """The number of bytes between elements along each axis, as if stored row by row."""
+        return tuple([self.itemsize * math.prod(self.shape[i + 1 :]) for i in range(self.ndim)])
+
     # -- indices -----------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> Any:
