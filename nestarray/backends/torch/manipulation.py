@@ -62,9 +62,9 @@ def reshape(x: Any, /, shape: Any, *, order: str = "C", copy: bool | None = None
         shape = (shape,)
     if order == "F":
         return (
-            x.permute(*reversed(range(x.ndim)))
+            x.permute(tuple(reversed(range(x.ndim))))
             .reshape(shape[::-1])
-            .permute(*reversed(range(len(shape))))
+            .permute(tuple(reversed(range(len(shape)))))
         )
     return x.view(shape) if copy is False else x.reshape(shape)
 

@@ -18,7 +18,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.dynamo import ContextVariable
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, IndexingError
 from nestarray.typing import Array, DTypeLike
 
 _NARROW = {
@@ -234,7 +234,7 @@ def summed_dtype(x: Array) -> DType:
 def normal_axis(axis: int, rank: int) -> int:
     """An axis counted from 0."""
     if not -rank <= axis < rank:
-        raise ArgumentError(f"axis: got {axis} for an array of rank {rank}")
+        raise IndexingError(f"axis: got {axis} for an array of rank {rank}")
     return axis % rank
 
 
@@ -242,6 +242,8 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Axes counted from 0; all for None."""
     if axis is None:
         return tuple(range(rank))
-    return tuple(
-        [normal_axis(a, rank) for a in (axis if isinstance(axis, (tuple, list)) else [axis])]
-    )
+    several = axis if isinstance(axis, (tuple, list)) else [axis]
+    found = tuple([normal_axis(a, rank) for a in several])
+    if len({*found}) < len(found):
+        raise ArgumentError(f"axis: got {axis}, expected different axes")
+    return found

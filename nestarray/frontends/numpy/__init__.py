@@ -23,5 +23,6 @@ from nestarray.frontends.numpy.functional import *
 from nestarray.frontends.numpy.functions import *
 from nestarray.frontends.numpy.grids import *
 from nestarray.frontends.numpy.in_place import *
+from nestarray.frontends.numpy.reductions import *
 from nestarray.frontends.numpy.statistics import *
 from nestarray.frontends.numpy.ufuncs import *

@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray.errors import ArgumentError, UnsupportedError
+from nestarray.errors import ArgumentError, DtypeError, UnsupportedError
 from nestarray.frontends.jax.promotion import enable_x64
 from nestarray.frontends.numpy.arrays import (
     as_array,
     cast,
     first_array,
-    is_native,
     is_number,
     moved,
     numpy_dtype,
@@ -35,21 +34,10 @@ _MEMORY = frozenset(["order", "subok", "casting", "like", "out", "copy", "device
 
 #: Functions of NumPy that take the axes 0 and −1 of an array without axes.
 _OF_SCALARS = frozenset(
-    [
-        "all",
-        "amax",
-        "amin",
-        "any",
-        "argmax",
-        "argmin",
-        "count_nonzero",
-        "max",
-        "min",
-        "prod",
-        "repeat",
-        "sum",
-    ]
-)
+    ["argmax", "argmin", "argsort", "count_nonzero", "mean",
+     "median", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod",
+     "nanstd", "nansum", "nanvar", "packbits", "repeat", "squeeze", "std", "unpackbits", "var"]
+)  # fmt: skip
 
 #: Functions of NumPy that return tuples of arrays; those of JAX return lists.
 _IN_TUPLES = frozenset(
@@ -59,7 +47,7 @@ _IN_TUPLES = frozenset(
 #: Array arguments whose dtype takes no part in the promotion.
 _KEPT = frozenset(
     ["aweights", "condition", "condlist", "fweights", "ind", "indices", "mask", "multi_index", "obj",
-     "repeats", "sorter", "weights", "where"]
+     "repeats", "sorter", "where"]
 )  # fmt: skip
 
 
@@ -109,8 +97,10 @@ def adapted(
         for parameter in promoted:
             if dtype is not None and parameter in named:
                 named[parameter] = _in_dtype(named[parameter], dtype)
-        if name in _OF_SCALARS and named.get("axis") in (0, -1) and not na.shape(named["a"]):
+        if name in _OF_SCALARS and _is_scalar_axis(given, like):
             named["axis"] = None
+        if "casting" in signature.parameters and given.get("dtype") is not None:
+            _check_cast(name, dtype, given["dtype"], given.get("casting", "same_kind"))
         positional, keywords = _ordered(parameters, named)
         with enable_x64():
             found = function(*positional, **keywords)
@@ -124,6 +114,17 @@ def adapted(
     call.__doc__ = function.__doc__
     call.__signature__ = signature  # type: ignore[attr-defined]
     return call
+
+
+def _check_cast(name: str, source: Any, dtype: Any, casting: Any) -> None:
+    if not np.can_cast(source, dtype, casting):
+        raise DtypeError(f"{name}: dtype: got {dtype} for {source} and casting {casting!r}")
+
+
+def _is_scalar_axis(given: Mapping[str, Any], like: Array | None) -> bool:
+    """Whether a call takes the axis 0 or −1 of an array without axes."""
+    first = next(iter(given.values()))
+    return given.get("axis", -1) in (0, -1) and not na.shape(as_array(first, like))
 
 
 def _attribute(owner: Any, name: str) -> Any:
@@ -159,6 +160,8 @@ def _passed(
         target = key if key in parameters else by_position.get(key)
         if value is default or _is_missing(value):
             continue
+        if key == "order" and value in ("A", "K"):  # arrays here have no order of their own
+            value = "C"
         if target is None or (target in given and target != key):
             raise UnsupportedError(f"{name}: {key}: got {value!r}, which is not available here")
         found[target] = value
@@ -187,15 +190,20 @@ def _result_type(arrays: Iterable[Any], with_dtype: Any, is_inexact: bool) -> An
             kinds += [x if is_number(x) else numpy_dtype(x) for x in several]
     if not kinds:
         return None
-    found = np.result_type(*kinds)
-    return np.dtype(np.float64) if is_inexact and found.kind in "biu" else found
+    if is_inexact:  # NumPy casts each array of integers
+        kinds = [np.dtype(np.float64) if _is_exact(x) else x for x in kinds]
+    return np.result_type(*kinds)
+
+
+def _is_exact(kind: Any) -> bool:
+    return np.result_type(kind).kind in "biu" and not is_number(kind)
 
 
 def _in_dtype(found: Any, dtype: Any) -> Any:
     """The arrays among values in a dtype."""
     if isinstance(found, (list, tuple)):
         return type(found)([_in_dtype(x, dtype) for x in found])
-    return cast(found, dtype) if is_native(found) else found
+    return cast(found, dtype) if hasattr(found, "dtype") else found
 
 
 def _ordered(

@@ -116,6 +116,15 @@ def moved(x: Any, like: Array | None) -> Any:
     return na.asarray(x.astype(numpy_dtype(wanted), copy=False), like=like)
 
 
+def positions_on(index: Any, like: Array) -> Any:
+    """An index whose lists and NumPy arrays are on the framework of `like`."""
+    if isinstance(index, tuple):
+        return tuple([positions_on(i, like) for i in index])
+    if isinstance(index, list):
+        return as_array(index, like, None if index else np.int64)
+    return moved(index, like)
+
+
 def check_positions(name: str, positions: Any, size: int) -> None:
     """Raise an IndexError for positions outside of −size … size − 1, if their values are known."""
     if hasattr(positions, "native"):
@@ -134,13 +143,13 @@ def check_positions(name: str, positions: Any, size: int) -> None:
         raise IndexingError(f"{name}: index {outside[0]} is out of bounds for size {size}")
 
 
-def write(out: Array, value: Array, where: Any = True) -> Array:
+def write(out: Array, value: Array, where: Any = True, casting: Any = "same_kind") -> Array:
     """Write `value` into the memory of `out`, where a mask is true.
 
     Raises:
         UnsupportedError: the framework's arrays cannot be changed.
         ShapeError: the shapes differ.
-        DtypeError: the cast changes the kind of the numbers.
+        DtypeError: the cast is not allowed by the rule `casting`.
     """
     try:
         fits = np.broadcast_shapes(na.shape(value), na.shape(out)) == tuple(na.shape(out))
@@ -149,7 +158,7 @@ def write(out: Array, value: Array, where: Any = True) -> Array:
     if not fits:
         raise ShapeError(f"out: got shape {na.shape(out)}, expected {na.shape(value)}")
     source, target = numpy_dtype(value), numpy_dtype(out)
-    if not np.can_cast(source, target, "same_kind"):
+    if not np.can_cast(source, target, casting):
         raise DtypeError(f"out: got an array of {target}, expected one for results of {source}")
     value = cast(value, target)
     if where is not True:

@@ -71,8 +71,8 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Array:
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> Array:
-    """`asarray`: the layout in memory is the framework's."""
-    return asarray(a, dtype, like=like)
+    """`asarray`, with at least one axis; the layout in memory is the framework's."""
+    return array(a, dtype, copy=None, ndmin=1, like=like)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: str | None = None) -> Array:

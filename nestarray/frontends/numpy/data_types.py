@@ -84,6 +84,7 @@ from numpy import (
     ushort,
 )  # fmt: skip
 
+import nestarray as na
 from nestarray.frontends.jax.numpy import iterable
 from nestarray.frontends.numpy.arrays import is_native, numpy_dtype
 from nestarray.frontends.numpy.ndarray import ndarray
@@ -189,8 +190,10 @@ def common_type(*arrays: Any) -> Any:
 
 
 def min_scalar_type(a: Any, /) -> np.dtype[Any]:
-    """The smallest dtype of a scalar; the dtype of an array."""
-    return numpy_dtype(a) if is_native(a) else np.min_scalar_type(a)
+    """The smallest dtype of a scalar; the dtype of an array with axes."""
+    if is_native(a) and na.shape(a):
+        return numpy_dtype(a)
+    return np.min_scalar_type(na.to_backend(a, "numpy") if is_native(a) else a)
 
 
 def iscomplexobj(x: Any) -> builtins.bool:

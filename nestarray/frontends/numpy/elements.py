@@ -6,6 +6,7 @@ Upstream: https://numpy.org/doc/stable/reference/routines.math.html
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 import nestarray as na
 from nestarray.errors import ShapeError
 from nestarray.frontends.jax import numpy as jnp
+from nestarray.frontends.jax.promotion import normal_axis
 from nestarray.frontends.numpy import ufuncs
 from nestarray.frontends.numpy.adaptation import adapted
 from nestarray.frontends.numpy.arrays import (
@@ -20,27 +22,33 @@ from nestarray.frontends.numpy.arrays import (
     cast,
     check_positions,
     first_array,
+    is_number,
     numpy_dtype,
     write,
 )
 from nestarray.typing import Array
 
 __all__ = [
+    "angle",
+    "block",
     "choose",
     "clip",
-    "cumprod",
-    "cumsum",
+    "compress",
+    "diff",
     "einsum",
     "einsum_path",
     "fix",
-    "nancumprod",
-    "nancumsum",
     "nonzero",
     "pad",
+    "polyder",
+    "polyint",
     "real_if_close",
     "setdiff1d",
     "sort_complex",
     "take",
+    "unravel_index",
+    "unwrap",
+    "where",
 ]
 
 _fix = adapted("round", lambda a, decimals=0: na.trunc(a))
@@ -147,6 +155,11 @@ _choose, _take = adapted("choose", jnp.choose), adapted("take", jnp.take)
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Array:
     """The element of ``choices[a]`` at each place."""
+    choices = list(choices) if isinstance(choices, (list, tuple)) else list(na.unstack(choices))
+    like = first_array((a, choices))
+    choices = [x if is_number(x) else as_array(x, like) for x in choices]
+    dtype = np.result_type(*[x if is_number(x) else numpy_dtype(x) for x in choices])
+    choices = [as_array(x, like, dtype) for x in choices]
     if mode == "raise":
         check_positions("choose", a, len(choices))
         mode = "wrap"
@@ -164,6 +177,97 @@ def take(
     return _take(a, indices, axis, out, mode)
 
 
+_compress, _where = adapted("compress", jnp.compress), adapted("where", jnp.where, is_weak=True)
+
+
+def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -> Array:
+    """The slices for which a condition holds."""
+    shape = na.shape(as_array(a))
+    axis = axis if shape or axis not in (0, -1) else None
+    size = math.prod(shape) if axis is None else shape[normal_axis(axis, len(shape))]
+    check_positions("compress", nonzero(condition)[0], size)
+    return _compress(condition, a, axis, out)
+
+
+def where(condition: Any, *choices: Any) -> Any:
+    """Elements of the first choice where a condition holds, else of the second; or `nonzero`."""
+    return _where(condition, *choices) if choices else nonzero(condition)
+
+
+_polyint = adapted("polyint", jnp.polyint, with_dtype=np.int64)
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Array:
+    """The m-th integral of a polynomial, with constants k."""
+    return _polyint(p, m, k) if m else as_array(p)
+
+
+_polyder = adapted("polyder", jnp.polyder, with_dtype=np.int64, result="promoted")
+
+
+def polyder(p: Any, m: int = 1) -> Array:
+    """The m-th derivative of a polynomial."""
+    return _polyder(p, m) if m else as_array(p)
+
+
+_diff = adapted("diff", jnp.diff, arrays=["prepend", "append"])
+
+
+def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Array:
+    """The n-th differences along an axis, after `prepend` and `append` at its ends."""
+    return _diff(a, n, axis, **ends) if n else as_array(a)
+
+
+def block(arrays: Any) -> Array:
+    """An array of the blocks in nested lists."""
+    blocks = [*_blocks(arrays)]
+    like = first_array(blocks)
+    dtype = np.result_type(*[numpy_dtype(as_array(x)) for x in blocks])
+    return jnp.block(_nested(arrays, lambda x: as_array(x, like, dtype)))
+
+
+def _blocks(arrays: Any) -> Iterator[Any]:
+    if isinstance(arrays, list):
+        for x in arrays:
+            yield from _blocks(x)
+    else:
+        yield arrays
+
+
+def _nested(arrays: Any, function: Callable[[Any], Any]) -> Any:
+    return [_nested(x, function) for x in arrays] if isinstance(arrays, list) else function(arrays)
+
+
+def angle(z: Any, deg: bool = False) -> Array:
+    """The angle of complex numbers, in radians or degrees."""
+    z = as_array(z)
+    imag = na.imag(z) if numpy_dtype(z).kind == "c" else na.zeros_like(z)
+    found = ufuncs.arctan2(imag, na.real(z) if numpy_dtype(z).kind == "c" else z)
+    return ufuncs.multiply(found, 180 / math.pi) if deg else found
+
+
+_unravel_index = adapted("unravel_index", jnp.unravel_index, result=np.int64)
+
+
+def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[Array, ...]:
+    """The positions along each axis of positions in the flat array."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    check_positions("unravel_index", indices, math.prod(sizes))
+    if order == "F":
+        return _unravel_index(indices, sizes[::-1])[::-1]
+    return _unravel_index(indices, sizes)
+
+
+_unwrap = adapted("unwrap", jnp.unwrap)
+
+
+def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 2 * math.pi) -> Array:
+    """Phases without jumps of more than half a period; the period takes part in the dtype."""
+    p = as_array(p)
+    dtype = np.result_type(numpy_dtype(p), period)
+    return _unwrap(cast(p, dtype), discont, axis, period=period)
+
+
 _setdiff1d = adapted("setdiff1d", jnp.setdiff1d)
 
 
@@ -171,30 +275,3 @@ def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> Array:
     """The elements of the first array that are not in the second, in order."""
     ar1 = as_array(ar1, first_array((ar1, ar2)))
     return cast(_setdiff1d(ar1, ar2, assume_unique), numpy_dtype(ar1))
-
-
-def cumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """Cumulative sums, of all elements if `axis` is None."""
-    return _accumulated(ufuncs.add, as_array(a), axis, dtype, out)
-
-
-def cumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """Cumulative products, of all elements if `axis` is None."""
-    return _accumulated(ufuncs.multiply, as_array(a), axis, dtype, out)
-
-
-def nancumsum(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """Cumulative sums, with NaN as 0."""
-    a = as_array(a)
-    return cumsum(na.where(na.isnan(a), na.zeros_like(a), a), axis, dtype, out)
-
-
-def nancumprod(a: Any, axis: int | None = None, dtype: Any = None, out: Any = None) -> Array:
-    """Cumulative products, with NaN as 1."""
-    a = as_array(a)
-    return cumprod(na.where(na.isnan(a), na.ones_like(a), a), axis, dtype, out)
-
-
-def _accumulated(function: Any, a: Array, axis: int | None, dtype: Any, out: Any) -> Array:
-    a, axis = (na.reshape(a, (-1,)), 0) if axis is None else (a, axis)
-    return function.accumulate(a, axis, dtype, out)

@@ -5,44 +5,78 @@ Upstream: https://numpy.org/doc/stable/reference/routines.html
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+import nestarray as na
+from nestarray.errors import ArgumentError
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.numpy.adaptation import adapted
+from nestarray.frontends.numpy.arrays import cast
+from nestarray.typing import Array
 
 __all__ = [
-    "all", "allclose", "amax", "amin", "angle", "any", "append",
+    "allclose", "append",
     "apply_over_axes", "arange", "argmax", "argmin", "argpartition", "argsort", "argwhere",
     "around", "array_equal", "array_equiv", "array_split",
-    "atleast_1d", "atleast_2d", "atleast_3d", "average", "bartlett", "blackman",
-    "block", "broadcast_arrays", "broadcast_shapes", "broadcast_to",
-    "column_stack", "compress", "concat", "concatenate", "convolve", "corrcoef",
+    "atleast_1d", "atleast_2d", "atleast_3d", "bartlett", "blackman",
+    "broadcast_arrays", "broadcast_shapes", "broadcast_to",
+    "column_stack", "concat", "concatenate", "convolve", "corrcoef",
     "correlate", "count_nonzero", "cov", "cross", "cumulative_prod",
     "cumulative_sum", "delete", "diag", "diag_indices", "diag_indices_from", "diagflat",
-    "diagonal", "diff", "digitize", "dot", "dsplit", "dstack", "ediff1d", "empty", "empty_like",
+    "diagonal", "digitize", "dot", "dsplit", "dstack", "ediff1d", "empty", "empty_like",
     "expand_dims", "extract", "eye", "flatnonzero", "flip", "fliplr", "flipud", "from_dlpack",
     "frombuffer", "fromfunction", "full", "full_like", "geomspace", "gradient", "hamming",
-    "hanning", "histogram_bin_edges", "hsplit",
-    "hstack", "i0", "identity", "imag", "indices", "inner", "insert", "interp", "intersect1d",
+    "hanning", "hsplit",
+    "hstack", "i0", "identity", "imag", "indices", "inner", "insert", "intersect1d",
     "isclose", "iscomplex", "isin", "isneginf", "isposinf", "isreal", "ix_", "kaiser", "kron",
     "lexsort", "linspace", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec",
-    "max", "mean", "median", "meshgrid", "min", "moveaxis", "nan_to_num", "nanargmax",
+    "mean", "median", "meshgrid", "moveaxis", "nan_to_num", "nanargmax",
     "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin",
-    "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "ndim",
-    "ones", "ones_like", "outer", "packbits", "partition", "percentile", "permute_dims",
-    "piecewise", "poly", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul",
-    "polysub", "polyval", "prod", "ptp", "quantile", "ravel", "ravel_multi_index", "real",
+    "nanprod", "nanstd", "nansum", "nanvar", "ndim",
+    "ones", "ones_like", "outer", "packbits", "partition", "permute_dims",
+    "piecewise", "poly", "polyadd", "polydiv", "polyfit", "polymul",
+    "polysub", "polyval", "ptp", "ravel", "ravel_multi_index", "real",
     "repeat", "reshape", "resize", "roll", "rollaxis", "roots", "rot90", "round",
     "searchsorted", "select",  "setxor1d", "shape", "sinc", "size", "sort",
-    "split", "squeeze", "stack", "std", "sum", "swapaxes",
+    "split", "squeeze", "stack", "std", "swapaxes",
     "take_along_axis", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril",
     "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices",
     "triu_indices_from", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
-    "unique_values", "unpackbits", "unravel_index", "unstack", "unwrap", "vander", "var",
-    "vdot", "vecdot", "vecmat", "vsplit", "vstack", "where", "zeros", "zeros_like",
+    "unique_values", "unpackbits", "unstack", "vander", "var",
+    "vdot", "vecdot", "vecmat", "vsplit", "vstack", "zeros", "zeros_like",
 ]  # fmt: skip
+
+
+def _triangle(function: Callable[..., Array], m: Array, k: int = 0) -> Array:
+    """A triangle of matrices; a vector is the rows of a square matrix."""
+    sizes = na.shape(m)
+    return function(na.broadcast_to(m, sizes * 2) if len(sizes) == 1 else m, k)
+
+
+def _cumulative(
+    function: Callable[..., Array],
+    x: Array,
+    *,
+    axis: int | None = None,
+    dtype: Any = None,
+    include_initial: builtins.bool = False,
+) -> Array:
+    """Cumulative results; of a number as of a vector."""
+    x = x if na.shape(x) else na.reshape(x, (1,))
+    if axis is None and len(na.shape(x)) > 1:
+        raise ArgumentError(f"axis: got None for shape {na.shape(x)}, expected an axis")
+    return function(x, axis=axis, dtype=dtype, include_initial=include_initial)
+
+
+def _rounded(a: Array, decimals: int = 0) -> Array:
+    """Rounded elements; NumPy's bool numbers become float16."""
+    return jnp.round(cast(a, np.float16) if na.dtype_of(a) is na.bool else a, decimals)
+
 
 # -- creation ------------------------------------------------------------------------------------
 
@@ -69,19 +103,19 @@ meshgrid = adapted("meshgrid", jnp.meshgrid, kept=["xi"])
 ones = adapted("ones", jnp.ones)
 ones_like = adapted("ones_like", jnp.ones_like)
 tri = adapted("tri", jnp.tri)
-tril = adapted("tril", jnp.tril)
+tril = adapted("tril", partial(_triangle, jnp.tril))
 tril_indices = adapted("tril_indices", jnp.tril_indices, result=np.int64)
 tril_indices_from = adapted("tril_indices_from", jnp.tril_indices_from, result=np.int64)
-triu = adapted("triu", jnp.triu)
+triu = adapted("triu", partial(_triangle, jnp.triu))
 triu_indices = adapted("triu_indices", jnp.triu_indices, result=np.int64)
 triu_indices_from = adapted("triu_indices_from", jnp.triu_indices_from, result=np.int64)
 vander = adapted("vander", jnp.vander, with_dtype=np.int64)
 zeros = adapted("zeros", jnp.zeros)
 zeros_like = adapted("zeros_like", jnp.zeros_like)
-bartlett = adapted("bartlett", jnp.bartlett)
-blackman = adapted("blackman", jnp.blackman)
-hamming = adapted("hamming", jnp.hamming)
-hanning = adapted("hanning", jnp.hanning)
+bartlett = adapted("bartlett", lambda M: jnp.bartlett(builtins.max(M, 0)))
+blackman = adapted("blackman", lambda M: jnp.blackman(builtins.max(M, 0)))
+hamming = adapted("hamming", lambda M: jnp.hamming(builtins.max(M, 0)))
+hanning = adapted("hanning", lambda M: jnp.hanning(builtins.max(M, 0)))
 kaiser = adapted("kaiser", jnp.kaiser)
 
 # -- shapes --------------------------------------------------------------------------------------
@@ -91,13 +125,11 @@ array_split = adapted("array_split", jnp.array_split)
 atleast_1d = adapted("atleast_1d", jnp.atleast_1d, kept=["arys"])
 atleast_2d = adapted("atleast_2d", jnp.atleast_2d, kept=["arys"])
 atleast_3d = adapted("atleast_3d", jnp.atleast_3d, kept=["arys"])
-block = adapted("block", jnp.block)
 broadcast_arrays = adapted("broadcast_arrays", jnp.broadcast_arrays, kept=["args"])
 broadcast_shapes = adapted("broadcast_shapes", jnp.broadcast_shapes)
 broadcast_to = adapted("broadcast_to", jnp.broadcast_to)
 column_stack = adapted("column_stack", jnp.column_stack)
-concat = adapted("concat", jnp.concat)
-concatenate = adapted("concatenate", jnp.concatenate)
+concat = concatenate = adapted("concatenate", jnp.concatenate)
 delete = adapted("delete", jnp.delete)
 diagonal = adapted("diagonal", jnp.diagonal)
 dsplit = adapted("dsplit", jnp.dsplit)
@@ -111,7 +143,7 @@ hstack = adapted("hstack", jnp.hstack)
 insert = adapted("insert", jnp.insert, kept=["values"])
 matrix_transpose = adapted("matrix_transpose", jnp.matrix_transpose)
 moveaxis = adapted("moveaxis", jnp.moveaxis)
-ndim = adapted("ndim", jnp.ndim)
+ndim = adapted("ndim", jnp.ndim, arrays=["a"])
 permute_dims = adapted("permute_dims", jnp.permute_dims)
 ravel = adapted("ravel", jnp.ravel)
 repeat = adapted("repeat", jnp.repeat, arrays=["repeats"])
@@ -120,8 +152,8 @@ resize = adapted("resize", jnp.resize)
 roll = adapted("roll", jnp.roll)
 rollaxis = adapted("rollaxis", jnp.rollaxis)
 rot90 = adapted("rot90", jnp.rot90)
-shape = adapted("shape", jnp.shape)
-size = adapted("size", jnp.size)
+shape = adapted("shape", jnp.shape, arrays=["a"])
+size = adapted("size", jnp.size, arrays=["a"])
 split = adapted("split", jnp.split)
 squeeze = adapted("squeeze", jnp.squeeze)
 stack = adapted("stack", jnp.stack)
@@ -135,48 +167,31 @@ vstack = adapted("vstack", jnp.vstack)
 
 # -- reductions ----------------------------------------------------------------------------------
 
-all = adapted("all", jnp.all)
-amax = adapted("amax", jnp.amax)
-amin = adapted("amin", jnp.amin)
-any = adapted("any", jnp.any)
 argmax = adapted("argmax", jnp.argmax)
 argmin = adapted("argmin", jnp.argmin)
 count_nonzero = adapted("count_nonzero", jnp.count_nonzero)
-cumulative_prod = adapted("cumulative_prod", jnp.cumulative_prod)
-cumulative_sum = adapted("cumulative_sum", jnp.cumulative_sum)
-max = adapted("max", jnp.max)
-min = adapted("min", jnp.min)
+cumulative_prod = adapted("cumulative_prod", partial(_cumulative, jnp.cumulative_prod))
+cumulative_sum = adapted("cumulative_sum", partial(_cumulative, jnp.cumulative_sum))
 nanargmax = adapted("nanargmax", jnp.nanargmax)
 nanargmin = adapted("nanargmin", jnp.nanargmin)
 nanmax = adapted("nanmax", jnp.nanmax)
 nanmin = adapted("nanmin", jnp.nanmin)
 nanprod = adapted("nanprod", jnp.nanprod)
 nansum = adapted("nansum", jnp.nansum)
-prod = adapted("prod", jnp.prod)
 ptp = adapted("ptp", jnp.ptp)
-sum = adapted("sum", jnp.sum)
 trace = adapted("trace", jnp.trace)
 
 # -- statistics ----------------------------------------------------------------------------------
 
-average = adapted("average", jnp.average, is_inexact=True)
 corrcoef = adapted("corrcoef", jnp.corrcoef, with_dtype=np.float64)
 cov = adapted("cov", jnp.cov, with_dtype=np.float64)
 digitize = adapted("digitize", jnp.digitize)
-histogram_bin_edges = adapted("histogram_bin_edges", jnp.histogram_bin_edges)
-interp = adapted("interp", jnp.interp, is_inexact=True)
 mean = adapted("mean", jnp.mean, is_inexact=True)
 median = adapted("median", jnp.median, is_inexact=True)
 nanmean = adapted("nanmean", jnp.nanmean, is_inexact=True)
 nanmedian = adapted("nanmedian", jnp.nanmedian, is_inexact=True)
-nanpercentile = adapted(
-    "nanpercentile", jnp.nanpercentile, is_inexact=True, is_weak=True, arrays=["q"]
-)
-nanquantile = adapted("nanquantile", jnp.nanquantile, is_inexact=True, is_weak=True, arrays=["q"])
 nanstd = adapted("nanstd", jnp.nanstd, is_inexact=True)
 nanvar = adapted("nanvar", jnp.nanvar, is_inexact=True)
-percentile = adapted("percentile", jnp.percentile, is_inexact=True, is_weak=True, arrays=["q"])
-quantile = adapted("quantile", jnp.quantile, is_inexact=True, is_weak=True, arrays=["q"])
 std = adapted("std", jnp.std, is_inexact=True)
 trapezoid = adapted("trapezoid", jnp.trapezoid, is_inexact=True)
 var = adapted("var", jnp.var, is_inexact=True)
@@ -199,24 +214,20 @@ vecmat = adapted("vecmat", jnp.vecmat)
 
 # -- elements ------------------------------------------------------------------------------------
 
-angle = adapted("angle", jnp.angle, is_inexact=True)
-around = adapted("around", jnp.around)
-diff = adapted("diff", jnp.diff, arrays=["prepend", "append"])
 ediff1d = adapted("ediff1d", jnp.ediff1d)
 gradient = adapted("gradient", jnp.gradient, is_inexact=True)
 i0 = adapted("i0", jnp.i0, is_inexact=True)
 imag = adapted("imag", jnp.imag)
-isclose = adapted("isclose", jnp.isclose, is_weak=True)
+isclose = adapted("isclose", jnp.isclose, is_weak=True, is_inexact=True)
 iscomplex = adapted("iscomplex", jnp.iscomplex)
 isneginf = adapted("isneginf", jnp.isneginf)
 isposinf = adapted("isposinf", jnp.isposinf)
 isreal = adapted("isreal", jnp.isreal)
 nan_to_num = adapted("nan_to_num", jnp.nan_to_num)
 real = adapted("real", jnp.real)
-round = adapted("round", jnp.round)
+around = round = adapted("round", _rounded)
 sinc = adapted("sinc", jnp.sinc, is_inexact=True)
-unwrap = adapted("unwrap", jnp.unwrap, result="promoted")
-allclose = adapted("allclose", jnp.allclose, is_weak=True)
+allclose = adapted("allclose", jnp.allclose, is_weak=True, is_inexact=True)
 array_equal = adapted("array_equal", jnp.array_equal)
 array_equiv = adapted("array_equiv", jnp.array_equiv)
 
@@ -225,7 +236,6 @@ array_equiv = adapted("array_equiv", jnp.array_equiv)
 argpartition = adapted("argpartition", jnp.argpartition)
 argsort = adapted("argsort", jnp.argsort)
 argwhere = adapted("argwhere", jnp.argwhere)
-compress = adapted("compress", jnp.compress)
 extract = adapted("extract", jnp.extract)
 flatnonzero = adapted("flatnonzero", jnp.flatnonzero)
 ix_ = adapted("ix_", jnp.ix_, kept=["args"])
@@ -239,8 +249,6 @@ select = adapted("select", jnp.select, is_weak=True)
 sort = adapted("sort", jnp.sort)
 take_along_axis = adapted("take_along_axis", jnp.take_along_axis)
 unpackbits = adapted("unpackbits", jnp.unpackbits)
-unravel_index = adapted("unravel_index", jnp.unravel_index, result=np.int64)
-where = adapted("where", jnp.where, is_weak=True)
 
 # -- sets ----------------------------------------------------------------------------------------
 
@@ -256,16 +264,14 @@ unique_values = adapted("unique_values", jnp.unique_values)
 
 # -- polynomials ---------------------------------------------------------------------------------
 
-poly = adapted("poly", jnp.poly)
+poly = adapted("poly", jnp.poly, is_inexact=True)
 polyadd = adapted("polyadd", jnp.polyadd)
-polyder = adapted("polyder", jnp.polyder, with_dtype=np.int64)
 polydiv = adapted("polydiv", partial(jnp.polydiv, trim_leading_zeros=True), is_inexact=True)
 polyfit = adapted("polyfit", jnp.polyfit, with_dtype=np.int64)
-polyint = adapted("polyint", jnp.polyint, with_dtype=np.int64)
 polymul = adapted("polymul", partial(jnp.polymul, trim_leading_zeros=True), result="promoted")
 polysub = adapted("polysub", jnp.polysub)
 polyval = adapted("polyval", jnp.polyval)
-roots = adapted("roots", jnp.roots)
+roots = adapted("roots", jnp.roots, is_inexact=True)
 
 # -- functions -----------------------------------------------------------------------------------
 

@@ -5,9 +5,14 @@ Upstream: https://numpy.org/doc/stable/reference/routines.linalg.html
 
 from __future__ import annotations
 
+import builtins
+from functools import partial
+from typing import Any
+
 from nestarray.errors import LinearAlgebraError as LinAlgError
 from nestarray.frontends.jax.numpy import linalg
 from nestarray.frontends.numpy.adaptation import adapted
+from nestarray.typing import Array
 
 __all__ = [
     "LinAlgError",
@@ -27,10 +32,9 @@ eigh = adapted("linalg.eigh", linalg.eigh, is_inexact=True)
 eigvals = adapted("linalg.eigvals", linalg.eigvals, is_inexact=True)
 eigvalsh = adapted("linalg.eigvalsh", linalg.eigvalsh, is_inexact=True)
 inv = adapted("linalg.inv", linalg.inv, is_inexact=True)
-lstsq = adapted("linalg.lstsq", linalg.lstsq, is_inexact=True)
+lstsq = adapted("linalg.lstsq", partial(linalg.lstsq, numpy_resid=True), is_inexact=True)
 matmul = adapted("linalg.matmul", linalg.matmul)
 matrix_norm = adapted("linalg.matrix_norm", linalg.matrix_norm, is_inexact=True)
-matrix_power = adapted("linalg.matrix_power", linalg.matrix_power, is_inexact=True)
 matrix_rank = adapted("linalg.matrix_rank", linalg.matrix_rank, is_inexact=True)
 matrix_transpose = adapted("linalg.matrix_transpose", linalg.matrix_transpose)
 multi_dot = adapted("linalg.multi_dot", linalg.multi_dot, is_inexact=True)
@@ -48,3 +52,11 @@ tensorsolve = adapted("linalg.tensorsolve", linalg.tensorsolve, is_inexact=True)
 trace = adapted("linalg.trace", linalg.trace)
 vecdot = adapted("linalg.vecdot", linalg.vecdot)
 vector_norm = adapted("linalg.vector_norm", linalg.vector_norm, is_inexact=True)
+
+
+_matrix_power = adapted("linalg.matrix_power", linalg.matrix_power)
+
+
+def matrix_power(a: Any, n: int) -> Array:
+    """Square matrices to an integer power; of integers an integer if it is not negative."""
+    return _matrix_power(a if n >= 0 else inv(a), builtins.abs(n))

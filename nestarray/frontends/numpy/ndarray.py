@@ -28,8 +28,8 @@ import nestarray as na
 from nestarray import backends, dtypes
 from nestarray.dispatch import INTERPRETERS, Op
 from nestarray.errors import UnsupportedError
-from nestarray.frontends.numpy import elements, functions, in_place, ufuncs
-from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype
+from nestarray.frontends.numpy import elements, functions, in_place, reductions, ufuncs
+from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype, positions_on
 
 #: A view as functions: of the owner's value, and of the owner's value and the new value.
 Read = Callable[[Any], Any]
@@ -319,10 +319,10 @@ class AbstractArray(NDArrayOperatorsMixin):
 
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """The slices at which a condition is true."""
-        return self._call(functions.compress, condition, self, axis, out)
+        return self._call(elements.compress, condition, self, axis, out)
 
-    all = _method(functions.all)
-    any = _method(functions.any)
+    all = _method(reductions.all)
+    any = _method(reductions.any)
     argmax = _method(functions.argmax)
     argmin = _method(functions.argmin)
     argpartition = _method(functions.argpartition)
@@ -330,21 +330,21 @@ class AbstractArray(NDArrayOperatorsMixin):
     choose = _method(elements.choose)
     clip = _method(elements.clip)
     conj = conjugate = _method(ufuncs.conjugate)
-    cumprod = _method(elements.cumprod)
-    cumsum = _method(elements.cumsum)
+    cumprod = _method(reductions.cumprod)
+    cumsum = _method(reductions.cumsum)
     diagonal = _method(functions.diagonal)
     dot = _method(functions.dot)
-    max = _method(functions.max)
+    max = _method(reductions.max)
     mean = _method(functions.mean)
-    min = _method(functions.min)
+    min = _method(reductions.min)
     nonzero = _method(elements.nonzero)
-    prod = _method(functions.prod)
+    prod = _method(reductions.prod)
     put = _method(in_place.put)
     repeat = _method(functions.repeat)
     round = _method(functions.round)
     searchsorted = _method(functions.searchsorted)
     std = _method(functions.std)
-    sum = _method(functions.sum)
+    sum = _method(reductions.sum)
     take = _method(elements.take)
     trace = _method(functions.trace)
     var = _method(functions.var)
@@ -436,10 +436,10 @@ class ndarray(_Interpreted, AbstractArray, metaclass=_IsArray):  # type: ignore[
         return view
 
     def __getitem__(self, index: Any) -> ndarray:
-        return super().__getitem__(_positions(natives(index), self.native))
+        return super().__getitem__(positions_on(natives(index), self.native))
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(_positions(natives(index), self.native), value)
+        super().__setitem__(positions_on(natives(index), self.native), value)
 
     def _assign(self, value: Any) -> None:
         """Write all elements, as `out` of a function."""
@@ -553,13 +553,6 @@ def _without_ranges(index: Any) -> Any:
     if isinstance(index, tuple):
         return tuple(map(_without_ranges, index))
     return list(index) if isinstance(index, range) else index
-
-
-def _positions(index: Any, like: Any) -> Any:
-    """An index whose lists and NumPy arrays are on the framework of `like`."""
-    if isinstance(index, tuple):
-        return tuple([_positions(i, like) for i in index])
-    return as_array(index, like) if isinstance(index, (list, np.ndarray)) else index
 
 
 def _resized(x: Any, sizes: tuple[int, ...]) -> Any:

@@ -27,7 +27,7 @@ from numpy.random import SeedSequence
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import UnsupportedError
+from nestarray.errors import ShapeError, UnsupportedError
 from nestarray.frontends.numpy.arrays import (
     as_array,
     available,
@@ -493,9 +493,14 @@ def _geometric(key: Array, p: Any, *, shape: tuple[int, ...], dtype: Any) -> Arr
 
 def _shape(size: Size, *parameters: Any) -> tuple[int, ...]:
     """NumPy's `size`; None is the shape of the parameters together."""
+    own = np.broadcast_shapes(*[tuple(na.shape(x)) for x in parameters if not is_number(x)])
     if size is None:
-        return np.broadcast_shapes(*[tuple(na.shape(x)) for x in parameters if not is_number(x)])
-    return (int(size),) if isinstance(size, (int, np.integer)) else tuple([int(n) for n in size])
+        return own
+    sizes = (size,) if isinstance(size, (int, np.integer)) else size
+    found = tuple([int(n) for n in sizes])
+    if np.broadcast_shapes(own, found) != found:
+        raise ShapeError(f"size: got {found} for parameters of shape {own}")
+    return found
 
 
 def _check_scale(name: str, scale: Any) -> None:

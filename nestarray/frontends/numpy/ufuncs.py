@@ -6,6 +6,7 @@ dtypes in which NumPy computes; arguments are cast to them. `na` differentiates 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -13,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.jax.numpy import functional
+from nestarray.frontends.jax.promotion import axes_of, normal_axis
 from nestarray.frontends.numpy.arrays import (
     as_array,
     available,
@@ -23,6 +25,7 @@ from nestarray.frontends.numpy.arrays import (
     first_array,
     is_number,
     numpy_dtype,
+    positions_on,
     write,
 )
 from nestarray.typing import Array
@@ -133,14 +136,45 @@ __all__ = [
 ]  # fmt: skip
 
 
+Dtypes = tuple[np.dtype[Any], ...]
+
+
 @cache
-def _loop(name: str, operands: tuple[Any, ...], dtype: Any) -> tuple[np.dtype[Any], ...]:
-    """The dtypes of the arguments and results of NumPy's loop for these operands."""
+def _loop(name: str, operands: tuple[Any, ...], dtype: Any, casting: Any) -> Dtypes:
+    """The dtypes of NumPy's loop for these arguments and results (None for new ones)."""
     upstream = getattr(np, name)
     wanted = (
         {} if dtype is None else {"signature": (*[None] * upstream.nin, *[dtype] * upstream.nout)}
     )
-    return upstream.resolve_dtypes((*operands, *[None] * upstream.nout), **wanted)
+    return _resolved(name, operands, casting=casting, **wanted)
+
+
+@cache
+def _reduction_loop(name: str, source: Any, dtype: Any, out: Any) -> np.dtype[Any]:
+    """The dtype of the elements and results of NumPy's reduction."""
+    wanted = {} if dtype is None else {"signature": (dtype, None, None)}
+    loop = _resolved(name, (out, source, None), casting="unsafe", reduction=True, **wanted)
+    if len({*loop}) > 1:
+        raise DtypeError(f"{name}: got elements of {source}, whose results have another dtype")
+    return loop[0]
+
+
+def _resolved(name: str, operands: tuple[Any, ...], **settings: Any) -> Dtypes:
+    try:
+        return getattr(np, name).resolve_dtypes(operands, **settings)
+    except TypeError as error:
+        raise DtypeError(f"{name}: {error}") from None
+
+
+@cache
+def _is_reorderable(name: str) -> bool:
+    """Whether NumPy reduces along several axes."""
+    upstream = getattr(np, name)
+    try:
+        upstream.reduce(np.ones((1, 1), upstream.types[0][0]), axis=(0, 1))
+    except ValueError:
+        return False
+    return True
 
 
 def _operand(x: Any) -> Any:
@@ -195,53 +229,57 @@ class ufunc(functional.ufunc):
             raise ArgumentError(f"{self.__name__}: got {len(args)} arguments, expected {self.nin}")
         if len(args) > self.nin:
             out = args[self.nin :]
-        inputs = args[: self.nin]
-        like = first_array(inputs)
-        inputs = [x if is_number(x) and like is not None else as_array(x, like) for x in inputs]
+        inputs, outs = args[: self.nin], out if isinstance(out, tuple) else (out,) * self.nout
+        like = first_array((*inputs, *outs))
+        are_weak = not all(map(is_number, inputs))
+        inputs = [x if is_number(x) and are_weak else as_array(x, like) for x in inputs]
         if self.__name__ in _COMPARISONS:
             inputs = _comparable(inputs)
         dtype = None if dtype is None else np.dtype(dtype)
-        loop = _loop(self.__name__, tuple(map(_operand, inputs)), dtype)
+        operands = [*map(_operand, inputs), *[None if x is None else numpy_dtype(x) for x in outs]]
+        loop = _loop(self.__name__, tuple(operands), dtype, casting)
         takes_numbers = like is not None and hasattr(self._function, "op") and len(set(loop)) == 1
         results = self._function(
             *[self._in_loop(x, t, like, takes_numbers) for x, t in zip(inputs, loop)]
         )
         several = results if self.nout > 1 else (results,)
         several = [cast(x, t) for x, t in zip(several, loop[self.nin :])]
-        outs = out if isinstance(out, tuple) else (out,) * self.nout
-        several = [self._placed(x, o, where) for x, o in zip(several, outs)]
+        several = [self._placed(x, o, where, casting) for x, o in zip(several, outs)]
         return tuple(several) if self.nout > 1 else several[0]
 
     @staticmethod
     def _in_loop(x: Any, dtype: np.dtype[Any], like: Array | None, takes_numbers: bool) -> Any:
         if is_number(x):
-            np.asarray(x, dtype)  # raises NumPy's OverflowError
+            x = np.asarray(x, dtype).item()  # raises NumPy's OverflowError
             if takes_numbers:
                 return x
             return na.full((), x, dtype=available(dtype, like), like=like)
         return cast(x, dtype)
 
     @staticmethod
-    def _placed(result: Array, out: Any, where: Any) -> Array:
+    def _placed(result: Array, out: Any, where: Any, casting: str) -> Array:
         if out is not None:
-            return write(out, result, where if where is True else as_array(where, result))
+            return write(out, result, where if where is True else as_array(where, result), casting)
         if where is True:
             return result
         return na.where(as_array(where, result), result, na.zeros_like(result))
-
-    def _reduced_dtype(self, a: Array, dtype: Any) -> Any:
-        """The dtype in which NumPy reduces: sums of small integers have 64 bits."""
-        if dtype is not None:
-            return np.dtype(dtype)
-        if self.__name__ in ("add", "multiply"):
-            return self._upstream.reduce(np.ones(1, numpy_dtype(a))).dtype
-        return numpy_dtype(a)
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """The function of all pairs of elements."""
         like = first_array((A, B))
         A, B = as_array(A, like), as_array(B, like)
         return self(na.reshape(A, na.shape(A) + (1,) * len(na.shape(B))), B, **kwargs)
+
+    def _reducible(self, array: Any, dtype: Any, out: Any) -> Array:
+        """The elements in the dtype in which NumPy reduces: small integers are summed as int64."""
+        if self.nin != 2 or self.nout != 1:
+            raise ArgumentError(
+                f"{self.__name__}: got {self.nin} operands, expected a function of 2"
+            )
+        a = as_array(array, first_array((array, out)))
+        dtype = None if dtype is None else np.dtype(dtype)
+        found = None if out is None else numpy_dtype(out)
+        return cast(a, _reduction_loop(self.__name__, numpy_dtype(a), dtype, found))
 
     def reduce(
         self,
@@ -250,49 +288,112 @@ class ufunc(functional.ufunc):
         dtype: Any = None,
         out: Any = None,
         keepdims: bool = False,
-        initial: Any = None,
+        initial: Any = np._NoValue,  # type: ignore[attr-defined]
         where: Any = True,
     ) -> Any:
-        """The elements along an axis, combined from first to last."""
-        a = as_array(array)
-        a = cast(a, self._reduced_dtype(a, dtype))
-        mask = None if where is True else as_array(where, a)
-        native = _REDUCTIONS.get(self.__name__)
-        if native is not None and initial is None and mask is None:
-            kept = {"dtype": na.dtype_of(a)} if self.__name__ in ("add", "multiply") else {}
-            found = native(a, axis=axis, keepdims=keepdims, **kept)
+        """The elements along axes, combined from first to last."""
+        a = self._reducible(array, dtype, out)
+        rank = len(na.shape(a))
+        axes = () if not rank and axis in (0, -1) else axes_of(axis, rank)
+        if len(axes) > 1 and not _is_reorderable(self.__name__):
+            raise ArgumentError(f"{self.__name__}.reduce: axis: got {axis}, expected one axis")
+        is_empty = any(na.shape(a)[i] == 0 for i in axes)
+        if initial is np._NoValue:  # type: ignore[attr-defined]
+            initial = self._identity(a) if is_empty or where is not True else None
         else:
-            found = super().reduce(a, axis, None, None, keepdims, initial, mask)
-        return found if out is None else write(out, found)
+            initial = na.asarray(np.asarray(initial, numpy_dtype(a)), like=a)
+        if initial is None and (is_empty or where is not True):
+            reason = "got no elements" if is_empty else "where: got a mask"
+            raise ShapeError(f"{self.__name__}.reduce: {reason}, expected initial too")
+        mask = None if where is True else na.broadcast_to(as_array(where, a), na.shape(a))
+        found = self._reduced(a, axes, initial, mask)
+        found = na.expand_dims(found, axes) if keepdims else found
+        return found if out is None else write(out, found, casting="unsafe")
+
+    def _identity(self, like: Array) -> Any:
+        """The identity as an array of the dtype; None without one."""
+        if self.identity is None:
+            return None
+        return na.asarray(np.asarray(self.identity).astype(numpy_dtype(like)), like=like)
+
+    def _reduced(self, a: Array, axes: tuple[int, ...], initial: Any, mask: Any) -> Array:
+        if any(na.shape(a)[i] == 0 for i in axes):
+            sizes = [n for i, n in enumerate(na.shape(a)) if i not in axes]
+            return na.broadcast_to(initial, sizes)
+        native = _REDUCTIONS.get(self.__name__)
+        if native is None or (na.dtype_of(a).kind == "complex" and native in (na.max, na.min)):
+            return self._folded(a, axes, initial, mask)
+        if mask is not None:
+            a = na.where(mask, a, initial if self.identity is None else self._identity(a))
+        kept = {"dtype": na.dtype_of(a)} if self.__name__ in ("add", "multiply") else {}
+        found = native(a, axis=axes, **kept)
+        return found if initial is None else self(initial, found)
+
+    def _folded(self, a: Array, axes: tuple[int, ...], found: Any, mask: Any) -> Array:
+        """The reduction of any function, element by element."""
+        shape = na.shape(a)
+        kept = [i for i in range(len(shape)) if i not in axes]
+        sizes = [shape[i] for i in kept]
+
+        def rows(x: Array) -> list[Array]:
+            x = na.permute_dims(x, (*axes, *kept))
+            return list(na.unstack(na.reshape(x, (math.prod(shape[i] for i in axes), *sizes))))
+
+        items = rows(a)
+        masks = [None] * len(items) if mask is None else rows(mask)
+        found = None if found is None else na.broadcast_to(found, sizes)
+        for item, chosen in zip(items, masks, strict=True):
+            new = item if found is None else self(found, item)
+            found = new if chosen is None else na.where(chosen, new, found)
+        return found
 
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of `reduce` for each number of elements along an axis."""
-        a = as_array(array)
-        a = cast(a, self._reduced_dtype(a, dtype))
+        a = self._reducible(array, dtype, out)
+        axis = normal_axis(axis, len(na.shape(a)))
         native = _ACCUMULATIONS.get(self.__name__)
-        found = (
-            native(a, axis=axis, dtype=na.dtype_of(a)) if native else super().accumulate(a, axis)
-        )
-        return found if out is None else write(out, found)
+        if native is not None:
+            found = native(a, axis=axis, dtype=na.dtype_of(a))
+        else:
+            found = super().accumulate(a, axis) if na.shape(a)[axis] else a
+        return found if out is None else write(out, found, casting="unsafe")
 
     def reduceat(
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
     ) -> Any:
         """`reduce` of the slices between positions."""
-        found = super().reduceat(as_array(array), indices, axis, dtype)
-        return found if out is None else write(out, found)
+        a = self._reducible(array, dtype, out)
+        size = na.shape(a)[normal_axis(axis, len(na.shape(a)))]
+        outside = [int(i) for i in indices if not 0 <= int(i) < size]
+        if outside:
+            raise IndexingError(
+                f"{self.__name__}.reduceat: indices: got {outside[0]}, expected 0 <= index < {size}"
+            )
+        found = super().reduceat(a, indices, axis)
+        return found if out is None else write(out, found, casting="unsafe")
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
         """Apply the function to elements of `a` at positions, in place; repeated ones count."""
+        shape, dtype = na.shape(a), numpy_dtype(a)
+        places = na.reshape(na.arange(math.prod(shape), like=a), shape)
+        places = na.getitem(places, positions_on(indices, a))
+        values = []
         if self.nin > 1:
-            b = cast(as_array(b, a), numpy_dtype(a))
-        if self.__name__ == "subtract":
-            b = na.negative(b)
+            b = as_array(b, a)
+            values = [na.broadcast_to(b, na.shape(places))]
+        loop = _loop(self.__name__, (dtype, *map(numpy_dtype, values), None), None, "same_kind")
         mode = _MODES.get(self.__name__)
-        if mode is not None:
-            write(a, na.setitem(a, indices, b, mode=mode))
+        if mode is not None and loop[0] == dtype and dtype.kind not in "bc":
+            new = na.reshape(cast(values[0], dtype), (-1,))
+            new = na.negative(new) if self.__name__ == "subtract" else new
+            found = na.setitem(na.reshape(a, (-1,)), na.reshape(places, (-1,)), new, mode=mode)
         else:
-            write(a, super().at(a, indices, b, inplace=False))
+            found = na.reshape(a, (-1,))
+            rows = [na.unstack(na.reshape(x, (-1,))) for x in (places, *values)]
+            for place, *value in zip(*rows, strict=True):
+                new = self(na.getitem(found, place), *value)
+                found = na.setitem(found, place, cast(new, dtype))
+        write(a, na.reshape(found, shape))
 
 
 _REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -310,7 +411,7 @@ _ACCUMULATIONS: dict[str, Callable[..., Any]] = {
 _MODES = {
     "add": "add",
     "subtract": "add",
-    "multiply": "multiply",
+    "multiply": "mul",
     "maximum": "max",
     "minimum": "min",
 }
@@ -390,7 +491,8 @@ def _extreme(function: Callable[..., Array], exceeds: Callable[..., Array]) -> C
     def extreme(x1: Array, x2: Array) -> Array:
         if na.dtype_of(x1).kind != "complex":
             return function(x1, x2)
-        return na.where(na.logical_or(exceeds(x1, x2), na.isnan(x1)), x1, x2)
+        missing = x2 if function in (jnp.fmax, jnp.fmin) else x1  # whose NaN decides for x1
+        return na.where(na.logical_or(exceeds(x1, x2), na.isnan(missing)), x1, x2)
 
     return extreme
 

@@ -14,6 +14,7 @@ import numpy as np
 
 import nestarray as na
 from nestarray import backends, dtypes
+from nestarray.errors import ShapeError
 from nestarray.frontends.jax.promotion import (
     as_array,
     as_dtype,
@@ -339,12 +340,20 @@ def mask_indices_of(
 
 def tril_indices_from(arr: Array, k: int = 0) -> tuple[Array, Array]:
     """The indices of the elements of a matrix at and below the k-th diagonal."""
-    return tril_indices(na.shape(arr)[-2], k, na.shape(arr)[-1])
+    rows, columns = _matrix_shape(arr)
+    return tril_indices(rows, k, columns)
 
 
 def triu_indices_from(arr: Array, k: int = 0) -> tuple[Array, Array]:
     """The indices of the elements of a matrix at and above the k-th diagonal."""
-    return triu_indices(na.shape(arr)[-2], k, na.shape(arr)[-1])
+    rows, columns = _matrix_shape(arr)
+    return triu_indices(rows, k, columns)
+
+
+def _matrix_shape(arr: Array) -> tuple[int, int]:
+    if len(na.shape(arr)) != 2:
+        raise ShapeError(f"arr: got shape {na.shape(arr)}, expected a matrix")
+    return na.shape(arr)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
@@ -354,7 +363,10 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 
 def diag_indices_from(arr: Array) -> tuple[Array, ...]:
     """The indices of the diagonal of an array with axes of one length."""
-    return diag_indices(na.shape(arr)[0], len(na.shape(arr)))
+    shape = na.shape(arr)
+    if len(shape) < 2 or len({*shape}) > 1:
+        raise ShapeError(f"diag_indices_from: arr: got shape {shape}, expected axes of one length")
+    return diag_indices(shape[0], len(shape))
 
 
 def mask_indices(

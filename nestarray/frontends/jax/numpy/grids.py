@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import nestarray as na
+from nestarray.errors import ShapeError
 from nestarray.frontends.jax.numpy.creation import arange, array, linspace, meshgrid
 from nestarray.frontends.jax.promotion import promote
 from nestarray.typing import Array
@@ -78,6 +79,9 @@ def ix_(*args: Array) -> tuple[Array, ...]:
     """Vectors that index the product of their positions."""
     found = []
     for axis, x in enumerate(args):
+        if len(na.shape(x)) != 1:
+            raise ShapeError(f"ix_: got shape {na.shape(x)}, expected vectors")
+        x = na.nonzero(x)[0] if na.dtype_of(x) is na.bool else x
         shape = [1] * len(args)
         shape[axis] = -1
         found.append(na.reshape(x, shape))

@@ -11,10 +11,12 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.jax.numpy import linalg
 from nestarray.frontends.jax.numpy.creation import vander
 from nestarray.frontends.jax.promotion import (
     as_array,
+    axes_of,
     cast,
     inexact,
     normal_axis,
@@ -86,7 +88,10 @@ def polydiv(
     quotient = (
         na.stack(quotients) if m - n + 1 > 0 else na.zeros((1,), dtype=na.dtype_of(u), like=u)
     )
-    return quotient, na.trim_zeros(u, trim="f") if trim_leading_zeros else u
+    if trim_leading_zeros:
+        u, last = na.trim_zeros(u, trim="f"), na.getitem(u, slice(-1, None))
+        u = u if na.shape(u)[0] else last
+    return quotient, u
 
 
 def polyder(p: Array, m: int = 1) -> Array:
@@ -208,6 +213,11 @@ def polyfit(
 def diff(a: Array, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Array:
     """The n-th differences along an axis."""
     a = as_array(a)
+    if n == 0:
+        return a
+    if n < 0:
+        raise ArgumentError(f"diff: n: got {n}, expected at least 0")
+    normal_axis(axis, len(na.shape(a)))
     ends = [_end(x, a, axis) for x in (prepend, append)]
     parts = [x for x in (ends[0], a, ends[1]) if x is not None]
     a = na.concat(list(promote(*parts)), axis=axis) if len(parts) > 1 else a
@@ -254,15 +264,17 @@ def gradient(f: Array, *varargs: Any, axis: Any = None, edge_order: int | None =
     """Central differences along axes, one-sided at the ends."""
     f = inexact(f)
     rank = len(na.shape(f))
-    axes = range(rank) if axis is None else axis if isinstance(axis, (tuple, list)) else [axis]
-    axes = [normal_axis(i, rank) for i in axes]
+    axes = axes_of(axis, rank)
     spacings = list(varargs) or [1.0]
     spacings = spacings * len(axes) if len(spacings) == 1 else spacings
-    found = [_slope(f, i, h) for i, h in zip(axes, spacings, strict=True)]
+    order = 1 if edge_order is None else edge_order
+    if any(na.shape(f)[i] <= order for i in axes):
+        raise ShapeError(f"gradient: f: got shape {na.shape(f)}, expected > {order} along {axes}")
+    found = [_slope(f, i, h, order) for i, h in zip(axes, spacings, strict=True)]
     return found[0] if len(found) == 1 else found
 
 
-def _slope(f: Array, axis: int, spacing: Any) -> Array:
+def _slope(f: Array, axis: int, spacing: Any, order: int) -> Array:
     f = na.moveaxis(f, axis, -1)
     part = lambda a, b: na.getitem(f, (..., slice(a, b)))  # noqa: E731
     if not isinstance(spacing, (int, float)) and len(na.shape(spacing)):
@@ -271,13 +283,23 @@ def _slope(f: Array, axis: int, spacing: Any) -> Array:
         a, b = na.divide(na.negative(d2), d1 * (d1 + d2)), na.divide(na.subtract(d2, d1), d1 * d2)
         c = na.divide(d1, d2 * (d1 + d2))
         middle = part(0, -2) * a + part(1, -1) * b + part(2, None) * c
-        h0, h1 = na.getitem(d, slice(0, 1)), na.getitem(d, slice(-1, None))
+        ends = [na.getitem(d, slice(i, i + 1 or None)) for i in (0, order - 1, -order, -1)]
     else:
-        h0 = h1 = spacing
-        middle = na.divide(na.subtract(part(2, None), part(0, -2)), na.multiply(spacing, 2.0))
-    first = na.divide(na.subtract(part(1, 2), part(0, 1)), h0)
-    last = na.divide(na.subtract(part(-1, None), part(-2, -1)), h1)
+        ends = [spacing] * 4
+        middle = na.divide(na.subtract(part(2, None), part(0, -2)), spacing * 2.0)
+    if order == 1:
+        first = na.divide(na.subtract(part(1, 2), part(0, 1)), ends[0])
+        last = na.divide(na.subtract(part(-1, None), part(-2, -1)), ends[-1])
+    else:
+        first = na.negative(_end_slope(part(0, 1), part(1, 2), part(2, 3), *ends[:2]))
+        last = _end_slope(part(-1, None), part(-2, -1), part(-3, -2), *ends[:1:-1])
     return na.moveaxis(na.concat([first, middle, last], axis=-1), -1, axis)
+
+
+def _end_slope(f0: Array, f1: Array, f2: Array, h0: Any, h1: Any) -> Array:
+    """The outward slope at f0 of the parabola through values h0 and then h1 apart."""
+    inner = na.multiply(na.subtract(f1, f2), h0 / (h1 * (h0 + h1)))
+    return na.subtract(na.multiply(na.subtract(f0, f1), (2 * h0 + h1) / (h0 * (h0 + h1))), inner)
 
 
 def trapezoid(y: Array, x: Array | None = None, dx: Any = 1.0, axis: int = -1) -> Array:

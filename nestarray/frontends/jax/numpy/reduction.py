@@ -247,7 +247,10 @@ def _extreme(
         a = masked(a, where, limit(dtypes.dtype_of(a), sign))
     if initial is not None and 0 in na.shape(a):
         a = _with_initial(a, axis, initial)
-    found = function(a, axis=_axis(axis), keepdims=keepdims)
+    if dtypes.dtype_of(a).kind == "complex":
+        found = _complex_extreme(max if sign < 0 else min, a, axis, keepdims)
+    else:
+        found = function(a, axis=_axis(axis), keepdims=keepdims)
     return (
         found
         if initial is None
@@ -283,6 +286,8 @@ def argmax(
 ) -> Array:
     """The position of the first maximum; of the first NaN if there is one."""
     refuse_in_place("argmax", out)
+    if dtypes.dtype_of(as_array(a)).kind == "complex":
+        return _complex_position(max, a, axis, builtins.bool(keepdims))
     return as_index(na.argmax(_counted(a), axis=axis, keepdims=builtins.bool(keepdims)))
 
 
@@ -291,7 +296,32 @@ def argmin(
 ) -> Array:
     """The position of the first minimum; of the first NaN if there is one."""
     refuse_in_place("argmin", out)
+    if dtypes.dtype_of(as_array(a)).kind == "complex":
+        return _complex_position(min, a, axis, builtins.bool(keepdims))
     return as_index(na.argmin(_counted(a), axis=axis, keepdims=builtins.bool(keepdims)))
+
+
+def _complex_position(function: Any, a: Array, axis: int | None, keepdims: builtins.bool) -> Array:
+    """The position of the first extremum by the real, then by the imaginary parts."""
+    best = na.isnan(a)
+    is_missing = any(best, axis, keepdims=True)
+    real, imag = na.real(a), na.imag(a)
+    chosen = na.equal(real, function(real, axis, keepdims=True))
+    worst = limit(dtypes.dtype_of(imag), -1 if function is max else 1)
+    parts = na.where(chosen, imag, na.full_like(imag, worst))
+    chosen = na.logical_and(chosen, na.equal(parts, function(parts, axis, keepdims=True)))
+    return argmax(na.where(is_missing, best, chosen), axis, keepdims=keepdims)
+
+
+def _complex_extreme(function: Any, a: Array, axis: Axis, keepdims: builtins.bool) -> Array:
+    """The first extremum by the real, then by the imaginary parts."""
+    axes = axes_of(axis, len(na.shape(a)))
+    kept = [i for i in range(len(na.shape(a))) if i not in axes]
+    rows = na.permute_dims(a, (*kept, *axes))
+    rows = na.reshape(rows, (*[na.shape(a)[i] for i in kept], -1))
+    places = _complex_position(function, rows, -1, True)
+    found = na.squeeze(na.take_along_axis(rows, places, axis=-1), axis=-1)
+    return na.expand_dims(found, axes) if keepdims else found
 
 
 def _counted(x: Any) -> Array:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax.numpy.sorting import argsort
 from nestarray.frontends.jax.promotion import as_array, as_index, promote
 from nestarray.typing import Array
 
@@ -225,5 +226,5 @@ def setxor1d(
     values, is_one = unique(ar1), unique(ar2)
     both = na.concat([values, is_one])
     is_kept = na.concat([isin(values, is_one, invert=True), isin(is_one, values, invert=True)])
-    order = na.argsort(both)
+    order = argsort(both)
     return _chosen(na.take(both, order, axis=0), na.take(is_kept, order, axis=0), size, fill_value)

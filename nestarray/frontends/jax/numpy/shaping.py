@@ -12,7 +12,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, IndexingError, ShapeError
 from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import as_array, cast, cast_all, normal_axis, promote
 from nestarray.typing import Array, DTypeLike
@@ -294,7 +294,7 @@ def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Arra
     rank = len(na.shape(arr))
     axis = normal_axis(axis, rank)
     length = na.shape(arr)[axis]
-    places = _positions(obj, length, bound=length)
+    places = _positions("insert", obj, length, bound=length)
     values = na.astype(_new(values, arr), dtypes.dtype_of(arr))
     if hasattr(obj, "__len__") or isinstance(obj, slice) or na.shape(values) == ():
         count = len(places)
@@ -326,7 +326,7 @@ def _between(x: Array, start: int, stop: int, axis: int) -> Array:
     return na.getitem(x, (slice(None),) * axis + (slice(start, stop),))
 
 
-def _positions(obj: Any, length: int, bound: int) -> list[int]:
+def _positions(name: str, obj: Any, length: int, bound: int) -> list[int]:
     """Positions as Python numbers, counted from 0."""
     if isinstance(obj, slice):
         return list(range(*obj.indices(length)))
@@ -334,6 +334,11 @@ def _positions(obj: Any, length: int, bound: int) -> list[int]:
     values = list(values) if isinstance(values, (list, tuple)) else [values]
     if values and isinstance(values[0], bool):
         return [i for i, is_chosen in enumerate(values) if is_chosen]
+    outside = [int(i) for i in values if not -length <= i <= bound]
+    if outside:
+        raise IndexingError(
+            f"{name}: obj: got {outside[0]}, expected -{length} <= index <= {bound}"
+        )
     return [int(i) + length if i < 0 else int(i) for i in values]
 
 
@@ -349,7 +354,7 @@ def delete(
     if axis is None:
         arr, axis = na.reshape(arr, (-1,)), 0
     length = na.shape(arr)[axis]
-    dropped = set(_positions(obj, length, bound=length - 1))
+    dropped = set(_positions("delete", obj, length, bound=length - 1))
     kept = [i for i in range(length) if i not in dropped]
     return na.take(arr, na.asarray(kept, dtype=dtypes.int64, like=arr), axis=axis)
 
@@ -375,18 +380,26 @@ def array_split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Arr
     return list(na.array_split(ary, sections, axis=axis))
 
 
+def _check_rank(name: str, ary: Array, rank: int) -> None:
+    if len(na.shape(ary)) < rank:
+        raise ShapeError(f"{name}: ary: got shape {na.shape(ary)}, expected {rank} axes or more")
+
+
 def hsplit(ary: Array, indices_or_sections: Any) -> list[Array]:
     """Split along axis 1, a vector along axis 0."""
+    _check_rank("hsplit", ary, 1)
     return split(ary, indices_or_sections, 0 if len(na.shape(ary)) == 1 else 1)
 
 
 def vsplit(ary: Array, indices_or_sections: Any) -> list[Array]:
     """Split along axis 0."""
+    _check_rank("vsplit", ary, 2)
     return split(ary, indices_or_sections, 0)
 
 
 def dsplit(ary: Array, indices_or_sections: Any) -> list[Array]:
     """Split along axis 2."""
+    _check_rank("dsplit", ary, 3)
     return split(ary, indices_or_sections, 2)
 
 

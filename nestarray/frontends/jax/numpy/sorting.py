@@ -6,6 +6,7 @@ Upstream: https://docs.jax.dev/en/latest/jax.numpy.html
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -90,14 +91,20 @@ def lexsort(keys: Sequence[Array], axis: int = -1) -> Array:
 
 def partition(a: Array, kth: int, axis: int = -1) -> Array:
     """The kth smallest element in its place, with no larger one before it; sorted."""
-    normal_axis(kth, na.shape(a)[axis])
+    _check_kth(a, kth, axis)
     return sort(a, axis)
 
 
 def argpartition(a: Array, kth: int, axis: int = -1) -> Array:
     """The positions of a `partition`."""
-    normal_axis(kth, na.shape(a)[axis])
+    _check_kth(a, kth, axis)
     return argsort(a, axis)
+
+
+def _check_kth(a: Array, kth: int, axis: int) -> None:
+    size = na.shape(a)[normal_axis(axis, len(na.shape(a)))]
+    if math.prod(na.shape(a)):
+        normal_axis(kth, size)
 
 
 def searchsorted(
