@@ -40,7 +40,8 @@ class LinenModule(linen.Module):
         train = train and not self.is_initializing()
         output, new = self.program.run(train, args, kwargs, values, key)
         for path in new if not self.is_initializing() else ():
-            variables[path].value = new[path]
+            if train or self.is_mutable_collection(variables[path].collection):
+                variables[path].value = new[path]
         return output
 
 

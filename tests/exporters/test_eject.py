@@ -234,6 +234,7 @@ def _check(name: str, style: str, found: Any) -> None:
     for key, path in trained.items():
         largest = max(1.0, float(abs(grads[path]).max()))
         got = found[f"grad {key}"]
+        got = got.T if style == "nnx" and key.endswith(".kernel") else got
         np.testing.assert_allclose(got, grads[path], rtol=1e-3, atol=1e-4 * largest)
 
 

@@ -163,6 +163,62 @@ def test_torch_has_its_own_layers(source: str, tmp_path: Path) -> None:
     torch.testing.assert_close(_loss(net(x)), stepped, rtol=1e-4, atol=1e-5)
 
 
+class Residual(torch.nn.Module):
+    """Layers of PyTorch that Flax has too."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(8)
+        self.inner = torch.nn.Linear(8, width)
+        self.outer = torch.nn.Linear(width, 8, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.outer(torch.relu(self.inner(self.norm(x))))
+
+
+class Tokens(torch.nn.Module):
+    """Blocks of equal and of other widths."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = torch.nn.Embedding(11, 8)
+        self.blocks = torch.nn.ModuleList([Residual(16) for _ in range(3)])
+        self.last = Residual(4)
+        self.scale = torch.nn.BatchNorm1d(5)
+        self.out = torch.nn.Linear(8, 2)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        x = self.embed(ids)
+        for block in self.blocks:
+            x = block(x)
+        return self.out(self.scale(self.last(x)))
+
+
+def test_nnx_has_its_own_layers(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    graph = na.trace_graph(Tokens().eval(), torch.arange(10).reshape(2, 5))
+    assert graph.eject(tmp_path / "net", "jax", style="nnx").error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    for line in (
+        "def __init__(self, out_features, rngs):",
+        "self.norm = nnx.LayerNorm(8, epsilon=1e-05, rngs=rngs)",
+        "self.outer = nnx.Linear(out_features, 8, use_bias=False, rngs=rngs)",
+        "self.embed = nnx.Embed(11, features=8, rngs=rngs)",
+        "self.blocks = nnx.List([Residual(16, rngs=rngs) for _ in range(3)])",
+        "self.scale = nnx.BatchNorm(5, use_running_average=True, axis=1, rngs=rngs)",
+    ):
+        assert line in text, text
+    assert "nnx.Param" not in text
+    space: dict[str, Any] = {"__file__": str(tmp_path / "net" / "model.py")}
+    exec(text, space)
+    ids = jnp.asarray([[1, 2, 3, 4, 5]])
+    grads = nnx.grad(lambda net: _loss(net(ids)))(space["load"]())
+    moved = graph.to_backend("jax")
+    wanted = jax.grad(lambda v: _loss(moved(jnp.tile(ids, (2, 1)), v=v)))(moved.v)
+    got = 2 * grads.blocks[1].inner.kernel[...].T
+    np.testing.assert_allclose(got, wanted["blocks/1/inner/weight"], rtol=1e-3, atol=1e-4)
+
+
 @pytest.mark.parametrize(
     "target", ["jax", pytest.param("tensorflow", marks=pytest.mark.full), "numpy"]
 )

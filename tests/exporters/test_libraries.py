@@ -148,6 +148,8 @@ def test_torch_export_and_compile_read_the_module(model: Any, images: np.ndarray
     torch.testing.assert_close(program.module()(x), native(x))
     compiled = torch.compile(native, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(x), native(x))
+    compiled = torch.compile(model.to_torch_module().train(), backend="eager", fullgraph=True)
+    assert compiled(x).shape == native(x).shape  # the first call of the module
 
 
 def test_dynamic_sizes_stay_dynamic() -> None:
@@ -225,6 +227,18 @@ def test_linen_train_state_and_tabulate(model: Any, images: np.ndarray) -> None:
 
 
 # -- Haiku, Equinox ----------------------------------------------------------------------------
+
+
+def test_linen_evaluates_with_counters_of_random_numbers() -> None:
+    keras.utils.clear_session()
+    source = keras.Sequential(
+        [keras.Input((6, 3)), keras.layers.LSTM(4, dropout=0.1), keras.layers.Dense(2)]
+    )
+    x = np.ones((4, 6, 3), np.float32)
+    net = na.to_module(source, x).to_linen_module()
+    variables = net.init(jax.random.key(0), x)
+    output = net.apply(variables, x)  # which counts its calls, in a collection that is not mutable
+    np.testing.assert_allclose(output, np.asarray(source(x)), rtol=1e-5, atol=1e-6)
 
 
 def test_haiku_trains_with_jax_grad_alone() -> None:

@@ -39,6 +39,7 @@ class ClassStyle(ABC):
         begin: the first lines of a constructor.
         sequence: the class that calls modules one after the other; empty if there is none.
         states: variables that the module does not hold, but a state that is an argument.
+        passed_on: an argument that constructors of modules with layers take and hand on, ``"rngs"``.
         placeholder: a module that does nothing, for numbers of a list that the source has and the
             program does not call; empty if lists are numbered anew.
     """
@@ -50,6 +51,7 @@ class ClassStyle(ABC):
     sequence = ""
     states: Collection[Value] = ()
     placeholder = ""
+    passed_on = ""
 
     @abstractmethod
     def variable(self, name: str, value: Value, shape: str) -> str:
@@ -94,7 +96,8 @@ class ClassWriter:
             if not style.placeholder:
                 number_lists(module)
         self.classes = classes_of(root, name)
-        steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        written = [module for module in root.walk() if module.layer is None]
+        steps = [s for module in written for s in module.steps if isinstance(s, Call)]
         calls = list(all_calls(steps))
         self.defined = style.language.defined(calls)
 
@@ -144,7 +147,7 @@ class ClassWriter:
             self._keep_parameters(cls, [setting.name for setting in passed])
             return [
                 f"class {cls.name}({style.sequence}):",
-                f"    def __init__({', '.join(['self', *cls.parameters])}):",
+                f"    def __init__({', '.join(['self', *cls.parameters, *self._passed_on(module)])}):",
                 f"        super().__init__({', '.join(made)})",
             ]
         stored: dict[str, None] = {}
@@ -182,7 +185,9 @@ class ClassWriter:
         head = [f"class {cls.name}({style.base}):"]
         head += [f"    {line}" for line in style.fields(self._attributes(module, stored))]
         if init:
-            head.append(f"    def __init__({', '.join(['self', *cls.parameters])}):")
+            head.append(
+                f"    def __init__({', '.join(['self', *cls.parameters, *self._passed_on(module)])}):"
+            )
             head += [f"        {line}" for line in [*style.begin, *init]] + [""]
         names = ", ".join(["self", *inputs.values()])
         return [*head, f"    def {style.method}({names}):", *(f"        {line}" for line in lines)]
@@ -248,7 +253,8 @@ class ClassWriter:
             values = _layer_settings(module.layer.kwargs, settings[start:])
             given = self.style.language.without_defaults(module.layer.target, values)
             function = self.style.language.function(module.layer.target)
-            return f"{function}({self._arguments(given, passed, (*_SIZES, 'kernel_size', 'output_size', 'p'))})"
+            text = self._arguments(given, passed, (*_SIZES, "kernel_size", "output_size", "p"))
+            return f"{function}({self._with_passed_on(module, text)})"
         if self._is_expression(module):
             texts = self._numbered(
                 {
@@ -260,7 +266,17 @@ class ClassWriter:
                 texts = [f"*[{texts[0]} for _ in range({len(texts)})]"]
             return f"{self.style.sequence}({', '.join(texts)})"
         given = {name: settings[start + i] for name, i in cls.parameters.items()}
-        return f"{cls.name}({self._arguments(given, passed, _SIZES)})"
+        text = self._arguments(given, passed, _SIZES)
+        return f"{cls.name}({self._with_passed_on(module, text)})"
+
+    def _passed_on(self, module: Module) -> list[str]:
+        """The argument that the constructor of a module takes and hands on, if there is one."""
+        has_layers = any(inner.layer is not None for inner in module.walk())
+        return [self.style.passed_on] if self.style.passed_on and has_layers else []
+
+    def _with_passed_on(self, module: Module, text: str) -> str:
+        given = [f"{name}={name}" for name in self._passed_on(module)]
+        return ", ".join([*([text] if text else []), *given])
 
     def _arguments(
         self, given: Mapping[str, Any], passed: list[Setting], positional: tuple[str, ...]
