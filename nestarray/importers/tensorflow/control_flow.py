@@ -99,12 +99,17 @@ class ControlFlow:
         if steps.length == 0 and steps.is_exact:
             return inputs
         written = operations.written_inputs(op)
-        equation = self._equation(op, inputs, written, 0)
         run = _Loop(self, op, inputs, steps, written)
-        if steps.length is None:
-            found = run.as_while(condition, body)
-        else:
-            found = run.as_scan(condition, body)
+        try:
+            convert = run.as_while if steps.length is None else run.as_scan
+            found = convert(condition, body)
+        except _ShapeChange:
+            if not (steps.is_exact and isinstance(steps.length, int)):
+                raise
+            for _ in range(steps.length):  # each step has other shapes
+                inputs = self.inlined(op, body, inputs)
+            return inputs
+        equation = self._equation(op, inputs, written, 0)
         results: list[Any] = []
         for i, value in enumerate(found):
             if isinstance(value, TensorList) and value not in inputs:
@@ -219,6 +224,10 @@ class ControlFlow:
         return self._part(equation, index, self.builder.item(node, at, aval=aval))
 
 
+class _ShapeChange(ConversionError):
+    """A step of a loop changes the shape of a value."""
+
+
 class _Loop:
     """One loop.
 
@@ -309,17 +318,18 @@ class _Loop:
         return f"{self.op.type} ({self.builder.place})"
 
     def _check_shapes(self, new: Sequence[Any], avals: Sequence[Aval | None]) -> None:
-        """Refuse a loop that changes an open size.
+        """Refuse a loop that changes a shape.
 
         Raises:
-            ConversionError: a step returns another shape than it took.
+            _ShapeChange: a step returns another shape than it took.
         """
         for node, aval in zip(new, avals):
             after = getattr(node, "aval", None)
             if aval is not None and after is not None and after.shape != aval.shape:
-                raise ConversionError(
-                    f"trace_graph: dynamic: a step of {self._where()} changes the "
-                    f"shape {aval.shape} to {after.shape}; trace with the sizes of the example"
+                raise _ShapeChange(
+                    f"trace_graph: a step of {self._where()} changes the shape {aval.shape} to "
+                    f"{after.shape}, and the number of steps is unknown; write into a "
+                    "TensorArray or an array of the last size"
                 )
 
     def _chosen(self, go_on: Node, new: Any, old: Any) -> Node:
@@ -340,9 +350,7 @@ class _Loop:
                 avals.append(start[-1].aval)
             else:
                 start.append(self.of.node(x.value if isinstance(x, Cell) else x))
-                aval = self.of.aval(body.inputs[i])
-                is_same = isinstance(x, Cell) or self.of.sizes.is_open
-                avals.append(start[-1].aval if aval is None and is_same else aval)
+                avals.append(self.of.aval(body.inputs[i]) or start[-1].aval)
         return avals, tuple(start)
 
     def _written_aval(self, body: Any, index: int) -> Aval | None:
@@ -391,9 +399,7 @@ class _Loop:
         results = list(self.inputs)
         for k, i in enumerate(self.carried):
             x = self.inputs[i]
-            aval = self.of.aval(self.op.outputs[i])
-            is_same = isinstance(x, (Cell, TensorList)) or self.of.sizes.is_open
-            aval = avals[k] if aval is None and is_same else aval
+            aval = self.of.aval(self.op.outputs[i]) or avals[k]
             item = self.builder.item(node, k, aval=aval)
             if isinstance(x, TensorList):
                 results[i] = TensorList(item, x.length, x.aval)

@@ -475,24 +475,24 @@ class Translation:
         return Value(known=made)
 
     def _avals(self, op: Any, inputs: list[Any]) -> list[Aval | None]:
-        """Shape and dtype of each result."""
-        if self.sizes.is_open:
-            return self._open_avals(op, inputs)
-        return [self.aval(x) for x in op.outputs]
+        """Shape and dtype of each result.
 
-    def _open_avals(self, op: Any, inputs: list[Any]) -> list[Aval | None]:
-        """Shapes with expressions, from TensorFlow's shapes at a few points."""
+        TensorFlow infers shapes that are open in its own program from the shapes of the operands:
+        at a few points if the graph has open sizes, which gives expressions.
+        """
         import tensorflow as tf
 
         known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
         if None in known:
             rows = []
-            for point in range(sizes.POINTS):
+            for point in range(sizes.POINTS if self.sizes.is_open else 1):
                 with tf.Graph().as_default():
                     operands = [self._at_point(x, at, point) for x, at in zip(inputs, op.inputs)]
                     try:
                         rows.append([y.shape for y in execution.run(op, operands)])
                     except ValueError as error:
+                        if not self.sizes.is_open:
+                            raise
                         raise ConversionError(
                             f"trace_graph: dynamic: {op.type} ({self.builder.place}) does not fit the "
                             f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "

@@ -312,10 +312,12 @@ def _variables_of(source: Any, kind: str, concrete: Any) -> list[Variable]:
     function = getattr(source, "python_function", source)
     owners = {"": source} if kind in ("keras", "module") else variables_of(function)
     found: dict[int, Variable] = {}
+    taken: set[str] = set()
     for name, owner in owners.items():
         for path, native, is_trained in _variables_in(owner, name):
-            found.setdefault(id(native.handle), _variable(path, native, is_trained))
-    taken = {variable.path for variable in found.values()}
+            if id(native.handle) not in found:  # layers of two models may have equal paths
+                path = _unused(f"{name}/{path}" if name and path in taken else path, taken)
+                found[id(native.handle)] = _variable(path, native, is_trained)
     read = {id(handle): native for native in concrete.graph.variables for handle in [native.handle]}
     for handle, native in read.items():
         if handle not in found:

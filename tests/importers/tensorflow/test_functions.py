@@ -100,6 +100,25 @@ def test_modules_of_a_closure_are_its_variables():
     assert set(graph.v.paths()) == {"layer/w", "layer/scales/0", "bias"}
 
 
+def test_models_with_equal_paths_are_different_variables():
+    keras.utils.clear_session()
+    policy = keras.Sequential([keras.layers.Input((3,)), keras.layers.Dense(2)], name="net")
+    target = keras.models.clone_model(policy)
+
+    @tf.function
+    def update(x):
+        loss = tf.reduce_sum(policy(x) - target(x))
+        for w, v in zip(target.variables, policy.variables, strict=True):
+            w.assign(0.9 * w + 0.1 * v)
+        return loss
+
+    graph = na.trace_graph(update, tf.constant(X))
+    paths = ("net/dense/kernel", "net/dense/bias")
+    assert set(graph.v.paths()) == {*paths}
+    assert set(graph.s.paths()) == {f"target/{path}" for path in paths}
+    all_agree(graph)
+
+
 def test_saved_models(tmp_path):
     module = Module()
 
@@ -188,6 +207,59 @@ def test_a_loop_without_a_bound_has_no_gradient_in_jax():
     np.testing.assert_allclose(host(moved(x)), host(unbounded(tf.constant(np.abs(X)))), rtol=1e-5)
     with pytest.raises(errors.NestarrayError, match="while_loop"):
         na.jit(na.grad(lambda x: na.sum(moved(x))))(x)
+
+
+def test_loops_whose_steps_change_shapes():
+    rows = tf.TensorShape([None, 3])
+
+    @tf.function
+    def counted(x):
+        def step(i, y):
+            return i + 1, tf.concat([y, tf.tanh(y[-1:] @ W) + tf.cast(i, tf.float32)], 0)
+
+        return tf.while_loop(
+            lambda i, y: i < 3, step, (0, x), shape_invariants=(tf.TensorShape([]), rows)
+        )[1]
+
+    @tf.function
+    def unbounded(x):
+        go_on = lambda x: tf.reduce_sum(x) < 100.0  # noqa: E731
+        double = lambda x: (tf.concat([x, x * 2.0], 0),)  # noqa: E731
+        return tf.while_loop(go_on, double, (x,), shape_invariants=(rows,))
+
+    @tf.function
+    def same(x):  # the declared shape is wider than needed
+        shapes = tf.TensorShape([]), tf.TensorShape([None, None])
+        step = lambda i, y: (i + 1, tf.tanh(y @ W))  # noqa: E731
+        return tf.while_loop(lambda i, y: i < 3, step, (0, x), shape_invariants=shapes)[1]
+
+    all_agree(na.trace_graph(counted, tf.constant(X)))
+    graph = na.trace_graph(same, tf.constant(X))
+    assert "na.scan" in names(graph)
+    assert "float32[2, 3]" in str(graph)
+    all_agree(graph)
+    with pytest.raises(
+        errors.ConversionError, match=r"changes the shape .2, 3. to .4, 3., and the"
+    ):
+        na.trace_graph(unbounded, tf.constant(X))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
+def test_padded_suppression_of_boxes(backend):
+    rng = np.random.default_rng(0)
+    corners = rng.uniform(0, 1, (2, 12, 2))
+    boxes = np.concatenate([corners, corners + rng.uniform(0.1, 0.5, (2, 12, 2))], -1)
+    scores = tf.constant(rng.uniform(0, 1, (2, 12)).astype("float32"))
+
+    @tf.function
+    def suppressed(boxes, scores):
+        return tf.image.non_max_suppression_padded(
+            boxes, scores, 5, 0.5, 0.3, pad_to_max_output_size=True, sorted_input=False
+        )
+
+    graph = na.trace_graph(suppressed, tf.constant(boxes.astype("float32")), scores)
+    graph.to_backend(backend).verify().raise_if_failed()
 
 
 def test_tensor_arrays_and_maps():
