@@ -124,7 +124,7 @@ def _shapes() -> dict[str, Calls]:
         **rows("flip", call(ANY, axis=AXES)),
         **rows("fliplr flipud matrix_transpose", call(ANY)),
         "rot90": call(MATRIX, k=SMALL, axes=st.sampled_from([(0, 1), (1, 0), (0, -1), (0, 0)])),
-        "roll": call(ANY, st.one_of(SMALL, st.tuples(SMALL, SMALL)), axis=AXES),
+        "roll": call(ANY, st.one_of(SMALL, st.tuples(SMALL, SMALL)), axis=st.one_of(AXIS, st.sampled_from([None, (0, 1)]))),
         **rows("ndim shape", call(st.one_of(ANY, SMALL, st.just([[1, 2]])))),
         "size": call(ANY, axis=AXIS),
         "trim_zeros": call(arrays(min_dims=1), trim=st.sampled_from(["fb", "f", "b"])),

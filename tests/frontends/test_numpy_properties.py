@@ -253,7 +253,7 @@ def _drawn(space: Any, name: str, call: Any) -> Any:
 
 @pytest.mark.parametrize("name", numpy_random_calls.RANDOM_CALLS)
 def test_random_numbers(name: str) -> None:
-    """Shapes and dtypes are NumPy's; so are means and variances of many draws."""
+    """Shapes and dtypes are NumPy's."""
 
     @settings(max_examples=max(2, settings.default.max_examples // 10))
     @given(numpy_random_calls.RANDOM_CALLS[name])
@@ -268,6 +268,33 @@ def test_random_numbers(name: str) -> None:
             found = _drawn(frontend, name, call)
             assert np.shape(found) == np.shape(expected)
             assert np.asarray(found).dtype == np.asarray(expected).dtype
+
+    check()
+
+
+DRAWS = 2000
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("name", numpy_random_calls.RANDOM_CALLS)
+def test_distributions(name: str) -> None:
+    """The distance of two empirical distributions is one of 99.999 % of such pairs."""
+
+    @settings(max_examples=10)
+    @given(numpy_random_calls.RANDOM_CALLS[name])
+    def check(call: Any) -> None:
+        args, kwargs = call
+        is_vector = name.startswith("multi") or name == "dirichlet"
+        own = () if is_vector or name == "choice" else np.broadcast_shapes(*map(np.shape, args))
+        call = args, {**kwargs, "size": (DRAWS, *own)}
+        with na.use_backend("numpy"):
+            found = np.asarray(_drawn(frontend, name, call))
+        expected = _drawn(np, name, call)
+        columns = [np.moveaxis(x, 0, -1).reshape(-1, DRAWS) for x in (found, expected)]
+        for ours, theirs in zip(*columns, strict=True):
+            places = np.concatenate([ours, theirs])
+            shares = [np.searchsorted(np.sort(x), places, "right") / DRAWS for x in (ours, theirs)]
+            assert np.abs(shares[0] - shares[1]).max() < 2.5 * np.sqrt(2 / DRAWS)
 
     check()
 

@@ -263,7 +263,7 @@ class Generator:
         """Noncentral χ² numbers: χ² with df + 2 · Poisson(nonc / 2) degrees of freedom."""
         size = self._size(size, df, nonc)
         df, nonc = self._parameters(self.key, np.float64, df, nonc)
-        pairs = natives(self._draw(na.random.poisson, size, nonc / 2, dtype=np.int64))
+        pairs = as_array(natives(self.poisson(nonc / 2, size)), self.key)
         return self._draw(na.random.chisquare, size, 2.0 * cast(pairs, np.float64) + df)
 
     def f(self, dfnum: Any, dfden: Any, size: Size = None) -> Any:

@@ -194,6 +194,7 @@ def concatenate(
     parts = promote(*_parts(arrays)) if dtype is None else cast_all(dtype, *_parts(arrays))
     if axis is None:
         return na.concat([na.reshape(x, (-1,)) for x in parts])
+    _check_rank("concatenate", parts[0], 1)
     return na.concat(list(parts), axis=axis)
 
 
@@ -382,7 +383,7 @@ def array_split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Arr
 
 def _check_rank(name: str, ary: Array, rank: int) -> None:
     if len(na.shape(ary)) < rank:
-        raise ShapeError(f"{name}: ary: got shape {na.shape(ary)}, expected {rank} axes or more")
+        raise ShapeError(f"{name}: got shape {na.shape(ary)}, expected {rank} axes or more")
 
 
 def hsplit(ary: Array, indices_or_sections: Any) -> list[Array]:
