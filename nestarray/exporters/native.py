@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from nestarray import lazy_imports, nn
+from nestarray import backends, lazy_imports, nn
 from nestarray.exporters.program import program_of
 from nestarray.graph.graph import Graph
 
@@ -27,7 +27,11 @@ def _build(
     extra = library.partition(".")[0]
     lazy_imports.optional(library, f"to_{form} needs", extra=extra)
     file = importlib.import_module(f"nestarray.exporters.{form}")
-    return file.build(program_of(model, backend, training), **settings)
+    if backend == "torch":
+        return file.build(program_of(model, backend, training), **settings)
+    with backends.core(backend).outside_of_traces():  # Haiku builds modules while JAX traces
+        program = program_of(model, backend, training).optimized()
+    return file.build(program, **settings)
 
 
 @_method

@@ -18,6 +18,7 @@ from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, ConversionError, MissingOpError
 from nestarray.graph.graph import Graph, SourceNames
+from nestarray.graph.passes import training_passes
 from nestarray.graph.precision import in_dtypes
 from nestarray.importers.check import obstacles
 from nestarray.importers.module import GraphModule
@@ -108,12 +109,12 @@ class Program:
     def _moved(self, x: Any) -> Any:
         return ops.to_backend(x, self.backend) if isinstance(x, np.ndarray) else x
 
-    def lowered(self) -> Program:
-        """The program without the code of frontends, which takes time when it runs eagerly."""
+    def optimized(self) -> Program:
+        """The program in ops and the layout of the backend, with the same parameters."""
 
         def of(graph: Graph) -> Graph:
             try:
-                return graph.lower().replace(reference=None)
+                return graph.optimize(training_passes(graph)).replace(reference=None)
             except ConversionError:  # open sizes that fit no conditions, or a dtype of the source
                 return graph
 

@@ -23,7 +23,7 @@ class TorchModule(torch.nn.Module):
 
     def __init__(self, program: Program) -> None:
         super().__init__()
-        self._traced, self._program = program, _ready(program.lowered())
+        self._traced, self._program = program, _ready(program.optimized())
         self._places: dict[str, tuple[torch.nn.Module, str]] = {}  # path → module, attribute
         known = program.source_names
         names = known.names if known.framework == "torch" else {}
@@ -96,7 +96,7 @@ class TorchModule(torch.nn.Module):
         values = {path: x.detach() for path, x in values.items()}
         self._traced = program.converted(values, fn, changes)
         if changes:  # lowering computes constants, in the dtypes of the calls
-            self._program = _ready(self._traced.lowered())
+            self._program = _ready(self._traced.optimized())
         else:
             self._program = _ready(self._program.converted(values, fn, {}))
         return self

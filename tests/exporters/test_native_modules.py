@@ -7,6 +7,8 @@ from typing import Any
 import jax
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
 import nestarray as na
 from nestarray.exporters.program import program_of
@@ -74,3 +76,18 @@ def test_the_training_mode_writes_statistics_and_draws(row: str, form: str) -> N
         other, _ = native.train(args, kwargs)
         is_keyed = form in ("linen", "haiku", "equinox")  # which take the same key here
         assert np.array_equal(host(output), host(other)) == is_keyed
+
+
+def test_modules_of_jax_and_tensorflow_have_channels_last() -> None:
+    net = nn.Sequential(
+        nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),
+        nn.Conv2d(4, 5, 3), nn.AdaptiveAvgPool2d(1), nn.Flatten(),
+    )  # fmt: skip
+    model = na.to_module(net, torch.ones(2, 3, 8, 8))
+    for module in (model.to_linen_module().program, model.to_tf_module()._program):
+        for train in (False, True):
+            graph = module.graph(train)
+            moved = [n.args[0] for n in graph.calls if n.target_name == "na.permute_dims"]
+            assert [node.path or node.name for node in moved] == ["input", "0/weight", "4/weight"]
+            assert tuple(graph.v["4/weight"].shape) == (5, 4, 3, 3)
+    assert "na.permute_dims" not in str(model.to_torch_module()._program.graph(True))

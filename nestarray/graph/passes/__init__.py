@@ -55,6 +55,7 @@ __all__ = [
     "remove_dead_code",
     "roll_loops",
     "share_moments",
+    "training_passes",
 ]
 
 #: A function from a Graph to an equivalent Graph.
@@ -68,12 +69,15 @@ TRAINING: tuple[Pass, ...] = (fold_constants, merge_common_subexpressions, remov
 _CHANNELS_LAST = ("jax", "tensorflow")
 
 
+def training_passes(graph: Graph) -> tuple[Pass, ...]:
+    """The passes that keep parameters and gradients, for the backend."""
+    return (channels_last, *TRAINING) if graph.backend in _CHANNELS_LAST else TRAINING
+
+
 def default_passes(graph: Graph) -> tuple[Pass, ...]:
     """The passes of `Graph.optimize`, for the traced behaviour and the backend."""
-    layout = (channels_last,) if graph.backend in _CHANNELS_LAST else ()
-    if graph.returns_state:
-        return (*layout, *TRAINING)
-    return (fold_batch_norms, *layout, *TRAINING, fold_parameters)
+    kept = training_passes(graph)
+    return kept if graph.returns_state else (fold_batch_norms, *kept, fold_parameters)
 
 
 @method

@@ -59,7 +59,7 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     if not isinstance(x, Node) or x.aval is None or layer.aval is None:
         return None
     axis = len(layer.aval.shape) - 1 if is_last else 1
-    wanted = [1] * len(layer.aval.shape)
+    wanted: list[int | str] = [1] * len(layer.aval.shape)
     wanted[axis] = layer.aval.shape[axis]
     shape = [1] * (len(wanted) - len(x.aval.shape)) + [*x.aval.shape]
     if shape != wanted or x.aval.dtype is not layer.aval.dtype:
