@@ -62,7 +62,7 @@ def trace_graph(
         dynamic: the sizes of the inputs that may change from call to call, by argument and
             dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and lists for nested
             arguments. Equal names are equal sizes. Code over `na` is recorded at three sizes and
-            compared at each; NumPy code has the sizes of the example. For torch modules, a ``torch.export.Dim``
+            compared at each, and so is NumPy code. For torch modules, a ``torch.export.Dim``
             with a range may replace a name, and True opens all sizes that the model does not need
             as constants. For Keras and TensorFlow, True opens the sizes that are None in the model's
             inputs or the function's signature. By default sizes are fixed to the example.

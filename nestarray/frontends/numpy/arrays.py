@@ -36,7 +36,7 @@ _NARROWER = {
 
 def is_number(x: Any) -> bool:
     """Whether `x` is a Python number, which promotion takes as weak."""
-    return type(x) in NUMBERS
+    return x.__class__ in NUMBERS  # also of a size that a recorder leaves open
 
 
 def is_native(x: Any) -> bool:
@@ -101,6 +101,10 @@ def as_array(x: Any, like: Array | None = None, dtype: Any = None) -> Array:
         rows = [as_array(row, inner) for row in x]
         wanted = np.result_type(*map(numpy_dtype, rows)) if dtype is None else dtype
         return na.stack([cast(row, wanted) for row in rows])
+    if is_number(x) and type(x) is not x.__class__:
+        number: Any = x  # an open size
+        wanted = np.dtype(x.__class__) if dtype is None else dtype
+        return na.full((), number, dtype=available(wanted, like), like=like)
     values = np.asarray(x, dtype)
     wanted = available(values.dtype, like)
     return na.asarray(values.astype(numpy_dtype(wanted), copy=False), like=like)
@@ -152,7 +156,8 @@ def write(out: Array, value: Array, where: Any = True, casting: Any = "same_kind
         DtypeError: the cast is not allowed by the rule `casting`.
     """
     try:
-        fits = np.broadcast_shapes(na.shape(value), na.shape(out)) == tuple(na.shape(out))
+        own, new = na.shape(out), na.shape(value)
+        fits = own == new or np.broadcast_shapes(new, own) == tuple(own)
     except ValueError:
         fits = False
     if not fits:

@@ -180,7 +180,7 @@ def _is_reorderable(name: str) -> bool:
 def _operand(x: Any) -> Any:
     """The dtype of an operand, or the type of a weak Python number."""
     if is_number(x) and not isinstance(x, bool):
-        return type(x)
+        return x.__class__
     return np.dtype(bool) if isinstance(x, bool) else numpy_dtype(x)
 
 
@@ -250,7 +250,8 @@ class ufunc(functional.ufunc):
     @staticmethod
     def _in_loop(x: Any, dtype: np.dtype[Any], like: Array | None, takes_numbers: bool) -> Any:
         if is_number(x):
-            x = np.asarray(x, dtype).item()  # raises NumPy's OverflowError
+            if type(x) is x.__class__:  # no open size
+                x = np.asarray(x, dtype).item()  # raises NumPy's OverflowError
             if takes_numbers:
                 return x
             return na.full((), x, dtype=available(dtype, like), like=like)

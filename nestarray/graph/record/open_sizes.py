@@ -45,7 +45,6 @@ class Size:
     """
 
     __slots__ = ("make", "recorder", "text", "values")
-    __array_ufunc__ = None
 
     def __init__(self, text: str, values: list[Any], recorder: Any, make: Callable[[], Any]):
         self.text, self.values, self.recorder, self.make = text, values, recorder, make
@@ -65,6 +64,9 @@ class Size:
 
     def __bool__(self) -> bool:
         return self != 0
+
+    def __array_ufunc__(self, *_: Any, **__: Any) -> Any:
+        return NotImplemented  # recorded arrays of NumPy code compute with sizes, others do not
 
     # -- comparisons: decided, or an error ----------------------------------------------------
 

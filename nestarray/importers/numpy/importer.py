@@ -12,7 +12,6 @@ import numpy as np
 
 from nestarray import backends, tree
 from nestarray.container import Container
-from nestarray.errors import ArgumentError
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.recorder import Traced
 from nestarray.importers import protocol
@@ -52,10 +51,6 @@ class NumpyImporter:
 
     def read(self, request: Request) -> Imported:
         """Run the code once, and record its calls; see `Importer.read`."""
-        if request.sizes.is_asked:
-            raise ArgumentError(
-                "trace_graph: dynamic: NumPy code is recorded with the sizes of the example"
-            )
         if request.train:
             raise protocol.training_of_function()
         kwargs = dict(request.kwargs)

@@ -11,6 +11,7 @@ from nestarray import backends
 from nestarray.errors import ConversionError
 from nestarray.frontends.numpy.arrays import recorded_write
 from nestarray.graph.node import map_leaves
+from nestarray.graph.record.open_sizes import is_size
 from nestarray.graph.record.recorder import Recorder, Traced, _user_line
 from nestarray.importers.numpy import scipy_functions
 
@@ -35,10 +36,10 @@ class Recording:
         return type(x) is self._array_type
 
     def holds_own(self, nest: Any) -> bool:
-        """Whether there is an array of the recorded code in a nest."""
+        """Whether there is an array of the recorded code, or an open size, in a nest."""
         found: list[Any] = []
         map_leaves(found.append, nest)
-        return any(map(self.is_own, found))
+        return any(self.is_own(x) or is_size(x) for x in found)
 
     def line(self) -> str:
         """The line of the user's code that is running."""

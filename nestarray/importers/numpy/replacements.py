@@ -59,10 +59,13 @@ def replaced(recording: Recording, source: Any) -> Iterator[None]:
     ]
     own = {id(getattr(home, name)): function for home, name, function in places}
     names = getattr(source, "__globals__", {})
+    known = {"len"} & names.keys()
     before = {name: x for name, x in names.items() if id(x) in own}
     generators = {name: x for name, x in names.items() if isinstance(x, _GENERATORS)}
     names.update({name: own[id(x)] for name, x in before.items()})
     names.update({name: RecordedGenerator(x, recording) for name, x in generators.items()})
+    if "len" not in known:  # of Python, whose result is a number; a size may be open
+        names["len"] = lambda x: x.shape[0] if recording.is_own(x) and x.ndim else len(x)
     # compiled code calls NumPy's functions without a frame of Python that says who calls
     native = types.SimpleNamespace(**vars(np))
     places += [(module, "np", native) for module in _compiled_modules()]
@@ -71,6 +74,8 @@ def replaced(recording: Recording, source: Any) -> Iterator[None]:
             yield
     finally:
         names.update(before | generators)
+        if "len" not in known:
+            names.pop("len", None)
 
 
 def _compiled_modules() -> Iterator[Any]:
@@ -291,7 +296,7 @@ def _rounded(ufunc: np.ufunc, x: Any) -> Any:
 
 
 def _of_floats(ufunc: np.ufunc, *args: Any) -> Any:
-    return ufunc(*[float(x) if isinstance(x, (bool, int)) else x for x in args])
+    return ufunc(*[float(x) if type(x) in (bool, int) else x for x in args])
 
 
 def _of_scipy(recording: Recording, name: str, native: Function) -> Function:

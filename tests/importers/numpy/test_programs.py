@@ -14,6 +14,7 @@ from tests.importers.numpy.idioms import IDIOMS
 from tests.importers.numpy.programs import PROGRAMS, Regression, newton
 
 pytestmark = pytest.mark.usefixtures("x64")
+RNG = np.random.default_rng(3)
 BACKENDS = ["numpy", "torch", "jax", "tensorflow"]
 
 
@@ -57,6 +58,44 @@ def test_exercise(name: str, backend: str) -> None:
 @pytest.mark.parametrize("name", IDIOMS)
 def test_idiom(name: str, backend: str) -> None:
     _check(*IDIOMS[name], backend)
+
+
+def _by_size(x: Any) -> Any:
+    out = np.zeros((len(x), 3))
+    out[1:] += x[:-1] - x.sum(axis=0) / x.shape[0]
+    out[out > 1] = np.sqrt(len(x))
+    apart = ((x[:, None] - x[None]) ** 2).sum(-1) + np.eye(len(x))
+    return out, np.exp(-apart) @ x, np.arange(x.shape[0]) * x[:, 0], np.pad(x, ((1, 1), (0, 0)))
+
+
+@pytest.mark.parametrize(
+    "backend", ["numpy", "torch", "jax", pytest.param("tensorflow", marks=pytest.mark.full)]
+)
+def test_sizes_are_open(backend: str) -> None:
+    x, other = RNG.normal(size=(5, 3)), RNG.normal(size=(8, 3))
+    graph = na.trace_graph(_by_size, x, dynamic={"x": {0: "n"}}).to_backend(backend)
+    graph.verify().raise_if_failed()
+    found = graph(na.to_backend(other, backend))
+    for got, want in zip(found, _by_size(other), strict=True):
+        np.testing.assert_allclose(host(got), want, rtol=1e-9, atol=1e-9)
+
+
+def test_a_loop_needs_its_size() -> None:
+    def total(x: Any) -> Any:
+        return sum(np.sin(x[i]) for i in range(x.shape[0]))
+
+    message = r"test_programs.py:\d+: the code needs the value of the size n; leave this size fixed"
+    with pytest.raises(na.errors.ConversionError, match=message):
+        na.trace_graph(total, np.ones(4), dynamic={"x": {0: "n"}})
+
+
+def test_another_compiler_does_not_check_assumptions() -> None:
+    import jax
+
+    x, other = np.asarray([0.5, 1.0, 2.0]), np.asarray([5.0, 1.0, 200.0])
+    graph = na.trace_graph(_weighted, x).to_backend("jax")
+    ignoring = na.trace_graph(_weighted, x, guards="ignore").to_backend("jax")
+    np.testing.assert_allclose(jax.jit(graph)(other), ignoring(na.to_backend(other, "jax")))
 
 
 def test_arrays_from_outside_are_not_written() -> None:

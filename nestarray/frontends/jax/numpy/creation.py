@@ -181,7 +181,10 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 def arange(start: Any, stop: Any = None, step: Any = None, dtype: DTypeLike | None = None) -> Array:
     """start, start + step … below `stop`."""
-    numbers = [x for x in (start, stop, step) if x is not None]
+    # a size that a recorder leaves open promotes as an integer
+    numbers = [
+        x if type(x) is x.__class__ else x.__class__() for x in (start, stop, step) if x is not None
+    ]
     wanted = result_type(*numbers) if dtype is None else as_dtype(dtype)
     if stop is None:
         start, stop = 0, start
