@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+from contextlib import AbstractContextManager
 from typing import Any
 
 from nestarray.importers import keras
+from nestarray.importers.patching import patched
 
 
 def keras_module(model: Any) -> Any:
@@ -18,14 +21,18 @@ def keras_module(model: Any) -> Any:
         for variables in (model.trainable_variables, model.non_trainable_variables)
     )
 
+    for layer in model._flatten_layers():
+        layer.torch_params  # noqa: B018  # else made in the call, of the values of a stateless scope
+
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        output, new = model.stateless_call(
-            [self._parameters[path] for path in trained],
-            [self._buffers[path] for path in others],
-            *args,
-            **kwargs,
-            **keras.mode(model, train=self.training),
-        )
+        with _drawing_without_seeds():
+            output, new = model.stateless_call(
+                [self._parameters[path] for path in trained],
+                [self._buffers[path] for path in others],
+                *args,
+                **kwargs,
+                **keras.mode(model, train=self.training),
+            )
         if self.training:
             for path, value in zip(others, new, strict=True):
                 self._buffers[path].copy_(value)
@@ -42,3 +49,16 @@ def keras_module(model: Any) -> Any:
     for path, variable in others.items():
         module.register_buffer(path, variable.value.detach())
     return module
+
+
+def _drawing_without_seeds() -> AbstractContextManager[None]:
+    """Draw from the default generator, whose draws a graph has, and advance the seeds.
+
+    Keras makes a generator for each draw, and seeds it with the value of a variable.
+    """
+    random = importlib.import_module("keras.src.backend.torch.random")
+
+    def generator(seed: Any) -> None:
+        random.draw_seed(seed)
+
+    return patched((random, "torch_seed_generator", generator))

@@ -249,7 +249,7 @@ from keras import layers
 x = keras.ops.convert_to_tensor(np.random.default_rng(0).random((2, 8, 8, 3), "float32"))
 model = keras.Sequential([
     keras.Input((8, 8, 3)), layers.Conv2D(4, 3, name="conv"), layers.BatchNormalization(),
-    layers.Dropout(0.5), layers.Flatten(), layers.Dense(2),
+    layers.Dropout(0.5, seed=1), layers.Flatten(), layers.Dense(2),
 ], name="net")
 for train in (False, True):
     graph = na.trace_graph(model, x, train=train)
@@ -257,6 +257,23 @@ for train in (False, True):
     assert graph.returns_state == train
     for target in ("numpy", "{"torch" if backend == "jax" else "jax"}"):
         graph.to_backend(target).verify().raise_if_failed()
+graph = na.trace_graph(model, x, dynamic={{"inputs": {{0: "batch"}}}}).to_backend("numpy")
+more = np.random.default_rng(1).random((3, 8, 8, 3), "float32")
+want = keras.ops.convert_to_numpy(model(keras.ops.convert_to_tensor(more)))
+np.testing.assert_allclose(graph(more), want, rtol=1e-4, atol=1e-5)
+
+class Attention(keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.embed = layers.Embedding(10, 8)
+        self.attention = layers.MultiHeadAttention(2, 4, dropout=0.1)
+    def call(self, words, training=None):
+        x = self.embed(words)
+        return x + self.attention(x, x, use_causal_mask=True, training=training)
+words = keras.ops.convert_to_tensor(np.asarray([[1, 2, 3], [4, 0, 0]]))
+model = Attention()
+model(words)
+na.trace_graph(model, words, train=True).to_backend("numpy").verify().raise_if_failed()
 try:
     na.trace_graph(layers.Dense(2), x)
 except na.errors.ArgumentError as error:
