@@ -1,7 +1,7 @@
 """The errors that nestarray raises.
 
 Each class also derives from the builtin exception that a caller would catch: ``except
-TypeError`` catches an `ArgumentError`.
+TypeError`` and ``except ValueError`` catch an `ArgumentError`.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class AssumptionError(NestarrayError, ValueError):
     """A value decided the course of recorded code, and the arguments of a call give another one."""
 
 
-class ArgumentError(NestarrayError, TypeError):
+class ArgumentError(NestarrayError, TypeError, ValueError):
     """An argument has a type or a value that the function does not accept."""
 
 

@@ -25,6 +25,7 @@ from nestarray.frontends.numpy.arrays import (
     numpy_dtype,
     write,
 )
+from nestarray.frontends.numpy.checks import CHECKS
 from nestarray.typing import Array
 
 Function = Callable[..., Any]
@@ -80,6 +81,7 @@ def adapted(
     sequences = {
         p.name: _is_sequence(p) for p in parameters.values() if p.name in arrays or _is_array(p)
     }
+    check = CHECKS.get(name)
     promoted = [n for n in sequences if n not in _KEPT and n not in kept]
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -87,6 +89,8 @@ def adapted(
             given = signature.bind(*args, **kwargs).arguments
         except TypeError as error:
             raise ArgumentError(f"{name}: {error}; {name}{signature}") from None
+        if check is not None:
+            check(**{k: v for k, v in given.items() if not _is_missing(v)})
         like, out = first_array(given.values()), given.get("out")
         named = _passed(name, given, parameters, signature)
         named = {k: moved(v, like) for k, v in named.items()}

@@ -129,19 +129,29 @@ def positions_on(index: Any, like: Array) -> Any:
     return moved(index, like)
 
 
-def check_positions(name: str, positions: Any, size: int) -> None:
-    """Raise an IndexError for positions outside of −size … size − 1, if their values are known."""
-    if hasattr(positions, "native"):
-        positions = positions.native
-    backend = backends.backend_of_type(type(positions))
-    if backend is None and hasattr(positions, "__traced_backend__"):
-        return
+def known_values(x: Any) -> np.ndarray | None:
+    """The elements on the host; None for an array that is being traced."""
+    if hasattr(x, "native"):
+        x = x.native
+    backend = backends.backend_of_type(type(x))
+    if backend is None and hasattr(x, "__traced_backend__"):
+        return None
     if backend is not None:
         core = backends.core(backend)
-        if core.is_traced(positions) or core.is_abstract(positions):
-            return
-        positions = core.to_numpy(positions)
-    values = np.asarray(positions)
+        if core.is_traced(x) or core.is_abstract(x):
+            return None
+        x = core.to_numpy(x)
+    elif isinstance(x, (list, tuple)) and first_array(x) is not None:
+        rows = [known_values(row) for row in x]
+        return None if any(row is None for row in rows) else np.asarray(rows)
+    return np.asarray(x)
+
+
+def check_positions(name: str, positions: Any, size: int) -> None:
+    """Raise an IndexError for positions outside of −size … size − 1, if their values are known."""
+    values = known_values(positions)
+    if values is None:
+        return
     outside = values[(values < -size) | (values >= size)]
     if outside.size:
         raise IndexingError(f"{name}: index {outside[0]} is out of bounds for size {size}")

@@ -55,6 +55,8 @@ __all__ = [
 def _triangle(function: Callable[..., Array], m: Array, k: int = 0) -> Array:
     """A triangle of matrices; a vector is the rows of a square matrix."""
     sizes = na.shape(m)
+    if not sizes:
+        raise ArgumentError("tril, triu: m: got shape (), expected at least one axis")
     return function(na.broadcast_to(m, sizes * 2) if len(sizes) == 1 else m, k)
 
 
@@ -91,7 +93,7 @@ eye = adapted("eye", jnp.eye)
 from_dlpack = adapted("from_dlpack", jnp.from_dlpack)
 frombuffer = adapted("frombuffer", jnp.frombuffer)
 fromfunction = adapted("fromfunction", jnp.fromfunction)
-full = adapted("full", jnp.full)
+full = adapted("full", jnp.full, arrays=["fill_value"])
 full_like = adapted("full_like", jnp.full_like)
 geomspace = adapted("geomspace", jnp.geomspace)
 identity = adapted("identity", jnp.identity)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.numpy.adaptation import adapted
 from nestarray.frontends.numpy.arrays import (
@@ -18,6 +19,7 @@ from nestarray.frontends.numpy.arrays import (
     cast,
     first_array,
     is_native,
+    known_values,
     numpy_dtype,
 )
 from nestarray.typing import Array
@@ -101,9 +103,14 @@ def _as_edges(bins: Any, like: Any) -> Any:
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     """The number of occurrences of each integer, or the sums of their weights."""
     x = as_array(x, first_array([weights]))
+    values = known_values(x)
+    if minlength < 0 or (values is not None and np.any(values < 0)):
+        raise ArgumentError("bincount: got a negative number in x or minlength")
     if weights is None:
         return cast(jnp.bincount(x, minlength=minlength), np.int64)
     weights = cast(as_array(weights, x), np.float64)
+    if na.shape(weights) != na.shape(x):
+        raise ShapeError(f"bincount: weights: expected the shape of x, {tuple(na.shape(x))}")
     return jnp.bincount(x, weights, minlength=minlength)
 
 

@@ -28,6 +28,7 @@ from nestarray.frontends.numpy.arrays import (
     positions_on,
     write,
 )
+from nestarray.frontends.numpy.checks import check_negative_powers
 from nestarray.typing import Array
 
 __all__ = [
@@ -238,6 +239,8 @@ class ufunc(functional.ufunc):
         dtype = None if dtype is None else np.dtype(dtype)
         operands = [*map(_operand, inputs), *[None if x is None else numpy_dtype(x) for x in outs]]
         loop = _loop(self.__name__, tuple(operands), dtype, casting)
+        if self.__name__ == "power" and loop[0].kind in "iu":
+            check_negative_powers(inputs[1])
         takes_numbers = like is not None and hasattr(self._function, "op") and len(set(loop)) == 1
         results = self._function(
             *[self._in_loop(x, t, like, takes_numbers) for x, t in zip(inputs, loop)]
@@ -295,6 +298,8 @@ class ufunc(functional.ufunc):
         """The elements along axes, combined from first to last."""
         a = self._reducible(array, dtype, out)
         rank = len(na.shape(a))
+        if isinstance(axis, list):
+            raise ArgumentError(f"{self.__name__}.reduce: axis: got {axis}, expected a tuple")
         axes = () if not rank and axis in (0, -1) else axes_of(axis, rank)
         if len(axes) > 1 and not _is_reorderable(self.__name__):
             raise ArgumentError(f"{self.__name__}.reduce: axis: got {axis}, expected one axis")
