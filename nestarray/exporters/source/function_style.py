@@ -72,7 +72,8 @@ class FunctionWriter:
         self.writes = any(call.target == "state:set" for call in calls)
         self.defined = language.defined(calls)
         taken = {*self.defined, "params", "state", "load"}
-        for cls in dict.fromkeys(self.classes.values()):
+        classes = dict.fromkeys(self.classes.values())
+        for cls in sorted(classes, key=lambda cls: cls.module is not root):  # its name is given
             base = name if cls.module is root else snake(cls.name)
             cls.name = next(
                 n for n in (base, f"{base}_block", f"{base}_{len(taken)}") if n not in taken

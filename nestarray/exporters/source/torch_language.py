@@ -67,8 +67,14 @@ _MORE = {
         for name in ("amax", "amin", "argmax", "argmin", "mean", "sum", "std", "var")
     },
 }  # fmt: skip
-#: Functions that take no numbers for tensors.
-_OF_TENSORS = ("torch.maximum", "torch.minimum")
+#: Functions of two arrays that take no numbers.
+_OF_TENSORS = frozenset(
+    f"torch.{name}"
+    for name in (
+        "arctan2", "atan2", "fmax", "fmin", "gcd", "heaviside", "hypot", "lcm", "logaddexp",
+        "logaddexp2", "maximum", "minimum", "nextafter",
+    )
+)  # fmt: skip
 #: Settings that are written with their names.
 _NAMED = ("keepdim",)
 #: Settings that are written without their names after the array.

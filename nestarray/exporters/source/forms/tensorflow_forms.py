@@ -52,16 +52,20 @@ def _is_single(x: Any, **_: Any) -> bool:
     return dtype_of(x).is_floating and dtype_of(x).bits > 16
 
 
-@supports(_is_single)
-def softmax(x: Any, *, axis: int = -1) -> Any:
+def _is_over_one_axis(x: Any, *, axis: int | tuple[int, ...] = -1) -> bool:
+    return (isinstance(axis, int) or len(axis) == 1) and _is_single(x)
+
+
+@supports(_is_over_one_axis)
+def softmax(x: Any, *, axis: int | tuple[int, ...] = -1) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/softmax"""
-    return tf.nn.softmax(x, axis=axis)
+    return tf.nn.softmax(x, axis=axis if isinstance(axis, int) else axis[0])
 
 
-@supports(_is_single)
-def log_softmax(x: Any, *, axis: int = -1) -> Any:
+@supports(_is_over_one_axis)
+def log_softmax(x: Any, *, axis: int | tuple[int, ...] = -1) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax"""
-    return tf.nn.log_softmax(x, axis=axis)
+    return tf.nn.log_softmax(x, axis=axis if isinstance(axis, int) else axis[0])
 
 
 def _is_over_last_axis(x: Any, *arrays: Any, axis: int = 1, **_: Any) -> bool:
