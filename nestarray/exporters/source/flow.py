@@ -54,7 +54,8 @@ class Flow:
 
     def _while(self, test: Function, step: Function, start: Any, most: int | None) -> list[str]:
         names, lines = self._carry(start, (test, step))
-        inner, written = self._block(test, dict(zip(parts_of(test.inputs[0]), names, strict=True)))
+        kept = dict(zip(parts_of(test.inputs[0]), names, strict=True))
+        inner, written = self._block(test, {}, kept=kept)
         condition = inner.text_of(test.output)
         steps = self._step(step, [(step.inputs[0], names)], names)
         if most is None and not written:
@@ -115,10 +116,22 @@ class Flow:
         return names, lines
 
     def _block(
-        self, function: Function, inputs: dict[Value, str], results: Sequence[str] = ()
+        self,
+        function: Function,
+        inputs: dict[Value, str],
+        results: Sequence[str] = (),
+        kept: Mapping[Value, str] | None = None,
     ) -> tuple[Body, list[str]]:
-        """The statements of a function; they do not change names outside, except for results."""
+        """The statements of a function.
+
+        Args:
+            function: the function.
+            inputs: its inputs → names that its statements may assign to.
+            results: names outside that its statements assign.
+            kept: its inputs → names that later statements read.
+        """
         inner = self.body.inner(self.i)
+        inner.around |= kept or {}
         outside = {*inner.reserved, *self.body.names.values()}
         inner.reserved = outside - {*inputs.values(), *results}
         return inner, inner.statements(function.calls, inputs, function.output)

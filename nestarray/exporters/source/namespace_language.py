@@ -91,7 +91,7 @@ class NamespaceLanguage:
             return dataclasses.replace(call, target=f"operator.{last}")
         if last == "reshape" and is_of_arrays and self.name != "tensorflow":
             sizes = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
-            return dataclasses.replace(call, target="method:reshape", args=(x, *sizes))
+            return dataclasses.replace(call, target="method:reshape", args=(x, *(sizes or [()])))
         if target.startswith(("operator.", "method:", "attribute:", "at:", "flow:")):
             return dataclasses.replace(call, kwargs=kwargs)
         args, kwargs = self._named(target, args, kwargs)

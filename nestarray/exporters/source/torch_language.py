@@ -153,7 +153,7 @@ class TorchLanguage:
         names = list(defaults)
         if target.startswith("method:") and target.partition(":")[2] in _VARIADIC:
             sizes = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
-            return [args[0], *(sizes or kwargs.values())], {}
+            return [args[0], *(sizes or kwargs.values() or [()])], {}
         positional: list[Any] = []
         named: dict[str, Any] = {}
         for i, value in enumerate(args):
