@@ -221,8 +221,9 @@ class _Transposer:
         if record.name in _OF_IMAGES:
             return self.images(node, order)
         if record.name in _ALONG_AXIS or (record.name in _PER_EXAMPLE and order[0] == 0):
-            axis = order[arguments_of(node)["axis"] % len(order)]
-            return self.same_shape(node, order, first_only=True, axis=axis)
+            axis = arguments_of(node)["axis"]
+            moved = tuple(order[i] for i in axis) if isinstance(axis, tuple) else order[axis]
+            return self.same_shape(node, order, first_only=True, axis=moved)
         is_elementwise = record.chapter in _ELEMENTWISE or record.name in _OTHER_ELEMENTWISE
         if is_elementwise and "axis" not in record.signature.parameters:
             return len(node.aval.shape) == len(order) and self.same_shape(node, order)
