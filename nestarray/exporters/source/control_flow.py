@@ -120,16 +120,25 @@ def vmap(fn: Any, arrays: Sequence[Any]) -> Arrays:
     return _called("tensorflow.vectorized_map", (function, _one(xs)), {}, stacked)
 
 
-def call_with_vjp(fn: Any, forward: Any, backward: Any, args: Arrays) -> Arrays:
+def call_with_vjp(
+    fn: Any, forward: Any, backward: Any, args: Arrays, nondiff: Sequence[int]
+) -> Arrays:
     """A function with a pullback of its own; NumPy has no derivatives."""
     if current().backend == "numpy":
         return fn(args)
+    differentiated = [_is_inexact(x) and i not in nondiff for i, x in enumerate(args)]
+    args = tuple(
+        [
+            ops.stop_gradient(x) if _is_inexact(x) and not is_given else x
+            for x, is_given in zip(args, differentiated, strict=True)
+        ]
+    )
     first, (found, residuals) = _function("forward", (args,), forward)
     _check_inexact(found)
 
     def gradients(residuals: Arrays, cotangents: Arrays) -> Arrays:
         given = iter(backward(residuals, cotangents))
-        return tuple([next(given) if _is_inexact(x) else None for x in args])
+        return tuple([next(given) if is_given else None for is_given in differentiated])
 
     second, _ = _function("backward", (residuals, found), gradients)
     return _called(".custom_vjp", (first, second, _one(args)), {}, found)

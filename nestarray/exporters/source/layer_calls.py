@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -155,8 +156,9 @@ def _with_layer_names(graph: Graph) -> Graph:
         if len(owners) == 1 and all(uses[place_of(x)] == 1 for x in own):
             owner = f"{owners.pop()}/".lstrip("/")
             paths |= {x: owner + name for x, name in own.items()}
-    taken = {node.path for node in graph.nodes if node.kind == "input" and node not in paths}
-    return _moved(graph, {node: path for node, path in paths.items() if path not in taken})
+    taken = Counter(node.path for node in graph.nodes if node.kind == "input" and node not in paths)
+    taken.update(paths.values())
+    return _moved(graph, {node: path for node, path in paths.items() if taken[path] == 1})
 
 
 def _with_called_layers(graph: Graph) -> Graph:
