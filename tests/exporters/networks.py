@@ -76,6 +76,53 @@ class ResNet18(nn.Module):
         return self.fc(torch.flatten(F.adaptive_avg_pool2d(x, 1), 1))
 
 
+class Unit(nn.Module):
+    """A linear layer with or without an activation, a part for another width, and a sum."""
+
+    def __init__(self, width: int, features: int, *, is_active: bool = True) -> None:
+        super().__init__()
+        self.linear = nn.Linear(width, features)
+        self.activation = nn.Tanh() if is_active else nn.Identity()
+        self.project = nn.Linear(width, features, bias=False) if width != features else None
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The sum of the layer and the input."""
+        identity = x if self.project is None else self.project(x)
+        return self.activation(self.linear(x)) + identity
+
+
+class Stage(nn.Module):
+    """Units, after a list of layers that may be empty."""
+
+    def __init__(self, width: int, features: int, number: int) -> None:
+        super().__init__()
+        layers = [nn.LayerNorm(width), nn.Linear(width, width)] if width != features else []
+        self.before = nn.ModuleList(layers)
+        units = [Unit(features, features) for _ in range(number - 1)]
+        self.units = nn.ModuleList([Unit(width, features), *units])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The last unit."""
+        for layer in [*self.before, *self.units]:
+            x = layer(x)
+        return x
+
+
+class Stages(nn.Module):
+    """Stages that differ in their number of units and in the parts of these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stages = nn.ModuleList([Stage(4, 4, 2), Stage(4, 6, 2), Stage(6, 8, 4)])
+        self.out = Unit(8, 3, is_active=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Three numbers."""
+        for stage in self.stages:
+            x = stage(x)
+        return self.out(x)
+
+
 class DoubleConv(nn.Sequential):
     """Two convolutions with group normalization."""
 
@@ -126,6 +173,7 @@ def _own(build: Callable[[], nn.Module], *shape: int) -> tuple[nn.Module, dict[s
 #: Name → (module in evaluation mode, inputs by name).
 NETWORKS: dict[str, Callable[[], tuple[nn.Module, dict[str, Any]]]] = {
     "mlp": functools.partial(_own, MLP, 4, 5),
+    "stages": functools.partial(_own, Stages, 2, 4),
     "resnet18": functools.partial(_own, ResNet18, 2, 3, 64, 64),
     "unet": functools.partial(_own, UNet, 1, 1, 16, 16),
     "vit": functools.partial(models.build, "vit"),

@@ -19,10 +19,15 @@ import nestarray as na
 from nestarray.errors import ArgumentError, StorageError
 from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import Source, source_of
+from tests import models
 from tests.exporters.networks import LOOPS, NETWORKS
 
-_SOME = ("mlp", "unet")
+_SOME = ("mlp", "stages", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
+
+#: Models of `transformers` with blocks that lack parts of others; `bart`, `swin` and `t5` keep two
+#: classes for attention and the layers around it.
+_ONE_CLASS = ("convnext", "mobilenet_v2", "regnet", "resnet", "resnet18")
 
 #: The start of programs that run in a process in which nestarray cannot be imported.
 _BLOCKED = """
@@ -135,7 +140,8 @@ _TARGETS = {
 
 @functools.cache
 def _graph(name: str) -> tuple[torch.nn.Module, na.graph.Graph]:
-    net, inputs = (NETWORKS | LOOPS)[name]()
+    own = NETWORKS | LOOPS
+    net, inputs = own[name]() if name in own else models.build(name)
     return net, na.trace_graph(net, **inputs)
 
 
@@ -252,6 +258,33 @@ def test_the_source_is_as_short_as_upstream(name: str, style: str) -> None:
 
 def _code(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("style", [*_PROGRAMS])
+@pytest.mark.parametrize(
+    "name", ["stages", *(pytest.param(x, marks=pytest.mark.full) for x in _ONE_CLASS)]
+)
+def test_modules_of_one_class_share_a_class(name: str, style: str) -> None:
+    net = _graph(name)[0]
+    kinds = {type(part).__name__ for part in net.modules() if _is_own(part)}
+    names = re.findall(r"(?m)^(?:class|def) (\w+)", _source(name, style).text)
+    words = {re.sub(r"[^a-z]", "", kind.lower()) for kind in kinds}
+    found = [name for name in names if re.sub(r"[^a-z]", "", name.lower()) in words]
+    assert len(found) == len({name.rstrip("_0123456789") for name in found})
+
+
+def _is_own(part: torch.nn.Module) -> bool:
+    return not type(part).__module__.startswith("torch.")
+
+
+def test_lacking_parts_read_as_a_human_writes_them() -> None:
+    torch_text, jax_text = (_source("stages", style).text for style in ("torch", "functional"))
+    assert "if project else None" in torch_text
+    assert "x if self.project is None else self.project(x)" in torch_text
+    assert "if self.activation else" in torch_text
+    assert 'if "project" in params' in jax_text
+    assert 'if "before" in params:' in jax_text
+    assert 'for unit_params in params["units"]' in jax_text
 
 
 def test_a_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:

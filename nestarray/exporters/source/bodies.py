@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeGuard
 
 from nestarray.dtypes import DType
 from nestarray.exporters.source.expressions import Expression, Names, Setting, value_expression
-from nestarray.exporters.source.flow import Flow, parts_of
-from nestarray.exporters.source.loops import Item, Loop
+from nestarray.exporters.source.flow import Flow, assignment, indented, parts_of
+from nestarray.exporters.source.loops import Item, Loop, Option
 from nestarray.exporters.source.modules import Path, Step, Use, arguments, numbered, results
 from nestarray.exporters.source.records import Call, Function, Value, functions_in, values_in
 from nestarray.exporters.source.variable_names import GENERIC, hint_name, kind_of
@@ -38,7 +38,8 @@ class Body:
             ``"*"``, for the variable of a loop.
         variable: the text of a variable, or None for a value that is none.
         setting: the text of a setting.
-        loop: the head of a loop over a list of children: ``(path of the list, number)``.
+        loop: the head of a loop over a list of children: ``(path of the list, first number)``.
+        condition: the text of whether a module has the steps of an Option.
         reserved: names that variables must not have.
         hint: the path after which the result of a call may be named.
     """
@@ -50,16 +51,20 @@ class Body:
         variable: Callable[[Value], str | None],
         setting: Callable[[str], str],
         loop: Callable[[Path, int], str],
+        condition: Callable[[Option], str],
         reserved: Collection[str] = (),
         hint: Callable[[Call], Path] = lambda call: (),
     ) -> None:
         self.language, self.use, self.variable = language, use, variable
-        self.setting, self.loop, self.reserved, self.hint = setting, loop, reserved, hint
+        self.setting, self.loop, self.condition = setting, loop, condition
+        self.reserved, self.hint = reserved, hint
         self.names: dict[Value, str] = {}
         self.texts: dict[Value, Expression] = {}
         self.functions: dict[Function, str] = {}
         self.around: dict[Value, str] = {}
         self.free: set[str] = set()
+        #: Result → the name that it gets.
+        self.given: dict[Value, str] = {}
 
     def lines(self, items: Sequence[Item], inputs: dict[Value, str], output: Any) -> list[str]:
         """The statements.
@@ -98,10 +103,9 @@ class Body:
         """Decide which values are written where they are used, and when each item is evaluated."""
         self.inlined: set[Value] = set()
         made = {v: i for i, item in enumerate(self.items) for v in _results(item)}
-        self.sources: dict[Value, Step] = {}
+        self.sources: dict[Value, Item] = {}
         for item in self.items:
-            if not isinstance(item, Loop):
-                self.sources |= dict.fromkeys(results(item), item)
+            self.sources |= dict.fromkeys(_results(item), item)
         sizes: dict[Value, int] = {}
         end = len(self.items)
         for i, item in enumerate(self.items):
@@ -130,15 +134,19 @@ class Body:
         source = self.items[made[value]]
         if isinstance(source, Loop) or len(_results(source)) != 1 or _functions(source):
             return False
+        if isinstance(source, Option) and (i < len(self.items) or len(source.steps) > 1):
+            return False
         if value in self.written or _is_in_place(source):
             return False
-        if not all(self._is_read_early(v, i) for v in arguments(source) if v in self.written):
+        if not all(self._is_read_early(v, i) for v in _arguments(source) if v in self.written):
             return False
         if i == len(self.items):
             return _count(self.output, value) == 1
         item = self.items[i]
         if isinstance(item, Loop):
             return False
+        if isinstance(item, Option):
+            return value is not item.otherwise and len(item.steps) == 1
         nest = item.inputs if isinstance(item, Use) else [list(item.args), item.kwargs]
         return _count(nest, value) == 1
 
@@ -152,6 +160,8 @@ class Body:
         """The length of the text of an item with short names."""
         if isinstance(item, Loop) or _functions(item):
             return 2 * _LENGTH
+        if isinstance(item, Option):
+            return len(self.condition(item)) + sum(map(self._size, item.steps)) + 12
         if isinstance(item, Use):
             return len(self.use(item.name, [])) + 3 * len(item.inputs)
         return len(self.language.expression(item, self._short).text)
@@ -168,6 +178,8 @@ class Body:
     def _statement(self, i: int, item: Item) -> list[str]:
         if isinstance(item, Loop):
             return self._loop(i, item)
+        if isinstance(item, Option) and len(item.steps) > 1:
+            return self._option(i, item)
         made = _results(item)
         if len(made) == 1 and made[0] in self.inlined:
             self.texts[made[0]] = self._expression(item)
@@ -188,7 +200,10 @@ class Body:
         names = []
         for value in made:
             is_used = value in self.position
-            names.append(self._new_name(text, item, value, len(made)) if is_used else "_")
+            name = self.given.get(value) or (
+                self._new_name(text, item, value, len(made)) if is_used else "_"
+            )
+            names.append(name)
             self.names[value] = names[-1]
         if isinstance(item, Call) and functions_in(item):
             nest = item.result if isinstance(item.result, tuple) else (item.result,)
@@ -209,7 +224,7 @@ class Body:
         around = {value: self.names[value] for value in live}
         taken = {*around.values(), *self.functions.values()}
         body = Body(
-            self.language, self.use, self.variable, self.setting, self.loop,
+            self.language, self.use, self.variable, self.setting, self.loop, self.condition,
             {*self.reserved, *taken}, self.hint,
         )  # fmt: skip
         body.around, body.texts = around, dict(self.texts)
@@ -272,7 +287,7 @@ class Body:
             self.names[value] = outputs.get(j) or (self._fresh("y") if is_used else "_")
             targets.append(self.names[value])
         path = (*first.name[:-1], "*")
-        lines.append(self.loop(first.name[:-1], len(loop.uses)))
+        lines.append(self.loop(first.name[:-1], int(first.name[-1])))
         lines.append(f"    {', '.join(targets)} = {self.use(path, names)}")
         self.release(i)
         for value, name in zip(last.outputs, targets, strict=True):
@@ -280,7 +295,26 @@ class Body:
             self.free.discard(name)
         return lines
 
-    def _expression(self, item: Step) -> Expression:
+    def _option(self, i: int, option: Option) -> list[str]:
+        """The steps of an option as a branch."""
+        body, otherwise = self.inner(i), self.text_of(option.otherwise)
+        self.release(i)
+        name = self._new_name(otherwise, option, option.result, 1)
+        body.given[option.result] = self.names[option.result] = name
+        lines = body.statements(option.steps, {}, option.result)
+        branch = [*lines, *assignment([name], [body.text_of(option.result)])]
+        unchanged = assignment([name], [otherwise])
+        lines = [f"if {self.condition(option)}:", *indented(branch)]
+        return [*unchanged, *lines] if name != otherwise else lines
+
+    def _expression(self, item: Step | Option) -> Expression:
+        if isinstance(item, Option):
+            (step,) = item.steps
+            made, given = self._expression(step).text, self.text_of(item.otherwise)
+            condition = self.condition(item)
+            if condition.endswith(" is not None"):
+                made, given, condition = given, made, condition.replace(" is not ", " is ")
+            return Expression(f"{made} if {condition} else {given}", 12)
         if isinstance(item, Use):
             return Expression(self.use(item.name, [self._name(v) for v in item.inputs]))
         found = self.language.expression(item, self._leaf)
@@ -330,7 +364,7 @@ class Body:
             if self.last_use(value) > i or value in self.around:
                 self.free.discard(name)
 
-    def _new_name(self, text: str, item: Step, value: Value, number: int) -> str:
+    def _new_name(self, text: str, item: Step | Option, value: Value, number: int) -> str:
         """A name for a result: the name of the argument it replaces, or one after its module."""
         readers = [self.items[p] for p in self.position[value] if p < len(self.items)]
         if number > 1 and len(readers) == 1 and _is_write(readers[0]):
@@ -349,8 +383,10 @@ class Body:
             return self._fresh(kind)
         return self._fresh(*([hint] if hint else ["x", "h"]))
 
-    def _hints(self, item: Step) -> set[Path]:
+    def _hints(self, item: Item) -> set[Path]:
         """The modules whose calls are written in the text of an item."""
+        if isinstance(item, Option):
+            return self._hints(item.steps[-1])
         own = (item.name if isinstance(item, Use) else self.hint(item)) or None
         inner = [v for v in arguments(item) if v in self.inlined and v in self.sources]
         found = [hint for v in inner for hint in self._hints(self.sources[v])]
@@ -404,10 +440,16 @@ def _is_in_place(item: Item) -> TypeGuard[Call]:
 def _arguments(item: Item) -> list[Value]:
     if isinstance(item, Loop):
         return item.uses[0].inputs
+    if isinstance(item, Option):
+        made = {value for step in item.steps for value in results(step)}
+        used = [value for step in item.steps for value in arguments(step)]
+        return [*dict.fromkeys([item.otherwise, *(value for value in used if value not in made)])]
     return arguments(item)
 
 
 def _results(item: Item) -> list[Value]:
+    if isinstance(item, Option):
+        return [item.result]
     return item.uses[-1].outputs if isinstance(item, Loop) else results(item)
 
 

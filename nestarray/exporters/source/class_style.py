@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import functools
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.bodies import Body
 from nestarray.exporters.source.classes import Class, classes_of
 from nestarray.exporters.source.expressions import Expression, Setting, value_expression
-from nestarray.exporters.source.loops import with_loops
+from nestarray.exporters.source.loops import Option
 from nestarray.exporters.source.modules import (
     Module,
     Path,
+    Use,
     attribute,
     is_item,
     is_sequence,
+    items_of,
     number_lists,
 )
 from nestarray.exporters.source.records import Call, Value, all_calls
@@ -95,7 +97,7 @@ class ClassWriter:
         for module in root.walk():
             if not style.placeholder:
                 number_lists(module)
-        self.classes = classes_of(root, name)
+        self.classes = classes_of(root, name, is_functional=False)
         written = [module for module in root.walk() if module.layer is None]
         steps = [s for module in written for s in module.steps if isinstance(s, Call)]
         calls = list(all_calls(steps))
@@ -103,13 +105,11 @@ class ClassWriter:
 
     def text(self) -> str:
         """The functions that the calls need, and the classes, children first."""
-        written: dict[Class, list[str]] = {}
-        for module in self.root.walk():
-            cls = self.classes[module]
-            if cls not in written and not self._is_expression(module):
-                written[cls] = self._class(cls)
-        classes = ["\n".join(lines) for lines in written.values()]
-        return "\n\n\n".join([*self.defined.values(), *classes])
+        written = [*self.defined.values()]
+        for cls in dict.fromkeys(self.classes.values()):
+            if not self._is_expression(cls.module):
+                written.append("\n".join(self._class(cls)))
+        return "\n\n\n".join(written)
 
     def variables(self) -> dict[str, Value]:
         """Name in the file of weights → variable."""
@@ -142,13 +142,12 @@ class ClassWriter:
         module, style = cls.module, self.style
         if self._is_sequence(module):
             passed: list[Setting] = []
-            children = {name[-1]: self._child(cls, name, passed) for name in module.children}
-            made = self._numbered(children)
+            made = self._sequence(cls, cls.settings, passed)
             self._keep_parameters(cls, [setting.name for setting in passed])
             return [
                 f"class {cls.name}({style.sequence}):",
-                f"    def __init__({', '.join(['self', *cls.parameters, *self._passed_on(module)])}):",
-                f"        super().__init__({', '.join(made)})",
+                f"    def __init__({self._signature(cls)}):",
+                f"        super().__init__({made})",
             ]
         stored: dict[str, None] = {}
 
@@ -168,12 +167,12 @@ class ClassWriter:
             variables.get,
             setting,
             self._loop,
+            lambda option: self._condition(cls, option, setting),
             {*self.defined, "self"},
         )
         inputs = input_names(module.inputs)
-        lines = body.lines(
-            with_loops(cls.steps(), module.output, lambda a, b: True), inputs, module.output
-        )
+        items = cls.items(lambda a, b: True, has_slices=False)
+        lines = body.lines(items, inputs, module.output)
         passed = []
         init = [
             self._variable(cls, name, value, passed) for name, value in module.variables.items()
@@ -183,17 +182,16 @@ class ClassWriter:
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
         init = [f"self.{name} = {name}" for name in stored] + init
         head = [f"class {cls.name}({style.base}):"]
-        head += [f"    {line}" for line in style.fields(self._attributes(module, stored))]
+        head += [f"    {line}" for line in style.fields(self._attributes(cls, stored))]
         if init:
-            head.append(
-                f"    def __init__({', '.join(['self', *cls.parameters, *self._passed_on(module)])}):"
-            )
+            head.append(f"    def __init__({self._signature(cls)}):")
             head += [f"        {line}" for line in [*style.begin, *init]] + [""]
         names = ", ".join(["self", *inputs.values()])
         return [*head, f"    def {style.method}({names}):", *(f"        {line}" for line in lines)]
 
-    def _attributes(self, module: Module, stored: Mapping[str, None]) -> dict[str, str]:
+    def _attributes(self, cls: Class, stored: Mapping[str, None]) -> dict[str, str]:
         """Attribute → ``"setting"``, ``"array"``, ``"state"``, ``"list"`` or the name of a class."""
+        module = cls.module
         found = dict.fromkeys(stored, "setting")
         for name, value in module.variables.items():
             if value not in self.constants:
@@ -202,12 +200,14 @@ class ClassWriter:
             if is_item(name):
                 found["_".join(name[:-1])] = "list"
             else:
-                found[attribute(name)] = self.classes[child].name
+                absent = " | None" if cls.without(name) else ""
+                found[attribute(name)] = self.classes[child].name + absent
         return found
 
     def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
         """Leave out the arguments that a class does not use; sizes come first."""
         names = [*(n for n in _SIZES if n in needed), *(n for n in cls.parameters if n in needed)]
+        names.sort(key=lambda name: name in cls.defaults)
         cls.parameters = {name: cls.parameters[name] for name in dict.fromkeys(names)}
 
     def _variable(self, cls: Class, name: str, value: Value, passed: list[Setting]) -> str:
@@ -218,64 +218,112 @@ class ClassWriter:
     def _children(self, cls: Class, passed: list[Setting]) -> list[str]:
         """The lines that make the children."""
         lines: list[str] = []
-        lists: dict[Path, dict[str, str]] = {}
         for name in cls.module.children:
-            text = self._child(cls, name, passed)
             if not is_item(name):
-                lines.append(f"self.{attribute(name)} = {text}")
-            else:
-                if name[:-1] not in lists:
-                    lines.append("_".join(name[:-1]))
-                lists.setdefault(name[:-1], {})[name[-1]] = text
-        for name, items in lists.items():
-            own = "_".join(name)
-            lines[lines.index(own)] = f"self.{own} = {self._list(self._numbered(items))}"
+                text = self._child(cls, name, passed)
+                lines.append(f"self.{attribute(name)} = {self._optional(cls, name, text, passed)}")
+            elif name == items_of(cls.module, name[:-1])[0]:
+                lines.append(f"self.{'_'.join(name[:-1])} = {self._list(cls, name[:-1], passed)}")
         return lines
+
+    def _optional(
+        self, cls: Class, name: Path, text: str, passed: list[Setting], absent: str = "None"
+    ) -> str:
+        """The text of a child or a list that some modules lack."""
+        if not cls.without(name):
+            return text
+        flag, rest = cls.flags[cls.without(name)]
+        passed.append(Setting(flag))
+        return f"{text} if {flag}{rest} else {absent}"
+
+    def _list(self, cls: Class, name: Path, passed: list[Setting]) -> str:
+        """The text of a list of children."""
+        items = {key[-1]: self._child(cls, key, passed) for key in items_of(cls.module, name)}
+        first, repeated, number = self._items(
+            cls, name, self._numbered(items), cls.settings, passed
+        )
+        generator = f"{repeated} for _ in range({number})"
+        if not repeated:
+            text = self.style.list_of(", ".join(first))
+        elif not first:
+            text = self.style.generated(generator)
+        else:
+            text = self.style.list_of(", ".join([*first, f"*[{generator}]"]))
+        return self._optional(cls, (*name, "0"), text, passed, "[]")
+
+    def _items(
+        self,
+        cls: Class,
+        name: Path,
+        texts: list[str],
+        settings: Sequence[Any],
+        passed: list[Setting],
+    ) -> tuple[list[str], str, str]:
+        """(texts of the first items of a list, text of the others, the number of these)."""
+        if name not in cls.lengths:
+            is_equal = len(texts) > 1 and len(set(texts)) == 1
+            return ([], texts[0], str(len(texts))) if is_equal else (texts, "", "")
+        start = min(n for n in cls.numbers(name) if n) - 1
+        while start and texts[start - 1] == texts[-1]:
+            start -= 1
+        length = settings[cls.lengths[name]]
+        if not isinstance(length, Setting):
+            return texts[:start], texts[-1], str(length - start)
+        passed.append(length)
+        return texts[:start], texts[-1], f"{length.name} - {start}" if start else length.name
+
+    def _sequence(self, cls: Class, settings: Sequence[Any], passed: list[Setting]) -> str:
+        """The texts of the modules of a sequence."""
+        made = {
+            name[-1]: self._made(child, settings[cls.children[name][1] :], passed)
+            for name, child in cls.module.children.items()
+        }
+        first, repeated, number = self._items(cls, (), self._numbered(made), settings, passed)
+        return ", ".join(
+            [*first, *([f"*[{repeated} for _ in range({number})]"] if repeated else [])]
+        )
 
     def _numbered(self, items: Mapping[str, str]) -> list[str]:
         """The items of a list in order, with placeholders for numbers that are not called."""
         last = max(map(int, items))
         return [items.get(str(i), self.style.placeholder) for i in range(last + 1)]
 
-    def _list(self, texts: list[str]) -> str:
-        if len(texts) > 1 and len(set(texts)) == 1:
-            return self.style.generated(f"{texts[0]} for _ in range({len(texts)})")
-        return self.style.list_of(", ".join(texts))
-
     def _child(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text that makes a child."""
-        return self._made(cls.module.children[name], cls.settings, cls.children[name][1], passed)
+        return self._made(cls.module.children[name], cls.settings[cls.children[name][1] :], passed)
 
-    def _made(self, module: Module, settings: list[Any], start: int, passed: list[Setting]) -> str:
-        """The text that makes a module whose settings begin at a position."""
+    def _made(self, module: Module, settings: Sequence[Any], passed: list[Setting]) -> str:
+        """The text that makes a module with settings."""
         cls = self.classes[module]
         if module.layer is not None:
-            values = _layer_settings(module.layer.kwargs, settings[start:])
+            values = _layer_settings(module.layer.kwargs, settings)
             given = self.style.language.without_defaults(module.layer.target, values)
             function = self.style.language.function(module.layer.target)
             text = self._arguments(given, passed, (*_SIZES, "kernel_size", "output_size", "p"))
-            return f"{function}({self._with_passed_on(module, text)})"
+            return f"{function}({self._with_passed_on(cls, text)})"
         if self._is_expression(module):
-            texts = self._numbered(
-                {
-                    name[-1]: self._made(child, settings, start + cls.children[name][1], passed)
-                    for name, child in module.children.items()
-                }
-            )
-            if len(texts) > 1 and len(set(texts)) == 1:
-                texts = [f"*[{texts[0]} for _ in range({len(texts)})]"]
-            return f"{self.style.sequence}({', '.join(texts)})"
-        given = {name: settings[start + i] for name, i in cls.parameters.items()}
-        text = self._arguments(given, passed, _SIZES)
-        return f"{cls.name}({self._with_passed_on(module, text)})"
+            text = self._sequence(cls, settings, passed)
+            return f"{self.style.sequence}({text})"
+        sizes = tuple(name for name in _SIZES if name not in cls.defaults)
+        text = self._arguments(cls.given(settings), passed, sizes)
+        return f"{cls.name}({self._with_passed_on(cls, text)})"
 
-    def _passed_on(self, module: Module) -> list[str]:
-        """The argument that the constructor of a module takes and hands on, if there is one."""
-        has_layers = any(inner.layer is not None for inner in module.walk())
-        return [self.style.passed_on] if self.style.passed_on and has_layers else []
+    def _signature(self, cls: Class) -> str:
+        """The parameters of a constructor."""
+        own = self._passed_on(cls)
+        star = ["*"] if own and not cls.defaults.keys().isdisjoint(cls.parameters) else []
+        return ", ".join(["self", *cls.signature(), *star, *own])
 
-    def _with_passed_on(self, module: Module, text: str) -> str:
-        given = [f"{name}={name}" for name in self._passed_on(module)]
+    def _passed_on(self, cls: Class) -> list[str]:
+        """The argument that a constructor takes and hands on, if there is one."""
+        return [self.style.passed_on] if self.style.passed_on and self._has_layers(cls) else []
+
+    def _has_layers(self, cls: Class) -> bool:
+        children = [child for child, _ in cls.children.values()]
+        return cls.module.layer is not None or any(map(self._has_layers, children))
+
+    def _with_passed_on(self, cls: Class, text: str) -> str:
+        given = [f"{name}={name}" for name in self._passed_on(cls)]
         return ", ".join([*([text] if text else []), *given])
 
     def _arguments(
@@ -303,8 +351,18 @@ class ClassWriter:
         place = layer.result if layer is not None and isinstance(layer.result, tuple) else ()
         return f"{of}({', '.join(inputs)})" + "".join(f"[{i}]" for i in place)
 
-    def _loop(self, name: Path, number: int) -> str:
+    def _loop(self, name: Path, start: int) -> str:
         return f"for {_item(name)} in self.{'_'.join(name)}:"
+
+    def _condition(self, cls: Class, option: Option, setting: Callable[[str], str]) -> str:
+        """Whether a module has the steps of an option: by their children, or by a flag."""
+        used = [step.name for step in option.steps if isinstance(step, Use)]
+        for name in (name for name in used if cls.without(name) == option.without):
+            if is_item(name):
+                return f"len(self.{'_'.join(name[:-1])}) > {name[-1]}"
+            return f"self.{attribute(name)} is not None"
+        flag, rest = cls.flags[option.without]
+        return setting(flag) + rest
 
 
 def attribute_of(model: Any, name: str) -> Any:
@@ -324,7 +382,7 @@ def _access(name: Path) -> str:
     return f"{'_'.join(name[:-1])}[{name[-1]}]" if is_item(name) else attribute(name)
 
 
-def _layer_settings(names: Mapping[str, Any], settings: list[Any]) -> dict[str, Any]:
+def _layer_settings(names: Mapping[str, Any], settings: Sequence[Any]) -> dict[str, Any]:
     """The settings of a layer; those that are None are not among the settings of a class."""
     values = iter(settings)
     return {name: next(values) if is_noted(x) else x for name, x in names.items()}

@@ -1,139 +1,384 @@
-"""Modules of equal structure as one class; settings in which they differ become its arguments."""
+"""One class for the modules of one program; settings in which they differ become its arguments.
+
+Modules of one class of the source share a class also if some lack steps that others have: the class
+is printed with all steps, and those that are lacking depend on a flag. A list of modules may be
+shorter.
+"""
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from nestarray.exporters.source.alignment import Alignment
 from nestarray.exporters.source.expressions import Setting
-from nestarray.exporters.source.modules import Module, Path, Use, is_setting, numbered, structure
-from nestarray.exporters.source.records import Call, Function
+from nestarray.exporters.source.loops import Item, Option, with_loops
+from nestarray.exporters.source.modules import (
+    Module,
+    Path,
+    Step,
+    Use,
+    arguments,
+    attribute,
+    is_item,
+    items_of,
+    lists_of,
+    numbered,
+    parts,
+    results,
+)
+from nestarray.exporters.source.records import Value, values_in
+from nestarray.exporters.source.settings import ABSENT, settings_in, settings_of, with_settings
 
 
 @dataclasses.dataclass(eq=False)
 class Class:
-    """The class of modules with one structure.
+    """The class of modules with one program.
 
     Attributes:
         name: of the class.
-        module: a module of the class, which is printed.
-        settings: each setting of the module and of its children, in the order of `structure`: a
-            constant, or a `Setting` where the modules differ.
+        module: a module of the class with all steps, which is printed.
+        members: module → for each step its own, or None.
+        otherwise: result of a step that modules lack → the value that they use instead.
+        settings: of the steps of the module, its variables and its children, and its flags and
+            lengths: a constant, or a `Setting` where the modules differ.
         parameters: name of an argument → position of its first use in `settings`.
+        defaults: name of an argument that some modules lack → its default.
         shapes: name of a variable → its shape.
         children: child → its class, and the position of its first setting.
+        flags: modules that lack steps → the condition of the others, as (name of an argument, rest
+            of the text).
+        lengths: list of children whose number differs → position of the number.
     """
 
     name: str
     module: Module
-    settings: list[Any]
-    parameters: dict[str, int]
-    shapes: dict[str, Any]
-    children: dict[Path, tuple[Class, int]]
+    members: dict[Module, list[Step | None]]
+    otherwise: dict[Value, Value]
+    settings: list[Any] = dataclasses.field(default_factory=list)
+    parameters: dict[str, int] = dataclasses.field(default_factory=dict)
+    defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
+    shapes: dict[str, Any] = dataclasses.field(default_factory=dict)
+    children: dict[Path, tuple[Class, int]] = dataclasses.field(default_factory=dict)
+    flags: dict[frozenset[Module], tuple[str, str]] = dataclasses.field(default_factory=dict)
+    lengths: dict[Path, int] = dataclasses.field(default_factory=dict)
 
-    def steps(self) -> list[Call | Use]:
-        """The steps of the module, with its settings."""
+    def lacking(self, i: int) -> frozenset[Module]:
+        """The modules without a step."""
+        return frozenset(module for module, own in self.members.items() if own[i] is None)
+
+    def without(self, child: Path) -> frozenset[Module]:
+        """The modules without a child."""
+        return frozenset(module for module in self.members if child not in module.children)
+
+    def numbers(self, name: Path) -> list[int]:
+        """The numbers of the items of a list, smallest first."""
+        return sorted({len(items_of(module, name)) for module in self.members})
+
+    def items(self, is_same: Callable[[Path, Path], bool], *, has_slices: bool) -> list[Item]:
+        """The steps of the module with its settings, loops, and options for steps that some lack.
+
+        Args:
+            is_same: whether the calls of two children are written with the same text.
+            has_slices: a loop may begin in the middle of a list.
+        """
         settings = iter(self.settings)
+        steps = [with_settings(step, settings) for step in self.module.steps]
+        lacking = {id(step): self.lacking(i) for i, step in enumerate(steps)}
+        items: list[Item] = []
+        found = with_loops(steps, self.module.output, is_same, has_slices)
+        for without, group in itertools.groupby(found, lambda item: lacking.get(id(item))):
+            successive = [*group]
+            items += self._options(successive, without) if without else successive
+        return items
 
-        def of(value: Any) -> Any:
-            return _replaced(value, settings)
+    def _options(self, group: Sequence[Any], without: frozenset[Module]) -> Iterator[Option]:
+        """Successive steps that the same modules lack, as options with one result each."""
+        inside = {value for step in group for value in results(step)}
+        others = [s for s in self.module.steps if inside.isdisjoint(results(s))]
+        needed = {value for step in others for value in arguments(step)}
+        needed.update(values_in(self.module.output))
+        steps: list[Step] = []
+        for step in group:
+            steps.append(step)
+            (result,) = results(step)
+            if result in needed:
+                made = {value for step in steps for value in results(step)}
+                value = result
+                while value in made:
+                    value = self.otherwise[value]
+                yield Option(steps, value, result, without)
+                steps = []
 
-        return [
-            step
-            if isinstance(step, Use)
-            else dataclasses.replace(step, args=tuple(of([*step.args])), kwargs=of(step.kwargs))
-            for step in self.module.steps
-        ]
+    def signature(self) -> list[str]:
+        """The parameters with their defaults."""
+        own = self.defaults
+        return [f"{name}={own[name]!r}" if name in own else name for name in self.parameters]
 
     def arguments(self, child: Path) -> dict[str, Any]:
         """The arguments of a child's class."""
         cls, start = self.children[child]
-        return {name: self.settings[start + i] for name, i in cls.parameters.items()}
+        return cls.given(self.settings[start:])
+
+    def given(self, settings: Sequence[Any]) -> dict[str, Any]:
+        """The arguments of the class, without defaults.
+
+        Args:
+            settings: of a module of the class, in the order of `settings`.
+        """
+        found = {name: settings[i] for name, i in self.parameters.items()}
+        return {
+            name: value
+            for name, value in found.items()
+            if value is not ABSENT and (value is not False or self.defaults.get(name) is not False)
+        }
 
 
-def _replaced(value: Any, settings: Iterator[Any]) -> Any:
-    """A nest with its settings replaced, in the order of `structure`."""
-    if is_setting(value):
-        return next(settings)
-    if isinstance(value, (list, tuple)):
-        return type(value)([_replaced(item, settings) for item in value])
-    if isinstance(value, slice):
-        parts = [_replaced(part, settings) for part in (value.start, value.stop, value.step)]
-        return slice(*parts)
-    if isinstance(value, Function):
-        calls = [
-            dataclasses.replace(
-                call,
-                args=tuple(_replaced([*call.args], settings)),
-                kwargs=_replaced(call.kwargs, settings),
-            )
-            for call in value.calls
-        ]
-        return dataclasses.replace(value, calls=calls, output=_replaced(value.output, settings))
-    if isinstance(value, Mapping):
-        return {key: _replaced(item, settings) for key, item in value.items()}
-    return value
-
-
-def classes_of(root: Module, name: str) -> dict[Module, Class]:
+def classes_of(root: Module, name: str, *, is_functional: bool) -> dict[Module, Class]:
     """Module → its class; the classes of children come first.
 
     Args:
         root: the module of the model.
         name: of its class.
+        is_functional: the variables are not made by the class, so modules may lack some.
     """
-    groups: dict[Any, list[Module]] = {}
-    noted: dict[Module, list[tuple[str, Any]]] = {}
+    classes = _Classes(is_functional)
     for module in root.walk():
-        settings: list[tuple[str, Any]] = []
-        key = structure(module, lambda name, x, found=settings: found.append((name, x)))
-        noted[module] = settings
-        groups.setdefault(key, []).append(module)
-    made: dict[Module, Class] = {}
-    taken = {name}
-    for modules in groups.values():
-        first = modules[0]
-        columns = list(zip(*[[x for _, x in noted[m]] for m in modules], strict=True))
-        names = [name for name, _ in noted[first]]
-        settings, parameters = _settings(names, columns)
-        position = len(noted[first])
-        if first.layer is None:
-            position -= sum(len(noted[c]) for c in first.children.values())
-        shapes = dict(
-            zip(first.variables, settings[position - len(first.variables) :], strict=False)
-        )
-        own = name if root in modules else "" if first.layer else _class_name(modules, taken)
-        cls = Class(own, first, settings, parameters, shapes, {})
-        for key, child in first.children.items():
-            cls.children[key] = made[child], position
-            position += len(noted[child])
-        made |= dict.fromkeys(modules, cls)
-    return made
+        classes.add(module)
+    return classes.finished(root, name)
 
 
-def _settings(names: list[str], columns: list[tuple[Any, ...]]) -> tuple[list[Any], dict[str, int]]:
-    """The settings of a class, and its parameters: columns that are equal share one."""
+class _Classes:
+    """Finds the classes of modules."""
+
+    def __init__(self, is_functional: bool) -> None:
+        self.is_functional = is_functional
+        self.of: dict[Module, Class] = {}
+
+    def add(self, module: Module) -> None:
+        """Find the class of a module, whose children have one."""
+        known = [*dict.fromkeys(self.of.values())]
+        alike = [cls for cls in known if module.kind and module.kind == cls.module.kind]
+        below = {self.of[child] for child in module.walk() if child is not module}
+        for cls in alike:
+            if cls in below:
+                continue
+            found = self._aligned(cls.module, module, cls) or self._extended(module, cls)
+            if found and self._has_flags(found):
+                return self._join(cls, found)
+        for cls in known:
+            found = self._aligned(cls.module, module, cls)
+            if found and None not in found.members[module]:
+                return self._join(cls, found)
+        self.of[module] = Class("", module, {module: [*module.steps]}, {})
+        return None
+
+    def _join(self, cls: Class, found: Class) -> None:
+        """Give a class the members of another one."""
+        cls.module, cls.members, cls.otherwise = found.module, found.members, found.otherwise
+        self.of |= dict.fromkeys(cls.members, cls)
+
+    def _aligned(self, whole: Module, part: Module, cls: Class) -> Class | None:
+        """The class with one more member."""
+        alignment = Alignment(whole, part, self._is_same, cls.otherwise)
+        steps = alignment.steps()
+        if steps is None or not (self.is_functional or [*whole.variables] == [*part.variables]):
+            return None
+        return Class("", whole, cls.members | {part: steps}, alignment.otherwise)
+
+    def _extended(self, whole: Module, cls: Class) -> Class | None:
+        """The class with a module that has more steps."""
+        found: Class | None = Class("", whole, {whole: [*whole.steps]}, {})
+        for member in cls.members:
+            found = found and self._aligned(whole, member, found)
+        return found
+
+    def _is_same(self, one: Module, other: Module) -> bool:
+        return self.of[one] is self.of[other]
+
+    def _has_flags(self, cls: Class) -> bool:
+        """Whether flags and lengths determine the children: the rest of a longer list is equal."""
+        flags = _flags(cls)
+        if any(
+            cls.without(name) and cls.without(name) not in flags for name in cls.module.children
+        ):
+            return False
+        for name in lists_of(cls.module):
+            lengths = [n for n in cls.numbers(name) if n]
+            for module in cls.members:
+                items = items_of(module, name)
+                if [int(key[-1]) for key in items] != [*range(len(items))] and len(lengths) > 1:
+                    return False
+                tail = [module.children[key] for key in items[lengths[0] - 1 :]]
+                if len(lengths) > 1 and any(not self._is_equal(tail[0], x) for x in tail[1:]):
+                    return False
+        return True
+
+    def _is_equal(self, one: Module, other: Module) -> bool:
+        return self._is_same(one, other) and self._row(one) == self._row(other)
+
+    # -- settings --------------------------------------------------------------------------
+
+    def _row(self, module: Module) -> list[tuple[str, Any]]:
+        """(name, value) of the settings of a module, as many as of others of its class."""
+        cls = self.of[module]
+        whole = cls.module
+        if module.layer is not None:
+            return [*settings_in(module.layer.kwargs, "")]
+        row: list[tuple[str, Any]] = []
+        for step, own in zip(whole.steps, cls.members[module], strict=True):
+            row += _absent(settings_of(step)) if own is None else settings_of(own)
+        for name in whole.variables:
+            shape = module.variables[name].shape if name in module.variables else ABSENT
+            row.append((f"{name}_shape", shape))
+        for name, child in whole.children.items():
+            items = items_of(module, name[:-1]) if name[-1].isdigit() else []
+            own = name if name in module.children else items[-1] if items else None
+            row += self._row(module.children[own]) if own else _absent(self._row(child))
+        for without, flag in _flags(cls).items():
+            row.append((flag, module not in without))
+        for name in _lengths(cls):
+            word = "_".join(name) or whole.path[-1]
+            row.append((f"num_{word}", len(items_of(module, name))))
+        return row
+
+    def finished(self, root: Module, name: str) -> dict[Module, Class]:
+        """Module → its class, with all attributes."""
+        order: dict[Class, None] = {}
+
+        def note(cls: Class) -> None:
+            for child in cls.module.children.values():
+                note(self.of[child])
+            order[cls] = None
+
+        note(self.of[root])
+        taken = {name}
+        for cls in order:
+            if not cls.module.layer:
+                cls.name = name if root in cls.members else _class_name(cls, [*order], taken)
+            self._give_settings(cls)
+        return {module: cls for cls in order for module in cls.members}
+
+    def _give_settings(self, cls: Class) -> None:
+        rows = [self._row(module) for module in cls.members]
+        names = [name for name, _ in rows[0]]
+        columns = [*zip(*[[x for _, x in row] for row in rows], strict=True)]
+        cls.settings, cls.parameters, cls.defaults = _settings(names, columns)
+        if cls.module.layer is not None:
+            return
+        position = 0
+        given: dict[frozenset[Module], tuple[str, str]] = {}
+        for i, step in enumerate(cls.module.steps):
+            without = cls.lacking(i)
+            for _ in settings_of(step):
+                own = cls.settings[position]
+                if isinstance(own, Setting) and without and _is_lacking(cls, columns, own, without):
+                    given[without] = own.name, " is not None"
+                position += 1
+        for name in cls.module.variables:
+            cls.shapes[name] = cls.settings[position]
+            position += 1
+        for name, child in cls.module.children.items():
+            cls.children[name] = self.of[child], position
+            position += len(self.of[child].settings)
+        for without in _flags(cls):
+            flag = cls.settings[position].name
+            cls.defaults[flag] = False
+            cls.flags[without] = given.get(without, (flag, ""))
+            position += 1
+        for name in _lengths(cls):
+            cls.lengths[name] = position
+            position += 1
+
+
+def _is_lacking(
+    cls: Class, columns: list[tuple[Any, ...]], setting: Setting, without: frozenset[Module]
+) -> bool:
+    """Whether an argument is None exactly for some modules."""
+    column = columns[cls.parameters[setting.name]]
+    lacking = {module for module, x in zip(cls.members, column, strict=True) if x is ABSENT}
+    return lacking == without
+
+
+def _absent(noted: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
+    return [(name, ABSENT) for name, _ in noted]
+
+
+def _flags(cls: Class) -> dict[frozenset[Module], str]:
+    """Modules that lack steps → the name of an argument."""
+    found: dict[frozenset[Module], str] = {}
+    for i, step in enumerate(cls.module.steps):
+        if without := cls.lacking(i):
+            found.setdefault(without, _flag_name(step, cls.module))
+    return found
+
+
+def _flag_name(step: Step, module: Module) -> str:
+    """The name of an argument that decides whether a step is made."""
+    if isinstance(step, Use):
+        return "_".join(step.name[:-1] if is_item(step.name) else (attribute(step.name),))
+    path = parts(step.place.module)
+    if path[: len(module.path)] == module.path and len(path) > len(module.path):
+        return path[-1]
+    name = re.split(r"[.:]", step.target)[-1]
+    return "residual" if name == "add" else name
+
+
+def _lengths(cls: Class) -> list[Path]:
+    """The lists of different lengths, not counting those that some modules lack."""
+    return [name for name in lists_of(cls.module) if len([n for n in cls.numbers(name) if n]) > 1]
+
+
+def _settings(
+    names: list[str], columns: list[tuple[Any, ...]]
+) -> tuple[list[Any], dict[str, int], dict[str, Any]]:
+    """The settings of a class, its parameters and their defaults: equal columns share a parameter.
+
+    A module may lack a setting, whose value is any then.
+    """
     settings: list[Any] = []
     parameters: dict[str, int] = {}
-    known: dict[Any, str] = {}
+    defaults: dict[str, Any] = {}
+    known: dict[str, tuple[Any, ...]] = {}
     for i, (name, column) in enumerate(zip(names, columns, strict=True)):
-        kinds = tuple(map(type, column))
-        if all(x == column[0] for x in column) and len(set(kinds)) == 1:
-            settings.append(column[0])
-            continue
-        if (kinds, column) not in known:
-            base = re.sub(r"\W", "_", name.rpartition(".")[2].rpartition(":")[2]) or "size"
-            unique = next(n for n in numbered(base) if n not in parameters)
-            known[kinds, column] = unique
-            parameters[unique] = i
-        settings.append(Setting(known[kinds, column]))
-    return settings, parameters
+        values = [x for x in column if x is not ABSENT]
+        base = re.sub(r"\W", "_", name.rpartition(".")[2].rpartition(":")[2]) or "size"
+        equal = [key for key, other in known.items() if _covers(other, column)]
+        own = next(iter(equal), None)
+        if all(_is_equal(x, values[0]) for x in values):
+            if ABSENT not in column or not values or base not in equal:
+                settings.append(values[0] if values else ABSENT)
+                continue
+            own = base  # the stride of a block, in a part that some blocks lack
+        own = own or next((key for key, other in known.items() if _covers(column, other)), None)
+        if own in known and _covers(column, known[own]):
+            known[own], parameters[own] = column, i
+            if ABSENT not in column:
+                defaults.pop(own, None)
+        if own is None:
+            own = next(n for n in numbered(base) if n not in parameters)
+            known[own], parameters[own] = column, i
+            if ABSENT in column:
+                defaults[own] = None
+        settings.append(Setting(own))
+    return settings, parameters, defaults
 
 
-def _class_name(modules: list[Module], taken: set[str]) -> str:
+def _is_equal(x: Any, y: Any) -> bool:
+    return type(x) is type(y) and x == y
+
+
+def _covers(column: Sequence[Any], other: Sequence[Any]) -> bool:
+    """Whether a column has the values of another one."""
+    return all(y is ABSENT or _is_equal(x, y) for x, y in zip(column, other, strict=True))
+
+
+def _class_name(cls: Class, others: list[Class], taken: set[str]) -> str:
     """The name in the source, or one after the path."""
+    modules = [*cls.members]
     kinds = [module.kind for module in modules if module.kind]
     words = [part for part in modules[0].path if not part.isdigit()] or ["block"]
     is_listed = modules[0].path[-1:] and modules[0].path[-1].isdigit()

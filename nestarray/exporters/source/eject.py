@@ -27,7 +27,7 @@ from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
 from nestarray.exporters.source.fixed_numbers import FixedGenerator
 from nestarray.exporters.source.layer_calls import lowered
-from nestarray.exporters.source.modules import module_tree, with_writes
+from nestarray.exporters.source.module_tree import module_tree, with_writes
 from nestarray.exporters.source.recorder import record
 from nestarray.exporters.source.records import Call, Function, Recording, Value, needed, values_in
 from nestarray.exporters.source.sizes import examples, with_open_sizes

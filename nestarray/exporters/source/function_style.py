@@ -10,8 +10,8 @@ from typing import Any
 from nestarray.exporters.source.bodies import Body
 from nestarray.exporters.source.classes import Class, classes_of
 from nestarray.exporters.source.expressions import Expression, Names, value_expression
-from nestarray.exporters.source.loops import with_loops
-from nestarray.exporters.source.modules import Module, Path, arguments, parts
+from nestarray.exporters.source.loops import Option
+from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, items_of, parts
 from nestarray.exporters.source.namespace_language import NamespaceLanguage
 from nestarray.exporters.source.records import Call, Value, all_calls
 from nestarray.exporters.source.variable_names import input_names
@@ -66,7 +66,7 @@ class FunctionWriter:
                 self.places[value] = _HOLDERS[value.source], path
         self.has_state = any(holder == "state" for holder, _ in self.places.values())
         self.lists = _lists(self.places.values())
-        self.classes = classes_of(root, name)
+        self.classes = classes_of(root, name, is_functional=True)
         steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
         calls = list(all_calls(steps))
         self.writes = any(call.target == "state:set" for call in calls)
@@ -119,12 +119,13 @@ class FunctionWriter:
             lambda name, inputs: self._use(cls, name, inputs, setting),
             lambda value: self._variable(module, value),
             setting,
-            lambda name, number: self._loop(module, name),
+            lambda name, start: self._loop(module, name, start),
+            lambda option: self._condition(cls, option, setting),
             self.reserved,
             lambda call: self._group(module, call),
         )
         inputs = input_names(module.inputs)
-        items = with_loops(cls.steps(), module.output, lambda a, b: self._is_same(cls, a, b))
+        items = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
         lines = body.lines(items, inputs, self._output(module))
         if module is self.root and self.writes:
             lines.insert(0, f"state = {_COPIES[self.language.name]}")
@@ -133,7 +134,7 @@ class FunctionWriter:
         if module is self.root and not holders:
             holders = ["params"]  # empty
         names = [*holders, *inputs.values()]
-        names += ["*", *cls.parameters] if cls.parameters else []
+        names += ["*", *cls.signature()] if cls.parameters else []
         return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
 
     def _output(self, module: Module) -> Any:
@@ -169,7 +170,7 @@ class FunctionWriter:
     def _use(self, cls: Class, name: Path, inputs: list[str], setting: Callable[[str], str]) -> str:
         start = len(cls.module.path)
         if name[-1] == "*":
-            name = (*name[:-1], "0")
+            name = items_of(cls.module, name[:-1])[-1]
             given = [
                 self._item(holder, name) for holder in self._holders((*cls.module.path, *name))
             ]
@@ -199,11 +200,12 @@ class FunctionWriter:
             return f"{word}_state"
         return f"{word}_params" if word in self.reserved else word
 
-    def _loop(self, module: Module, name: Path) -> str:
+    def _loop(self, module: Module, name: Path, start: int) -> str:
         path = (*module.path, *name)
-        holders = self._holders((*path, "0"))
-        names = ", ".join(self._item(holder, (*name, "0")) for holder in holders)
-        lists = [self.access(holder, path, len(module.path)) for holder in holders]
+        holders = self._holders((*path, str(start)))
+        names = ", ".join(self._item(holder, (*name, str(start))) for holder in holders)
+        index = f"[{start}:]" if start else ""
+        lists = [self.access(holder, path, len(module.path)) + index for holder in holders]
         of = lists[0] if len(lists) == 1 else f"zip({', '.join(lists)})"
         return f"for {names} in {of}:"
 
@@ -211,9 +213,34 @@ class FunctionWriter:
         """Whether two items of a list are called with equal settings, and have variables."""
         path = (*cls.module.path, *a)
         holders = self._holders(path)
-        is_list = all((holder, path[:-1]) in self.lists for holder in holders)
+        number = len(items_of(cls.module, a[:-1]))
+        is_list = all(self.lists.get((holder, path[:-1])) == number for holder in holders)
+        is_list = is_list and 0 not in cls.numbers(a[:-1])
         has_class = cls.children[a][0] is cls.children[b][0]
         return bool(holders) and is_list and has_class and cls.arguments(a) == cls.arguments(b)
+
+    def _condition(self, cls: Class, option: Option, setting: Callable[[str], str]) -> str:
+        """Whether a module has the steps of an option: by their variables, or by a flag."""
+        depth = len(cls.module.path)
+        used = [path for step in option.steps for path in self._paths(cls.module, step)]
+        for n in range(1, min(map(len, used), default=0) + 1):
+            name = used[0][:n]
+            holders = self._holders((*cls.module.path, *name))
+            is_theirs = holders and all(path[:n] == name for path in used)
+            if is_theirs and not any(self._holders((*m.path, *name)) for m in option.without):
+                around = (*cls.module.path, *name[:-1])
+                text = self.access(holders[0], around, depth)
+                is_list = (holders[0], around) in self.lists
+                return f"len({text}) > {name[-1]}" if is_list else f'"{name[-1]}" in {text}'
+        flag, rest = cls.flags[option.without]
+        return setting(flag) + rest
+
+    def _paths(self, module: Module, step: Step) -> list[Path]:
+        """The paths, below a module, of the variables that a step takes."""
+        if isinstance(step, Use):
+            return [step.name]
+        places = [self.places[value][1] for value in arguments(step) if value in self.places]
+        return [path[len(module.path) :] for path in places]
 
 
 class _Language:
@@ -264,13 +291,17 @@ class _Language:
         return None
 
 
-def _lists(places: Any) -> set[tuple[str, Path]]:
-    """(holder, path) of the groups whose names are the numbers from 0 on."""
+def _lists(places: Any) -> dict[tuple[str, Path], int]:
+    """(holder, path) of the groups whose names are the numbers from 0 on → their number."""
     groups: dict[tuple[str, Path], set[str]] = {}
     for holder, path in places:
         for i, key in enumerate(path):
             groups.setdefault((holder, path[:i]), set()).add(key)
-    return {place for place, keys in groups.items() if keys == {str(i) for i in range(len(keys))}}
+    return {
+        place: len(keys)
+        for place, keys in groups.items()
+        if keys == {str(i) for i in range(len(keys))}
+    }
 
 
 def holders_of(source: Any) -> str:

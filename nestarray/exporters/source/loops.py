@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nestarray.exporters.source.modules import Path, Step, Use, arguments
+from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments
 from nestarray.exporters.source.records import Value, values_in
 
 
@@ -24,20 +24,38 @@ class Loop:
     carried: dict[int, int]
 
 
-Item = Step | Loop
+@dataclasses.dataclass(eq=False)
+class Option:
+    """Steps that some modules of a class lack.
+
+    Attributes:
+        steps: of which the last one makes the result.
+        otherwise: the value that takes the place of the result in modules without the steps.
+        result: the result.
+        without: the modules without the steps.
+    """
+
+    steps: list[Step]
+    otherwise: Value
+    result: Value
+    without: frozenset[Module]
+
+
+Item = Step | Loop | Option
 
 
 def with_loops(
-    steps: Sequence[Step], output: Any, is_same: Callable[[Path, Path], bool]
-) -> list[Item]:
+    steps: Sequence[Step], output: Any, is_same: Callable[[Path, Path], bool], has_slices: bool
+) -> list[Step | Loop]:
     """The steps, with a Loop for successive calls of a list of modules.
 
     Args:
         steps: the steps.
         output: nest of the results.
         is_same: whether the calls of two children are written with the same text.
+        has_slices: a loop may begin in the middle of a list.
     """
-    items: list[Item] = []
+    items: list[Step | Loop] = []
     used: dict[Value, list[int]] = {}
     for i, step in enumerate([*steps, None]):
         for value in values_in(output) if step is None else arguments(step):
@@ -48,7 +66,7 @@ def with_loops(
         while stop < len(steps) and _follows(steps[stop - 1], steps[stop], is_same):
             stop += 1
         uses = [s for s in steps[i:stop] if isinstance(s, Use)]
-        loop = _loop(uses, used, i, stop) if _is_whole(uses, steps) else None
+        loop = _loop(uses, used, i, stop) if _is_whole(uses, steps, has_slices) else None
         if loop is None:
             items.append(steps[i])
             i += 1
@@ -71,16 +89,18 @@ def _follows(a: Step, b: Step, is_same: Callable[[Path, Path], bool]) -> bool:
     return int(b.name[-1]) == int(a.name[-1]) + 1 and is_same(a.name, b.name)
 
 
-def _is_whole(uses: list[Use], steps: Sequence[Step]) -> bool:
-    """Whether all calls of the modules of a list are among some."""
-    lists = {use.name[:-1] for use in uses}
-    return len(uses) == sum(isinstance(s, Use) and s.name[:-1] in lists for s in steps)
+def _is_whole(uses: list[Use], steps: Sequence[Step], has_slices: bool) -> bool:
+    """Whether some calls are all those of the modules of a list, or of its end."""
+    if len(uses) < 2:
+        return False
+    *name, first = uses[0].name
+    others = [s.name for s in steps if isinstance(s, Use) and s not in uses]
+    numbers = [int(key[-1]) for key in others if [*key[:-1]] == name]
+    return max(numbers, default=-1) < int(first) and (has_slices or first == "0")
 
 
 def _loop(uses: list[Use], used: dict[Value, list[int]], start: int, stop: int) -> Loop | None:
     """The loop of calls, if each takes the same values or the results of the one before."""
-    if len(uses) < 2 or uses[0].name[-1] != "0":
-        return None
     carried: dict[int, int] = {}
     for a, b in itertools.pairwise(uses):
         if len(a.inputs) != len(b.inputs):

@@ -105,6 +105,10 @@ class NamespaceLanguage:
         axis = kwargs.get("axis")
         if target.startswith(".") and isinstance(axis, tuple) and len(axis) == 1:
             kwargs["axis"] = axis[0]
+        if target.startswith("."):  # calls of one function have the same settings
+            names = self.parameters(target)
+            own = {k: x for k, x in names.items() if isinstance(x, (bool, int, float, str))}
+            kwargs = {k: x for k, x in (own | kwargs).items() if k not in [*names][: len(args)]}
         return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
 
     def _named(

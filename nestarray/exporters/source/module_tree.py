@@ -1,0 +1,228 @@
+"""The calls of a recording as a tree of modules, as the source is built.
+
+The calls of a module follow each other, so a call of a module is a section of the list of calls. What
+a section uses of outside are the module's inputs; its results that are used outside are its outputs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nestarray.exporters.source.alignment import is_aligned
+from nestarray.exporters.source.modules import (
+    KINDS,
+    Module,
+    Path,
+    Step,
+    Use,
+    arguments,
+    identifier,
+    is_chain,
+    numbered,
+    parts,
+    results,
+)
+from nestarray.exporters.source.records import Call, Recording, Value, values_in
+from nestarray.graph.builder import NOWHERE
+
+#: A module without variables and with at most this many calls is part of the module around it.
+_SMALL = 3
+#: Classes that hold modules and are not called.
+_LISTS = ("ModuleList", "ModuleDict", "List", "Dict")
+
+
+def with_writes(recording: Recording) -> Recording:
+    """The recording with a call ``"state:set"`` of (old value, new value) for each update of the state.
+
+    It comes after the last use of the old value, in the module of the variable if the new value is
+    computed there.
+    """
+    calls = list(recording.calls)
+    known = {v.path: v for call in calls for v in arguments(call) if v.source == "s"}
+    for path, new in recording.updates.items():
+        old = known.get(path) or Value(new.shape, new.dtype, "s", path)
+        users = [i for i, c in enumerate(calls) if new in results(c) or old in arguments(c)]
+        last = max(users, default=len(calls) - 1)
+        place = calls[last].place if calls else NOWHERE
+        inside = parts(place.module)
+        if parts(path)[: len(inside)] != inside:
+            last, place = len(calls) - 1, NOWHERE
+        calls.insert(last + 1, Call("state:set", (old, new), {}, (), place))
+    return dataclasses.replace(recording, calls=calls, updates={})
+
+
+def module_tree(
+    recording: Recording, kinds: Mapping[str, str], *, is_functional: bool, has_sequences: bool
+) -> Module:
+    """The root module of a program.
+
+    Args:
+        recording: the program, without calls whose results nothing uses.
+        kinds: path of a module → name of its class, as far as known.
+        is_functional: write modules of one call as a part of the module around them.
+        has_sequences: the library has a class that calls modules one after the other.
+    """
+    named = {parts(path): kind for path, kind in kinds.items()}
+    return _Builder(recording, named, is_functional, has_sequences).root()
+
+
+class _Builder:
+    def __init__(
+        self,
+        recording: Recording,
+        kinds: Mapping[Path, str],
+        is_functional: bool,
+        has_sequences: bool,
+    ) -> None:
+        self.recording, self.kinds = recording, kinds
+        self.is_functional, self.has_sequences = is_functional, has_sequences
+        self.calls = recording.calls
+        self.paths = [parts(call.place.module) for call in self.calls]
+        self.made = {v: i for i, call in enumerate(self.calls) for v in values_in(call.result)}
+        self.used: dict[Value, list[int]] = {}
+        for i, call in enumerate(self.calls):
+            for value in arguments(call):
+                self.used.setdefault(value, []).append(i)
+        for value in values_in([recording.output, dict(recording.updates)]):
+            self.used.setdefault(value, []).append(len(self.calls))
+        keys = [value for value in self.made if value.dtype == "key"]
+        for value in keys[-1:]:  # each call of a class returns its key, also the last one
+            self.used.setdefault(value, []).append(len(self.calls))
+        self.owner = {v: self._owner(v) for v in self.used if v.source in ("v", "s", "constants")}
+
+    def _owner(self, value: Value) -> Path:
+        """The path of a variable with its name; a constant is of the module around its users."""
+        if value.source != "constants":
+            return parts(value.path)
+        users = [self.paths[i] if i < len(self.paths) else () for i in self.used[value]]
+        around = [path[:-1] for path in users]
+        shared = itertools.takewhile(lambda names: len(set(names)) == 1, zip(*around, strict=False))
+        return (*(names[0] for names in shared), constant_name(value))
+
+    def root(self) -> Module:
+        """The whole program."""
+        steps, children = self._steps((), 0, len(self.calls))
+        output = self.recording.output
+        root = Module(
+            (), self.kinds.get((), ""), steps, self.recording.inputs, output, children, {}
+        )
+        self._give_variables(root)
+        return root
+
+    # -- sections --------------------------------------------------------------------------
+
+    def _steps(self, path: Path, start: int, stop: int) -> tuple[list[Step], dict[Path, Module]]:
+        """The steps of a section of the calls of a module, and the modules that they call."""
+        runs: dict[Path, list[Module]] = {}
+        steps: list[Step | Module] = []
+        for name, (first, last) in self._sections(path, start, stop):
+            if name is None:
+                steps += self.calls[first:last]
+                continue
+            run = self._run((*path, name), first, last)
+            runs.setdefault(run.path[len(path) :], []).append(run)
+            steps.append(run)
+        children: dict[Path, Module] = {}
+        flat: list[Step] = []
+        for step in steps:
+            if not isinstance(step, Module):
+                flat.append(step)
+                continue
+            name = step.path[len(path) :]
+            if self._is_part(step, runs[name]):
+                flat += self._inlined(step, name, children)
+            else:
+                children.setdefault(name, step)
+                flat.append(Use(name, step.inputs, values_in(step.output)))
+        return flat, children
+
+    def _sections(
+        self, path: Path, start: int, stop: int
+    ) -> Iterator[tuple[str | None, tuple[int, int]]]:
+        """(child, section) of the calls in a section; the child is None for calls of the module."""
+        depth = len(path)
+
+        def child(i: int) -> str | None:
+            return self.paths[i][depth] if len(self.paths[i]) > depth else None
+
+        for name, group in itertools.groupby(range(start, stop), child):
+            section = list(group)
+            yield name, (section[0], section[-1] + 1)
+
+    def _run(self, path: Path, start: int, stop: int) -> Module:
+        """A call of the module at a path."""
+        steps, children = self._steps(path, start, stop)
+        inputs: dict[Value, None] = {}
+        outputs: dict[Value, None] = {}
+        for i in range(start, stop):
+            for value in arguments(self.calls[i]):
+                owner = self.owner.get(value)
+                is_own = owner is not None and owner[: len(path)] == path
+                if not is_own and not start <= self.made.get(value, -1) < stop:
+                    inputs[value] = None
+            for value in values_in(self.calls[i].result):
+                if any(not start <= j < stop for j in self.used.get(value, ())):
+                    outputs[value] = None
+        given, made = sorted(inputs, key=_rank), sorted(outputs, key=_rank)
+        output = made if len(made) > 1 else next(iter(made), None)
+        return Module(path, self.kinds.get(path, ""), steps, given, output, children, {})
+
+    def _is_part(self, module: Module, runs: Sequence[Module]) -> bool:
+        """Whether the steps of a module belong to the module around it."""
+        if self.is_functional and len(module.steps) == 1:
+            return True
+        if not self.has_sequences and _is_unnamed_sequence(module):
+            return True
+        own = any(owner[: len(module.path)] == module.path for owner in self.owner.values())
+        if not own and not module.children and len(module.steps) <= _SMALL:
+            return not self.has_sequences or not module.path[-1].isdigit()
+        if module.kind in _LISTS:
+            return True
+        if not module.kind and not is_chain(module):
+            return not any(isinstance(step, Call) for step in module.steps)
+        return not all(is_aligned(runs[0], run) for run in runs[1:])
+
+    def _inlined(self, run: Module, name: Path, children: dict[Path, Module]) -> list[Step]:
+        """The steps of a module, whose children become children of the module around it."""
+        steps: list[Step] = []
+        for step in run.steps:
+            if isinstance(step, Use):
+                children.setdefault((*name, *step.name), run.children[step.name])
+                step = Use((*name, *step.name), step.inputs, step.outputs)
+            steps.append(step)
+        return steps
+
+    # -- variables -------------------------------------------------------------------------
+
+    def _give_variables(self, root: Module) -> None:
+        """Give each variable to the innermost module of its path."""
+        modules = {module.path: module for module in root.walk()}
+        for value, owner in self.owner.items():
+            depth = max(n for n in range(len(owner)) if owner[:n] in modules)
+            own = modules[owner[:depth]].variables
+            is_constant = value.source == "constants"
+            name = owner[-1] if is_constant else identifier("_".join(owner[depth:]))
+            own[_unused(name, own)] = value
+
+
+def _rank(value: Value) -> int:
+    """The place of an argument: arrays first."""
+    return KINDS.index(value.dtype) + 1 if value.dtype in KINDS else 0
+
+
+def _is_unnamed_sequence(module: Module) -> bool:
+    return module.kind in ("", "Sequential") and is_chain(module)
+
+
+def constant_name(value: Value) -> str:
+    """The name of a constant, after its use."""
+    if value.dtype == "bool":
+        return "mask"
+    return "positions" if value.dtype.startswith(("int", "uint")) else "constant"
+
+
+def _unused(name: str, taken: Mapping[str, Any]) -> str:
+    return next(n for n in numbered(name) if n not in taken)
