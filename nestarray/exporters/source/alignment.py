@@ -87,6 +87,8 @@ class Alignment:
         made = results(step)
         if len(made) != 1 or not (isinstance(step, Use) or made[0] is step.result):
             return False
+        if isinstance(step, Call) and (step.writes_in_place or step.target.startswith("flow:")):
+            return False
         given = [x for x in arguments(step) if not x.source or x in self.whole.inputs]
         fixed = self.otherwise.get(made[0])
         self.lacking[made[0]] = [fixed] if fixed else given
