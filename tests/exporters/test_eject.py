@@ -367,6 +367,7 @@ class Regularized(torch.nn.Module):
         super().__init__()
         linear = torch.nn.Linear
         self.register_buffer("ids", torch.arange(4), persistent=False)
+        self.register_buffer("table", torch.tensor([3.0, 1.0, 4.0, 1.0]), persistent=False)
         self.head = torch.nn.Sequential(linear(4, 4), torch.nn.Dropout(), linear(4, 3))
         self.layers = torch.nn.ModuleList([linear(4, 4), torch.nn.Identity(), linear(4, 4)])
 
@@ -374,17 +375,31 @@ class Regularized(torch.nn.Module):
         """Logits."""
         for layer in self.layers:
             x = x + F.relu(layer(x))
-        return self.head(x + self.ids)
+        return self.head(x + self.ids * self.table)
 
 
-def test_names_of_a_torch_source_stay() -> None:
+def test_names_of_a_torch_source_stay(tmp_path: Path) -> None:
     net, x = Regularized().eval(), torch.ones(2, 4)
-    text = na.trace_graph(net, x).to_source("torch", standalone=True)
-    module: dict[str, Any] = {"__file__": "model.py"}
-    exec(compile(text, "model.py", "exec"), module)
-    ejected = module["Regularized"]()
+    na.trace_graph(net, x).eject(tmp_path / "net", "torch")
+    path = tmp_path / "net" / "model.py"
+    module: dict[str, Any] = {"__file__": str(path)}
+    exec(compile(path.read_text(), "model.py", "exec"), module)
+    ejected = module["load"]()
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter += 1.0
     assert ejected.load_state_dict(net.state_dict()) == ([], [])
     torch.testing.assert_close(ejected(x), net(x))
+
+
+def test_numpy_source_repeats_no_default_arguments() -> None:
+    graph = na.trace_graph(
+        lambda x: (x.mean((2, 3)), x.amax(1, keepdim=True)), torch.ones(1, 2, 3, 4)
+    )
+    text = graph.to_source("numpy", standalone=True)
+    assert ".mean(axis=(2, 3))" in text
+    assert "axis=1, keepdims=True)" in text
+    assert "None" not in text[text.index("def ") : text.index("def load")]
 
 
 @pytest.mark.parametrize("name", ["mlp", "gpt2", *LOOPS])

@@ -28,6 +28,10 @@ from nestarray.exporters.source.records import Call, Function, Name, Value
 
 #: Functions that read better as methods, where arrays have them.
 _METHODS = ("reshape", "swapaxes", "transpose", "astype")
+#: Methods of NumPy with the settings of the function of the same name.
+_REDUCTIONS = (
+    "all", "any", "argmax", "argmin", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var",
+)  # fmt: skip
 #: Arguments that are written without their names.
 _BARE = (
     "shape",
@@ -92,6 +96,8 @@ class NamespaceLanguage:
         if last == "reshape" and is_of_arrays and self.name != "tensorflow":
             sizes = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
             return dataclasses.replace(call, target="method:reshape", args=(x, *(sizes or [()])))
+        if self.name == "numpy" and target == f"method:{last}" and last in _REDUCTIONS:
+            target, is_of_arrays = f"numpy.{last}", True  # which has the same settings, with names
         if target.startswith(("operator.", "method:", "attribute:", "at:", "flow:")):
             return dataclasses.replace(call, kwargs=kwargs)
         args, kwargs = self._named(target, args, kwargs)
@@ -103,7 +109,8 @@ class NamespaceLanguage:
         if target in (".attention", ".scaled_dot_product_attention"):
             args, kwargs = without_mask(args, kwargs, "mask", constants)
         axis = kwargs.get("axis")
-        if target.startswith(".") and isinstance(axis, tuple) and len(axis) == 1:
+        is_reduction = target.startswith(".") or (is_of_arrays and last in _REDUCTIONS)
+        if is_reduction and isinstance(axis, tuple) and len(axis) == 1:
             kwargs["axis"] = axis[0]
         if target.startswith("."):  # calls of one function have the same settings
             names = self.parameters(target)
@@ -186,7 +193,8 @@ class NamespaceLanguage:
         prefix, _, name = call.target.rpartition(".")
         is_array = bool(call.args) and isinstance(call.args[0], Value)
         has_methods = self.name != "tensorflow" and self.short.get(prefix) == self.array
-        return has_methods and name in _METHODS and is_array
+        is_method = name in _METHODS or (self.name == "numpy" and name in _REDUCTIONS)
+        return has_methods and is_method and is_array
 
     def function(self, target: str) -> str:
         """The name of a function in the source."""
@@ -260,7 +268,12 @@ def _parameters(function: Any) -> dict[str, Any]:
     own = list(own)
     if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in own):
         return {}
-    return {p.name: p.default for p in own if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)}
+    none = {"keepdims": False, "where": True}  # in place of NumPy's "no value"
+    return {
+        p.name: none.get(p.name) if p.default is np._NoValue else p.default
+        for p in own
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    }
 
 
 def _has_value(nest: Any) -> bool:

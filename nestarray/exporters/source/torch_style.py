@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,17 @@ def load(path=Path(__file__).with_name("weights.safetensors")):
     """The model with its weights, in evaluation mode."""
     model = {name}()
     model.load_state_dict(load_file(path))
+    return model.eval()
+'''
+#: With buffers that checkpoints of the source lack.
+_LOAD_CONSTANTS = '''
+def load(path=Path(__file__).with_name("weights.safetensors")):
+    """The model with its weights and constants, in evaluation mode."""
+    model = {name}()
+    weights = load_file(path)
+    for name in weights.keys() - model.state_dict().keys():
+        model.get_buffer(name).copy_(weights.pop(name))
+    model.load_state_dict(weights)
     return model.eval()
 '''
 
@@ -59,13 +70,17 @@ class _Style(ClassStyle):
     sequence = "nn.Sequential"
     placeholder = "nn.Identity()"
 
+    def __init__(self, constants: Collection[Value]) -> None:
+        self.constants = constants
+
     def variable(self, name: str, value: Value, shape: str) -> str:
         dtype = "" if value.dtype == "float32" else f", dtype=torch.{value.dtype}"
         sizes = shape.strip("()").rstrip(",") if shape.startswith("(") and len(shape) > 2 else shape
         empty = f"torch.empty({sizes}{dtype})"
         if value.source == "v":
             return f"self.{name} = nn.Parameter({empty})"
-        return f'self.register_buffer("{name}", {empty})'
+        unsaved = ", persistent=False" if value in self.constants else ""
+        return f'self.register_buffer("{name}", {empty}{unsaved})'
 
     def constant(self, name: str, text: str) -> str:
         return f'self.register_buffer("{name}", {text}, persistent=False)'
@@ -150,12 +165,15 @@ def write(
         module.layer = None if module is root else LANGUAGE.layer(module)
     _give_recurrent_layers(root, {v for v, array in constants.items() if not array.any()})
     texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
-    writer = ClassWriter(root, name, _Style(), {v: text for v, text in texts.items() if text})
-    body = writer.text() + "\n\n" + _LOAD.format(name=name)
+    style = _Style(constants)
+    writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})
+    variables = writer.variables()
+    load = _LOAD if constants.keys().isdisjoint(variables.values()) else _LOAD_CONSTANTS
+    body = writer.text() + "\n\n" + load.format(name=name)
     head = ["from pathlib import Path"]
     head += ["from typing import Any"] if re.search(r": Any\b", body) else []
     head += [""]
     head += ["import torch"] if re.search(r"\btorch\.", body) else []
     head += ["import torch.nn.functional as F"] if re.search(r"\bF\.", body) else []
     head += ["from safetensors.torch import load_file", "from torch import nn"]
-    return "\n".join(head) + "\n\n\n" + body, writer.variables()
+    return "\n".join(head) + "\n\n\n" + body, variables
