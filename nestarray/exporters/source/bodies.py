@@ -387,6 +387,8 @@ class Body:
         """The modules whose calls are written in the text of an item."""
         if isinstance(item, Option):
             return self._hints(item.steps[-1])
+        if isinstance(item, Loop):
+            return set()
         own = (item.name if isinstance(item, Use) else self.hint(item)) or None
         inner = [v for v in arguments(item) if v in self.inlined and v in self.sources]
         found = [hint for v in inner for hint in self._hints(self.sources[v])]
