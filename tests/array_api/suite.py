@@ -80,7 +80,9 @@ def run(module: str, suite: Path, examples: int, expected: Path | None = None) -
             "TF_CPP_MIN_LOG_LEVEL": "3",
             "PYTHONPATH": os.pathsep.join([folder, os.environ.get("PYTHONPATH", "")]),
         }
-        subprocess.run([*command, "array_api_tests/"], cwd=suite.resolve(), env=environment, check=False)
+        subprocess.run(
+            [*command, "array_api_tests/"], cwd=suite.resolve(), env=environment, check=False
+        )
         cases = ElementTree.parse(report).getroot().findall(".//testcase")
     passed, failed, failed_as_expected, skipped = 0, [], 0, 0
     for case in cases:

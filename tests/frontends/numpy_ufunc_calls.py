@@ -25,7 +25,7 @@ from tests.frontends.numpy_arguments import (
     call,
 )
 
-UFUNCS = [n for n in np.__all__ if isinstance(getattr(np, n), np.ufunc)]
+UFUNCS = [n for n in sorted(np.__all__) if isinstance(getattr(np, n), np.ufunc)]
 #: Functions of the core axes of arrays: their calls are in `numpy_calls`.
 GENERALIZED = ("matmul", "matvec", "vecdot", "vecmat")
 #: Shifts by negative counts are undefined, large powers and factors of integers differ in nothing.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from nestarray.exporters.source.alignment import Alignment
@@ -266,7 +266,9 @@ class _Classes:
         rows = [self._row(module) for module in cls.members]
         names = [name for name, _ in rows[0]]
         columns = [*zip(*[[x for _, x in row] for row in rows], strict=True)]
-        cls.settings, cls.parameters, cls.defaults = _settings(names, columns)
+        taken = {attribute((name,)) for name in cls.module.variables}
+        taken |= {attribute(name) for name in cls.module.children}
+        cls.settings, cls.parameters, cls.defaults = _settings(names, columns, taken)
         if cls.module.layer is not None:
             return
         position = 0
@@ -333,11 +335,11 @@ def _lengths(cls: Class) -> list[Path]:
 
 
 def _settings(
-    names: list[str], columns: list[tuple[Any, ...]]
+    names: list[str], columns: list[tuple[Any, ...]], taken: Collection[str]
 ) -> tuple[list[Any], dict[str, int], dict[str, Any]]:
     """The settings of a class, its parameters and their defaults: equal columns share a parameter.
 
-    A module may lack a setting, whose value is any then.
+    A module may lack a setting, whose value is any then. No parameter has a name in `taken`.
     """
     settings: list[Any] = []
     parameters: dict[str, int] = {}
@@ -359,7 +361,7 @@ def _settings(
             if ABSENT not in column:
                 defaults.pop(own, None)
         if own is None:
-            own = next(n for n in numbered(base) if n not in parameters)
+            own = next(n for n in numbered(base) if n not in parameters and n not in taken)
             known[own], parameters[own] = column, i
             if ABSENT in column:
                 defaults[own] = None
@@ -368,7 +370,8 @@ def _settings(
 
 
 def _is_equal(x: Any, y: Any) -> bool:
-    return type(x) is type(y) and x == y
+    is_nan = x != x and y != y
+    return type(x) is type(y) and (is_nan or x == y)
 
 
 def _covers(column: Sequence[Any], other: Sequence[Any]) -> bool:

@@ -118,7 +118,9 @@ def eject(
     with replacing(path, "eject") as made:
         made.mkdir()
         (made / "model.py").write_text(source.text, encoding="utf-8")
-        Container(source.weights).save(made / "weights.safetensors")
+        # copies: the format writes an array that several names share once
+        weights = Container(source.weights).map(lambda x: ops.asarray(x, copy=True))
+        weights.save(made / "weights.safetensors")
         at_sizes = [example_of(graph, given) for given in examples(graph.sizes)]
         error = max(_compared(graph, made / "model.py", written, source, x) for x in at_sizes)
         inputs = [*(n.name for n in graph.inputs), *source.modes]
