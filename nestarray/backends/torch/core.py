@@ -39,7 +39,7 @@ for _dtype in _NATIVE.values():
 
 def widest_float(x: Any) -> DType:
     """float64, or float32 where this framework or the device of `x` lacks float64."""
-    return dtypes.float32 if x.device.type == "mps" else dtypes.float64
+    return dtypes.float32 if str(x.device).startswith("mps") else dtypes.float64
 
 
 def find_device(device: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -91,6 +92,8 @@ class _Builder:
         keys = [value for value in self.made if value.dtype == "key"]
         for value in keys[-1:]:  # each call of a class returns its key, also the last one
             self.used.setdefault(value, []).append(len(self.calls))
+        #: Call of a module → the module with the values of this call.
+        self.runs: dict[Use, Module] = {}
         self.owner = {v: self._owner(v) for v in self.used if v.source in ("v", "s", "constants")}
 
     def _owner(self, value: Value) -> Path:
@@ -116,28 +119,41 @@ class _Builder:
 
     def _steps(self, path: Path, start: int, stop: int) -> tuple[list[Step], dict[Path, Module]]:
         """The steps of a section of the calls of a module, and the modules that they call."""
-        runs: dict[Path, list[Module]] = {}
-        steps: list[Step | Module] = []
+        found: list[Step | Module] = []
         for name, (first, last) in self._sections(path, start, stop):
             if name is None:
-                steps += self.calls[first:last]
-                continue
-            run = self._run((*path, name), first, last)
-            runs.setdefault(run.path[len(path) :], []).append(run)
-            steps.append(run)
-        children: dict[Path, Module] = {}
-        flat: list[Step] = []
-        for step in steps:
-            if not isinstance(step, Module):
-                flat.append(step)
-                continue
-            name = step.path[len(path) :]
-            if self._is_part(step, runs[name]):
-                flat += self._inlined(step, name, children)
+                found += self.calls[first:last]
             else:
+                found.append(self._run((*path, name), first, last))
+        found = self._without_parts(found)
+        children: dict[Path, Module] = {}
+        steps: list[Step] = []
+        for step in found:
+            if isinstance(step, Module):
+                name = step.path[len(path) :]
                 children.setdefault(name, step)
-                flat.append(Use(name, step.inputs, values_in(step.output)))
-        return flat, children
+                use = Use(name, step.inputs, values_in(step.output))
+                self.runs[use] = step
+                step = use
+            steps.append(step)
+        return steps, children
+
+    def _without_parts(self, steps: list[Step | Module]) -> list[Step | Module]:
+        """The steps of modules that are a part of the module around them, in the place of the modules."""
+        while True:
+            runs: dict[Path, list[Module]] = {}
+            for step in steps:
+                if isinstance(step, Module):
+                    runs.setdefault(step.path, []).append(step)
+            kept: list[Step | Module] = []
+            for step in steps:
+                if isinstance(step, Module) and self._is_part(step, runs[step.path]):
+                    kept += [self.runs[s] if isinstance(s, Use) else s for s in step.steps]
+                else:
+                    kept.append(step)
+            if len(kept) == len(steps) and all(map(operator.is_, kept, steps)):
+                return kept
+            steps = kept
 
     def _sections(
         self, path: Path, start: int, stop: int
@@ -184,16 +200,6 @@ class _Builder:
         if not module.kind and not is_chain(module):
             return not any(isinstance(step, Call) for step in module.steps)
         return not all(is_aligned(runs[0], run) for run in runs[1:])
-
-    def _inlined(self, run: Module, name: Path, children: dict[Path, Module]) -> list[Step]:
-        """The steps of a module, whose children become children of the module around it."""
-        steps: list[Step] = []
-        for step in run.steps:
-            if isinstance(step, Use):
-                children.setdefault((*name, *step.name), run.children[step.name])
-                step = Use((*name, *step.name), step.inputs, step.outputs)
-            steps.append(step)
-        return steps
 
     # -- variables -------------------------------------------------------------------------
 

@@ -38,6 +38,7 @@ _IMPORTS = {
     r"product\(": "from itertools import product",
     r"Path\(": "from pathlib import Path\n",
     r"np\.": "import numpy as np",
+    r"scipy\.special\.": "import scipy.special",
     r"sliding_window_view\(": "from numpy.lib.stride_tricks import sliding_window_view",
 }
 

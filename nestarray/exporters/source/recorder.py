@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nestarray.errors import ConversionError
 from nestarray.exporters.source import backend_copy, control_flow
 from nestarray.exporters.source.observation import Observed, Recorder
 from nestarray.exporters.source.records import Recording, needed, values_in
@@ -66,5 +67,14 @@ def _evaluator(graph: Graph) -> Callable[..., Any]:
     if graph.backend == "jax" and graph.sized_by_values is None:
         import jax
 
-        return jax.eval_shape
+        def abstract(run: Callable[..., Any], arrays: Sequence[Any]) -> None:
+            try:
+                jax.eval_shape(run, arrays)
+            except jax.errors.ConcretizationTypeError as error:
+                raise ConversionError(
+                    f"eject: {graph.name}: values decide a size or a step of the program, which JAX "
+                    "cannot compile; eject it for torch, tensorflow or numpy"
+                ) from error
+
+        return abstract
     return lambda run, arrays: run(arrays)

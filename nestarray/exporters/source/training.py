@@ -20,8 +20,8 @@ from nestarray.exporters.source.forms import modes
 from nestarray.exporters.source.random_draws import draws, dropouts, name_of, scaled, shaped
 from nestarray.graph.execution import steps, where_of
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes, live_nodes, substituted
-from nestarray.graph.passes.rewriting import arguments_of
+from nestarray.graph.node import Node, all_calls, iter_nodes, live_nodes, substituted
+from nestarray.graph.passes.rewriting import arguments_of, op_name
 
 
 def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Graph:
@@ -43,11 +43,14 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
     graph = _rewritten(graph, shaped(graph), graph.state_updates)
     own, updates = _batch_norms(graph, inputs)
     graph = _rewritten(graph, own, updates)
-    for node in graph.nodes:
-        if node.source == "key":
-            draw = next(n for n in graph.calls if node in iter_nodes((n.args, n.kwargs)))
+    keys = {node for node in graph.nodes if node.source == "key"}
+    for call in all_calls(graph.calls):
+        takes_key = op_name(call).startswith(("random_", "threefry"))  # of the arguments
+        if (takes_key and target == "numpy") or not keys.isdisjoint(
+            iter_nodes((call.args, call.kwargs))
+        ):
             raise ConversionError(
-                f"eject: {graph.name}: {where_of(draw)} uses a random key, and source code can draw "
+                f"eject: {graph.name}: {where_of(call)} uses a random key, and source code can draw "
                 "uniform and normal numbers, integers and dropout only; use a native module "
                 "(graph.to_torch_module()), or make the random numbers an argument of the model"
             )

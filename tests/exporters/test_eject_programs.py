@@ -1,0 +1,82 @@
+"""The programs of the importers' tests as source code of each framework."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import keras
+import numpy as np
+import pytest
+
+import nestarray as na
+from nestarray.errors import NestarrayError
+from tests.importers.jax.programs import functions, repositories
+from tests.importers.numpy.exercises import EXERCISES
+from tests.importers.numpy.idioms import IDIOMS
+from tests.importers.numpy.programs import PROGRAMS as NUMPY_PROGRAMS
+from tests.importers.tensorflow.programs import PROGRAMS as TENSORFLOW_PROGRAMS
+
+TARGETS = ["torch", "jax", "tensorflow", "numpy"]
+IN_NUMPY = NUMPY_PROGRAMS | EXERCISES | IDIOMS
+IN_JAX = functions.PROGRAMS | repositories.PROGRAMS
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # NumPy
+
+#: Programs without a source: (name, framework, "" for all) → a part of the error.
+REFUSED = {
+    ("random_walk", "jax"): "values decide a size",
+    ("polynomials", "jax"): "values decide a size",
+    ("pivoting", "jax"): "values decide a size",
+    ("pivoting", "torch"): "getitem: cannot be computed",  # a list with a computed position
+    ("pivoting", "tensorflow"): "getitem: cannot be computed",
+    **dict.fromkeys(
+        [(name, "numpy") for name in ("langevin", "sampled", "gpt-generation", "ppo-training")],
+        "uses a random key",
+    ),
+    ("graph_network", ""): "needs the values of an array",
+    # a derivative of an operation, as an operation
+    ("penalty_step", "torch"): "philox4x32",
+    ("penalty_step", "jax"): "reshape",
+    ("penalty_step", "tensorflow"): "derivatives cannot be recorded",
+    ("penalty_step", "numpy"): "derivatives cannot be recorded",
+    ("diffusion", "jax"): "need float64",
+}
+
+
+def _check(graph: na.Graph, name: str, target: str, folder: Path) -> None:
+    """The source computes what the graph computes, which `eject` compares."""
+    message = REFUSED.get((name, target), REFUSED.get((name, "")))
+    if message is None:
+        assert graph.eject(folder / name, target).error < 1e-3
+    else:
+        with pytest.raises(NestarrayError, match=message):
+            graph.eject(folder / name, target)
+        assert not (folder / name).exists()
+
+
+@pytest.mark.one_in(48)
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", IN_NUMPY)
+def test_programs_of_numpy(name: str, target: str, tmp_path: Path) -> None:
+    program, args = IN_NUMPY[name]
+    graph = na.trace_graph(program, *[np.array(x) for x in args])
+    _check(graph, name, target, tmp_path)
+
+
+@pytest.mark.one_in(48)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", IN_JAX)
+def test_programs_of_jax(name: str, target: str, tmp_path: Path) -> None:
+    program, *args = IN_JAX[name]
+    _check(na.trace_graph(program, *args, v="params"), name, target, tmp_path)
+
+
+@pytest.mark.one_in(48)
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", TENSORFLOW_PROGRAMS)
+def test_programs_of_tensorflow(name: str, target: str, tmp_path: Path) -> None:
+    keras.utils.clear_session()
+    keras.utils.set_random_seed(0)
+    program, inputs = TENSORFLOW_PROGRAMS[name]()
+    _check(na.trace_graph(program, *inputs), name, target, tmp_path)
