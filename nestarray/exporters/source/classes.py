@@ -267,7 +267,6 @@ class _Classes:
         names = [name for name, _ in rows[0]]
         columns = [*zip(*[[x for _, x in row] for row in rows], strict=True)]
         taken = {attribute((name,)) for name in cls.module.variables}
-        taken |= {attribute(name) for name in cls.module.children}
         cls.settings, cls.parameters, cls.defaults = _settings(names, columns, taken)
         if cls.module.layer is not None:
             return

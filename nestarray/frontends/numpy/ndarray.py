@@ -472,10 +472,10 @@ class ndarray(_Interpreted, AbstractArray, metaclass=_IsArray):  # type: ignore[
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._host(), dtype, copy=copy)
 
-    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+    def __array_namespace__(self, *, api_version: Any = None) -> Any:
         """`nestarray.frontends.numpy`, the namespace of the Array API standard for this array."""
         np.empty(0).__array_namespace__(api_version=api_version)  # raises for unknown versions
-        return sys.modules[__package__]
+        return sys.modules["nestarray.frontends.numpy"]
 
     def __dlpack__(
         self,

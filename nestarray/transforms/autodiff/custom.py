@@ -80,7 +80,7 @@ def checkpoint(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[A
     return _on_tape(found, level, [arrays[i] for i in moving], back)
 
 
-def _filled(cotangents: list[Any], results: Sequence[Any]) -> list[Any]:
+def _filled(cotangents: Sequence[Any], results: Sequence[Any]) -> list[Any]:
     """A cotangent for each inexact result, or argument; zeros where there is none."""
     return [
         ops.zeros_like(y) if ct is None else ct
