@@ -40,6 +40,11 @@ REFUSED = {
     ("penalty_step", "tensorflow"): "derivatives cannot be recorded",
     ("penalty_step", "numpy"): "derivatives cannot be recorded",
     ("diffusion", "jax"): "need float64",
+    # Philox: PyTorch computes few functions of unsigned integers
+    ("diffusion", "torch"): "philox4x32",
+    ("contrastive_step", "torch"): "bitwise_and_cpu",
+    # keys that are arguments give other numbers outside of JAX
+    ("ppo-training", "torch"): "the source differs",
 }
 
 

@@ -112,3 +112,10 @@ def test_an_op_by_its_records(case: Case, backend: str) -> None:
     )
     for x, y in zip(na.tree.leaves(got), na.tree.leaves(want), strict=True):
         np.testing.assert_allclose(host(x), host(y), rtol=1e-4, atol=1e-5)
+
+
+def test_constants_of_a_backend_are_of_no_recording() -> None:
+    words = np.arange(4, dtype=np.uint32)
+    graph = na.trace_graph(na.philox4x32, words[:2], words, words, words, words)
+    first, second = (graph.to_source("numpy", standalone=True) for _ in range(2))
+    assert first == second

@@ -18,7 +18,7 @@ from typing import Any
 
 from nestarray.dispatch import INTERPRETERS, Op
 from nestarray.exporters.source.forms import layers, operators
-from nestarray.exporters.source.observation import Observed, current, observed
+from nestarray.exporters.source.observation import Observed, current, observed, unrecorded
 
 _SOURCE = "nestarray.exporters.source"
 
@@ -135,7 +135,8 @@ class Copy:
             assert spec.loader is not None
             module = self._modules[name] = ModuleType(name)
             module.__dict__["__builtins__"] = self._builtins
-            exec(spec.loader.get_code(name), module.__dict__)  # type: ignore[attr-defined]
+            with unrecorded():
+                exec(spec.loader.get_code(name), module.__dict__)  # type: ignore[attr-defined]
         return self._modules[name]
 
     def _import(

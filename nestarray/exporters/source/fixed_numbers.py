@@ -71,7 +71,7 @@ def jax_random() -> SimpleNamespace:
 
     kinds = {"uniform": "uniform", "normal": "normal", "randint": "integers"}
     own = {name: draw(kind, name) for name, kind in kinds.items()}
-    own["split"] = lambda key, *n: (None, None) if key is None else jax.random.split(key, *n)
+    own["split"] = lambda key, num=2: [None] * num if key is None else jax.random.split(key, num)
     return SimpleNamespace(**{**vars(jax.random), **own})
 
 

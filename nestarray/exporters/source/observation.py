@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from inspect import Parameter, signature
 from typing import Any
@@ -162,6 +163,17 @@ _recorders: list[Recorder] = []
 def is_recording() -> bool:
     """Whether a recorder is running."""
     return bool(_recorders)
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Calls compute: constants of a file are arrays, as the file outlives the recording."""
+    running = _recorders[:]
+    _recorders.clear()
+    try:
+        yield
+    finally:
+        _recorders[:] = running
 
 
 def current() -> Recorder:

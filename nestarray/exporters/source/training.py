@@ -45,10 +45,9 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
     graph = _rewritten(graph, own, updates)
     keys = {node for node in graph.nodes if node.source == "key"}
     for call in all_calls(graph.calls):
-        takes_key = op_name(call).startswith(("random_", "threefry"))  # of the arguments
-        if (takes_key and target == "numpy") or not keys.isdisjoint(
-            iter_nodes((call.args, call.kwargs))
-        ):
+        # keys that are arguments; NumPy has a generator
+        takes_key = target == "numpy" and op_name(call) in ("threefry2x32", "random_split")
+        if takes_key or not keys.isdisjoint(iter_nodes((call.args, call.kwargs))):
             raise ConversionError(
                 f"eject: {graph.name}: {where_of(call)} uses a random key, and source code can draw "
                 "uniform and normal numbers, integers and dropout only; use a native module "
