@@ -26,11 +26,10 @@ def uniform(
         if key is not None:
             return random.uniform(key, shape, dtype, low, high)
         return _fixed("uniform", shape, dtype, backend, low, high)
+    limits = {} if (low, high) == (0.0, 1.0) else {"minval": low, "maxval": high}
     if backend == "jax":
-        limits = {} if (low, high) == (0.0, 1.0) else {"minval": low, "maxval": high}
         return _jax("uniform", like, key, shape, dtype, **limits)
     if backend == "tensorflow":
-        limits = {} if (low, high) == (0.0, 1.0) else {"minval": low, "maxval": high}
         return _tensorflow("uniform", like, shape, dtype, **limits)
     drawn = _torch("rand", like, shape, dtype) if backend == "torch" else (
         _numpy("random", like, shape, dtype)

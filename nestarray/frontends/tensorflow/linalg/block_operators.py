@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,9 +25,9 @@ __all__ = [
 class _Blocks(LinearOperator):
     """A matrix of blocks; operands may be lists of arrays, one for each block, and results are then."""
 
+    @abstractmethod
     def _grid(self) -> list[tuple[int, int, LinearOperator]]:
         """The blocks that are not zero, with their row and column."""
-        raise NotImplementedError
 
     def _sizes(self) -> tuple[list[int], list[int]]:
         """The rows and the columns of the blocks on the diagonal."""

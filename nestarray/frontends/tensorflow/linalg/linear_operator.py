@@ -11,6 +11,7 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/linalg/LinearOperator
 from __future__ import annotations
 
 import functools
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -42,7 +43,7 @@ def _flat(x: Any) -> Iterator[Any]:
 
 
 @dataclass(eq=False, kw_only=True)
-class LinearOperator:
+class LinearOperator(ABC):
     """A matrix, or a batch of them, by its structure.
 
     A subclass is a dataclass of the arrays and operators that determine it, and defines
@@ -103,8 +104,9 @@ class LinearOperator:
         """The hints that follow from the parameters."""
         return {}
 
+    @abstractmethod
     def _to_dense(self, like: Array | None) -> Array:
-        raise NotImplementedError
+        """The matrix, as an array of the framework of `like`."""
 
     def _matmul(self, x: Array, adjoint: bool) -> Array:
         return matmul(self.dense(x), x, adjoint_a=adjoint)
