@@ -1,4 +1,4 @@
-"""Two modules side by side: equal steps, of which one module may lack some.
+"""Alignment of two modules: equal steps, of which one module may lack some.
 
 A module lacks a step if the rest of its program is the same with an argument of the step in the
 place of its result: ``x + h`` for ``x + downsample(h)``.
@@ -21,7 +21,7 @@ def is_aligned(first: Module, second: Module) -> bool:
 
 
 class Alignment:
-    """The steps of a module beside those of a module that has all of them.
+    """The steps of a module, aligned with those of a module that has all of them.
 
     Args:
         whole: the module that has all steps.

@@ -123,7 +123,7 @@ def vmap(fn: Any, arrays: Sequence[Any]) -> Arrays:
 def call_with_vjp(
     fn: Any, forward: Any, backward: Any, args: Arrays, nondiff: Sequence[int]
 ) -> Arrays:
-    """A function with a pullback of its own; NumPy has no derivatives."""
+    """A function with a custom pullback; NumPy has no derivatives."""
     if current().backend == "numpy":
         return fn(args)
     differentiated = [_is_inexact(x) and i not in nondiff for i, x in enumerate(args)]
@@ -145,7 +145,7 @@ def call_with_vjp(
 
 
 def call_with_jvp(fn: Any, rule: Any, args: Arrays) -> Arrays:
-    """A function with a directional derivative of its own.
+    """A function with a custom directional derivative.
 
     Outside of JAX: the value, without its derivative, and the rule for ``x − stop_gradient(x)``, which
     is zero and has the derivative.
