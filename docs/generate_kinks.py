@@ -42,7 +42,7 @@ derivatives everywhere, compiled and under `vmap` too. The derivative at NaN is 
 neither are the derivatives shown as –. Operators of native arrays are the framework's: `x * 1.5` for
 integers raises an error on TensorFlow, where `na.multiply(x, 1.5)` promotes.
 
-Gradients are those of Σ wᵢ fᵢ(x), with w = 1, or w = 1, 2, 3, … for functions that move elements (Σ i).
+The differentiated function is Σ wᵢ fᵢ(x), with w = 1, or w = 1, 2, 3, … for functions that move elements (Σ i).
 Second derivatives are along w: Σⱼ wⱼ ∂²/∂xᵢ∂xⱼ. Several arguments are separated by semicolons.
 
 | function | at | gradient | second derivative |

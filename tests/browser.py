@@ -32,7 +32,7 @@ class Browser:
     """One page of a browser.
 
     Attributes:
-        messages: what the page wrote to the console as a warning or an error, uncaught
+        messages: the page's warnings and errors in the console, uncaught
             exceptions, and the addresses of all requests but its own file.
     """
 

@@ -3,8 +3,8 @@
 usage: python docs/site/build.py [FOLDER]    default: build/site
 
 The sources are copied to `FOLDER-source` in the layout of the repository, so that links lead to the
-same files there and on the site. README is the front page. Warnings, such as those of broken links,
-are errors.
+same files there and on the site. README is the front page. Warnings, such as broken links, are
+errors.
 """
 
 from __future__ import annotations

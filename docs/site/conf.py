@@ -51,7 +51,7 @@ def math(self: Any, node: nodes.Element) -> None:
 
 
 def unlink_builtins(app: Any, doctree: nodes.document) -> None:
-    """Annotations with the type `bool` are no links to the dtype `na.bool`."""
+    """Remove the links from annotations with the type `bool` to the dtype `na.bool`."""
     for node in list(doctree.findall(pending_xref)):
         if node["reftype"] == "class" and node["reftarget"] == "bool":
             node.replace_self(node.children)

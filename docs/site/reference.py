@@ -142,7 +142,7 @@ def public_names(module: ModuleType) -> list[str]:
 
 
 def public_members(cls: type) -> dict[str, Any]:
-    """The public methods and properties of a class, without those of public base classes."""
+    """The public methods and properties of a class, without the members of public base classes."""
     found: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
         if base is cls or (

@@ -33,7 +33,7 @@ _python = sys.modules[__name__]
 def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., Any]:
     """The function `name` for arrays of a backend.
 
-    The type of recorded values may have functions of its own; otherwise Python runs.
+    The type of recorded values may define the function; otherwise Python runs.
     """
     for x in values:
         if hasattr(x, "__traced_backend__"):

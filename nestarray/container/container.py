@@ -57,7 +57,7 @@ class _ContainerType(ABCMeta):
 
 
 class _Reversible:
-    """A view that can be iterated from its end, as those of a dict."""
+    """A view with `reversed`, as the views of a dict."""
 
     __slots__ = ()
 
@@ -479,7 +479,7 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
         Raises:
             ArgumentError: `other` is not a mapping.
             StructureError: two paths have one name: keys with slashes are not split, so a new
-                key ``"a/b"`` beside the keys ``"a"``, ``"b"`` raises an error. `set` takes paths.
+                key ``"a/b"`` raises an error if the path ``"a"``, ``"b"`` exists. `set` takes paths.
 
         Example:
             >>> import nestarray as na

@@ -147,7 +147,7 @@ class Spec:
 
     @kept
     def sortable_keys(self) -> Path:
-        """`keys` for iteration; integers beside strings sort before them."""
+        """`keys` for iteration; among keys of both types, integers sort before strings."""
         is_mixed = len(set(map(type, self.keys))) > 1
         return tuple([_Number(k) if is_mixed and k.__class__ is int else k for k in self.keys])
 

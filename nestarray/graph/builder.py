@@ -155,7 +155,7 @@ class GraphBuilder:
             target_name: its printed name.
             args, kwargs: nests of Nodes, Bodies and constants.
             aval: shape and dtype; None where the value is not one array.
-            place: the module and the line of the source; by default those of the builder.
+            place: the module and the line of the source; by default the builder's current place.
             origin: name of the source's operation.
             is_random: whether the call takes a random key.
         """

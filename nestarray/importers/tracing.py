@@ -71,7 +71,7 @@ def trace_graph(
             their gradients. `nestarray.check` lists them. ``jax.pure_callback`` and ``tf.py_function``
             always are.
         guards: recorded code (of `na` and NumPy) may read values, as in ``if x > 0`` and ``float(x)``.
-            The graph holds what the code did for the example, and ``graph.report()`` lists these
+            The graph holds the calls of the example, and ``graph.report()`` lists these
             assumptions. ``"raise"``: a call whose arguments give other values raises an
             AssumptionError that names the line; ``"ignore"``: calls do not check them.
         roll_loops: make loops (`na.fori_loop`, `na.scan`) of the calls that the steps of a loop of

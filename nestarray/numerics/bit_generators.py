@@ -1,4 +1,4 @@
-"""Streams of counter-based bit generators over a namespace `xp`: those of XLA.
+"""The counter-based bit generators of XLA, over a namespace `xp`.
 
 All words are uint32, because JAX may have no wider integers.
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from nestarray import dtypes
 
-#: Philox4x32: the factors of a round, and what the words of the key grow by.
+#: Philox4x32: the factors of a round, and the increments of the key.
 FACTORS = (0xD2511F53, 0xCD9E8D57)
 STEPS = (0x9E3779B9, 0xBB67AE85)
 

@@ -55,7 +55,7 @@ def bitcast(x: Array, dtype: DTypeLike, /) -> Array:
 
     Raises:
         DtypeError: a dtype is bool, or has 64 bits on JAX without x64.
-        ShapeError: the last axis is no whole number of elements of `dtype`.
+        ShapeError: the last axis is not a whole number of elements of `dtype`.
 
     Example:
         >>> import numpy as np, nestarray as na

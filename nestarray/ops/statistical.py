@@ -365,7 +365,7 @@ def cumulative_prod(
 def cummax(x: Array, /, *, axis: int | None = None) -> Array:
     """The cumulative maximum, yᵢ = maxⱼ≤ᵢ xⱼ.
 
-    The derivative of equal elements is that of the last.
+    Of equal elements, only the last has a derivative.
 
     Args:
         x: real.
@@ -387,7 +387,7 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
 def cummin(x: Array, /, *, axis: int | None = None) -> Array:
     """The cumulative minimum, yᵢ = minⱼ≤ᵢ xⱼ.
 
-    The derivative of equal elements is that of the last.
+    Of equal elements, only the last has a derivative.
 
     Args:
         x: real.

@@ -205,7 +205,7 @@ class _Gradients(NamedTuple):
 
 
 class _Found(NamedTuple):
-    """Rows by what is compared, and the source's result; a note if gradients are missing."""
+    """The comparisons by kind, and the source's result; a note if gradients are missing."""
 
     outputs: list[Comparison]
     state: list[Comparison]

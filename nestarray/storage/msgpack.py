@@ -51,7 +51,7 @@ _NUMBERS = {
     0xCA: ">f", 0xCB: ">d", 0xCC: ">B", 0xCD: ">H", 0xCE: ">I", 0xCF: ">Q", 0xD0: ">b", 0xD1: ">h",
     0xD2: ">i", 0xD3: ">q",
 }  # fmt: skip
-#: First byte → what follows, and the format of its length.
+#: First byte → the type of the value, and the format of its length.
 _SIZED = {
     0xC4: ("bytes", ">B"), 0xC5: ("bytes", ">H"), 0xC6: ("bytes", ">I"),
     0xC7: ("extension", ">B"), 0xC8: ("extension", ">H"), 0xC9: ("extension", ">I"),

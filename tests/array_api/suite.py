@@ -30,7 +30,7 @@ __array_namespace_info__ = _namespace.__array_namespace_info__
 __array_api_version__ = _namespace.__array_api_version__
 """
 
-#: The NumPy frontend on one backend. Arrays are those of `asarray`, which have NumPy's methods.
+#: The NumPy frontend on one backend. Arrays come from `asarray` and have NumPy's methods.
 NUMPY_FRONTEND = """
 from functools import wraps
 import nestarray

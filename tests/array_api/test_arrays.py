@@ -52,7 +52,7 @@ def test_functions_of_numpy_take_its_arrays_and_array_objects() -> None:
     assert isinstance(mean, np.floating)
     assert mean == 2.0
     assert isinstance(np.average(weights), na.Container)
-    with pytest.raises(MixedBackendError):  # a tree is no array
+    with pytest.raises(MixedBackendError):  # a tree is not an array
         np.average(na.Container(a=x), weights=na.Container(a=weights))
     with pytest.raises(MixedBackendError):
         np.average(na.array_namespace("jax").asarray(x), weights=weights)

@@ -1,7 +1,7 @@
 """Libraries that are written for the Array API standard run on arrays of every framework.
 
-SciPy and scikit-learn look at an environment variable when they are imported, so they are asked
-in processes of their own. What they give on NumPy's own arrays is the oracle.
+SciPy and scikit-learn read an environment variable when they are imported, so they run in
+separate processes. Their results on NumPy's arrays are the oracle.
 """
 
 from __future__ import annotations

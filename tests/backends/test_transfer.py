@@ -97,7 +97,7 @@ def test_memory_is_shared(source: str, target: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("source", ["numpy", "torch", "tensorflow"])
 def test_a_step_of_moved_parameters_is_compiled_once(source: str) -> None:
-    """JAX compiles again for arrays that are bound to a device, as results beside such are."""
+    """JAX compiles again for arrays that are bound to a device."""
     import jax
     import jax.numpy as jnp
 
@@ -206,7 +206,7 @@ def test_sparse_tensors_are_refused() -> None:
 
 
 def test_masked_arrays_are_no_arrays() -> None:
-    """Some functions of NumPy drop masks in silence: the sum of one counts what is hidden."""
+    """Some functions of NumPy drop masks in silence: the sum of one counts masked elements."""
     masked = np.ma.masked_greater([1.0, 2.0, 3.0], 2)
     for call in (na.sum, na.exp, lambda x: na.add(1.0, x), lambda x: na.stack([x, x])):
         with pytest.raises(ArgumentError) as info:

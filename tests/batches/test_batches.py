@@ -14,7 +14,7 @@ from nestarray.errors import ArgumentError, ShapeError
 
 
 def batch(backend: str = "numpy", shape: tuple[int, ...] = (4, 3)) -> na.Container:
-    """Arrays of several ranks and dtypes behind one batch, and leaves that are no arrays."""
+    """Arrays of several ranks and dtypes behind one batch, and leaves that are not arrays."""
 
     def ramp(*rest: int, dtype: str = "float32") -> Any:
         return na.to_backend(

@@ -1,4 +1,4 @@
-"""Lazy stacks: members of shapes of their own, ops through them, stacked and padded."""
+"""Lazy stacks: members of different shapes, ops through them, stacked and padded."""
 
 from __future__ import annotations
 

@@ -116,7 +116,7 @@ def test_bad_members() -> None:
         match=r"^Container.transpose: members 0 and 2: Containers do not match: 'b' is in the right",
     ):
         transposed(members)
-    with pytest.raises(StructureError, match="members 0 and 1"):  # a prefix is no member
+    with pytest.raises(StructureError, match="members 0 and 1"):  # a prefix is not a member
         transposed([na.Container(a={"b": 1}), na.Container(a=1)])
 
 

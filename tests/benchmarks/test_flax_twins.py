@@ -1,4 +1,4 @@
-"""The networks that converted ones are timed beside have their numbers of parameters."""
+"""The peers of converted networks in the benchmarks have the same numbers of parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The networks that converted Keras models are timed beside have their numbers of parameters."""
+"""The peers of converted Keras models in the benchmarks have the same numbers of parameters."""
 
 from __future__ import annotations
 

@@ -25,13 +25,13 @@ from nestarray.dispatch import OPS, Op
 #: Whether this is ``make test-full``.
 EXHAUSTIVE = os.environ.get("HYPOTHESIS_PROFILE") == "full"
 
-#: What a NumPy result may be: an array, or NumPy's scalar in place of a 0-d one.
+#: The types of NumPy results: an array, or NumPy's scalar in place of a 0-d one.
 ARRAYS = (np.ndarray, np.generic)
 
 
 @dataclass(frozen=True, eq=False)  # by identity, so that results can be cached by case
 class Case:
-    """Inputs of an op, what it must give for them, and which properties hold.
+    """Inputs of an op, the expected result, and the properties that hold.
 
     Args:
         op: the name of the public op.
@@ -42,7 +42,7 @@ class Case:
         differentiable: gradients are checked; a tuple names the positions of the
             arguments to differentiate with respect to.
         dtypes: floating array arguments are cast to each, complex ones to the twin.
-        dtype: the dtype of the result where it is not that of the floating arguments.
+        dtype: the dtype of the result, if it differs from the floating arguments'.
         jit: the op can be compiled for these arguments (its shapes depend on no values).
         tolerance: rtol and atol, looser than the dtype's; `reason` is then required.
         reason: why `tolerance`, or why not all `backends` or `bodies`.
@@ -103,7 +103,7 @@ class Case:
 
 
 def in_dtype(x: np.ndarray, dtype: str) -> np.ndarray:
-    """A floating array as `dtype`, a complex one as its twin, any other as it is."""
+    """A floating array as `dtype`, a complex one as its twin, any other unchanged."""
     if x.dtype.kind == "c":
         return x.astype("complex64" if dtype == "float32" else "complex128")
     if x.dtype.kind == "f" or x.dtype.name == "bfloat16":

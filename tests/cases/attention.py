@@ -100,7 +100,7 @@ def dropped(
     dropout_p: float,
     **settings: Any,
 ) -> Any:
-    """torch's weights, which are what it gives for unit vectors, less those that JAX drops."""
+    """torch's weights, its results for unit vectors, without the ones that JAX drops."""
     units = np.broadcast_to(np.eye(key.shape[-2]), (*key.shape[:-1], key.shape[-2])).copy()
     weights = attention(query, key, units, mask, **settings).numpy()
     share = np.float32(1 - dropout_p)  # in float32 with and without x64

@@ -11,7 +11,7 @@ from tests.cases import Case
 
 
 def reference(op: str) -> Any:
-    """TensorFlow's function with the channels last, which is what it has for processors."""
+    """TensorFlow's function with the channels last, its only layout on CPUs."""
     function = getattr(tf.nn, op)
 
     def call(x: np.ndarray, *, block_size: int, data_format: str = "channels_first") -> Any:

@@ -29,6 +29,6 @@ CASES = [
         differentiable=False,
         jit=False,
     ),
-    # an array of the case would be one of the backend: tests/ops/test_at.py has those of NumPy
+    # an array of the case would be one of the backend: tests/ops/test_at.py has NumPy's
     plain("from_numpy", np.float32(2.5), reference=np.asarray),
 ]

@@ -46,7 +46,7 @@ def kernel_last(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def same_transposed(x: Any, weight: Any, *, stride: Any, **_: Any) -> Any:
-    """That of JAX, channels last; its kernel is (*kernel, out, in)."""
+    """JAX's function, channels last; its kernel is (*kernel, out, in)."""
     kernel = np.moveaxis(weight, (0, 1), (-1, -2))
     with jax.enable_x64(True):
         return np.asarray(

@@ -1,4 +1,4 @@
-"""Cases of `nestarray.ops.indexing`; the oracle is NumPy, or what has the op."""
+"""Cases of `nestarray.ops.indexing`; the oracle is NumPy, or a framework that has the op."""
 
 from __future__ import annotations
 

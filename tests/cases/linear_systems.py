@@ -29,7 +29,7 @@ def low_rank(rng: Rng) -> tuple[Any, ...]:
 
 
 def low_rank_whole(rng: Rng) -> tuple[Any, ...]:
-    """Of whole numbers, so that rounding to float32 leaves the rank as it is."""
+    """Of whole numbers, so that rounding to float32 keeps the rank."""
     left, right = rng.integers(-4, 5, (2, 4, 2)), rng.integers(-4, 5, (2, 2, 3))
     return ((left @ right).astype("float64"),)
 

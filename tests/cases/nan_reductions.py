@@ -1,7 +1,7 @@
 """Cases of `nestarray.ops.nan_reductions`; the oracle is NumPy.
 
-Derivatives are taken without NaN here: differences of what is NaN say nothing.
-``tests/ops/test_nan_reductions.py`` has the gradients beside NaN.
+Derivatives are taken without NaN here, because differences of NaN are NaN.
+``tests/ops/test_nan_reductions.py`` has the gradients of arrays with NaN.
 """
 
 from __future__ import annotations

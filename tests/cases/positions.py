@@ -34,7 +34,7 @@ def whole(rng: Rng) -> tuple[Any, ...]:
 
 
 def alibi(num_heads: int, length: int, source: int | None = None, **_: Any) -> Any:
-    """That of Bloom, where the position of the key stands for the distance."""
+    """Bloom's bias, which uses the position of the key in place of the distance."""
     source = length if source is None else source
     along = build_alibi_tensor(torch.ones(1, source), num_heads, torch.float64).numpy()
     queries = along[:, :, source - length :]

@@ -99,7 +99,7 @@ def quantile(u: np.ndarray) -> np.ndarray:
 
 
 def quantiles_of(distribution: str, *, symmetric: bool = False) -> Case:
-    """Of uniform numbers that are no ends of their interval; SciPy has the inverse functions."""
+    """Of uniform numbers inside of their interval; SciPy has the inverse functions."""
     inverse = {
         "exponential": scipy.stats.expon.ppf,
         "gumbel": scipy.stats.gumbel_r.ppf,

@@ -23,7 +23,7 @@ def scaled(rng: Rng) -> tuple[Any, ...]:
 
 
 def far_scaled(rng: Rng) -> tuple[Any, ...]:
-    """Powers of 2 that are no numbers of the dtype by themselves, and what is not finite."""
+    """Powers of 2 that overflow or underflow in the dtype, and non-finite numbers."""
     x = np.asarray([2.0**-100, 2.0**100, np.inf, np.nan, 0.0, 1.0])
     return x, np.asarray([200, -200, -5, 3, 4000, -4000])
 

@@ -73,7 +73,7 @@ def plane(rng: Rng) -> tuple[Any, ...]:
 
 
 def counted(result: Any, density: bool) -> tuple[Any, ...]:
-    """NumPy's counts are floating: here they are integers, as those of `histogram`."""
+    """NumPy's counts are floating: here they are integers, as in `histogram`."""
     counts, *edges = result
     edges = edges[0] if isinstance(edges[0], (list, tuple)) else edges
     return (counts if density else counts.astype("int64"), *edges)

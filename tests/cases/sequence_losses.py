@@ -19,7 +19,7 @@ def log_probs(rng: Rng, *shape: int) -> np.ndarray:
 
 
 def aligned(rng: Rng) -> tuple[Any, ...]:
-    """One target has a repeated class, one is short and filled up with what is no class."""
+    """One target has a repeated class, one is short and padded with an invalid class."""
     targets = np.asarray([[1, 1], [2, -1], [3, 2]])
     return log_probs(rng, 5, 3, 4), targets, np.asarray([5, 4, 3]), np.asarray([2, 1, 2])
 

@@ -29,7 +29,7 @@ def softmin(x: Any, *, axis: int = -1) -> Any:
 
 
 def sparsemax(x: Any, *, axis: int = -1) -> Any:
-    """The threshold as the root of (sum of what is above it) − 1."""
+    """The threshold as the root of (sum of the excess above it) − 1."""
 
     def row(values: np.ndarray) -> np.ndarray:
         top = values.max()
@@ -42,7 +42,7 @@ def sparsemax(x: Any, *, axis: int = -1) -> Any:
 
 
 def gumbel_softmax(draw: str) -> Any:
-    """With noise drawn in the dtype `draw`, whose bits are others than those of another."""
+    """With noise drawn in the dtype `draw`, because the bits depend on the dtype."""
 
     def reference(x: Any, key: Any, *, axis: int = -1, tau: float = 1.0, hard: bool = False) -> Any:
         with jax.enable_x64(True):
@@ -75,7 +75,7 @@ CASES = [
         {"axis": 0, "hard": True},
         gumbel_softmax("float64"),
         dtypes=("float64",),
-        differentiable=False,  # the straight-through estimator is no derivative
+        differentiable=False,  # the straight-through estimator is not a derivative
         id="hard",
     ),
     *(

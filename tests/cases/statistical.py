@@ -36,7 +36,7 @@ def bytes_(rng: Rng) -> tuple[Any, ...]:
 
 
 def halves(rng: Rng) -> tuple[Any, ...]:
-    """What is no 0, but a multiple of 256 or less than 1."""
+    """Numbers other than 0 that are multiples of 256 or less than 1."""
     return (np.asarray([[0.0, 0.5, 256.0], [0.0, 1.0, 0.0]]),)
 
 

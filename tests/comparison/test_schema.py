@@ -384,7 +384,7 @@ def test_frameworks_arrays_in_a_class() -> None:
         assert str(na.Schema(model)) == "w: ..."
 
 
-# names of their own, because ruff reads texts in annotations as Python
+# named here, because ruff reads texts in annotations as Python
 Weight, Bias = Float[jax.Array, "out in"], Float32[jax.Array, "out"]
 Mask, Step = Shaped[jax.Array | np.ndarray, "... n=3 _any ?own"], Int[jax.Array, ""]
 

@@ -1,4 +1,4 @@
-"""What a Container does, done to nested dicts, for the tests that compare the two."""
+"""The methods of Container on nested dicts, for the tests that compare the two."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def find(tree: Any, path: tuple[str, ...]) -> Any:
-    """What is at a path; None where nothing is."""
+    """The value at a path; None if there is none."""
     for key in path:
         tree = tree.get(key) if isinstance(tree, dict) else None
     return tree

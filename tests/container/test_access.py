@@ -1,4 +1,4 @@
-"""Reading parts: keys, paths, attributes, indices, and what is said when nothing is there."""
+"""Reading parts: keys, paths, attributes, indices, and the errors for missing ones."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_any_accepted_tree_has_names_that_are_found(tree: dict[Any, Any]) -> Non
 
 
 def test_a_key_may_be_the_front_of_another() -> None:
-    """As Haiku names the parameters of a module and those of the modules in it."""
+    """As Haiku names the parameters of a module and of its submodules."""
     c = na.Container({"mlp": {"scale": 1, "w": {"x": 2}}, "mlp/~/linear": {"w": 3}, "mlp/b": 4})
     for path, leaf in zip(c.paths(), c.leaves(), strict=True):
         assert c[path] == leaf

@@ -33,7 +33,7 @@ TREES = st.recursive(LEAVES, lambda inner: st.dictionaries(KEYS, inner, max_size
 
 
 class Histories(RuleBasedStateMachine):
-    """One Container and one dict, changed alike; no Container of before ever changes."""
+    """One Container and one dict with the same changes; no earlier Container ever changes."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -42,7 +42,7 @@ class Histories(RuleBasedStateMachine):
         self.past: list[tuple[na.Container, dict[str, Any]]] = []
 
     def become(self, c: na.Container) -> None:
-        """Go on with `c`, and remember what was."""
+        """Continue with `c`, and remember the earlier one."""
         self.past = [*self.past[-3:], (self.c, copy.deepcopy(self.model))]
         self.c = c
 

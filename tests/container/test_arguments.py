@@ -1,4 +1,4 @@
-"""Wrong arguments of Container's methods: who says what came and what was expected; bare arrays."""
+"""Wrong arguments of Container's methods: the value received, the value expected; bare arrays."""
 
 from __future__ import annotations
 

@@ -209,7 +209,7 @@ def test_messages() -> None:
         c.ema(na.Container(b=np.ones(2)), 0.5)
 
 
-# -- what the ops do already ------------------------------------------------------------------
+# -- methods that are ops ----------------------------------------------------------------------
 
 
 def test_lerp(backend: str) -> None:

@@ -1,7 +1,7 @@
 """Long random histories of trees of arrays: fused, merged, patched, stacked, checked, saved.
 
-As in `tests.container.test_against_dicts` a Container and a nested dict are treated alike. Here
-the leaves are arrays, the dict has those of NumPy, and the Container may be fused at any time.
+As in `tests.container.test_against_dicts` a Container and a nested dict get the same calls. Here
+the leaves are arrays, NumPy's in the dict, and the Container may be fused at any time.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ ROOTS = st.dictionaries(KEYS, TREES, max_size=3)
 
 
 class ArrayHistories(RuleBasedStateMachine):
-    """One Container of arrays and one dict of NumPy's, treated alike."""
+    """One Container of arrays and one dict of NumPy's, with the same calls."""
 
     backend = "numpy"
 

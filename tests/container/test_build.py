@@ -1,4 +1,4 @@
-"""What becomes a Container, and what it gives back."""
+"""Conversion of nests into Containers, and back."""
 
 from __future__ import annotations
 

@@ -598,4 +598,4 @@ def test_tf_function_runs_our_code_as_it_is() -> None:
 
     c = na.Container(a=tf.ones(2))
     assert tf.function(lambda c: c.map(look))(c).spec is c.spec
-    assert inspect.getfile(na.Container.map) in files  # and no file of what was made of it
+    assert inspect.getfile(na.Container.map) in files  # and not the file of its wrapper

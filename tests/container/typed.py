@@ -1,4 +1,4 @@
-"""What a type checker says of Containers: `test_typing` runs it, and runs pyright over it.
+"""The types of Containers for a type checker: `test_typing` runs it, and runs pyright over it.
 
 `assert_type` is pyright's to check; at run time it hands its argument on, and the classes are
 looked at by `isinstance`.
@@ -18,7 +18,7 @@ from nestarray.container import FusedContainer
 
 
 def is_tree(c: Container[Any]) -> None:
-    """Raise unless the annotation says what came."""
+    """Raise unless the value has the annotated type."""
     assert isinstance(c, Container)
 
 
@@ -37,7 +37,7 @@ def looking(c: Container[np.ndarray]) -> None:
     assert_type(c.nodes(), Iterator[tuple[str, Container[np.ndarray]]])
     assert_type(c.to_flat_dict(), dict[str, np.ndarray])
     assert_type(c.find({"w": 0, "b": 0}), tuple[str, ...])
-    for key, part in c.items():  # a leaf or a sub-container, whichever is there
+    for key, part in c.items():  # a leaf or a sub-container
         assert_type(key, str | int)
         assert_type(part, Any)
     assert_type(c["enc/w"], Any)
@@ -115,7 +115,7 @@ def computing(c: Container[np.ndarray]) -> None:
 
 
 def of_unknown_type(x: Any, c: Container) -> None:
-    """What is not known stays so: nothing is claimed of ``c["w"]``."""
+    """An unknown type stays unknown: nothing is claimed of ``c["w"]``."""
     na.exp(c["w"]).anything()
     na.add(x, c).anything()
     na.stack([x, na.multiply(x, x)]).anything()

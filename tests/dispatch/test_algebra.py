@@ -267,7 +267,7 @@ def test_map_checks_structures() -> None:
 def test_errors_carry_the_path(backend: str) -> None:
     c = tree(backend, {"a": np.ones(2), "b": {"c": np.ones(3)}})
     d = tree(backend, {"a": np.ones(2), "b": {"c": np.ones(4)}})
-    with pytest.raises(Exception) as info:  # noqa: PT011  # each framework has an error of its own
+    with pytest.raises(Exception) as info:  # noqa: PT011  # the error's type depends on the framework
         c + d
     assert info.value.__notes__[-1] == "at the Container path 'b/c'"  # JAX has a note too
 
@@ -307,7 +307,7 @@ def test_leaves_that_no_op_takes() -> None:
     assert info.value.__notes__ == ["at the Container path 'b/c'"]
 
 
-# -- speed paths give what the plain path gives --------------------------------------------------
+# -- fast paths equal the plain path -------------------------------------------------------------
 
 
 FOREACH = [

@@ -196,7 +196,7 @@ def test_errors_are_those_of_the_leaf(backend: str) -> None:
     c = na.Container({f"w{i}": core.from_numpy(np.ones(2, "float32")) for i in range(COUNT)})
     d = c.set("w5", core.from_numpy(np.ones(3, "float32")))
     for _ in range(3):
-        with pytest.raises(Exception) as info:  # noqa: PT011  # each framework has an error of its own
+        with pytest.raises(Exception) as info:  # noqa: PT011  # the error's type depends on the framework
             c + d
         assert "at the Container path 'w5'" in info.value.__notes__
 

@@ -131,7 +131,7 @@ def test_a_bare_array() -> None:
     c: Any = na.Container(W)  # to checkers np.sum(c) is an array of NumPy's
     assert_close(np.sum(c, axis=0).leaves()[0], W.sum(0))
     assert_close((W + c).leaves()[0], 2 * W)
-    # what has no op takes it as an array, as np.asarray does
+    # functions without an op take it as an array, as np.asarray does
     assert_close(np.spacing(c), np.spacing(W))
     assert_close(np.ediff1d(c), np.ediff1d(W))
     assert_close(np.sum(c, where=W > 0), W[W > 0].sum())

@@ -36,7 +36,7 @@ def outcome(call: Callable[[], Any]) -> Any:
     """The dtype and values of a result; or that there is none."""
     try:
         result = call()
-    except Exception:  # no such op for the dtype, leaf by leaf and on trees alike
+    except Exception:  # no such op for the dtype, neither leaf by leaf nor on trees
         return None
     return str(result.dtype), np.asarray(result).tolist()
 

@@ -1,4 +1,4 @@
-"""Repeated calls of an op on similar leaves: results, errors and dtypes equal those of the first call."""
+"""Repeated calls of an op on similar leaves: results, errors and dtypes equal the first call's."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_results_carry_their_inferred_dtypes(backend: str, dtype: str) -> None:
     for call in calls:
         call()
         found = call()
-        # what was inferred is what looking would find: chains are right in dtypes and types
+        # inferred dtypes and types equal the arrays': chains are right
         noted += found._note is not None
         assert found._note in (None, leaf_kinds(na.Container(found.to_dict())))
     assert noted >= 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-#: In a process of its own: elsewhere the functions have been called before.
+#: In a new process: elsewhere the functions have been called before.
 FIRST_CALLS = """
 import random, sys, threading
 import numpy as np

@@ -155,7 +155,7 @@ def test_tied_leaves_and_leaves_without_arrays() -> None:
         assert same(found, expected)
     assert half["a"] is half["b/0"]
     assert half["a"] is not half["d"]
-    assert both["a"] is not both["b/0"]  # as in a plain call: products are arrays of their own
+    assert both["a"] is not both["b/0"]  # as in a plain call: products are different arrays
 
 
 def test_the_sides_of_matmul() -> None:

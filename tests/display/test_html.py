@@ -170,7 +170,7 @@ def test_a_page() -> None:
 
 
 def browse(page: Path, *flags: str) -> str:
-    """What the browser prints for a page."""
+    """The browser's output for a page."""
     command = [str(PROGRAM), *FLAGS, f"--user-data-dir={page.parent / 'profile'}", *flags]
     run = subprocess.run(
         [*command, page.as_uri()], capture_output=True, timeout=120, check=True, cwd=page.parent
@@ -178,7 +178,7 @@ def browse(page: Path, *flags: str) -> str:
     return run.stdout.decode()
 
 
-#: Looks at the page as a reader does: what is visible, before and after a click.
+#: The visible text of the page, before and after a click.
 _LOOK = """
 <script>
 const shown = key => [...document.querySelectorAll('.key')]

@@ -1,4 +1,4 @@
-"""Pictures of trees: what is drawn, not how it looks."""
+"""Plots of trees: their contents, not their appearance."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_readme_is_short() -> None:
 
 
 def test_files_that_the_architecture_names_are_there() -> None:
-    """Its paths are those of the repository, or below nestarray/ or a folder of it."""
+    """Its paths are in the repository, in nestarray/ or in a folder of it."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     paths = set(re.findall(r"`([\w/]+(?:\.py|\.pyi|\.md|\.json|/))`", text))
     assert len(paths) > 10

@@ -128,7 +128,7 @@ def _grid_sampled(dims: int) -> Case:
     return case
 
 
-#: Operations whose arguments are called otherwise than those of the public function.
+#: Operations whose arguments have other names than the public function's.
 NAMED_OTHERWISE: dict[str, list[Case]] = {
     "aten.cholesky_solve.default": [lambda d: call(d.f(3, 2), d.p(3, 3).tril())],
     "aten.max_unpool2d.default": [_unpooled(2)],
@@ -186,7 +186,7 @@ SEVERAL: dict[str, list[Case]] = {
 }
 
 
-#: What is left of ``torch.linalg`` and of resizing below autograd.
+#: ``torch.linalg`` and resizing, as operations below autograd.
 BELOW_AUTOGRAD: dict[str, list[Case]] = {
     "aten._linalg_eigh.default": [_symmetric],
     "aten._linalg_svd.default": [lambda d: call(d.f(2, 3, 4), False, False)],

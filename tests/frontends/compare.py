@@ -13,7 +13,7 @@ from nestarray import backends, dtypes
 
 #: (rtol, atol): float32 chains of a few roundings, on frameworks that sum in other orders.
 TOLERANCE = {"float32": (2e-5, 2e-5), "complex64": (2e-5, 2e-5)}
-#: float64 functions that a framework computes in series of its own.
+#: float64 functions that a framework computes by different series.
 TOLERANCE |= {"float64": (1e-9, 1e-10), "complex128": (1e-9, 1e-10)}
 #: Half precision: a few roundings to 11 or to 8 bits, of which upstream has some in the middle.
 TOLERANCE |= {"float16": (4 * 2.0**-10, 1e-5), "bfloat16": (4 * 2.0**-7, 1e-5)}
@@ -36,7 +36,7 @@ def to_backend(value: Any, backend: str) -> Any:
         return dtypes.as_dtype(value)
     if isinstance(value, (torch.device, torch.layout, torch.memory_format)):
         return None
-    if isinstance(value, torch.nn.PairwiseDistance):  # what a record passes as a function
+    if isinstance(value, torch.nn.PairwiseDistance):  # a record passes it as a function
         return frontend.nn.functional.pairwise_distance
     return value
 
@@ -76,7 +76,7 @@ def assert_same(
         ours, theirs = ours.astype(np.int64), theirs.astype(np.int64)
     rtol, atol = TOLERANCE.get(found.name, (0, off_by))
     if wanted.is_inexact and theirs.size:
-        # Where large terms cancel, the error follows their size and not that of the result.
+        # Where large terms cancel, the error is relative to their size, not to the result's.
         largest = np.abs(np.where(np.isfinite(theirs), theirs, 0)).max()
         steps = 4 if wanted.bits == 16 else 8
         atol = max(atol, steps * float(na.finfo(wanted).eps) * float(largest))

@@ -82,7 +82,7 @@ def is_inexact(x: Any) -> bool:
 
 
 def assert_same(actual: Any, wanted: Any, backend: str) -> None:
-    """Backend, dtype, shape and values of a result are those of a NumPy array; or the value is equal."""
+    """Backend, dtype, shape and values of a result equal a NumPy array's; or the value is equal."""
     if not isinstance(wanted, np.ndarray):
         if isinstance(actual, dtypes.DType):
             assert na.as_dtype(actual) is na.as_dtype(wanted), f"got {actual}, expected {wanted}"

@@ -23,7 +23,7 @@ _AS_FUNCTIONS = ["all", "any", "argmax", "argmin", "argpartition", "argsort", "a
 
 
 def array_calls() -> dict[str, Calls]:
-    """The calls by names such as ``"ndarray.sum"``; those of attributes have no arguments."""
+    """The calls by names such as ``"ndarray.sum"``; attributes have no arguments."""
     x, order = arrays(extreme=True), st.sampled_from("CFAK")
     vector = arrays(min_dims=1)
     named = {

@@ -36,7 +36,7 @@ _WITHOUT_REDUCTIONS = ("power", "float_power", "ldexp")
 
 
 def _dtypes(name: str) -> tuple[str, ...]:
-    """The dtypes of arguments: those of the function's loops first, and others for errors."""
+    """The dtypes of arguments: first the function's loops, then others for errors."""
     codes = "".join(loop.partition("->")[0] for loop in getattr(np, name).types)
     if "D" in codes:
         return NUMERIC

@@ -73,7 +73,7 @@ def _through_rule(rule: vocabulary.Rule, operation: torch._ops.OpOverload) -> Ca
     return call
 
 
-#: Records whose arguments come in an order of their own, as the public function takes them.
+#: Records whose arguments come in another order than the public function's.
 REORDERED: dict[str, Callable[..., tuple[Any, ...]]] = {
     "einsum": lambda operands, equation: (equation, *operands),
     "where": lambda x, condition, other: (condition, x, other),
@@ -190,7 +190,7 @@ ORACLES: dict[str, Callable[..., Any]] = {
 
 
 def expected(info: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """torch's result, or that of an oracle that is nearer to the truth."""
+    """torch's result, or a more accurate oracle's."""
     operation = {
         "einsum": torch.einsum,
         "where": torch.where,

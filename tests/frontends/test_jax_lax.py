@@ -148,7 +148,7 @@ def test_parameters_are_those_of_upstream(space: str) -> None:
     expressions.assert_parameters(space, OMITTED)
 
 
-#: Calls of tests of their own: of blocks of factors, and of bits.
+#: Calls that other tests compare: products of blocks, and bits.
 APART = ["scaled_dot(x, y)", "rng_bit_generator(key, shape)"]
 
 

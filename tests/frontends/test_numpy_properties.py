@@ -93,7 +93,7 @@ LENIENT = {
     "unpackbits": "counts of more bits than there are, by negative numbers",
 }
 
-#: Of results that are not unique, what is: functions of (result, arguments, settings).
+#: Invariants of results that are not unique: functions of (result, arguments, settings).
 UNIQUE: dict[str, Callable[..., Any]] = {
     "empty": lambda found, *_: found.shape,
     "empty_like": lambda found, *_: found.shape,

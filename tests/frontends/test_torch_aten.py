@@ -1,4 +1,4 @@
-"""Every rule of the vocabulary against the ATen operation that it stands for."""
+"""Every rule of the vocabulary against its ATen operation."""
 
 from __future__ import annotations
 

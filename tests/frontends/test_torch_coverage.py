@@ -40,7 +40,7 @@ def test_every_record_has_a_function_or_a_reason() -> None:
     assert op_samples.names_without_function() == set(op_samples.WITHOUT_FUNCTION)
 
 
-#: Compared by tests of their own, in test_torch_promotion, test_torch_random and
+#: Compared by other tests, in test_torch_promotion, test_torch_random and
 #: test_torch_quantization; control flow in whole programs, in tests/graph.
 ELSEWHERE = {
     "torch.binomial",

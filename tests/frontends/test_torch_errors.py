@@ -16,10 +16,10 @@ from nestarray.errors import NestarrayError
 from tests.frontends.compare import to_backend
 from tests.frontends.op_samples import REORDERED, STORAGE, function_of, on_one_backend, records
 
-#: What a person may catch: this library's errors and those that upstream raises.
+#: Types that a caller may catch: this library's errors and upstream's.
 ERRORS = (NestarrayError, TypeError, ValueError, IndexError, RuntimeError, ArithmeticError)
 
-#: Record → parts of upstream's errors for what is computed here.
+#: Record → parts of upstream's errors for calls that are computed here.
 ACCEPTED: dict[str, tuple[str, ...]] = {
     # values are not read
     "cov": ("cannot be negative",),
@@ -42,7 +42,7 @@ def _is_none_here(name: str, error: Any) -> bool:
         return True
     if any(part in error.error_regex for part in ACCEPTED.get(name, ())):
         return True
-    # Beside an array, a number is taken wherever an array is.
+    # With one array, the other arguments may be numbers.
     numbers = [isinstance(x, (int, float, complex)) for x in (sample.input, *sample.args)]
     return error.error_regex == "" and any(numbers) and not all(numbers)
 

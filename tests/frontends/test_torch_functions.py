@@ -34,10 +34,10 @@ UNDEFINED = {
     "empty", "empty_like", "new_empty", "new_empty_strided", "empty_strided", "empty_permuted",
 }  # fmt: skip
 
-#: Which of equal elements stands where is not defined: indices are compared by what they name.
+#: The order of equal elements is not defined: indices are compared by the elements at them.
 TIES = {"topk", "kthvalue", "sort", "argsort", "median", "msort", "mode"}
 
-#: Vectors are defined up to a sign: what they multiply to is compared.
+#: Vectors are defined up to a sign: their products are compared.
 FACTORS = {"linalg.qr", "qr", "linalg.svd", "svd", "linalg.eigh", "linalg.eig"}
 
 #: Bytes between bytes: upstream's weights have 15 bits, so that one in fifty is rounded elsewhere,
@@ -65,7 +65,7 @@ DTYPES = {
 
 
 NAMES = sorted(name for name in records() if name not in LEFT_OUT)
-#: What each function is compared in by ``make test``, and one of the narrow ones beside.
+#: The dtypes in which ``make test`` compares each function; one narrow dtype is added.
 WIDE = (torch.float32, torch.int64)
 HIGH = (torch.float64, torch.complex64, torch.complex128)
 NARROW = (
@@ -138,7 +138,7 @@ def _assert_equivalent(
         assert_same(actual[0], wanted[0], backend)
         assert_same(actual[1], wanted[1], backend, values=False)
         _assert_names_values(args[0], _dim(name, args, kwargs), actual, backend)
-    elif name == "linalg.lstsq":  # its second record looks at the first two results
+    elif name == "linalg.lstsq":  # its second record compares the first two results
         assert_same(tuple(actual)[: len(wanted)], tuple(wanted), backend)
     elif name == "linalg.eigvals":
         assert_same(actual, wanted, backend, values=False)

@@ -1,6 +1,6 @@
 """Gradients of the torch frontend's functions against torch's own, on torch's own test inputs.
 
-What is differentiated is one fixed projection of all results, with respect to every input
+The derivative is of one fixed projection of all results, with respect to every input
 that the record says has a gradient. NumPy's derivatives are nestarray's.
 """
 
@@ -58,7 +58,7 @@ def _inputs(nest: Any) -> tuple[list[torch.Tensor], Any]:
 
 
 def _outputs(info: Any, result: Any, invariant: Any) -> Iterator[Any]:
-    """The results that have gradients, of factors what they multiply to and the values."""
+    """The results that have gradients; of factors, their product and the values."""
     if info.name in FACTORS:
         values = [part for part in result if len(part.shape) < len(result[0].shape)]
         parts: Any = [invariant(info.name, tuple(result)), *values]
@@ -122,7 +122,7 @@ def own_gradients(info: Any, args: Any, kwargs: Any, backend: str) -> list[np.nd
 
 
 def _converted(nest: Any, backend: str) -> Any:
-    """`to_backend` of what is still torch's; arrays that are differentiated stay."""
+    """`to_backend` of torch's tensors; arrays that are differentiated stay."""
     if isinstance(nest, (list, tuple)) and not isinstance(nest, torch.Size):
         return type(nest)([_converted(item, backend) for item in nest])
     if isinstance(nest, dict):

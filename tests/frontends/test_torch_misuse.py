@@ -15,7 +15,7 @@ from nestarray.errors import NestarrayError
 
 X = np.arange(12, dtype="float32").reshape(3, 4) / 7
 
-#: (the call with torch or the frontend and an array (3, 4), what the frontend says)
+#: (the call with torch or the frontend and an array (3, 4), the frontend's message)
 CALLS: dict[str, tuple[Callable[[Any, Any], Any], str]] = {
     "sum": (lambda t, x: t.sum(x, dim=5), "sum: dim: got 5 for an array of 2 dimensions"),
     "softmax": (lambda t, x: t.softmax(x, dim=7), "softmax: dim: got 7 for an array of 2"),

@@ -88,7 +88,7 @@ def test_modules_prepared_for_quantization(backend, engine, train):
         x = torch.randn(4, 2, 6, 6) * (1 + step)
         want = net(x)
         got, state = graph(na.to_backend(x, backend), s=state)
-        # one number beside the middle of two levels may go to the other in float32
+        # a number near the middle of two levels may round to the other in float32
         np.testing.assert_allclose(host(got), host(want), rtol=1e-5, atol=1e-6)
         for name, buffer in net.named_buffers():
             found = state[name.replace(".", "/")]

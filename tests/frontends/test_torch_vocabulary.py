@@ -1,4 +1,4 @@
-"""How ATen operations find their functions, and what is said where they find none."""
+"""The functions of ATen operations, and the errors for operations without one."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_functions_have_upstreams_parameters_in_upstreams_order() -> None:
         theirs = getattr(torch.nn.functional, name, None)
         if not inspect.isfunction(theirs) or not inspect.isfunction(ours):
             continue
-        # The functions with return_indices are dispatchers without a signature of their own.
+        # The functions with return_indices are dispatchers without a signature.
         theirs = getattr(torch.nn.functional, f"{name}_with_indices", theirs)
         wanted = [p for p in inspect.signature(theirs).parameters if p not in LEFT_OUT]
         found = [p for p in inspect.signature(ours).parameters if p not in KEYS or p in wanted]

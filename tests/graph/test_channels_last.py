@@ -17,7 +17,7 @@ from tests import models
 
 
 class UNet(nn.Module):
-    """Down and up again, with what was before beside what comes back, and a choice of parts."""
+    """A U-Net: down and up again with skip connections, and a choice of parts."""
 
     def __init__(self, norm: Any, up: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Graphs in files: what comes back, what is refused, and that nothing of a file is run."""
+"""Graphs in files: the same graph comes back, wrong files are refused, and no code of a file runs."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_numbers_that_json_lacks(tmp_path: Path) -> None:
         assert got.dtype == want.dtype
 
 
-# -- what a file may not say ---------------------------------------------------------------
+# -- invalid files -------------------------------------------------------------------------
 
 
 def tampered(graph: na.Graph, folder: Path, change: Any) -> Path:

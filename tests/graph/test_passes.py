@@ -1,4 +1,4 @@
-"""Lowering and passes: what they leave out, and that the graph computes what it did."""
+"""Lowering and passes: fewer calls, and the same values."""
 
 from __future__ import annotations
 

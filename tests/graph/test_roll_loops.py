@@ -1,4 +1,4 @@
-"""Repeated calls as loops: the same values, and calls that are no loop stay."""
+"""Repeated calls as loops: the same values, and other calls stay."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Sizes that a tracer does not know: None in a tf.function, expressions of jax.export.
 
-This is how converted models are handed on: as a SavedModel, a layer of Keras, a program of StableHLO.
+Converted models are deployed so: as a SavedModel, a layer of Keras, a program of StableHLO.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def words(*shape: int) -> torch.Tensor:
 
 
 BATCH, BOTH = {0: "batch"}, {0: "batch", 1: "length"}
-#: module, what makes its input, the sizes it is traced with, others, and the names.
+#: module, factory of its input, the sizes it is traced with, others, and the names.
 NETWORKS: dict[str, tuple[Any, Any, tuple[int, ...], tuple[int, ...], dict[int, str]]] = {
     "images": (images, rows, (4, 1, 8, 8), (3, 1, 8, 8), BATCH),
     "words": (Words, words, (3, 6), (2, 9), BOTH),
@@ -210,7 +210,7 @@ def noisy(backend: str) -> tuple[na.Graph, Any, list[Any]]:
 
 
 def check_draws(run, graph: na.Graph, key: Any, inputs: list[Any]) -> None:
-    """What is drawn is what the key gives where sizes are known."""
+    """The random numbers equal the ones of known sizes."""
     for x in inputs:
         np.testing.assert_allclose(run(x, key), graph(x, key=key)[0], rtol=1e-4, atol=1e-5)
 

@@ -436,7 +436,7 @@ def test_pan_and_zoom(browser: Browser, graph: Graph, tmp_path: Path) -> None:
             clickCount=1,
         )
     assert browser.run("[view.x, view.y]") == pytest.approx([x + 30, y])
-    assert details(browser) == ""  # a drag is no click
+    assert details(browser) == ""  # a drag is not a click
 
 
 @needs_browser

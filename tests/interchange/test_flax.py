@@ -195,7 +195,7 @@ def test_a_type_without_a_name_is_its_own_name() -> None:
     c = na.Container.from_flax(state)
     assert set(c.paths()) == {"Momentum/a", "params/b"}
     assert is_same_pytree(c.to_flax(state), state)
-    with pytest.raises(ValueError, match="not registered"):  # and Flax's registry is as it was
+    with pytest.raises(ValueError, match="not registered"):  # and Flax's registry is restored
         nnx.variable_name_from_type(Momentum)
 
 

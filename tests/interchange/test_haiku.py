@@ -1,4 +1,4 @@
-"""Parameters and states of Haiku in and out, flat as they are and nested."""
+"""Parameters and states of Haiku in and out, flat and nested."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nestarray.errors import ArgumentError, StructureError
 
 
 def network(x: Any) -> Any:
-    """Modules in modules, one that has parameters beside them, a state, shared weights."""
+    """Modules in modules, one with parameters and modules, a state, shared weights."""
     x = hk.nets.MLP([3, 2], name="mlp")(x)
     x = hk.BatchNorm(True, True, 0.9)(x, is_training=True)
     shared = hk.Linear(2, with_bias=False, name="z")

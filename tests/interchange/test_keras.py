@@ -1,5 +1,5 @@
-"""Variables of Keras models in and out. Keras runs on one framework a process: on that of
-KERAS_BACKEND, here JAX if nothing else is asked for; the full tests run all in processes of their own.
+"""Variables of Keras models in and out. Keras runs on one framework a process, KERAS_BACKEND, by
+default JAX here; the full tests run all frameworks in new processes.
 """
 
 from __future__ import annotations

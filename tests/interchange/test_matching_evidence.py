@@ -1,4 +1,4 @@
-"""match: which evidence decides, what stays open, and what the caller may say."""
+"""match: which evidence decides, which pairs stay open, and the caller's settings."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def test_a_class_is_called_with_its_fields() -> None:
     back = c.to_object(Model)
     assert type(back.dense) is Dense
     assert back.settings == model.settings
-    assert back.pairs == [{"first": 3, "second": None}]  # list[Pair] is no class of records
+    assert back.pairs == [{"first": 3, "second": None}]  # list[Pair] is not a class of records
     assert c.delete("scale", "dense/bias").to_object(Model).dense == Dense(1)
     assert na.Container(first=1).to_object(Pair) == Pair(1)
 

@@ -168,7 +168,7 @@ def test_states_of_optax_hold_containers() -> None:
     assert len(c[1]) == 0
 
     _, after = optimizer.update(v, state, v)
-    stored = na.Container.from_pytree(after).to_flat_dict()  # what a file would hold
+    stored = na.Container.from_pytree(after).to_flat_dict()  # the contents of a file
     restored = na.Container.from_flat_dict(stored).to_pytree(state)
     assert is_same_pytree(restored, after)
     again = optimizer.update(v, restored, v)[0]

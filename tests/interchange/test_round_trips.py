@@ -1,4 +1,4 @@
-"""What holds of every pair of `Container.from_…` and `to_…`, on small models of each framework.
+"""Properties of every pair `Container.from_…` and `to_…`, on small models of each framework.
 
 A row of the table makes a model and says how its values become a Container and how they go back.
 The properties below run over all rows.
@@ -20,7 +20,7 @@ from nestarray.errors import StructureError
 
 
 class Pair(NamedTuple):
-    """A way in, the way back, and how to look at what came back."""
+    """A conversion, its inverse, and a function that reads the result."""
 
     make: Callable[[], Any]
     take: Callable[[Any], na.Container]
@@ -273,7 +273,7 @@ def test_tied_weights_stay_one_array(name: str) -> None:
 
 @pytest.mark.parametrize("name", [n for n in PAIRS if n not in OF_NUMPY])
 def test_through_numpy_and_back(name: str) -> None:
-    """Every framework gives its arrays away and takes those of another."""
+    """Every framework exports its arrays and imports another's."""
     pair = PAIRS[name]
     source = pair.make()
     c = pair.take(source)
@@ -317,5 +317,5 @@ def test_the_table_has_every_constructor() -> None:
     assert constructors == {
         "from_object", "from_pytree", "from_torch_state_dict", "from_torch_module", "from_flax",
         "from_haiku", "from_equinox",
-        "from_keras",  # which has a file of its own: Keras runs on one framework a process
+        "from_keras",  # tested in test_keras.py: Keras runs on one framework a process
     }  # fmt: skip

@@ -18,7 +18,7 @@ for leaves in (jax.tree.leaves, torch_tree.tree_leaves, optree.tree_leaves):
 
 
 def printed(*lines: str, folder: Path | None = None) -> list[str]:
-    """What a program prints; `folder` is where it looks for packages first."""
+    """The output of a program; `folder` is the first place of its packages."""
     code = "import warnings; warnings.simplefilter('ignore')\n" + "\n".join(lines)
     environment = {**os.environ, "PYTHONPATH": str(folder or "")}
     run = subprocess.run(

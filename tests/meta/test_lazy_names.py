@@ -119,7 +119,7 @@ def test_names_that_exist_have_no_suggestion(namespace: str) -> None:
 
 
 def test_dir_lists_public_names() -> None:
-    """The modules that the package is made of are there, and not among the names to choose from."""
+    """The modules of the package exist, but are not suggested as names."""
     names = [name for name in dir(na) if not name.startswith("_")]
     shown = {name for name in names if isinstance(getattr(na, name), ModuleType)}
     assert shown == {

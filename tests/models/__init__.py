@@ -10,7 +10,7 @@ from typing import Any
 #: jumps at zero, and of millions of units one may stand so close to it that rounding decides:
 #: at seed 0 torch's own gradient in float32 is 2e-2 (resnet) and 6e-4 (regnet) from torch's in
 #: float64, at most seeds, this one too, 3e-6. A gradient is compared where torch has one.
-#: Of t5's with padded tokens, one is 5e-7 in torch and -8e-7 in NumPy at seed 0; longt5 is alike.
+#: Of t5's with padded tokens, one is 5e-7 in torch and -8e-7 in NumPy at seed 0; so is longt5's.
 _SEEDS = {"resnet": 1, "regnet": 1, "t5": 2, "longt5": 1}
 
 #: Inputs that are others than the record's. Smaller images: of 1024 by 1024 or 640 by 640,
@@ -110,7 +110,7 @@ def pad(inputs: dict[str, Any]) -> dict[str, Any]:
 
 
 def error_beside_module(graph: Any, module: Any, inputs: dict[str, Any]) -> float:
-    """The largest relative error of the graph's output on torch beside the module's own.
+    """The largest relative error of the graph's output on torch and of the module's.
 
     `Graph.verify` compares with the exported program; this is the module itself. Its output is
     a dictionary, and the graph's has to have its keys.

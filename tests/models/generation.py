@@ -9,7 +9,7 @@ from tests import models
 #: How many tokens are generated.
 COUNT = 8
 
-#: Decoders whose class with a head for the next token is not that of transformers' tables.
+#: Decoders whose class with a head for the next token is not in transformers' tables.
 _CLASSES = {"seamless_m4t": "SeamlessM4TForTextToText"}
 
 #: Decoders that are told by the length of their cache alone how many tokens have been read.

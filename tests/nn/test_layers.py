@@ -22,7 +22,7 @@ DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
 @dataclass(frozen=True)
 class Row:
-    """A layer, its twin, and how to draw what they are called with."""
+    """A layer, its twin, and the function that draws their inputs."""
 
     name: str
     layer: Callable[[], nn.Module]
@@ -37,7 +37,7 @@ class Row:
         return rng.normal(size=self.shape).astype(np.float32)
 
     def pair(self) -> tuple[nn.Module, torch.nn.Module]:
-        """The layer with the variables and the state of its twin, which are no constants."""
+        """The layer with the variables and the state of its twin, which are not constant."""
         torch.manual_seed(0)
         twin = self.twin().eval()
         with torch.no_grad():

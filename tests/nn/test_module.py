@@ -20,7 +20,7 @@ DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
 
 class Block(nn.Module):
-    """A layer with a child and a variable of its own."""
+    """A layer with a child and a variable."""
 
     def __init__(self, size: int) -> None:
         self.size = size

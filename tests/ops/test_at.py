@@ -1,4 +1,4 @@
-"""`at`, `mgrid`, `ogrid` and `from_numpy`: what is no op, or takes no array of the backend."""
+"""`at`, `mgrid`, `ogrid` and `from_numpy`: functions without an array of the backend as argument."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_at_is_the_ufunc_at_of_numpy(backend: str, method: str, index: Any) -> N
     assert_close(
         getattr(na.at(x)[on_backend(index, backend)], method)(5.5), on_backend(expected, backend)
     )
-    assert_close(x, on_backend(X, backend))  # which stays as it was
+    assert_close(x, on_backend(X, backend))  # which is unchanged
 
 
 @pytest.mark.usefixtures("x64")

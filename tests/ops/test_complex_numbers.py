@@ -26,7 +26,7 @@ B = np.asarray([0.5, -1.0, 2.0])
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("backend", AUTODIFF)
 def test_gradients_of_the_parts(backend: str) -> None:
-    """Σ (2 Re z + 3 Im z): of z = a + ib it has the slopes 2 and 3; of r exp(iφ) those of its parts."""
+    """Σ (2 Re z + 3 Im z): of z = a + ib it has the slopes 2 and 3; of r exp(iφ) the slopes of its parts."""
 
     def loss(function: Callable[..., Any]) -> Callable[..., Any]:
         def of(a: Any, b: Any) -> Any:

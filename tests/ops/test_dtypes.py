@@ -1,4 +1,4 @@
-"""Dtypes of results are alike on all backends: integers become float32, numbers are weak, half stays half."""
+"""Dtypes of results are equal on all backends: integers become float32, numbers are weak, half stays half."""
 
 from __future__ import annotations
 
@@ -273,7 +273,7 @@ def takes_floats(case: Case) -> bool:
     return "f" in kinds and "c" not in kinds
 
 
-#: Ops with a dtype of their own for half precision, or that refuse it on all backends.
+#: Ops with another dtype for half precision, or that refuse it on all backends.
 SINGLE = {"astype", "irfft", "hfft", "dct", "idct", "random_binomial", "random_poisson"}
 
 
@@ -286,7 +286,7 @@ SINGLE = {"astype", "irfft", "hfft", "dct", "idct", "random_binomial", "random_p
     ),
 )
 def test_bfloat16_stays_on_numpy(case: Case, backend: str) -> None:
-    """Beside ml_dtypes' arrays numbers are not weak, and much of NumPy makes float32 of them."""
+    """With ml_dtypes' arrays numbers are not weak, and much of NumPy converts them to float32."""
     with np.errstate(all="ignore"):
         wide, narrow = case.draw("float32"), case.draw("bfloat16")
         results = [getattr(na, case.op)(*args, **kwargs) for args, kwargs in (wide, narrow)]
@@ -300,7 +300,7 @@ def is_of_real_numbers(case: Case) -> bool:
 
 @pytest.mark.parametrize(("case", "backend"), rows(where=is_of_real_numbers, one_an_op=True))
 def test_integers_are_computed_as_float32(case: Case, backend: str) -> None:
-    """Those of the arguments that are promoted: of indices and masks a dtype says what they are."""
+    """The arguments that are promoted; the dtypes of indices and masks tell their roles."""
     args, kwargs = case.draw("float32")
     put = backends.core(backend).from_numpy
 

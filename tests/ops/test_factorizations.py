@@ -1,7 +1,7 @@
 """Factors that are determined up to a sign: put together again, and their derivatives.
 
-What is compared between backends is what the signs do not touch: the product of the
-factors, orthonormality, values, and derivatives of functions of these.
+Backends are compared by invariants of the signs: the product of the factors, orthonormality,
+values, and derivatives of functions of these.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ def test_eigenvalues_of_nan_do_not_end_the_process() -> None:
 
 @pytest.mark.parametrize("dtype", ["float32", "complex64"])
 def test_failed_factorizations_are_nan_on_tensorflow(dtype: str) -> None:
-    """Not what was in memory."""
+    """Not the contents of the memory."""
     a = np.stack([np.diag([4.0, 9.0]), -np.eye(2)]).astype(dtype)
     lower, upper = (host(na.cholesky(on("tensorflow", a), upper=u)) for u in (False, True))
     np.testing.assert_allclose(lower[0], np.diag([2.0, 3.0]), rtol=1e-6)

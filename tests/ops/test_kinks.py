@@ -1,4 +1,4 @@
-"""Derivatives at kinks and ties are those of the table, on every backend and in every mode."""
+"""Derivatives at kinks and ties equal the table, on every backend and in every mode."""
 
 from __future__ import annotations
 

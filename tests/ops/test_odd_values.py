@@ -114,7 +114,7 @@ def test_members_of_any_layout(backend: str) -> None:
 
 @pytest.mark.parametrize("backend", ["numpy", "jax", "tensorflow"])
 def test_tails_of_gelu_are_no_rounding_errors(backend: str) -> None:
-    """On PyTorch it is that of torch, which adds 1 to the error function."""
+    """On PyTorch it is torch's function, which adds 1 to the error function."""
     x = np.asarray([-3.0, -5.5, -10.0], "float32")
     found = as_float64(na.gelu(on_backend(x, backend)))
     np.testing.assert_allclose(found, x * scipy.special.ndtr(x.astype("float64")), rtol=1e-5)

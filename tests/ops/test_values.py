@@ -54,7 +54,7 @@ def _first_cases() -> frozenset[Case]:
 
 
 def implementations(record: Op, backend: str) -> dict[str, Any]:
-    """The public function, and the default body where it is not what the function calls."""
+    """The public function, and the default body if the backend overrides it."""
     found = {"public function": record.function}
     native = getattr(backends.chapter(backend, record.chapter), record.name, None)
     if native is not None and not record.is_primitive:

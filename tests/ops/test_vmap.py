@@ -46,7 +46,7 @@ VMAP = {
 @pytest.mark.one_in(8)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")  # a loop, on torch
-@pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning")  # it copies what is batched
+@pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning")  # it copies batched arguments
 @pytest.mark.parametrize(("case", "backend"), rows(tuple(VMAP), is_mapped, one_an_op=True))
 def test_batched_is_one_by_one(case: Case, backend: str) -> None:
     (args, kwargs), (others, _) = (case.draw(case.dtypes[0], sample) for sample in (0, 1))

@@ -1,4 +1,4 @@
-"""What a report of `verify` can be trusted with: the wrong node, random inputs, training."""
+"""Reports of `verify` name the wrong node; random inputs, training."""
 
 from __future__ import annotations
 

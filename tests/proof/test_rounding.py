@@ -1,4 +1,4 @@
-"""What rounding decides passes in a proof, and what is wrong beside it does not."""
+"""Differences of rounding pass in a proof, and errors do not."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_rounding_decides_passes_and_is_shown(name, backend):
 @pytest.mark.parametrize("backend", ["numpy", "jax", "tensorflow"])
 @pytest.mark.parametrize("seed", range(3))
 def test_normalization_of_equal_rows(seed, backend):
-    # whole inputs stay as they are: only the weights of the loss show the rounding of gradients
+    # whole inputs do not change: only the weights of the loss show the rounding of gradients
     torch.manual_seed(seed)
     net = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3))
     report = na.trace_graph(net, torch.ones(4, 3), train=True).to_backend(backend).verify()

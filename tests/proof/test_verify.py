@@ -1,4 +1,4 @@
-"""The proof: reports that pass, reports that name what is wrong."""
+"""The proof: reports that pass, reports that name the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numbers of JAX are those of its own compiler settings."""
+"""JAX draws its numbers with its own compiler settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The functions of `na.random` beside those of ``jax.random``, one row each."""
+"""The functions of `na.random` and their counterparts in ``jax.random``, one row each."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Row:
 
 
 def cast(x: Any, key: Any, dtype: str) -> Any:
-    """A floating parameter in `dtype` beside `key`; integers and numbers as they are."""
+    """A floating parameter in `dtype` on the backend of `key`; integers and numbers unchanged."""
     if not isinstance(x, np.ndarray):
         return x
     wanted = dtype if x.dtype.kind == "f" and "int" not in dtype else x.dtype.name

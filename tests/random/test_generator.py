@@ -79,7 +79,7 @@ def test_native_numbers(name: str, backend: str) -> None:
     assert na.backend_of(x) == backend
     assert na.dtype_of(x) is na.float32
     assert scipy.stats.kstest(host(x), distribution.cdf).pvalue > LEVEL
-    np.testing.assert_array_equal(host(draw(key)), host(x))  # a key is no state
+    np.testing.assert_array_equal(host(draw(key)), host(x))  # a key is not a state
     other = draw(na.random.split(key)[1])
     assert np.mean(host(other) == host(x)) < 0.01
     assert abs(np.corrcoef(host(other), host(x))[0, 1]) < 6 / np.sqrt(4000)

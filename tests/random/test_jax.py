@@ -65,7 +65,7 @@ def check(row: Row, backend: str, seed: int, shape: Any, dtype: str) -> None:
 
 
 def units(found: np.ndarray, expected: np.ndarray, dtype: str) -> np.ndarray:
-    """How far numbers are away, in units in the last place of what is expected, or of 1."""
+    """How far numbers are away, in units in the last place of the expected number, or of 1."""
     scale = np.maximum(np.abs(expected.astype("f8")), 1.0)
     return np.abs(found.astype("f8") - expected.astype("f8")) / scale / na.finfo(dtype).eps
 
@@ -118,7 +118,7 @@ def test_selections(name: str, backend: str) -> None:
 
 @pytest.mark.full
 def test_fishers_numbers(backend: str) -> None:
-    """Those of jax.random take parameters of the shape of the result only."""
+    """The functions of jax.random take parameters of the shape of the result only."""
     above, below = np.linspace(0.5, 30.0, 12, dtype="f4").reshape(3, 4), np.full((3, 4), 6.0, "f4")
     key = na.random.key(4, backend=backend)
     found = na.random.f(key, na.to_backend(above, backend), 6.0)

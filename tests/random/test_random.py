@@ -1,4 +1,4 @@
-"""Random numbers: those of jax.random from the same keys, on every backend."""
+"""Random numbers equal jax.random's from the same keys, on every backend."""
 
 from __future__ import annotations
 

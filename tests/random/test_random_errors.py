@@ -1,4 +1,4 @@
-"""What is said about wrong arguments, whole."""
+"""The whole messages for wrong arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The distributions are what they are called, by SciPy's; and streams of several keys are independent.
+"""Samples have SciPy's distributions; streams of several keys are independent.
 
 Keys are fixed, so a test that passes once passes always. A right sampler would fail with a
 probability of 1e-6 for a key; the wrong ones of the last test have levels far below that.

@@ -1,4 +1,4 @@
-"""Inside of jit and vmap the numbers are those of a plain call, and gamma numbers have slopes."""
+"""Inside of jit and vmap the numbers equal a plain call's, and gamma numbers have slopes."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ EXACT: dict[str, Sampler] = {
     ),
     "poisson": lambda key, shape: na.random.poisson(key, 2.0, shape),
 }
-#: Those of which loops and programs round otherwise.
+#: Distributions whose loops and programs round otherwise.
 ROUNDED: dict[str, Sampler] = {
     "gamma": lambda key, shape: na.random.gamma(key, 2.0, shape),
     "truncated normal": lambda key, shape: na.random.truncated_normal(key, -1.0, 1.0, shape),

@@ -1,4 +1,4 @@
-"""What a program that was killed leaves behind, and several programs at once."""
+"""Files of a killed program, and of several programs at once."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ def _check_damaged(path: Path, data: bytes, *, elements: bool) -> na.Container |
 
 
 def _load_bytes(path: Path, data: bytes) -> na.Container | None:
-    """What is in a file of these bytes; None if it is a StorageError, which names the file."""
+    """The contents of a file of these bytes; None for a StorageError, which names the file."""
     path.write_bytes(data)
     try:
         return na.Container.load(path)

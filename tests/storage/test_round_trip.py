@@ -1,4 +1,4 @@
-"""What is saved comes back: every structure, every dtype, every framework, every format."""
+"""Files round-trip: every structure, every dtype, every framework, every format."""
 
 from __future__ import annotations
 

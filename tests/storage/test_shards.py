@@ -166,7 +166,7 @@ def test_until_the_index_is_in_place_the_old_model_is_read(
 def test_shards_whose_writer_was_killed_are_no_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def killed(path: Path) -> None:  # what a killed program does with what it has begun
+    def killed(path: Path) -> None:  # as a killed program, which leaves its files
         pass
 
     def die(*args: Any) -> None:

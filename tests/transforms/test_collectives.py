@@ -32,7 +32,7 @@ def normalized(x: Any, lib: Any, axis: str = "i") -> Any:
     return centred / (lib.pmean(centred * centred, axis) + 0.1) ** 0.5
 
 
-#: Functions of one example by `lax`'s names, and what else `vmap` is told.
+#: Functions of one example by `lax`'s names, and the settings of `vmap`.
 FUNCTIONS: dict[str, tuple[Callable[[Any, Any], Any], dict[str, Any]]] = {
     "sum": (lambda lib, x: x / lib.psum(x * x, "i"), {}),
     "max": (lambda lib, x: x - lib.pmax(x, "i"), {}),
@@ -112,7 +112,7 @@ def test_derivatives_of_mapped_functions(backend: str) -> None:
 
 
 def power(x: Any, lib: Any) -> Any:
-    """Of one example, by what all of them have."""
+    """A function of one example that is normalized by all examples."""
     y = normalized(x, lib) ** 3 * lib.psum(x, "i")
     return y.sum() if lib is lax else na.sum(y)
 
@@ -126,7 +126,7 @@ def power_of_jax(x: Any) -> Any:
 
 
 def test_derivatives_of_one_example(backend: str) -> None:
-    """The cotangents of all examples meet: those of the sum are summed."""
+    """The cotangents of all examples are summed."""
     found = na.vmap(na.grad(own_power), axis_name="i")(on(backend, X))
     same(found, jax.vmap(jax.grad(power_of_jax), axis_name="i")(X))
 

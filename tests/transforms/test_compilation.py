@@ -19,7 +19,7 @@ from nestarray import errors
 from nestarray.testing import assert_close
 from tests.transforms.test_gradients import loss, variables
 
-#: torch's own compiler takes seconds for a kernel; its tracing is what is tested here.
+#: torch's own compiler takes seconds for a kernel; only its tracing is tested here.
 OPTIONS: dict[str, dict[str, Any]] = {"torch": {"backend": "aot_eager"}}
 
 
@@ -180,7 +180,7 @@ for fn in (arrays, containers, gradients):
 
 
 def test_torchs_own_compiler_without_a_graph_break() -> None:
-    """In a process of its own: Dynamo cannot hash the dtypes of other frameworks."""
+    """In a new process: Dynamo cannot hash the dtypes of other frameworks."""
     subprocess.run([sys.executable, "-c", COMPILED_BY_TORCH], check=True, timeout=120)
 
 
@@ -199,7 +199,7 @@ def test_as_a_method(backend: str) -> None:
 
 
 def test_what_functions_keep_of_themselves_stays_theirs(backend: str) -> None:
-    """Wrappers carry the attributes of what they wrap, and a rule of derivatives has some."""
+    """Wrappers carry the attributes of their functions, and a rule of derivatives has some."""
     cube = na.custom_vjp(lambda x: x * x * x)
     cube.defvjp(lambda x: (x * x * x, x), lambda x, ct: (3.0 * x * x * ct,))
     x = na.to_backend(np.asarray(2.0, np.float32), backend)

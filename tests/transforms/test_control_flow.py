@@ -23,7 +23,7 @@ from nestarray.errors import UnsupportedError
 from nestarray.testing import assert_close
 from tests.arrays import on
 
-#: torch's own compiler takes seconds for a kernel; its tracing is what is tested here.
+#: torch's own compiler takes seconds for a kernel; only its tracing is tested here.
 OPTIONS: dict[str, dict[str, Any]] = {"torch": {"backend": "aot_eager"}}
 ROWS = np.linspace(-1.0, 1.0, 8, dtype=np.float32).reshape(4, 2)
 
@@ -89,7 +89,7 @@ def test_scan_of_every_structure_is_that_of_lax(kind: str, backend: str) -> None
     init = CARRIES[kind]
     carry, ys = scanned_by_lax(kind)
     found = na.scan(growing, moved(init, backend), moved(OVER, backend), reverse=True)
-    if kind == "fused":  # what is stacked is no buffer
+    if kind == "fused":  # stacked leaves are not one buffer
         ys = (ys[0], {"before": na.stack([moved(init, "jax").unfuse()] * 4)})
         carry, found = carry.unfuse(), (found[0].unfuse(), found[1])
         assert_same(found[0], carry, backend)
@@ -433,7 +433,7 @@ for program in programs:
 
 @pytest.mark.full
 def test_torchs_own_compiler_reads_control_flow() -> None:
-    """In a process of its own: Dynamo cannot hash the dtypes of other frameworks."""
+    """In a new process: Dynamo cannot hash the dtypes of other frameworks."""
     subprocess.run([sys.executable, "-c", COMPILED_BY_TORCH], check=True, timeout=120)
 
 

@@ -1,4 +1,4 @@
-"""Derivatives given by hand, and checkpoints: alike on JAX, PyTorch and TensorFlow."""
+"""Custom derivatives and checkpoints: equal on JAX, PyTorch and TensorFlow."""
 
 from __future__ import annotations
 

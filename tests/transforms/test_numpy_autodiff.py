@@ -29,7 +29,7 @@ class TestNesting:
     @pytest.mark.parametrize("inner", ["grad", "jvp"])
     @pytest.mark.parametrize("outer", ["grad", "jvp"])
     def test_perturbations_are_not_confused(self, outer: str, inner: str) -> None:
-        """∂/∂x [x · ∂/∂y (x + y)] = 1: a step in y is no step in x."""
+        """∂/∂x [x · ∂/∂y (x + y)] = 1: a step in y is not a step in x."""
 
         def derivative(mode: str, fn: Callable[[Any], Any], at: Any) -> Any:
             if mode == "grad":
@@ -138,7 +138,7 @@ class TestControlFlow:
 
     @given(st.lists(st.sampled_from(["sin", "exp", "double", "add", "split"]), max_size=8))
     def test_programs(self, program: list[str]) -> None:
-        """Any composition: the gradient is that of differences."""
+        """Any composition: the gradient equals differences."""
 
         def fn(x: Any) -> Any:
             y = x

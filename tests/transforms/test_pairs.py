@@ -1,4 +1,4 @@
-"""Every transformation of every other: the same numbers on all backends, those of JAX.
+"""Every transformation of every other: JAX's numbers on all backends.
 
 Each row makes of a function of vectors another one; a pair is one of a function that the other
 made. What a backend refuses is listed here, with its text.

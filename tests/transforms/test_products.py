@@ -1,4 +1,4 @@
-"""Products with Jacobians, and Jacobians: alike on all backends, and equal to JAX's own."""
+"""Products with Jacobians, and Jacobians: equal to JAX's on all backends."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def is_ambiguous(names: Triple) -> bool:
 
 
 def is_refused(names: Triple, backend: str) -> str | None:
-    """The text of the error of what a backend lacks."""
+    """The error's text for a transformation that a backend lacks."""
     is_pushed = "jvp" in names and "custom_vjp" in names[names.index("jvp") :]
     if is_pushed and backend in ("jax", "torch"):
         return "jvp: a function with custom_vjp has no derivative in forward mode on"

@@ -25,8 +25,8 @@ _SHIFTS = [
     for distances in threefry.ROTATIONS
 ]
 
-#: The constants of Philox, of the word pairs (0, 2) and (1, 3): factors, and what is added to the
-#: key in each round.
+#: The constants of Philox, of the word pairs (0, 2) and (1, 3): factors, and the increments
+#: of the key in each round.
 _FACTORS = np.array(FACTORS, np.uint64)[:, None]
 _ADDED = [np.array(STEPS, np.uint64)[:, None] * np.uint64(i) for i in range(10)]
 _WORD, _MASK = np.uint64(32), np.uint64(0xFFFFFFFF)

@@ -179,7 +179,7 @@ def custom_vjp(
     @tf.custom_gradient
     def function(*inputs: Any) -> Any:
         found, residuals = with_residuals(*inputs)
-        if not tf.executing_eagerly():  # tf.cond cannot find those of an outer graph again
+        if not tf.executing_eagerly():  # tf.cond cannot capture tensors of an outer graph again
             residuals = tuple(map(tf.identity, residuals))
         cut = tuple(map(tf.stop_gradient, found))
         return cut, lambda *cotangents: pull(residuals, cotangents)

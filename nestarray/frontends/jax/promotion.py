@@ -1,7 +1,7 @@
 """JAX's dtypes of results: Python numbers are weakly typed, and new numbers have 32 bits.
 
 Arrays keep 64-bit dtypes where their framework has them. Dtypes that no array determines are int32,
-float32 and complex64, or those of 64 bits under `enable_x64`. JAX's own configuration, which arrays
+float32 and complex64, or have 64 bits under `enable_x64`. JAX's own configuration, which arrays
 of other frameworks do not have, plays no role.
 
 Source: https://docs.jax.dev/en/latest/type_promotion.html

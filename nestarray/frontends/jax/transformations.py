@@ -407,13 +407,13 @@ def _spread(prefix: Any, tree: Any) -> list[int | None]:
     return [axis for axis, part in pairs for _ in tree_util.tree_leaves(part, _is_container)]
 
 
-#: Whether `jit` calls functions as they are.
+#: Whether `jit` calls functions without compilation.
 _is_disabled: ContextVariable[bool] = ContextVariable("nestarray_jax_disable_jit", default=False)
 
 
 @contextlib.contextmanager
 def disable_jit(disable: bool = True) -> Iterator[None]:
-    """Inside of a ``with`` block, `jit` calls functions as they are."""
+    """Inside of a ``with`` block, `jit` calls functions without compilation."""
     token = _is_disabled.set(disable)
     try:
         yield

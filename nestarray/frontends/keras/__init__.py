@@ -2,7 +2,7 @@
 
 Names, parameters, dtypes and semantics are upstream's, https://keras.io/api/ops/, on Keras'
 TensorFlow backend. Differences: arrays are native, NumPy arrays stay NumPy arrays, and sparse
-tensors are not made. The settings of `keras.config` are those of this frontend.
+tensors are not made. This frontend has its own settings of `keras.config`.
 
 Example:
     >>> import numpy as np

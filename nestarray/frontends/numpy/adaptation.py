@@ -40,7 +40,7 @@ _OF_SCALARS = frozenset(
      "nanstd", "nansum", "nanvar", "packbits", "repeat", "squeeze", "std", "unpackbits", "var"]
 )  # fmt: skip
 
-#: Functions of NumPy that return tuples of arrays; those of JAX return lists.
+#: Functions that return tuples of arrays in NumPy, and lists in JAX.
 _IN_TUPLES = frozenset(
     ["atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "gradient", "meshgrid"]
 )
@@ -164,7 +164,7 @@ def _passed(
         target = key if key in parameters else by_position.get(key)
         if value is default or _is_missing(value):
             continue
-        if key == "order" and value in ("A", "K"):  # arrays here have no order of their own
+        if key == "order" and value in ("A", "K"):  # arrays here have no memory order
             value = "C"
         if target is None or (target in given and target != key):
             raise UnsupportedError(f"{name}: {key}: got {value!r}, which is not available here")

@@ -1,4 +1,4 @@
-"""Functions whose arguments or dtypes differ from those of the JAX frontend.
+"""Functions whose arguments or dtypes differ from the JAX frontend's.
 
 Upstream: https://numpy.org/doc/stable/reference/routines.math.html
 """

@@ -26,7 +26,7 @@ class vectorize:
         pyfunc: the function.
         otypes: the dtypes of the results.
         doc: the docstring.
-        excluded: positions and names of arguments that are passed as they are.
+        excluded: positions and names of arguments that are passed whole.
         cache: has no effect.
         signature: such as ``"(m,n),(n)->(m)"``.
     """

@@ -8,7 +8,7 @@ itself. Plain arrays stay plain in all calls.
 A write replaces the native array, so gradients flow through it, and an array from which it was made
 does not change. A view (a slice, a reshaped array, a transpose) knows the array that owns the
 elements, how to read from it and how to write into it; so a write into a view changes its owner and
-all other views. `AbstractArray` defines this for any values, also for those of recorded NumPy code.
+all other views. `AbstractArray` defines this for any values, also in recorded NumPy code.
 
 Source: https://numpy.org/doc/stable/reference/arrays.ndarray.html
 """
@@ -72,7 +72,7 @@ class AbstractArray(NDArrayOperatorsMixin):
         self._read, self._write, self._is_contiguous = read, write, is_contiguous
         self._version, self._seen = 0, -1
 
-    # -- what a class defines ----------------------------------------------------------------
+    # -- abstract methods --------------------------------------------------------------------
 
     @property
     @abstractmethod

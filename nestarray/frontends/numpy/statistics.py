@@ -96,7 +96,7 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 
 
 def _as_edges(bins: Any, like: Any) -> Any:
-    """Numbers of bins as they are, edges as an array."""
+    """Edges as an array; a number of bins unchanged."""
     return as_array(bins, first_array([like])) if isinstance(bins, (list, tuple)) else bins
 
 

@@ -3,7 +3,7 @@
 The arrays of the example are replaced by `Traced` values: a node of the graph and the example's
 array. `Traced` is one more type of the dispatcher; its handler computes the result on the arrays
 and appends a node. Everything else (shapes, numbers, settings) has its usual value. Code that
-reads the *values* of an array gets those of the example, and the graph notes an assumption; in the
+reads the *values* of an array gets the example's values, and the graph notes an assumption; in the
 body of a loop, which runs on many values, it raises an error. Arrays in closures become constants of the
 graph; random numbers come from keys that are arguments.
 """

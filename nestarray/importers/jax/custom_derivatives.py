@@ -2,7 +2,7 @@
 
 An equation holds its rules as Python functions. They are traced here by differentiating the
 equation with JAX. Jaxprs follow JAX's convention for complex cotangents, Jᵀ; rules of graphs
-that of nestarray, Jᴴ.
+follow nestarray's, Jᴴ.
 """
 
 from __future__ import annotations

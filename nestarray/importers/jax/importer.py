@@ -60,8 +60,8 @@ _CALLS = {
     "composite": "jaxpr",
 }
 _CONTROL_FLOW = ("cond", "while", "scan", "reduce", "reduce_window")
-#: The number of rules around an equation from which derivatives are those of the formulas. A rule
-#: often calls its own function; two make derivatives of first and second order exact.
+#: Inside of this many custom derivatives, JAX differentiates the formula instead. A rule often
+#: calls its own function; two make derivatives of first and second order exact.
 _NO_RULES = 2
 #: Primitives that remain calls if all their inputs are constants.
 _CREATION = ("iota", "broadcast_in_dim", "dim_as_value", "pure_callback")

@@ -7,8 +7,8 @@ from typing import Any
 
 from nestarray.errors import UnsupportedError
 
-#: The words of torch's errors for operations without a derivative. The last is that of a choice
-#: with an integer among its results.
+#: The words of torch's errors for operations without a derivative. The last is raised for a
+#: `torch.cond` with an integer among its results.
 _NO_DERIVATIVE = (
     "is not implemented",
     "does not support automatic differentiation",

@@ -95,7 +95,7 @@ CHAINS: dict[str, Any] = {
 
 NEEDS |= {"line_search": ["value", "grad", "value_fn"], "plateau": ["value"]}
 
-#: Public functions of optax.contrib that are no optimizers of one argument: in CHAINS, or parts.
+#: Public functions of optax.contrib other than optimizers of one argument: in CHAINS, or parts.
 OTHER = {"mechanize", "schedule_free", "split_real_and_imaginary", "reduce_on_plateau", "sam",
          "normalize", "dpsgd", "hutchinson_estimator_diag_hessian", "schedule_free_eval_params",
          "differentially_private_aggregate"}  # fmt: skip

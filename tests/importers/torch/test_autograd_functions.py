@@ -1,4 +1,4 @@
-"""Functions with a backward of their own keep it in graphs, on every backend."""
+"""Functions with a custom backward keep it in graphs, on every backend."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.graph.agreement import assert_agrees
 
 
 class Round(Function):
-    """Rounds; the gradient is twice that of the identity."""
+    """Rounds; the gradient is 2."""
 
     @staticmethod
     def forward(ctx, x):
@@ -87,7 +87,7 @@ class Clipped(Function):
 
 
 class Ignoring(Clipped):
-    """A backward that does not look at the gradient."""
+    """A backward that does not use the gradient."""
 
     @staticmethod
     def backward(ctx, g):

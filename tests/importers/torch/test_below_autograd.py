@@ -1,4 +1,4 @@
-"""Modules whose forward differentiates: values and gradients are those of the module itself."""
+"""Modules whose forward differentiates: values and gradients equal the module's."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Ensemble(nn.Module):
 
 
 class Stops(nn.Module):
-    """Derivatives beside everything that has none: detach, no_grad, data."""
+    """Derivatives with everything that stops them: detach, no_grad, data."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class Data(nn.Module):
 
 
 class Own(torch.autograd.Function):
-    """A gradient of its own: three times the usual one."""
+    """A custom gradient: three times the usual one."""
 
     @staticmethod
     def forward(ctx, x):
@@ -157,7 +157,7 @@ class Regularized(nn.Module):
 
 
 class Descent(nn.Module):
-    """What a step of descent on the module's own weights predicts, and one on the input."""
+    """The prediction after a step of descent on the module's weights, and one on the input."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -327,7 +327,7 @@ def test_weights_go_back():
 
 
 class Asks(nn.Module):
-    """Slopes, and what `question` makes of them; what it asks of sizes is in no recorded call."""
+    """Slopes, and `question` of them; its questions about sizes are not recorded calls."""
 
     def __init__(self, question) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What modules do beside computing: write, return, take and wrap all sorts of things."""
+"""Side effects, inputs, outputs and wrappers of modules."""
 
 from __future__ import annotations
 
@@ -135,7 +135,7 @@ def test_state_that_is_written_is_not_folded(x):
 
 
 class Teacher(nn.Module):
-    """A layer beside one that follows it, as in self-supervised learning."""
+    """A layer and its moving average, as in self-supervised learning."""
 
     def __init__(self, follow):
         super().__init__()

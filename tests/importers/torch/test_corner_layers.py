@@ -1,4 +1,4 @@
-"""Layers with a mind of their own: recurrent ones, attention, bags, parametrizations; dtypes."""
+"""Layers with special rules: recurrent ones, attention, bags, parametrizations; dtypes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of torch that look at values first: traced, and equal to the functions themselves."""
+"""Functions of torch that read values first: traced, and equal to the functions themselves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FAST = ("numpy", "torch")
 
 
 class Behind(nn.Module):
-    """`function` of what a layer gives."""
+    """`function` of a layer's result."""
 
     def __init__(self, function) -> None:
         super().__init__()

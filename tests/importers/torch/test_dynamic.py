@@ -1,4 +1,4 @@
-"""Sizes that are left open: one graph for all of them, equal to the torch module at each."""
+"""Open sizes: one graph for all of them, equal to the torch module at each."""
 
 from __future__ import annotations
 
@@ -250,7 +250,7 @@ def test_compiled_for_each_size(backend):
         graph.compile(new_shapes="ignore")
 
 
-# -- what a call must fit --------------------------------------------------------------------
+# -- checks of a call's sizes ----------------------------------------------------------------
 
 
 def _message(error: type[Exception], call) -> str:
@@ -303,7 +303,7 @@ def test_a_choice_by_a_size_is_a_condition_of_the_graph():
 
 
 class Squeezed(nn.Module):
-    """What has a size of 1 loses that dimension."""
+    """Dimensions of size 1 are dropped."""
 
     def forward(self, x):
         y = x.squeeze(0)

@@ -95,7 +95,7 @@ def _rows(*shape: int, seed: int = 0) -> torch.Tensor:
 
 
 def _called(function, *args):
-    """What torch gives, which warns of its own ways when it compiles a function at once."""
+    """torch's result; torch warns about itself when it compiles a function at once."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return function(*args)

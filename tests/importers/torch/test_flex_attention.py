@@ -39,7 +39,7 @@ class Biased(nn.Module):
 
 
 class Masked(nn.Module):
-    """A block mask from outside, groups of queries, and what each row adds up to."""
+    """A block mask from outside, groups of queries, and the sum of each row."""
 
     def __init__(self, mask) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from tests.graph.agreement import assert_agrees
 
 
 class Positions(nn.Module):
-    """The last of positions that no input decides, though their number is that of the rows."""
+    """The last of positions that no input decides, though their number is the number of rows."""
 
     def __init__(self):
         super().__init__()

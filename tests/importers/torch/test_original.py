@@ -79,7 +79,7 @@ def always(*_: Any) -> bool:
 
 GRADIENTS = ["gradient of layer/weight", "gradient of layer/bias", "gradient of x"]
 
-#: name → module, whether it trains, what is disabled, and what differs then.
+#: name → module, whether it trains, the disabled part, and the difference.
 CASES = {
     "checkpoint": (
         Function(lambda layer, x: checkpoint(layer, torch.tanh(layer(x)), use_reentrant=True)),

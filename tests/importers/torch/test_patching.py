@@ -146,7 +146,7 @@ def test_other_threads_keep_torch(
             loss = lambda x: self.linear(x).tanh().sum()  # noqa: E731
             return torch.func.grad(loss)(x) if differentiates else loss(x)
 
-    with ThreadPoolExecutor(1) as pool:  # another thread than that of the test runner
+    with ThreadPoolExecutor(1) as pool:  # another thread than the test runner's
         graph = pool.submit(na.trace_graph, Net(), torch.ones(4, 3)).result()
     assert finished
     assert graph.verify().ok

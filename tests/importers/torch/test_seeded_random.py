@@ -1,4 +1,4 @@
-"""Random numbers behind a seed that forward sets are those of torch; all others come from the key."""
+"""Random numbers behind a seed that forward sets are torch's; all others come from the key."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def test_what_depends_on_the_lengths_is_refused(use, text):
     with pytest.raises(errors.ConversionError, match=text):
         na.trace_graph(Packs(), STEPS[:2])
     lstm = torch._VF.lstm
-    assert lstm is torch._C._VariableFunctions.lstm  # torch is as it was
+    assert lstm is torch._C._VariableFunctions.lstm  # torch is restored
 
 
 def test_a_packed_argument_is_refused():

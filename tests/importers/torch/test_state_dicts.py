@@ -1,4 +1,4 @@
-"""Weights both ways: what was trained elsewhere goes back into the module, all keys matched."""
+"""Weights both ways: trained weights go back into the module, all keys matched."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def loop() -> tuple[Callable[..., Any], tuple[Any, ...]]:
 def read_in_one_piece(made: Callable[[], tuple[Callable[..., Any], tuple[Any, ...]]]) -> None:
     function, args = made()
     compiled, _ = counted(function)
-    first = compiled(*args)  # what plain calls note is not there yet
+    first = compiled(*args)  # no plain call has filled the caches yet
     agree(first, function(*args))
 
 

@@ -20,7 +20,7 @@ def x() -> torch.Tensor:
 
 
 class Model(nn.Module):
-    """A layer, a method beside ``forward``, a hook on ``forward`` alone."""
+    """A layer, a method other than ``forward``, a hook on ``forward`` alone."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -144,7 +144,7 @@ def test_distributions_of_torch_whose_arguments_it_would_check(x, monkeypatch):
         return normal.log_prob(x + 1), category.entropy(), normal.rsample()
 
     graph = na.trace_graph(draw, x)
-    assert torch.distributions.Distribution._validate_args  # torch is as it was
+    assert torch.distributions.Distribution._validate_args  # torch is restored
     key = na.random.key(0, backend="torch")
     log_prob, entropy, drawn = graph(x, key=key)
     normal = torch.distributions.Normal(x, 2.0)

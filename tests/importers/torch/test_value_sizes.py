@@ -219,4 +219,4 @@ def test_running_statistics_that_are_averages_of_all_batches():
                 now = host(states[backend][name.replace(".", "/")])
                 np.testing.assert_allclose(now, host(buffer), rtol=1e-5, atol=1e-6, err_msg=name)
     assert twins["numpy"].verify().ok
-    assert nn.BatchNorm2d.forward.__qualname__ == "_BatchNorm.forward"  # torch is as it was
+    assert nn.BatchNorm2d.forward.__qualname__ == "_BatchNorm.forward"  # torch is restored

@@ -94,7 +94,7 @@ def attended(x: torch.Tensor) -> torch.Tensor:
 
 
 def pairs(x: torch.Tensor) -> torch.Tensor:
-    x = torch.cat([x, x[:1]])  # two rows are alike
+    x = torch.cat([x, x[:1]])  # two rows are equal
     return sum((F.pdist(x, p).square().sum() for p in (0.0, 1.0, 2.0, 3.0, float("inf"))), x.sum())
 
 

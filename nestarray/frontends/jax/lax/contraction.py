@@ -66,7 +66,7 @@ def _cast(x: Array, dtype: Any) -> Array:
 
 
 def _width(dtype: dtypes.DType) -> tuple[int, int]:
-    """The order of the dtypes of factors, of which the largest is that of the product."""
+    """The sort key of dtypes: the product has the largest dtype of its factors."""
     return {"float": 1, "complex": 2}.get(dtype.kind, 0), dtype.bits
 
 
@@ -376,7 +376,7 @@ def conv_general_dilated_local(
 
     Args:
         lhs: the images.
-        rhs: the kernels; their spatial axes are those of the result, and their inputs are the
+        rhs: the kernels; their spatial axes equal the result's, and their inputs are the
             channels of `conv_general_dilated_patches`.
         window_strides, padding, lhs_dilation, rhs_dilation, dimension_numbers: of
             `conv_general_dilated`.

@@ -224,7 +224,7 @@ def is_finite(x: Array) -> Array:
 def population_count(x: Array) -> Array:
     """The number of bits that are set, in the dtype of x."""
     dtype = dtypes.dtype_of(x)
-    if dtype.kind == "int":  # of the two's complement, where na counts those of the magnitude
+    if dtype.kind == "int":  # in two's complement; na counts the bits of the magnitude
         count = na.bitwise_count(na.where(na.less(x, 0), na.bitwise_invert(x), x))
         return na.astype(na.where(na.less(x, 0), dtype.bits - count, count), dtype)
     return na.astype(na.bitwise_count(x), dtype)
@@ -246,7 +246,7 @@ def integer_pow(x: Array, y: int) -> Array:
 
 
 def reduce_precision(operand: Array, exponent_bits: int, mantissa_bits: int) -> Array:
-    """`operand` rounded to a format of fewer bits: those of float16, bfloat16 and float32."""
+    """`operand` rounded to a format of fewer bits: float16, bfloat16 or float32."""
     dtype = dtypes.dtype_of(operand)
     formats = {(5, 10): dtypes.float16, (8, 7): dtypes.bfloat16, (8, 23): dtypes.float32}
     found = formats.get((exponent_bits, mantissa_bits), dtype)

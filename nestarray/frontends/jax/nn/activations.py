@@ -161,7 +161,7 @@ def log1mexp(x: Array) -> Array:
     """ln(1 − e⁻ˣ) of positive numbers."""
     x = inexact(x)
     is_small = na.less(x, math.log(2.0))
-    # each branch at a number of its own range: the other one's derivative may be infinite
+    # each branch at a number in its range: outside, its derivative may be infinite
     small = na.where(is_small, x, na.ones_like(x))
     large = na.where(is_small, na.ones_like(x), x)
     return na.where(

@@ -189,7 +189,7 @@ def stop_gradient(variable: Any) -> Array:
 def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     """A function from one that returns its value and its pullback.
 
-    The pullback takes the derivative of the value and returns those of the arguments; it may take
+    The pullback takes the cotangent of the value and returns the arguments' cotangents; it may take
     it as the keyword argument ``upstream``.
     """
 

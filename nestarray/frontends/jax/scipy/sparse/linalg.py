@@ -2,7 +2,7 @@
 
 Upstream: https://docs.jax.dev/en/latest/jax.scipy.html#module-jax.scipy.sparse.linalg. `b` and x are
 nests of arrays of one dtype; `A` and the preconditioner `M` are functions of such a nest, or
-matrices. Derivatives are those of `jax.lax.custom_linear_solve`, by a second solution.
+matrices. Derivatives are by a second solution, as in `jax.lax.custom_linear_solve`.
 """
 
 from __future__ import annotations

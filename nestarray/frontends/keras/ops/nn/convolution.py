@@ -51,7 +51,7 @@ def conv(
 
     Raises:
         ArgumentError: `padding` or `data_format` is unknown.
-        ShapeError: the channels of the kernel do not divide those of `inputs`.
+        ShapeError: the kernel's channels do not divide the channels of `inputs`.
     """
     layout = config.layout("conv", data_format)
     inputs = as_array(inputs)
