@@ -28,6 +28,7 @@ from nestarray.graph.node import Node, all_calls, map_nodes
 from nestarray.graph.passes.biases import fuse_biases
 from nestarray.graph.passes.concatenations import read_parts
 from nestarray.graph.passes.constants import fold_constants
+from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.record.control_flow import ControlFlow
@@ -101,7 +102,8 @@ def lower(graph: Graph) -> Graph:
         constants=lowered.to_backend(graph.backend, copy=None).constants,
         reference=derived_source(graph),
     )
-    return share_moments(fuse_biases(recognize_idioms(fold_constants(read_parts(lowered)))))
+    lowered = share_moments(fuse_biases(recognize_idioms(fold_constants(read_parts(lowered)))))
+    return remove_dead_code(lowered)
 
 
 def _recorder_of(graph: Graph) -> Recorder:

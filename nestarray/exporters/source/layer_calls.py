@@ -65,7 +65,7 @@ def lowered(graph: Graph, target: str) -> Graph:
         graph: of any source.
         target: the framework.
     """
-    graph = rewrite(graph.to_backend(target), _embedding).lower()
+    graph = remove_dead_code(rewrite(graph.to_backend(target), _embedding).lower())
     graph = _with_called_layers(rewrite(graph, _padded_embedding))
     if graph.source_names.framework == "torch" or graph.state_updates:
         return graph
@@ -78,7 +78,7 @@ def lowered(graph: Graph, target: str) -> Graph:
         graph = rewrite(graph, _reader(graph, _with_bias))
         graph = rewrite(graph, _stored(graph), drop_unused=True)
         graph = _with_layer_names(graph)
-    return remove_dead_code(_with_single_layers(graph))
+    return _with_single_layers(graph)
 
 
 def _reader(graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any]) -> Rule:

@@ -10,7 +10,7 @@ intermediate values with the source.
 `share_moments`                read the moments of a batch from its normalization; `lower` runs it
 `fold_constants`               compute values of constants once; `lower` runs it
 `merge_common_subexpressions`  merge equal calls
-`remove_dead_code`             drop calls and constants that no result uses
+`remove_dead_code`             drop calls, constants and carries that no result uses; `lower` runs it
 `cancel_transposes`            move transposes down until they cancel
 `channels_last`                run convolutions and calls between them with channels last
 `fold_batch_norms`             fold into the layer before (evaluation)
