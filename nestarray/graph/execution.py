@@ -6,7 +6,7 @@ two of them can run in parallel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nestarray import random
@@ -83,6 +83,17 @@ def steps(graph: Graph, inputs: list[Any], key: Any, override: Override = identi
             del values[unused]
     state = {path: values[node] for path, node in graph.state_updates.items()}
     return map_nodes(values.__getitem__, graph.output), state
+
+
+class Run:
+    """The steps of a run, and its result at the end."""
+
+    def __init__(self, run: Steps) -> None:
+        self._run = run
+        self.result: tuple[Any, dict[str, Any]] = (None, {})
+
+    def __iter__(self) -> Iterator[tuple[Node, Any]]:
+        self.result = yield from self._run
 
 
 def result_of(run: Steps) -> tuple[Any, dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The error of an array relative to the source, and its scale."""
+"""Comparisons of arrays: errors relative to the source, and their scale."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.container import Container
 from nestarray.proof.report import Comparison
 
 #: Errors up to this many ulps of the model's largest gradient are rounding, in any leaf: the
@@ -27,15 +28,15 @@ def compare(
         where: see `Comparison`.
         floor: the smallest number to which the error is relative.
     """
-    worst = difference(want, got)
+    error = difference(want, got)
     if want.shape != got.shape:
         name = f"{name}: shape {got.shape}, expected {want.shape}"
-        return Comparison(name, worst, 1.0, rtol, where)
+        return Comparison(name, error, 1.0, rtol, where)
     if want.dtype.kind not in "fc":
-        return Comparison(name, worst, max(want.size, 1), 0.0, where)
+        return Comparison(name, error, max(want.size, 1), 0.0, where)
     # below the smallest normal number some frameworks have zero only
     floor = max(floor, NOISE_ULPS * float(np.finfo(want.dtype).smallest_normal) / rtol)
-    return Comparison(name, worst, max(_magnitude(want), floor), rtol, where)
+    return Comparison(name, error, max(_magnitude(want), floor), rtol, where)
 
 
 def compare_together(
@@ -52,6 +53,11 @@ def compare_together(
     return [compare(name, want, got, rtol, floor=floor) for name, want, got in rows]
 
 
+def worst(rows: list[Comparison]) -> Comparison:
+    """The row with the largest relative error, among the failed ones if there are any."""
+    return max(rows, key=lambda row: (not row.ok, row.relative))
+
+
 def difference(want: np.ndarray, got: np.ndarray) -> float:
     """The largest difference of two arrays; of integers and bools, how many are others.
 
@@ -65,8 +71,14 @@ def difference(want: np.ndarray, got: np.ndarray) -> float:
         error = np.abs(want.astype(np.complex128 if want.dtype.kind == "c" else np.float64) - got)
     same = (want == got) | (np.isnan(want) & np.isnan(got))
     error = np.where(same, 0.0, error)
-    worst = float(error.max()) if error.size else 0.0
-    return float("inf") if np.isnan(worst) else worst
+    largest = float(error.max()) if error.size else 0.0
+    return float("inf") if np.isnan(largest) else largest
+
+
+def leaves(nest: Any) -> list[tuple[str, Any]]:
+    """(path, leaf) of an output, which may be a bare array or hold None and numbers."""
+    c = nest if isinstance(nest, Container) else Container(nest)
+    return [(name or "output", leaf) for name, leaf in c.flat_items()]
 
 
 def host(x: Any) -> np.ndarray:

@@ -11,8 +11,9 @@ References:
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from nestarray import dtypes, ops, tree
 from nestarray.backends import is_array
 from nestarray.proof.comparison import difference, host
+from nestarray.proof.report import Comparison
 
 #: The accepted error, in multiples of the source's largest change. Measured: correct programs differ
 #: by 1 to 3 in deep networks, and by 6 if one of them adds thousands of numbers sequentially
@@ -54,12 +56,28 @@ def moved(nest: Any, seed: int) -> Any:
     return tree.map(one, nest) if seed else nest
 
 
+def variants(nest: Any) -> list[Any]:
+    """A nest of arrays, unchanged and changed by rounding: `moved` by each of `SEEDS`."""
+    return [moved(nest, seed) for seed in SEEDS]
+
+
 def allowance(results: Sequence[Any]) -> float:
     """The largest difference that rounding makes in an array, or in an array of several.
 
     Args:
-        results: of one computation, for what goes in `moved` by each of `SEEDS`.
+        results: of one computation, for the `variants` of its inputs.
     """
     want, *others = ([host(x) for x in tree.flatten(result)[0]] for result in results)
     changes = [difference(a, b) for other in others for a, b in zip(want, other, strict=True)]
     return ALLOWED * max(filter(math.isfinite, changes), default=0.0)
+
+
+def with_rounding(rows: list[Comparison], of: Callable[[str], float]) -> list[Comparison]:
+    """Add the effect of rounding to rows over the tolerance, by the name of the array.
+
+    Rounding decides neither shapes nor whether something is a number.
+    """
+    return [
+        row if row.ok or math.isinf(row.error) else dataclasses.replace(row, rounding=of(row.name))
+        for row in rows
+    ]

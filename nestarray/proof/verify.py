@@ -1,14 +1,9 @@
 """Compare a graph with its source: outputs, state, gradients and every call.
 
-Errors are relative to the largest magnitude of the array. Source and graph run in parallel,
-call by call, so memory stays at the level of two plain runs. A call over the tolerance is
-computed again from the source's inputs, which separates a wrong call from an inherited error.
+Errors are relative to the largest magnitude of the array. `calls.py` compares call by call.
 
 An export may differ from its model, so a copy of the model is called once and compared with the
 exported program.
-
-If values agree and gradients differ, each call is differentiated on the source's inputs, which
-separates a wrong derivative from a value at a kink.
 
 If every single call agrees, errors over the tolerance may be rounding (`rounding.py`): they pass
 if the source's own result changes as much when its inputs change by one ulp. A gradient with a
@@ -19,33 +14,32 @@ larger error passes if the source has the same gradient at the graph's values
 from __future__ import annotations
 
 import dataclasses
-import math
-import operator
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nestarray import dtypes, ops, random, tree
+from nestarray import dtypes, random
 from nestarray.backends import is_array
 from nestarray.container import Container
 from nestarray.display.progress import progress
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.errors.unknown_names import parameter_hint
 from nestarray.graph.binding import by_own_names, input_names
-from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import DerivedSource, inputs_of
-from nestarray.graph.execution import Override, Steps, compute, given_values, identity, steps
+from nestarray.graph.execution import Override, Run, given_values, identity
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import Node, iter_nodes, map_nodes
-from nestarray.proof.comparison import compare, compare_together, host
+from nestarray.graph.node import map_nodes
+from nestarray.proof.calls import Calls, Side, is_unset, on_backend
+from nestarray.proof.comparison import compare, compare_together, host, leaves, worst
 from nestarray.proof.linearization import Along
+from nestarray.proof.projection import projection
 from nestarray.proof.random_state import keeping_random_states
 from nestarray.proof.report import Comparison, Report, Sample, first_divergence
-from nestarray.proof.rounding import SEEDS, allowance, moved
+from nestarray.proof.rounding import SEEDS, allowance, moved, variants, with_rounding
 from nestarray.proof.sampling import drawn_like
-from nestarray.proof.source import Result, Source, call_gradients
+from nestarray.proof.source import Result, Source
 from nestarray.proof.tolerances import Tolerances
 from nestarray.transforms import execute_with_gradients, jit
 
@@ -106,27 +100,9 @@ def verify(
         >>> graph.to_backend("numpy").verify().ok
         True
     """
-    source: Source | None = graph.reference
-    if source is None:
-        raise ConversionError(
-            f"verify: this graph of {graph.name} has no source to compare with; trace it again"
-        )
-    names = input_names(graph)
-    for name in by_own_names(kwargs, names):
-        if name not in names:
-            raise ArgumentError(
-                f"verify: got an unexpected argument {name!r}{parameter_hint(name, _SETTINGS)}; the "
-                f"inputs of {graph.name} are {', '.join(names)}"
-            )
-    if samples < 0:
-        raise ArgumentError(f"verify: samples: got {samples}, expected 0 or more")
+    source = _checked_source(graph, kwargs, samples)
     if not args and not kwargs:
         args, kwargs = source.args, source.kwargs
-    if graph.abstract:
-        raise ConversionError(
-            f"verify: this graph of {graph.name} was traced on the meta device and has no values to "
-            "compare with; trace it with values"
-        )
     is_asked = compiled is not None
     if compiled is None:
         is_slow = graph.backend in ("jax", "tensorflow")
@@ -184,16 +160,28 @@ def verify(
     )
 
 
-#: Returns the results for unchanged inputs and for inputs changed by rounding.
-Results = Callable[[], list[Any]]
-
-
-class _Side(NamedTuple):
-    """One side of the comparison: the graph on a backend, flat inputs and a key there."""
-
-    graph: Graph
-    inputs: list[Any]
-    key: Any
+def _checked_source(graph: Graph, kwargs: Mapping[str, Any], samples: int) -> Source:
+    """The source of the graph, after the checks of the arguments."""
+    source: Source | None = graph.reference
+    if source is None:
+        raise ConversionError(
+            f"verify: this graph of {graph.name} has no source to compare with; trace it again"
+        )
+    names = input_names(graph)
+    for name in by_own_names(kwargs, names):
+        if name not in names:
+            raise ArgumentError(
+                f"verify: got an unexpected argument {name!r}{parameter_hint(name, _SETTINGS)}; the "
+                f"inputs of {graph.name} are {', '.join(names)}"
+            )
+    if samples < 0:
+        raise ArgumentError(f"verify: samples: got {samples}, expected 0 or more")
+    if graph.abstract:
+        raise ConversionError(
+            f"verify: this graph of {graph.name} was traced on the meta device and has no values to "
+            "compare with; trace it with values"
+        )
+    return source
 
 
 class _Gradients(NamedTuple):
@@ -242,17 +230,14 @@ class _Proof:
     tolerances: Tolerances
     is_compiled: bool
 
-    def sides(self, inputs: list[Any], key: Any) -> tuple[_Side, _Side]:
+    @cached_property
+    def _calls(self) -> Calls:
+        return Calls(self.graph, self.tolerances)
+
+    def sides(self, inputs: list[Any], key: Any) -> tuple[Side, Side]:
         """(the source's, the graph's), for inputs on the source's backend."""
-        backend = self.graph.backend
-        return (
-            _Side(self.original, inputs, _key_on(key, self.source.backend)),
-            _Side(
-                self.graph,
-                _moved(inputs_of(self.graph, inputs), backend),
-                _key_on(key, backend),
-            ),
-        )
+        ours = Side.of(self.graph, inputs_of(self.graph, inputs), key)
+        return Side.of(self.original, inputs, key), ours
 
     def compare(self, inputs: list[Any], key: Any, nodes: bool, gradients: bool) -> _Found:
         """Compare source and graph, for inputs on the source's backend."""
@@ -271,17 +256,17 @@ class _Proof:
             want = self._source_result(theirs, False)
         rows: list[Comparison] = []
         if nodes:
-            got, rows = self._in_lockstep(theirs, ours)
+            got, rows = self._calls.in_lockstep(self.source, theirs, ours)
         elif not gradients:
             got = self._program(*arguments)
         outputs = self._compare_outputs(want.output, got[0])
         state = self._compare_state(want.state, got[1])
         if not nodes and not all(c.ok for c in (*outputs, *state)):
-            _, rows = self._in_lockstep(theirs, ours)
+            _, rows = self._calls.in_lockstep(self.source, theirs, ours)
         compared = _Found(outputs, state, found[0], rows, [], found[1], want, note)
-        return compared if compared.agrees else self._beside_rounding(compared, inputs, key, given)
+        return compared if compared.agrees else self._with_rounding(compared, inputs, key, given)
 
-    def _beside_rounding(
+    def _with_rounding(
         self, found: _Found, inputs: list[Any], key: Any, given: _Gradients
     ) -> _Found:
         """Accept differences that rounding alone explains.
@@ -292,7 +277,7 @@ class _Proof:
         if any(c.is_at_fault for c in found.nodes):
             return found
         if self.tolerances.is_own_value and not found.values_agree:
-            found = self._values_beside_rounding(found, inputs, key)
+            found = self._values_with_rounding(found, inputs, key)
         results = (*found.outputs, *found.state)
         if not all(c.ok for c in results) or found.gradients_agree:
             return found
@@ -300,40 +285,44 @@ class _Proof:
             found = self._gradients_along(found, inputs, key, given)
         if found.gradients_agree:
             return found
-        found = found._replace(call_gradients=self._call_gradients(inputs, key))
+        found = found._replace(call_gradients=self._calls.gradients(*self._traced(inputs, key)))
         if self.tolerances.is_own_gradient and all(c.ok for c in found.call_gradients):
-            found = self._gradients_beside_rounding(found, inputs, key)
+            found = self._gradients_with_rounding(found, inputs, key)
         return found
 
-    def _values_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+    def _values_with_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
         """Add the effect of rounding to rows of outputs, state and nodes over the tolerance."""
-        source, graph, key = self._traced(key)
-        runs = [_Run(source.steps(graph, x, v, graph.s, key)) for x, v in _moves((inputs, graph.v))]
+        source, (graph, inputs, key) = self._traced(inputs, key)
+        runs = [
+            Run(source.steps(graph, x, v, graph.s, key)) for x, v in variants((inputs, graph.v))
+        ]
         wanted = {row.name for row in found.nodes if not row.ok}
         nodes: dict[str, float] = {}
         for group in zip(*runs, strict=True):
             name = group[0][0].name
             if name in wanted:
                 nodes[name] = allowance([value for _, value in group])
-        outputs = [dict(_leaves(run.result[0])) for run in runs]
+        outputs = [dict(leaves(run.result[0])) for run in runs]
         state = [run.result[1] for run in runs]
         return found._replace(
-            outputs=_beside(found.outputs, lambda name: allowance([x[name] for x in outputs])),
-            state=_beside(found.state, lambda name: allowance([x[name] for x in state])),
-            nodes=_beside(found.nodes, lambda name: nodes.get(name, 0.0)),
+            outputs=with_rounding(
+                found.outputs, lambda name: allowance([x[name] for x in outputs])
+            ),
+            state=with_rounding(found.state, lambda name: allowance([x[name] for x in state])),
+            nodes=with_rounding(found.nodes, lambda name: nodes.get(name, 0.0)),
         )
 
-    def _gradients_beside_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
+    def _gradients_with_rounding(self, found: _Found, inputs: list[Any], key: Any) -> _Found:
         """Add the effect of rounding to rows of gradients over the tolerance."""
-        source, graph, key = self._traced(key)
+        source, (graph, inputs, key) = self._traced(inputs, key)
         names = _names_of_gradients(graph)
         results = []
         for seed in SEEDS:
             x, v = moved((inputs, graph.v), seed)
-            found_there = self._gradients(source, graph.replace(v=v), x, key, seed=seed)
+            found_there = self._gradients(source, Side(graph.replace(v=v), x, key), seed=seed)
             results.append(dict(zip(names, found_there, strict=True)))
         spread = [
-            _beside(rows, lambda name, kind=kind: allowance([x[kind, name] for x in results]))
+            with_rounding(rows, lambda name, kind=kind: allowance([x[kind, name] for x in results]))
             for kind, rows in (("v", found.gradients), ("x", found.input_gradients))
         ]
         return found._replace(gradients=spread[0], input_gradients=spread[1])
@@ -345,27 +334,30 @@ class _Proof:
 
         The rows stay unchanged if a call of the source gives other values for the same inputs.
         """
-        source, graph, key_there = self._traced(key)
+        source, theirs = self._traced(inputs, key)
+        graph = theirs.graph
         _, ours = self.sides(inputs, key)
-        values = {n.name: x for n, x in zip(self._comparable, given.values, strict=True)}
-        along, parts = Along(self.graph, _moved(values, source.backend)), _parts_read(self.graph)
-        taken_apart = {part for found in parts.values() for part in found}
-        known = given_values(*ours) | {n: values[n.name] for n in self._comparable}
-        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there, along.value):
+        comparable = self._calls.comparable
+        values = {n.name: x for n, x in zip(comparable, given.values, strict=True)}
+        along = Along(self.graph, on_backend(values, source.backend))
+        taken_apart = {part for found in self._calls.parts.values() for part in found}
+        known = given_values(*ours) | {n: values[n.name] for n in comparable}
+        run = source.steps(graph, theirs.inputs, graph.v, graph.s, theirs.key, along.value)
+        for node, value in run:
             twin = along.twin(node)
-            if twin is None or twin in taken_apart or _is_unset(twin):
+            if twin is None or twin in taken_apart or is_unset(twin):
                 continue
-            near = self._near_results(twin, known, ours)
-            if not self._compare_call(twin, value, along[twin], parts, near).ok:
+            near = self._calls.near_results(twin, known, ours)
+            if not self._calls.compare(twin, value, along[twin], near).ok:
                 return found
-        expected = self._gradients(source, graph, inputs, key_there, along)
-        beside = self._compare_gradients(graph, expected, given)
+        expected = self._gradients(source, theirs, along)
+        there = self._compare_gradients(graph, expected, given)
         of_v, of_inputs = (
             [
                 row if row.ok else dataclasses.replace(row, along=other.relative)
                 for row, other in zip(rows, others, strict=True)
             ]
-            for rows, others in zip((found.gradients, found.input_gradients), beside, strict=True)
+            for rows, others in zip((found.gradients, found.input_gradients), there, strict=True)
         )
         return found._replace(gradients=of_v, input_gradients=of_inputs)
 
@@ -382,8 +374,8 @@ class _Proof:
         Returns:
             a row for each output, state array and gradient; the reason for missing rows.
         """
-        source, graph, _ = self._traced(None)
-        loss = None if program.gradients is None else partial(_projection, backend=source.backend)
+        source, (graph, inputs, _) = self._traced(inputs, None)
+        loss = None if program.gradients is None else partial(projection, backend=source.backend)
         note = ""
         try:
             try:
@@ -410,174 +402,35 @@ class _Proof:
             ]
         return rows, note
 
-    def _traced(self, key: Any) -> tuple[Source, Graph, Any]:
-        """The source, the originally traced graph, and the key."""
+    def _traced(self, inputs: list[Any], key: Any) -> tuple[Source, Side]:
+        """The source of the originally traced graph, and its side."""
         source, graph = self.source, self.original
         if isinstance(source, DerivedSource):
             source, graph = source.traced()
-        return source, graph, _key_on(key, source.backend)
+        return source, Side.of(graph, inputs, key)
 
-    def _source_result(self, side: _Side, gradients: bool) -> Result:
-        loss = partial(_projection, backend=self.source.backend) if gradients else None
-        return self.source.result(side.graph, side.inputs, side.key, loss)
+    def _source_result(self, side: Side, gradients: bool) -> Result:
+        loss = partial(projection, backend=self.source.backend) if gradients else None
+        return self.source.result(*side, loss)
 
     def _gradients(
         self,
         source: Source,
-        graph: Graph,
-        inputs: list[Any],
-        key: Any,
+        side: Side,
         override: Override = identity,
         *,
         seed: int = 0,
     ) -> list[Any]:
-        loss = partial(_projection, backend=source.backend, seed=seed)
-        return source.result(graph, inputs, key, loss, override).gradients or []
-
-    def _in_lockstep(self, theirs: _Side, ours: _Side) -> tuple[Any, list[Comparison]]:
-        """(output, new state) of the graph, and a row for each node."""
-        graph, inputs, key = theirs
-        ahead = iter(self.source.steps(graph, inputs, graph.v, graph.s, key))
-        expected = given_values(*theirs)
-        given = given_values(*ours)
-        dead, wanted = last_uses(ours.graph), set(ours.graph.calls)
-        parts = _parts_read(ours.graph)
-        rows: list[Comparison] = []
-        is_found = False
-        following = _Run(steps(*ours))
-        for node, value in following:
-            while node not in expected:
-                other = next(ahead, None)
-                if other is None:
-                    break  # a node that the source does not have
-                if other[0] in wanted:
-                    expected[other[0]] = other[1]
-            is_comparable = node.aval is not None or node in parts
-            if is_comparable and node in expected and not _is_unset(node):
-                row = self._compare_call(node, expected[node], value, parts)
-                if not row.ok and not is_found:
-                    alone = self._compare_alone(node, expected, given, ours, parts)
-                    if alone is not None:
-                        is_found = not alone.ok
-                        row = dataclasses.replace(row, alone=alone.relative, is_at_fault=is_found)
-                rows.append(row)
-            for unused in dead.get(node, ()):
-                expected.pop(unused, None)
-        return following.result, rows
-
-    def _compare_alone(
-        self,
-        node: Node,
-        expected: dict[Node, Any],
-        given: dict[Node, Any],
-        ours: _Side,
-        parts: dict[Node, list[Node]],
-    ) -> Comparison | None:
-        """A row for a call on the source's inputs; None if these are unknown."""
-        used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
-        if not used.keys() <= expected.keys() | given.keys():
-            return None
-        backend = ours.graph.backend
-        values = {n: given[n] if n in given else _moved(expected[n], backend) for n in used}
-        near = self._near_results(node, values, ours)
-        got = compute(ours.graph, node, values.__getitem__, ours.key)
-        return self._compare_call(node, expected[node], got, parts, near)
-
-    def _near_results(self, node: Node, known: dict[Node, Any], ours: _Side) -> Results | None:
-        """Returns the values of a call on its inputs, unchanged and changed by rounding.
-
-        None if an input is unknown, or the caller has given a tolerance.
-        """
-        used = dict.fromkeys(iter_nodes((node.args, node.kwargs)))
-        if not self.tolerances.is_own_value or not used.keys() <= known.keys():
-            return None
-        return lambda: [
-            compute(ours.graph, node, values.__getitem__, ours.key)
-            for values in _near({n: known[n] for n in used})
-        ]
-
-    def _compare_call(
-        self,
-        node: Node,
-        want: Any,
-        got: Any,
-        parts: dict[Node, list[Node]],
-        near: Results | None = None,
-    ) -> Comparison:
-        """A row for the value of a call, or for the worst of several results.
-
-        `near` gives the effect of rounding on values over the tolerance.
-        """
-        if node.aval is not None:
-            found = [(node, lambda value: value)]
-        else:
-            found = [(part, operator.itemgetter(part.args[1])) for part in parts[node]]
-        rows = [
-            compare(
-                node.name, host(of(want)), host(of(got)), self.tolerances.of(part), _where(node)
-            )
-            for part, of in found
-        ]
-        if near is not None and not all(row.ok for row in rows):
-            results = near()
-            rows = [
-                _beside([row], lambda _, of=of: allowance([of(x) for x in results]))[0]
-                for row, (_, of) in zip(rows, found, strict=True)
-            ]
-        return _worst(rows)
-
-    def _call_gradients(self, inputs: list[Any], key: Any) -> list[Comparison]:
-        """A row for each derivative of a call with respect to one of its arrays.
-
-        The calls are from the originally traced graph, before any pass.
-        """
-        source, graph, key_there = self._traced(key)
-        here = self.graph.backend
-        ours, key_here = graph.to_backend(here, copy=None), _key_on(key, here)
-        values, loss_of = given_values(graph, inputs, key_there), _losses(graph)
-        dead = last_uses(graph)
-        rows: list[Comparison] = []
-        for node, value in source.steps(graph, inputs, graph.v, graph.s, key_there):
-            values[node] = value
-            loss = loss_of(node, source.backend)
-            want = source.call_gradients(graph, node, values, key_there, loss)
-            if want:
-                gradients_at = partial(
-                    call_gradients, ours, node, key=key_here, loss=loss_of(node, here)
-                )
-                taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
-                given = dict(zip(taken, _moved([values[n] for n in taken], here), strict=True))
-                rows += self._compare_call_gradients(node, want, gradients_at, given)
-            for unused in dead.get(node, ()):
-                values.pop(unused, None)
-        return rows
-
-    def _compare_call_gradients(
-        self,
-        node: Node,
-        want: dict[Node, Any],
-        gradients_at: Callable[[dict[Node, Any]], dict[Node, Any]],
-        given: dict[Node, Any],
-    ) -> list[Comparison]:
-        """A row for each array that a call takes, by its derivatives at the values `given`."""
-        got = gradients_at(given)
-        pairs = [(n.name, host(g), host(got[n])) for n, g in want.items() if n in got]
-        rows = compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
-        if not all(row.ok for row in rows):
-            near = [{n.name: g for n, g in gradients_at(values).items()} for values in _near(given)]
-            rows = _beside(rows, lambda name: allowance([x[name] for x in near]))
-        return [
-            dataclasses.replace(row, name=f"∂{node.name}/∂{row.name}", where=_where(node))
-            for row in rows
-        ]
+        loss = partial(projection, backend=source.backend, seed=seed)
+        return source.result(*side, loss, override).gradients or []
 
     def _compare_outputs(self, want: Any, got: Any) -> list[Comparison]:
         """A row for each output array."""
-        rtol = dict(_leaves(map_nodes(self.tolerances.of, self.graph.output)))
-        ours = dict(_leaves(got))  # by name: a compiled program of JAX returns sorted dicts
+        rtol = dict(leaves(map_nodes(self.tolerances.of, self.graph.output)))
+        ours = dict(leaves(got))  # by name: a compiled program of JAX returns sorted dicts
         return [
             compare(name, host(a), host(ours[name]), rtol.get(name, self.tolerances.value))
-            for name, a in _leaves(want)
+            for name, a in leaves(want)
             if is_array(a)
         ]
 
@@ -598,7 +451,7 @@ class _Proof:
             rows.append(compare_together(pairs, self.tolerances.eps, self.tolerances.gradient))
         return rows[0], rows[1]
 
-    def _arguments(self, side: _Side) -> tuple[Any, ...]:
+    def _arguments(self, side: Side) -> tuple[Any, ...]:
         """The arguments of the programs below; a compiler would turn closures into constants."""
         graph = side.graph
         return side.inputs, graph.v, graph.s, graph.constants, side.key
@@ -609,21 +462,15 @@ class _Proof:
         return self._run(partial(_run_graph, self.graph))
 
     @cached_property
-    def _comparable(self) -> list[Node]:
-        """The calls of the graph that give arrays."""
-        parts = _parts_read(self.graph)
-        return [node for node in self.graph.calls if node.aval is not None or node in parts]
-
-    @cached_property
     def _differentiated(self) -> Callable[..., tuple[Any, Any]]:
         """((projection, (output, new state, values of the calls)), gradients) in one call."""
-        graph = self.graph.replace(output=[self.graph.output, self._comparable])
+        graph = self.graph.replace(output=[self.graph.output, self._calls.comparable])
 
         def program(inputs: list[Any], v: Container, *others: Any) -> tuple[Any, Any]:
             def loss(variables: tuple[Container, list[Any]]) -> tuple[Any, Any]:
                 v, inputs = variables
                 (output, values), state = _run_graph(graph, inputs, v, *others)
-                return _projection(output, graph.backend), (output, state, values)
+                return projection(output, graph.backend), (output, state, values)
 
             return execute_with_gradients(loss, (v, inputs), has_aux=True)
 
@@ -646,8 +493,8 @@ class _Proof:
         found = self.compare(inputs, key, nodes=False, gradients=gradients)
         return Sample(
             seed,
-            _worst([*found.outputs, *found.state]),
-            _worst([*found.gradients, *found.input_gradients]) if gradients else None,
+            worst([*found.outputs, *found.state]),
+            worst([*found.gradients, *found.input_gradients]) if gradients else None,
             first_divergence(found.nodes),
         )
 
@@ -664,111 +511,3 @@ def _names_of_gradients(graph: Graph) -> list[tuple[str, str]]:
     """("v", path) for each parameter, then ("x", name) for each input."""
     inputs = [("x", node.path) for node in graph.inputs]
     return [*(("v", path) for path in graph.v.paths()), *inputs]
-
-
-class _Run:
-    """The steps of a run, and its result at the end."""
-
-    def __init__(self, run: Steps) -> None:
-        self._run, self.result = run, (None, {})
-
-    def __iter__(self) -> Iterator[tuple[Node, Any]]:
-        self.result = yield from self._run
-
-
-def _moves(nest: Any) -> list[Any]:
-    """A nest of arrays, unchanged and changed by rounding."""
-    return [moved(nest, seed) for seed in SEEDS]
-
-
-def _near(values: dict[Node, Any]) -> list[dict[Node, Any]]:
-    """The same for the values of nodes."""
-    return [dict(zip(values, x, strict=True)) for x in _moves(list(values.values()))]
-
-
-def _beside(rows: list[Comparison], of: Callable[[str], float]) -> list[Comparison]:
-    """Add the effect of rounding to rows over the tolerance, by the name of the array.
-
-    Shapes are not decided by rounding, nor whether something is a number.
-    """
-    return [
-        row if row.ok or math.isinf(row.error) else dataclasses.replace(row, rounding=of(row.name))
-        for row in rows
-    ]
-
-
-def _worst(rows: list[Comparison]) -> Comparison:
-    return max(rows, key=lambda row: (not row.ok, row.relative))
-
-
-def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
-    """For each call with several results, the calls that take an array of them."""
-    parts: dict[Node, list[Node]] = {}
-    for call in graph.calls:
-        is_part = call.target is operator.getitem and isinstance(call.args[0], Node)
-        if is_part and call.aval is not None:  # else it has parts itself
-            parts.setdefault(call.args[0], []).append(call)
-    return parts
-
-
-def _losses(graph: Graph) -> Callable[[Node, str], Callable[[Any], Any]]:
-    """Maps (call, backend) to the projection of those results of the call that are used."""
-    used = {n for call in graph.calls for n in iter_nodes((call.args, call.kwargs))}
-    used |= set(iter_nodes(graph.output))
-    parts = _parts_read(graph)
-
-    def loss_of(node: Node, backend: str) -> Callable[[Any], Any]:
-        read = [part.args[1] for part in parts.get(node, ()) if part in used]
-
-        def loss(value: Any) -> Any:
-            is_nest = isinstance(value, (list, tuple))
-            return _projection([value[i] for i in read] if is_nest else value, backend)
-
-        return loss
-
-    return loss_of
-
-
-def _is_unset(node: Node) -> bool:
-    """Whether the source leaves the values of the array undefined."""
-    return any(part.startswith(("empty", "new_empty")) for part in node.origin.split("."))
-
-
-def _where(node: Node) -> str:
-    """The operation behind a node, its module and its line."""
-    return " ".join(part for part in (node.origin, node.module, node.line) if part)
-
-
-def _projection(output: Any, backend: str, *, seed: int = 0) -> Any:
-    """A scalar that depends on every element of every floating output, with fixed weights.
-
-    The weights are the inputs of the backward pass; `seed` changes them by rounding, see `moved`.
-    """
-    total: Any = None
-    rng = np.random.default_rng(0)
-    for _, leaf in _leaves(output):
-        if not is_array(leaf) or not dtypes.dtype_of(leaf).is_floating:
-            continue
-        weights = rng.standard_normal(tuple(leaf.shape)).astype("float32")
-        weights = ops.astype(ops.to_backend(weights, backend), dtypes.dtype_of(leaf))
-        weights = moved(weights, seed)
-        reduce = ops.sum if 0 in leaf.shape else ops.mean  # the mean of no elements is NaN
-        term = reduce(leaf * weights)
-        total = term if total is None else total + ops.astype(term, dtypes.dtype_of(total))
-    if total is None:
-        raise UnsupportedError("verify: no output is floating, so there is no gradient to compare")
-    return total
-
-
-def _key_on(key: Any, backend: str) -> Any:
-    return None if key is None else ops.to_backend(key, backend)
-
-
-def _moved(nest: Any, backend: str) -> Any:
-    return tree.map(lambda x: ops.to_backend(x, backend), nest)
-
-
-def _leaves(nest: Any) -> list[tuple[str, Any]]:
-    """(path, leaf) of an output, which may be a bare array or hold None and numbers."""
-    c = nest if isinstance(nest, Container) else Container(nest)
-    return [(name or "output", leaf) for name, leaf in c.flat_items()]
