@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -390,6 +392,25 @@ def test_names_of_a_torch_source_stay(tmp_path: Path) -> None:
             parameter += 1.0
     assert ejected.load_state_dict(net.state_dict()) == ([], [])
     torch.testing.assert_close(ejected(x), net(x))
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_constants_without_axes_are_numbers(target: str, tmp_path: Path) -> None:
+    def program(x: Any, mask: Any) -> Any:
+        scale, least = jnp.float32(0.3), jnp.float32(-1e9)
+        total = jax.lax.while_loop(
+            lambda n: n < jnp.int32(5), lambda n: n + jnp.int32(2), x.sum().astype(int)
+        )
+        return jnp.where(mask, x * scale, least), total, jnp.arange(3)
+
+    x = jnp.ones((2, 3))
+    graph = na.trace_graph(program, x, x > 0)
+    assert graph.eject(tmp_path / "net", target).error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert re.search(r"where\(mask, x \* 0\.3, -1e9\)", text)
+    assert "< 5" in text
+    assert "+ 2" in text
+    assert "full" not in text
 
 
 def test_numpy_source_repeats_no_default_arguments() -> None:

@@ -1,21 +1,25 @@
-"""Constants that a short expression computes: numbers in order, masks, equal numbers."""
+"""Constants that a short expression computes: numbers in order, masks, equal numbers, scalars."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nestarray.exporters.source.records import Value
+from nestarray.exporters.source.expressions import BINARY
+from nestarray.exporters.source.records import Call, Value
 
 
 class Form(NamedTuple):
     """An expression for an array.
 
     Attributes:
-        kind: ``"arange"``, ``"tril"`` (of booleans) or ``"full"``.
-        sizes: the arguments: (start, stop), the number of rows, or the shape and the number.
+        kind: ``"arange"``, ``"tril"`` (of booleans), ``"zeros"``, ``"ones"``, ``"full"`` or
+            ``"scalar"``.
+        sizes: the arguments: (start, stop), the number of rows, the shape, with the number for
+            ``"full"``, or the number.
         shape: to which the result is reshaped; None if it has this shape.
         expanded: to which that is broadcast; None if it has this shape.
     """
@@ -31,8 +35,11 @@ def closed_form(array: np.ndarray) -> Form | None:
     if not array.size or array.dtype.kind not in "biuf":
         return None
     first = array.reshape(-1)[0]
+    if not array.shape:
+        return Form("scalar", (shortest(array.item()),))
     if (array == first).all():
-        return Form("full", (array.shape, first.item()))
+        kind = {0: "zeros", 1: "ones"}.get(first)
+        return Form(kind, (array.shape,)) if kind else Form("full", (array.shape, first.item()))
     core = array
     for axis in range(array.ndim):
         one = core.take([0], axis)
@@ -85,3 +92,61 @@ def is_causal(array: np.ndarray) -> bool:
     """Whether a mask admits, for each row, the columns up to it."""
     form = closed_form(array)
     return form is not None and form.kind == "tril"
+
+
+#: Functions that take numbers in the place of arrays, with the dtype of their other arguments.
+_TAKE_NUMBERS = frozenset(
+    [
+        *(f"operator.{name}" for name in BINARY),
+        *(f"{module}.where" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
+        *(f"{m}.{f}" for m in ("jax.numpy", "numpy", "tensorflow") for f in ("maximum", "minimum")),
+    ]
+)
+
+
+def with_numbers(call: Call, constants: Mapping[Value, np.ndarray]) -> Call:
+    """The call with numbers for constants of equal elements, where others decide dtype and shape."""
+    if call.target not in _TAKE_NUMBERS or not isinstance(call.result, Value):
+        return call
+    values = [x for x in call.args if isinstance(x, Value)]
+    others = [x for x in values if x not in constants]
+    dtypes, shapes = {x.dtype for x in others}, {x.shape for x in others}
+
+    def of(leaf: Any) -> Any:
+        array = constants.get(leaf) if isinstance(leaf, Value) else None
+        if array is None or leaf.dtype not in dtypes or not array.size:
+            return leaf
+        first = array.reshape(-1)[0]
+        is_decided = not leaf.shape or call.result.shape in shapes
+        return shortest(first.item()) if is_decided and (array == first).all() else leaf
+
+    return dataclasses.replace(call, args=tuple(map(of, call.args)))
+
+
+def known_result(call: Call, constants: Mapping[Value, np.ndarray]) -> np.ndarray | None:
+    """The result of a call that makes a scalar, or converts or expands a constant."""
+    name = call.target.rpartition(".")[2].rpartition(":")[2]
+    result = call.result
+    if not isinstance(result, Value) or not hasattr(np, result.dtype):
+        return None
+    place = _VALUE.get(name, -1)
+    x = call.args[place] if 0 <= place < len(call.args) else None
+    if isinstance(x, Value):
+        x = constants.get(x)
+    return None if x is None else np.broadcast_to(np.asarray(x, result.dtype), result.shape)
+
+
+#: Function that keeps or repeats a value → the position of the value among its arguments.
+_VALUE = {
+    "astype": 0, "broadcast_to": 0, "cast": 0, "constant": 0, "expand": 0, "fill": 1, "full": 1,
+    "to": 0,
+}  # fmt: skip
+
+
+def shortest(leaf: Any) -> Any:
+    """A number of 32 bits as the shortest decimal number that it is nearest to."""
+    if not isinstance(leaf, float):
+        return leaf
+    with np.errstate(over="ignore"):
+        single = np.float32(leaf)
+    return float(str(single)) if single == leaf else leaf

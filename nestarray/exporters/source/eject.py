@@ -25,6 +25,7 @@ from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
+from nestarray.exporters.source.constants import known_result, shortest, with_numbers
 from nestarray.exporters.source.fixed_numbers import FixedGenerator
 from nestarray.exporters.source.layer_calls import lowered
 from nestarray.exporters.source.module_tree import module_tree, with_writes
@@ -314,10 +315,10 @@ def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:
     known = {(s, p): x for s in ("v", "s", "constants") for p, x in getattr(graph, s).flat_items()}
     known |= {("constants", path): x for path, x in recording.constants.items()}
     found: dict[Value, np.ndarray] = {}
-    for call in recording.calls:
-        for value in values_in([list(call.args), call.kwargs]):
-            if value.source in ("v", "s", "constants") and value not in found:
-                found[value] = np.asarray(ops.to_backend(known[value.source, value.path], "numpy"))
+    used = [[list(call.args), call.kwargs] for call in recording.calls]
+    for value in values_in([used, recording.output, dict(recording.updates)]):
+        if value.source in ("v", "s", "constants"):
+            found[value] = np.asarray(ops.to_backend(known[value.source, value.path], "numpy"))
     return found
 
 
@@ -341,7 +342,7 @@ def normalized(
         calls: list[Call] = []
         changed = {call.args[0] for call in given if call.writes_in_place}
         for call in given:
-            args, kwargs = map_leaves(_shortest, (of(call.args), of(call.kwargs)))
+            args, kwargs = map_leaves(shortest, (of(call.args), of(call.kwargs)))
             call = dataclasses.replace(call, args=args, kwargs=kwargs)
             found = language.normal(call, known)
             if (
@@ -349,8 +350,9 @@ def normalized(
             ):  # a copy, so that the original keeps its values
                 found = call
             if isinstance(found, Call):
-                calls.append(found)
-                _propagate(found, known)
+                calls.append(with_numbers(found, known))
+                if (value := known_result(call, known)) is not None:
+                    known[call.result] = value
             else:
                 stands_for[call.result] = found
         return calls
@@ -359,19 +361,3 @@ def normalized(
     output, updates = of(recording.output), of(dict(recording.updates))
     calls = needed(calls, [output, updates])
     return dataclasses.replace(recording, calls=calls, output=output, updates=updates)
-
-
-def _shortest(leaf: Any) -> Any:
-    """A number of 32 bits as the shortest decimal number that it is nearest to."""
-    if not isinstance(leaf, float):
-        return leaf
-    with np.errstate(over="ignore"):
-        single = np.float32(leaf)
-    return float(str(single)) if single == leaf else leaf
-
-
-def _propagate(call: Call, known: dict[Value, np.ndarray]) -> None:
-    """Note that an expanded constant is one."""
-    is_expansion = call.target.rpartition(".")[2].endswith(("broadcast_to", ":expand"))
-    if is_expansion and call.args[0] in known:
-        known[call.result] = np.broadcast_to(known[call.args[0]], call.result.shape)

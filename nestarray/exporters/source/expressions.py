@@ -91,7 +91,9 @@ def number(value: int | float) -> Expression:
     """A number as Python writes it."""
     if isinstance(value, float) and not math.isfinite(value):
         return Expression(f'float("{value}")')
-    return Expression(repr(value), 2 if value < 0 else 0)
+    power = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+    is_short = isinstance(value, float) and abs(value) >= 1e6 and float(power) == value
+    return Expression(power if is_short else repr(value), 2 if value < 0 else 0)
 
 
 def operation_expression(

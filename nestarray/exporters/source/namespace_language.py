@@ -224,9 +224,15 @@ class NamespaceLanguage:
         form = closed_form(array)
         if form is None or self.name == "tensorflow":
             return None
-        dtype = f", dtype={self.array}.{array.dtype.name}"
+        name = "bool" if array.dtype == bool else f"{self.array}.{array.dtype.name}"
+        dtype = f", dtype={name}"
+        if form.kind == "scalar":
+            return f"{self.array}.asarray({number(form.sizes[0]).text}{dtype})"
         if form.kind == "full":
             return f"{self.array}.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
+        if form.kind in ("zeros", "ones"):
+            dtype = "" if self.name == "jax" and array.dtype == np.float32 else dtype
+            return f"{self.array}.{form.kind}({form.sizes[0]}{dtype})"
         if form.kind == "tril":
             made = f"{self.array}.tri({form.sizes[0]}, dtype=bool)"
         else:

@@ -230,8 +230,13 @@ class TorchLanguage:
         if form is None:
             return None
         dtype = f", dtype=torch.{array.dtype.name}"
+        if form.kind == "scalar":
+            return f"torch.tensor({number(form.sizes[0]).text}{dtype})"
         if form.kind == "full":
             return f"torch.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
+        if form.kind in ("zeros", "ones"):
+            own = "" if array.dtype == np.float32 else dtype
+            return f"torch.{form.kind}({', '.join(map(str, form.sizes[0]))}{own})"
         if form.kind == "tril":
             made = f"torch.ones({form.sizes[0]}, {form.sizes[0]}, dtype=torch.bool).tril()"
         else:

@@ -15,7 +15,7 @@ from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
 from nestarray.exporters.source.fixed_numbers import torch_functions
 from nestarray.exporters.source.modules import Module, Use, arguments
-from nestarray.exporters.source.records import Value
+from nestarray.exporters.source.records import Value, values_in
 from nestarray.exporters.source.torch_language import TorchLanguage, recurrent_layer
 
 LANGUAGE = TorchLanguage()
@@ -147,6 +147,7 @@ def _give_recurrent_layers(root: Module, zeros: set[Value]) -> None:
                 child.layer = recurrent_layer(child, {v for v in child.inputs if given[v] in zeros})
                 step.inputs = [given[value] for value in child.inputs]
         used = {value for step in module.steps for value in arguments(step)}
+        used.update(values_in(module.output))
         own = module.variables.items()
         module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
 
