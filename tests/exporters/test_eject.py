@@ -380,8 +380,42 @@ class Regularized(torch.nn.Module):
         return self.head(x + self.ids * self.table)
 
 
-def test_names_of_a_torch_source_stay(tmp_path: Path) -> None:
-    net, x = Regularized().eval(), torch.ones(2, 4)
+class Tied(torch.nn.Module):
+    """Names of one parameter, of which one is of a module that is not called; a dict of modules."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.shared = torch.nn.Linear(4, 4, bias=False)
+        parts = {name: torch.nn.Linear(4, 4, bias=False) for name in ("encode", "decode")}
+        self.parts = torch.nn.ModuleDict(parts)
+        self.decoder = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh())
+        for part in (*parts.values(), self.decoder[0]):
+            part.weight = self.shared.weight
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """A network of which all layers have one weight."""
+        return self.decoder(F.relu(self.parts["decode"](self.parts["encode"](x))))
+
+
+class Parametrized(torch.nn.Module):
+    """Layers whose weights are computed of other parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        rules = torch.nn.utils.parametrizations
+        self.scaled = rules.weight_norm(torch.nn.Linear(4, 5))
+        self.bounded = rules.spectral_norm(torch.nn.Linear(5, 4))
+        self.rotated = rules.orthogonal(torch.nn.Linear(4, 4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Three layers."""
+        return self.rotated(self.bounded(self.scaled(x)))
+
+
+@pytest.mark.parametrize("kind", [Regularized, Tied, Parametrized])
+def test_names_of_a_torch_source_stay(kind: type[torch.nn.Module], tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    net, x = kind().eval(), torch.ones(2, 4)
     na.trace_graph(net, x).eject(tmp_path / "net", "torch")
     path = tmp_path / "net" / "model.py"
     module: dict[str, Any] = {"__file__": str(path)}
@@ -392,16 +426,26 @@ def test_names_of_a_torch_source_stay(tmp_path: Path) -> None:
             parameter += 1.0
     assert ejected.load_state_dict(net.state_dict()) == ([], [])
     torch.testing.assert_close(ejected(x), net(x))
+    shared = [parameter.shape for parameter in ejected.parameters()]
+    assert sorted(shared) == sorted(parameter.shape for parameter in net.parameters())
+
+
+def test_tied_layers_read_as_in_pytorch() -> None:
+    text = na.trace_graph(Tied().eval(), torch.ones(2, 4)).to_source("torch", standalone=True)
+    assert "self.parts.decode = nn.Linear(4, 4, bias=False)" in text
+    assert "self.parts.decode.weight = self.parts.encode.weight" in text
+    assert "self.decoder[0].weight = self.parts.encode.weight" in text
+    assert 'weights["shared.weight"] = weights["parts.encode.weight"]' in text
 
 
 @pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
 def test_constants_without_axes_are_numbers(target: str, tmp_path: Path) -> None:
     def program(x: Any, mask: Any) -> Any:
-        scale, least = jnp.float32(0.3), jnp.float32(-1e9)
+        scale, least = jnp.float32(0.3), jnp.finfo(jnp.float32).min
         total = jax.lax.while_loop(
             lambda n: n < jnp.int32(5), lambda n: n + jnp.int32(2), x.sum().astype(int)
         )
-        return jnp.where(mask, x * scale, least), total, jnp.arange(3)
+        return jnp.where(mask, x * scale, -1e9) + jnp.where(mask, x, least), total, jnp.arange(3)
 
     x = jnp.ones((2, 3))
     graph = na.trace_graph(program, x, x > 0)

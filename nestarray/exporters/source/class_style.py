@@ -19,6 +19,7 @@ from nestarray.exporters.source.modules import (
     is_item,
     is_sequence,
     items_of,
+    joined,
     number_lists,
 )
 from nestarray.exporters.source.records import Call, Value, all_calls
@@ -41,9 +42,13 @@ class ClassStyle(ABC):
         begin: the first lines of a constructor.
         sequence: the class that calls modules one after the other; empty if there is none.
         states: variables that the module does not hold, but a state that is an argument.
+        ties: the last lines of the constructor of the model.
         passed_on: an argument that constructors of modules with layers take and hand on, ``"rngs"``.
         placeholder: a module that does nothing, for numbers of a list that the source has and the
             program does not call; empty if lists are numbered anew.
+        separator: of the parts of the name of a child.
+        namespace: a module that holds the children and variables whose names begin alike, if the
+            separator is a dot.
     """
 
     language: Any
@@ -53,6 +58,9 @@ class ClassStyle(ABC):
     sequence = ""
     states: Collection[Value] = ()
     placeholder = ""
+    separator = "_"
+    namespace = ""
+    ties: Sequence[str] = ()
     passed_on = ""
 
     @abstractmethod
@@ -123,7 +131,7 @@ class ClassWriter:
         """The attributes of modules from the root down."""
         module = self.root
         for key in keys:
-            yield key[-1] if self._is_sequence(module) else attribute(key)
+            yield key[-1] if self._is_sequence(module) else self._name(key)
             module = module.children[key]
 
     def _is_expression(self, module: Module) -> bool:
@@ -157,7 +165,7 @@ class ClassWriter:
 
         variables: dict[Value, str] = {}
         for keys, name, value in module.variables_below():
-            text = ".".join(["self", *map(_access, keys), name])
+            text = ".".join(["self", *map(self._access, keys), name])
             variables[value] = style.read(text, value)
             if value in self.constants and not style.constant(name, self.constants[value]):
                 variables[value] = self.constants[value]
@@ -174,11 +182,17 @@ class ClassWriter:
         items = cls.items(lambda a, b: True, has_slices=False)
         lines = body.lines(items, inputs, module.output)
         passed = []
-        init = [
-            self._variable(cls, name, value, passed) for name, value in module.variables.items()
+        made = [
+            (self._variable(cls, name, value, passed), name)
+            for name, value in module.variables.items()
         ]
-        init = [line for line in init if line]
-        init += self._children(cls, passed)
+        init = [
+            *self._namespaces(module),
+            *(line for line, name in made if line and "." not in name),
+            *self._children(cls, passed),
+            *(line for line, name in made if "." in name),  # of modules that are made before
+            *(style.ties if module is self.root else ()),
+        ]
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
         init = [f"self.{name} = {name}" for name in stored] + init
         head = [f"class {cls.name}({style.base}):"]
@@ -198,10 +212,10 @@ class ClassWriter:
                 found[name] = "state" if value in self.style.states else "array"
         for name, child in module.children.items():
             if is_item(name):
-                found["_".join(name[:-1])] = "list"
+                found[joined(name[:-1])] = "list"
             else:
                 absent = " | None" if cls.without(name) else ""
-                found[attribute(name)] = self.classes[child].name + absent
+                found[joined(name)] = self.classes[child].name + absent
         return found
 
     def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
@@ -221,9 +235,9 @@ class ClassWriter:
         for name in cls.module.children:
             if not is_item(name):
                 text = self._child(cls, name, passed)
-                lines.append(f"self.{attribute(name)} = {self._optional(cls, name, text, passed)}")
+                lines.append(f"self.{self._name(name)} = {self._optional(cls, name, text, passed)}")
             elif name == items_of(cls.module, name[:-1])[0]:
-                lines.append(f"self.{'_'.join(name[:-1])} = {self._list(cls, name[:-1], passed)}")
+                lines.append(f"self.{self._name(name[:-1])} = {self._list(cls, name[:-1], passed)}")
         return lines
 
     def _optional(
@@ -343,24 +357,46 @@ class ClassWriter:
 
         return value_expression(value, name, self.style.language.dtype).text
 
+    def _namespaces(self, module: Module) -> list[str]:
+        """The lines that make modules for names of several parts."""
+        if not self.style.namespace:
+            return []
+        names = [name[:-1] if is_item(name) else name for name in module.children]
+        names += [tuple(name.split(".")) for name in module.variables]
+        found = [name[:n] for name in names for n in range(1, len(name))]
+        known = {*module.children, *(name[:-1] for name in module.children if is_item(name))}
+        return [
+            f"self.{self._name(name)} = {self.style.namespace}"
+            for name in dict.fromkeys(found)
+            if name not in known
+        ]
+
+    def _name(self, name: Path) -> str:
+        """The name of a child or a list as an attribute."""
+        return attribute(name, self.style.separator)
+
+    def _access(self, name: Path) -> str:
+        """The text of a child as an attribute."""
+        return f"{self._name(name[:-1])}[{name[-1]}]" if is_item(name) else self._name(name)
+
     # -- bodies ----------------------------------------------------------------------------
 
     def _use(self, module: Module, name: Path, inputs: list[str]) -> str:
-        of = _item(name[:-1]) if name[-1] == "*" else f"self.{_access(name)}"
+        of = _item(name[:-1]) if name[-1] == "*" else f"self.{self._access(name)}"
         layer = module.children[name].layer if name in module.children else None
         place = layer.result if layer is not None and isinstance(layer.result, tuple) else ()
         return f"{of}({', '.join(inputs)})" + "".join(f"[{i}]" for i in place)
 
     def _loop(self, name: Path, start: int) -> str:
-        return f"for {_item(name)} in self.{'_'.join(name)}:"
+        return f"for {_item(name)} in self.{self._name(name)}:"
 
     def _condition(self, cls: Class, option: Option, setting: Callable[[str], str]) -> str:
         """Whether a module has the steps of an option: by their children, or by a flag."""
         used = [step.name for step in option.steps if isinstance(step, Use)]
         for name in (name for name in used if cls.without(name) == option.without):
             if is_item(name):
-                return f"len(self.{'_'.join(name[:-1])}) > {name[-1]}"
-            return f"self.{attribute(name)} is not None"
+                return f"len(self.{self._name(name[:-1])}) > {name[-1]}"
+            return f"self.{self._name(name)} is not None"
         flag, rest = cls.flags[option.without]
         return setting(flag) + rest
 
@@ -376,10 +412,6 @@ def _item(name: Path) -> str:
     """The variable of a loop over a list: ``"layer"`` for ``"layers"``."""
     word = name[-1]
     return word[:-1] if len(word) > 2 and word.endswith("s") else "block" if len(word) < 3 else word
-
-
-def _access(name: Path) -> str:
-    return f"{'_'.join(name[:-1])}[{name[-1]}]" if is_item(name) else attribute(name)
 
 
 def _layer_settings(names: Mapping[str, Any], settings: Sequence[Any]) -> dict[str, Any]:

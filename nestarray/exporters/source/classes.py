@@ -22,9 +22,10 @@ from nestarray.exporters.source.modules import (
     Step,
     Use,
     arguments,
-    attribute,
+    identifier,
     is_item,
     items_of,
+    joined,
     lists_of,
     numbered,
     parts,
@@ -241,7 +242,7 @@ class _Classes:
         for without, flag in _flags(cls).items():
             row.append((flag, module not in without))
         for name in _lengths(cls):
-            word = "_".join(name) or whole.path[-1]
+            word = joined(name) or whole.path[-1]
             row.append((f"num_{word}", len(items_of(module, name))))
         return row
 
@@ -266,7 +267,7 @@ class _Classes:
         rows = [self._row(module) for module in cls.members]
         names = [name for name, _ in rows[0]]
         columns = [*zip(*[[x for _, x in row] for row in rows], strict=True)]
-        taken = {attribute((name,)) for name in cls.module.variables}
+        taken = {identifier(name) for name in cls.module.variables}
         cls.settings, cls.parameters, cls.defaults = _settings(names, columns, taken)
         if cls.module.layer is not None:
             return
@@ -320,7 +321,7 @@ def _flags(cls: Class) -> dict[frozenset[Module], str]:
 def _flag_name(step: Step, module: Module) -> str:
     """The name of an argument that decides whether a step is made."""
     if isinstance(step, Use):
-        return "_".join(step.name[:-1] if is_item(step.name) else (attribute(step.name),))
+        return joined(step.name[:-1] if is_item(step.name) else step.name)
     path = parts(step.place.module)
     if path[: len(module.path)] == module.path and len(path) > len(module.path):
         return path[-1]

@@ -149,4 +149,6 @@ def shortest(leaf: Any) -> Any:
         return leaf
     with np.errstate(over="ignore"):
         single = np.float32(leaf)
-    return float(str(single)) if single == leaf else leaf
+    short = float(str(single))
+    # that of the largest number is above it, which PyTorch does not convert
+    return short if single == leaf and abs(short) <= float(np.finfo("float32").max) else leaf

@@ -32,6 +32,7 @@ from nestarray.exporters.source.module_tree import module_tree, with_writes
 from nestarray.exporters.source.recorder import record
 from nestarray.exporters.source.records import Call, Function, Recording, Value, needed, values_in
 from nestarray.exporters.source.sizes import examples, with_open_sizes
+from nestarray.exporters.source.ties import names_by_path, with_own_names
 from nestarray.exporters.source.training import with_training_layers
 from nestarray.graph.execution import result_of, steps
 from nestarray.graph.graph import Graph, method
@@ -283,12 +284,19 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     program = with_writes(normalized(recording, written.LANGUAGE, constants))
     program = written.with_state(program) if hasattr(written, "with_state") else program
     arrays = _arrays(graph, dataclasses.replace(program, constants=recording.constants))
+    names = names_by_path(graph.source_names.names) if target == "torch" else {}
+    program, stands_for = with_own_names(program, names)
     kinds = graph.source_names.modules
     root = module_tree(
-        program, kinds, is_functional=written.IS_FUNCTIONAL, has_sequences=target == "torch"
+        program,
+        kinds,
+        is_functional=written.IS_FUNCTIONAL,
+        has_sequences=target == "torch",
+        separator="." if target == "torch" else "_",
     )
     name = written.name_of(graph.name)
-    text, variables = written.write(root, name, constants)
+    tied = {"stands_for": stands_for, "names": names} if names else {}
+    text, variables = written.write(root, name, constants, **tied)
     weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)
     modes = [value.path for value in program.inputs if value.source in ("mode", "key")]
     writes = [key for key, x in variables.items() if x.source == "s" and x.path in updated]

@@ -20,8 +20,8 @@ from nestarray.exporters.source.modules import (
     Step,
     Use,
     arguments,
-    identifier,
     is_chain,
+    joined,
     numbered,
     parts,
     results,
@@ -32,7 +32,7 @@ from nestarray.graph.builder import NOWHERE
 #: A module without variables and with at most this many calls is part of the module around it.
 _SMALL = 3
 #: Classes that hold modules and are not called.
-_LISTS = ("ModuleList", "ModuleDict", "List", "Dict")
+_LISTS = ("ModuleList", "ModuleDict", "ParametrizationList", "List", "Dict")
 
 
 def with_writes(recording: Recording) -> Recording:
@@ -56,7 +56,12 @@ def with_writes(recording: Recording) -> Recording:
 
 
 def module_tree(
-    recording: Recording, kinds: Mapping[str, str], *, is_functional: bool, has_sequences: bool
+    recording: Recording,
+    kinds: Mapping[str, str],
+    *,
+    is_functional: bool,
+    has_sequences: bool,
+    separator: str,
 ) -> Module:
     """The root module of a program.
 
@@ -65,9 +70,10 @@ def module_tree(
         kinds: path of a module → name of its class, as far as known.
         is_functional: write modules of one call as a part of the module around them.
         has_sequences: the library has a class that calls modules one after the other.
+        separator: of the parts of the name of a variable.
     """
     named = {parts(path): kind for path, kind in kinds.items()}
-    return _Builder(recording, named, is_functional, has_sequences).root()
+    return _Builder(recording, named, is_functional, has_sequences, separator).root()
 
 
 class _Builder:
@@ -77,7 +83,9 @@ class _Builder:
         kinds: Mapping[Path, str],
         is_functional: bool,
         has_sequences: bool,
+        separator: str,
     ) -> None:
+        self.separator = separator
         self.recording, self.kinds = recording, kinds
         self.is_functional, self.has_sequences = is_functional, has_sequences
         self.calls = recording.calls
@@ -210,7 +218,7 @@ class _Builder:
             depth = max(n for n in range(len(owner)) if owner[:n] in modules)
             own = modules[owner[:depth]].variables
             is_constant = value.source == "constants"
-            name = owner[-1] if is_constant else identifier("_".join(owner[depth:]))
+            name = owner[-1] if is_constant else joined(owner[depth:], self.separator)
             own[_unused(name, own)] = value
 
 

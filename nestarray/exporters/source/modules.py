@@ -133,11 +133,16 @@ def number_lists(module: Module) -> None:
             step.name = new[step.name]
 
 
-def attribute(name: Path) -> str:
+def attribute(name: Path, separator: str = "_") -> str:
     """The name of a module as an attribute: ``"layers.0"`` for an item of a list."""
     if is_item(name):
-        return f"{'_'.join(name[:-1])}.{name[-1]}"
-    return identifier("_".join(name))
+        return f"{joined(name[:-1], separator)}.{name[-1]}"
+    return joined(name, separator)
+
+
+def joined(name: Path, separator: str = "_") -> str:
+    """The name of a list or a variable as an attribute."""
+    return separator.join(map(identifier, name))
 
 
 def identifier(name: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,30 +17,12 @@ from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attr
 from nestarray.exporters.source.fixed_numbers import torch_functions
 from nestarray.exporters.source.modules import Module, Use, arguments
 from nestarray.exporters.source.records import Value, values_in
+from nestarray.exporters.source.ties import statements, ties_of
 from nestarray.exporters.source.torch_language import TorchLanguage, recurrent_layer
 
 LANGUAGE = TorchLanguage()
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = False
-
-_LOAD = '''
-def load(path=Path(__file__).with_name("weights.safetensors")):
-    """The model with its weights, in evaluation mode."""
-    model = {name}()
-    model.load_state_dict(load_file(path))
-    return model.eval()
-'''
-#: With buffers that checkpoints of the source lack.
-_LOAD_CONSTANTS = '''
-def load(path=Path(__file__).with_name("weights.safetensors")):
-    """The model with its weights and constants, in evaluation mode."""
-    model = {name}()
-    weights = load_file(path)
-    for name in weights.keys() - model.state_dict().keys():
-        model.get_buffer(name).copy_(weights.pop(name))
-    model.load_state_dict(weights)
-    return model.eval()
-'''
 
 _README = """# {name}
 
@@ -69,6 +52,8 @@ class _Style(ClassStyle):
     begin = ("super().__init__()",)
     sequence = "nn.Sequential"
     placeholder = "nn.Identity()"
+    separator = "."
+    namespace = "nn.Module()"
 
     def __init__(self, constants: Collection[Value]) -> None:
         self.constants = constants
@@ -80,7 +65,8 @@ class _Style(ClassStyle):
         if value.source == "v":
             return f"self.{name} = nn.Parameter({empty})"
         unsaved = ", persistent=False" if value in self.constants else ""
-        return f'self.register_buffer("{name}", {empty}{unsaved})'
+        *owners, last = name.split(".")
+        return f'{".".join(["self", *owners])}.register_buffer("{last}", {empty}{unsaved})'
 
     def constant(self, name: str, text: str) -> str:
         return f'self.register_buffer("{name}", {text}, persistent=False)'
@@ -152,8 +138,35 @@ def _give_recurrent_layers(root: Module, zeros: set[Value]) -> None:
         module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
 
 
+def _load(name: str, ties: Mapping[str, str], *, has_constants: bool) -> str:
+    """The function that makes the model.
+
+    Args:
+        name: of the class of the model.
+        ties: further name of a parameter → its first name.
+        has_constants: the file has buffers that checkpoints of the source lack.
+    """
+    what = "weights and constants" if has_constants else "weights"
+    lines = ["weights = load_file(path)"]
+    if has_constants:
+        lines.append("for name in weights.keys() - model.state_dict().keys():")
+        lines.append("    model.get_buffer(name).copy_(weights.pop(name))")
+    lines += [f'weights["{other}"] = weights["{first}"]' for other, first in ties.items()]
+    lines.append("model.load_state_dict(weights)")
+    if len(lines) == 2:
+        lines = ["model.load_state_dict(load_file(path))"]
+    lines = [f'"""The model with its {what}, in evaluation mode."""', f"model = {name}()", *lines]
+    lines.append("return model.eval()")
+    head = 'def load(path=Path(__file__).with_name("weights.safetensors")):'
+    return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
+
+
 def write(
-    root: Module, name: str, constants: Mapping[Value, np.ndarray]
+    root: Module,
+    name: str,
+    constants: Mapping[Value, np.ndarray],
+    stands_for: Mapping[Value, Value] = MappingProxyType({}),
+    names: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> tuple[str, dict[str, Value]]:
     """The text of a program, and its variables under the names of the state dict.
 
@@ -161,6 +174,8 @@ def write(
         root: the tree of modules.
         name: of the class of the model.
         constants: the arrays of constants.
+        stands_for: parameter with a name of its own → the parameter of the graph.
+        names: path of a parameter with several names → its names.
     """
     for module in root.walk():
         module.layer = None if module is root else LANGUAGE.layer(module)
@@ -169,8 +184,12 @@ def write(
     style = _Style(constants)
     writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})
     variables = writer.variables()
-    load = _LOAD if constants.keys().isdisjoint(variables.values()) else _LOAD_CONSTANTS
-    body = writer.text() + "\n\n" + load.format(name=name)
+    ties = ties_of(variables, stands_for, names)
+    style.ties = [*statements(ties, variables)]
+    variables = {key: stands_for.get(x, x) for key, x in variables.items() if key not in ties}
+    has_constants = not constants.keys().isdisjoint(variables.values())
+    load = _load(name, ties, has_constants=has_constants)
+    body = "\n\n\n".join([writer.text(), load])
     head = ["from pathlib import Path"]
     head += ["from typing import Any"] if re.search(r": Any\b", body) else []
     head += [""]
