@@ -68,8 +68,8 @@ class Binding:
             what_to_do = (
                 "only sizes with names may change"
                 if any(isinstance(w, str) for w in want)
-                else "trace again with the new shape, or name the sizes that change: dynamic= of "
-                "na.trace_graph"
+                else "trace again with the new shape, or leave sizes open: na.trace_graph(..., "
+                "dynamic=True), or with names, dynamic={'x': {0: 'batch'}}"
             )
             raise ShapeError(
                 f"{self._owner}: argument {argument!r}: got shape {got}, the graph was traced with "

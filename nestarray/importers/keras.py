@@ -9,6 +9,7 @@ import inspect
 import sys
 from typing import Any
 
+from nestarray import backends
 from nestarray.errors import ArgumentError
 from nestarray.graph.builder import Place, line_name
 
@@ -45,3 +46,12 @@ def definition_of(layer: Any) -> Place:
 def mode(layer: Any, *, train: bool) -> dict[str, bool]:
     """The keyword that selects the behaviour of a layer, if it takes one."""
     return {"training": train} if getattr(layer, "_call_has_training_arg", False) else {}
+
+
+def declared_shapes(layer: Any, leaves: list[Any]) -> list[Any]:
+    """The shapes of the inputs that a layer declares, for the leaves of an example.
+
+    The first axis of every array is the batch.
+    """
+    shapes = [x.shape for x in getattr(layer, "inputs", None) or ()]
+    return shapes or [(None, *x.shape[1:]) if backends.is_array(x) else () for x in leaves]

@@ -224,6 +224,36 @@ def named_axes(
     ]
 
 
+def declared_axes(name: str, leaves: list[Any], shapes: list[Any] | None) -> list[dict[int, str]]:
+    """{axis: name} of the sizes that are None in shapes; equal sizes of one axis have one name.
+
+    Args:
+        name: of the source.
+        leaves: of the example.
+        shapes: of the leaves as the source declares them; None if it does not.
+
+    Raises:
+        ConversionError: the source declares no shapes, or others than the example has.
+    """
+    if shapes is None or len(shapes) != len(leaves):
+        raise ConversionError(
+            f"trace_graph: dynamic: got True, and {name} declares no open sizes for this example; name "
+            'them, for example {"x": {0: "batch"}}'
+        )
+    sizes: dict[int, list[int]] = {}
+    found: list[dict[int, str]] = []
+    for x, shape in zip(leaves, shapes, strict=True):
+        found.append({})
+        for axis, declared in enumerate(shape):
+            if declared is None:
+                known = sizes.setdefault(axis, [])
+                if x.shape[axis] not in known:
+                    known.append(x.shape[axis])
+                base, number = f"size_{axis}" if axis else "batch", known.index(x.shape[axis])
+                found[-1][axis] = f"{base}_{number}" if number else base
+    return found
+
+
 def named_leaves(
     signed: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
 ) -> list[Leaf]:

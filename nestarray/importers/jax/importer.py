@@ -21,6 +21,7 @@ from nestarray.graph.binding import argument_names
 from nestarray.graph.builder import NOWHERE, GraphBuilder, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node
+from nestarray.importers import keras
 from nestarray.importers.coverage import Operation
 from nestarray.importers.islands import island
 from nestarray.importers.jax import custom_derivatives, linear_solves, random_keys
@@ -42,6 +43,7 @@ from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic, text_
 from nestarray.importers.jax.source import Equation, Given, JaxSource, Part, Size
 from nestarray.importers.jax.trace_errors import explained, refuse_leaked
 from nestarray.importers.protocol import Imported, Request
+from nestarray.importers.size_spec import declared_axes
 from nestarray.interchange.pytrees import from_pytree
 from nestarray.transforms import call_with_jvp, call_with_vjp
 
@@ -109,8 +111,13 @@ class JaxImporter:
             program = dataclasses.replace(program, v=v, s=s)
         leaves = [key_words(x) for x in example]
         inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
-        names = argument_names(program.signed, len(program.args))
-        axes = named_axes(request.sizes, names, program.args, program.kwargs)
+        if request.sizes.everything:
+            is_keras = kind_of(request.source) == "keras"
+            shapes = keras.declared_shapes(request.source, leaves) if is_keras else None
+            axes = declared_axes(program.name, leaves, shapes)
+        else:
+            names = argument_names(program.signed, len(program.args))
+            axes = named_axes(request.sizes, names, program.args, program.kwargs)
         output: list[_Output] = []
 
         def flat(v: list[Any], s: list[Any], arrays: list[Any]) -> list[Any]:

@@ -11,7 +11,6 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nestarray.errors import ConversionError
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
@@ -42,15 +41,9 @@ def named_axes(
 
     Raises:
         ArgumentError, ShapeError: the specification does not fit the example.
-        ConversionError: all sizes are asked for.
     """
     from jax import tree_util
 
-    if sizes.everything:
-        raise ConversionError(
-            "trace_graph: dynamic: got True, expected names for the open sizes of a JAX program, "
-            'for example {"x": {0: "batch"}}'
-        )
     arguments = [*zip(names, args, strict=True), *kwargs.items()]
     pairs = [
         ((tree_util.DictKey(name), *path), leaf)

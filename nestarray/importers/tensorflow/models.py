@@ -17,7 +17,7 @@ from nestarray.importers import keras
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Request, training_of_function
 from nestarray.importers.selection import variables_of
-from nestarray.importers.size_spec import named_axes, named_leaves
+from nestarray.importers.size_spec import declared_axes, named_axes, named_leaves
 from nestarray.importers.tensorflow import execution, operations, version_1
 from nestarray.importers.tensorflow.places import Layers
 from nestarray.importers.tensorflow.selection import kind_of
@@ -110,7 +110,7 @@ def program_of(request: Request) -> Program:
         _check_input(f"{name} ({definition})", *leaf)
     inputs = [i for i, x in enumerate(leaves) if backends.is_array(x)]
     if request.sizes.everything:
-        axes = _open_axes(name, leaves, _declared(source, kind, function, leaves))
+        axes = declared_axes(name, leaves, _declared(source, kind, function, leaves))
     else:
         axes = named_axes(request.sizes, "a TensorFlow program", signed, args, kwargs)
     program = Program(
@@ -270,41 +270,12 @@ def _dense(program: Program, x: Any) -> Any:
 def _declared(
     source: Any, kind: str, function: Callable[..., Any], leaves: list[Any]
 ) -> list[Any] | None:
-    """The shape of each leaf of the example as the source declares it; None if it does not.
-
-    The first axis of every array of a Keras model is the batch.
-    """
+    """The shape of each leaf of the example as the source declares it; None if it does not."""
     if kind == "keras":
-        shapes = [x.shape for x in getattr(source, "inputs", None) or ()]
-        return shapes or [(None, *x.shape[1:]) if backends.is_array(x) else () for x in leaves]
+        return keras.declared_shapes(source, leaves)
     of = getattr(function, "func", function)  # a choice of behaviour is partial
     signature = getattr(of, "structured_input_signature", getattr(of, "input_signature", None))
     return None if signature is None else [tuple(x.shape) for x in tree.leaves(signature)]
-
-
-def _open_axes(name: str, leaves: list[Any], shapes: list[Any] | None) -> list[dict[int, str]]:
-    """{axis: name} of the sizes that are None in shapes; equal sizes of one axis have one name.
-
-    Raises:
-        ConversionError: the source declares no shapes, or others than the example has.
-    """
-    if shapes is None or len(shapes) != len(leaves):
-        raise ConversionError(
-            f"trace_graph: dynamic: got True, and {name} declares no open sizes for this example; name "
-            'them, for example {"x": {0: "batch"}}'
-        )
-    sizes: dict[int, list[int]] = {}
-    found: list[dict[int, str]] = []
-    for x, shape in zip(leaves, shapes, strict=True):
-        found.append({})
-        for axis, declared in enumerate(shape):
-            if declared is None:
-                known = sizes.setdefault(axis, [])
-                if x.shape[axis] not in known:
-                    known.append(x.shape[axis])
-                base, number = f"size_{axis}" if axis else "batch", known.index(x.shape[axis])
-                found[-1][axis] = f"{base}_{number}" if number else base
-    return found
 
 
 def _variables_of(source: Any, kind: str, concrete: Any) -> list[Variable]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from nestarray.importers import keras
 from nestarray.importers.patching import patched
+from nestarray.importers.torch import places
 
 
 def keras_module(model: Any) -> Any:
@@ -25,7 +26,7 @@ def keras_module(model: Any) -> Any:
         layer.torch_params  # noqa: B018  # else made in the call, of the values of a stateless scope
 
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with _drawing_without_seeds():
+        with _drawing_without_seeds(), _noting_layers():
             output, new = model.stateless_call(
                 [self._parameters[path] for path in trained],
                 [self._buffers[path] for path in others],
@@ -62,3 +63,20 @@ def _drawing_without_seeds() -> AbstractContextManager[None]:
         random.draw_seed(seed)
 
     return patched((random, "torch_seed_generator", generator))
+
+
+def _noting_layers() -> AbstractContextManager[None]:
+    """Note the path of the layer whose call makes a node, in the node's ``"custom"`` entries.
+
+    torch does so for calls of ``torch.nn.Module``, which Keras replaces by its own.
+    """
+    from keras import Layer
+    from torch.fx.traceback import annotate, preserve_node_meta
+
+    call = Layer.__call__
+
+    def noted(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        with preserve_node_meta(), annotate({places.LAYER: layer.path or layer.name}):
+            return call(layer, *args, **kwargs)
+
+    return patched((Layer, "__call__", noted))

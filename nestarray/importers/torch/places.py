@@ -9,6 +9,8 @@ from nestarray.graph.builder import Place, line_name
 
 #: The name of the traced module inside the adapter.
 INNER = "source"
+#: The entry of a node's ``"custom"`` metadata with the path of a layer of Keras.
+LAYER = "keras_layer"
 
 
 def origin(node: Any) -> Place:
@@ -17,6 +19,7 @@ def origin(node: Any) -> Place:
     path = str(next(reversed(stack.values()))[0]) if stack else ""
     path = path if path.startswith(INNER) else ""  # else a hook of the exporter itself
     path = path.removeprefix(INNER).removeprefix(".")
+    path = (node.meta.get("custom") or {}).get(LAYER, path)
     frames = re.findall(r'File "([^"]+)", line (\d+)', node.meta.get("stack_trace") or "")
     line = line_name(*frames[-1]) if frames else ""
     return Place(path, line)

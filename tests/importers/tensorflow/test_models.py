@@ -249,18 +249,20 @@ from keras import layers
 x = keras.ops.convert_to_tensor(np.random.default_rng(0).random((2, 8, 8, 3), "float32"))
 model = keras.Sequential([
     keras.Input((8, 8, 3)), layers.Conv2D(4, 3, name="conv"), layers.BatchNormalization(),
-    layers.Dropout(0.5, seed=1), layers.Flatten(), layers.Dense(2),
+    layers.Dropout(0.5, seed=1), layers.Flatten(), layers.Dense(2, name="head"),
 ], name="net")
 for train in (False, True):
     graph = na.trace_graph(model, x, train=train)
     assert graph.v.paths() == na.Container.from_keras(model, trainable=True).paths()
     assert graph.returns_state == train
+    assert {{"conv", "head"}} <= {{node.module.rpartition("/")[2] for node in graph.calls}}
     for target in ("numpy", "{"torch" if backend == "jax" else "jax"}"):
         graph.to_backend(target).verify().raise_if_failed()
-graph = na.trace_graph(model, x, dynamic={{"inputs": {{0: "batch"}}}}).to_backend("numpy")
 more = np.random.default_rng(1).random((3, 8, 8, 3), "float32")
 want = keras.ops.convert_to_numpy(model(keras.ops.convert_to_tensor(more)))
-np.testing.assert_allclose(graph(more), want, rtol=1e-4, atol=1e-5)
+for dynamic in ({{"inputs": {{0: "batch"}}}}, True):
+    graph = na.trace_graph(model, x, dynamic=dynamic).to_backend("numpy")
+    np.testing.assert_allclose(graph(more), want, rtol=1e-4, atol=1e-5)
 
 class Attention(keras.Model):
     def __init__(self):
@@ -310,7 +312,8 @@ def test_a_mobile_network():
     ("name", "size"),
     [
         ("ResNet50", 32), ("ResNet50V2", 32), ("MobileNet", 32), ("MobileNetV2", 32),
-        ("EfficientNetB0", 32), ("VGG16", 32), ("InceptionV3", 75),
+        ("EfficientNetB0", 32), ("VGG16", 32), ("InceptionV3", 75), ("Xception", 71),
+        ("ConvNeXtTiny", 32), ("EfficientNetV2B0", 32),
     ],
 )  # fmt: skip
 def test_applications(name, size):

@@ -280,7 +280,8 @@ def test_a_fixed_size_says_how_to_leave_it_open():
     message = _message(errors.ShapeError, lambda: graph(torch.ones(4, 3)))
     assert message == (
         "Linear: argument 'input': got shape (4, 3), the graph was traced with (2, 3); trace again "
-        "with the new shape, or name the sizes that change: dynamic= of na.trace_graph"
+        "with the new shape, or leave sizes open: na.trace_graph(..., dynamic=True), or with names, "
+        "dynamic={'x': {0: 'batch'}}"
     )
 
 
