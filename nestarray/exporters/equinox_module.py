@@ -22,11 +22,13 @@ class EquinoxModule(eqx.Module):
     v: dict[str, Any]
     state: eqx.nn.StateIndex | None
     inference: bool
-    program: Program = eqx.field(static=True)
+    program: Program = eqx.field(
+        static=True, repr=False
+    )  # Equinox prints each node with its inputs
 
     def __init__(self, program: Program) -> None:
         self.v = Container.from_flat_dict(program.v).to_dict()
-        self.state = eqx.nn.StateIndex(program.s) if program.s else None
+        self.state = eqx.nn.StateIndex(_strongly_typed(program.s)) if program.s else None
         self.inference = True
         self.program = program
 
@@ -48,7 +50,12 @@ class EquinoxModule(eqx.Module):
         if state is None:
             return output
         held = {path: new.get(path, values[path]) for path in self.program.s}
-        return output, state.set(self.state, held)
+        return output, state.set(self.state, _strongly_typed(held))
+
+
+def _strongly_typed(values: dict[str, jax.Array]) -> dict[str, jax.Array]:
+    """The values without weak types, in which ``eqx.nn.State`` rejects changes."""
+    return {path: x.astype(x.dtype) for path, x in values.items()}
 
 
 def build(program: Program) -> Any:

@@ -16,7 +16,7 @@ from nestarray import nn, ops, tree
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError, ConversionError, MissingOpError
+from nestarray.errors import ArgumentError, ConversionError
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.passes import training_passes
 from nestarray.graph.precision import in_dtypes
@@ -25,7 +25,7 @@ from nestarray.importers.module import GraphModule
 from nestarray.typing import Array
 
 
-@dataclasses.dataclass(eq=False, kw_only=True)
+@dataclasses.dataclass(eq=False, kw_only=True, repr=False)
 class Program:
     """A model on one backend.
 
@@ -45,6 +45,9 @@ class Program:
     graphs: dict[bool, Graph] = dataclasses.field(default_factory=dict)
     module: nn.Module | None = None
     failure: Exception | None = None
+
+    def __repr__(self) -> str:
+        return f"Program({self.name}, {self.backend})"
 
     @property
     def source_names(self) -> SourceNames:
@@ -94,7 +97,9 @@ class Program:
         if self.graphs:
             graph = self.graph(train)
             v, s = _filled(graph.v, values), _filled(graph.s, values)
-            result = graph(*args, v=v, s=s, key=key, **kwargs)
+            settings = {"v": v, "s": s, "key": key}
+            named = {f"{name}_" if name in settings else name: x for name, x in kwargs.items()}
+            result = graph(*args, **settings, **named)
             returns_state = graph.returns_state
         else:
             assert self.module is not None
@@ -178,7 +183,7 @@ def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = 
     if isinstance(model, GraphModule):
         try:
             training = model.training_graph
-        except (ConversionError, MissingOpError) as error:
+        except Exception as error:  # the code of the source, which may raise any
             failure = error
         model = model.graph
     elif training is not None:

@@ -101,6 +101,10 @@ class TorchModule(torch.nn.Module):
             self._program = _ready(self._program.converted(values, fn, {}))
         return self
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        _ready(self._program)  # copies and pickles have no compiled graphs
+
     def extra_repr(self) -> str:
         """The name of the source."""
         return self._program.name

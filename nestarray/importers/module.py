@@ -12,6 +12,7 @@ from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
 from nestarray.errors.text import counted
 from nestarray.graph.graph import Graph, look_up
+from nestarray.importers.protocol import NoTrainingMode
 from nestarray.importers.tracing import trace_graph
 from nestarray.nn.module import Module, Variable
 from nestarray.proof.report import Report
@@ -58,7 +59,7 @@ class GraphModule(Module):
 
     @property
     def training_graph(self) -> Graph:
-        """The training behaviour; traced when first asked for.
+        """The training behaviour; traced when first asked for. A function has one behaviour.
 
         Raises:
             ConversionError: torch cannot export the training behaviour, or the module was
@@ -86,7 +87,10 @@ class GraphModule(Module):
                 "pickled; read module.training_graph once before pickling"
             )
         net, args, kwargs = self._source
-        graph = trace_graph(net, *args, train=True, **self._options, **kwargs)
+        try:
+            graph = trace_graph(net, *args, train=True, **self._options, **kwargs)
+        except NoTrainingMode:
+            graph = next(iter(self._graphs.values()))
         if self._copies:
             constants = graph.constants.to_backend(graph.backend, copy=True)
             graph = graph.replace(constants=constants)

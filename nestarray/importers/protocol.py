@@ -101,9 +101,13 @@ def importer_of(request: Request) -> Importer | None:
     return next((each for each in _IMPORTERS if each.accepts(request)), None)
 
 
-def training_of_function() -> ArgumentError:
+class NoTrainingMode(ArgumentError):
+    """The training behaviour of a source that has one behaviour, such as a function."""
+
+
+def training_of_function() -> NoTrainingMode:
     """The error for the training behaviour of a function."""
-    return ArgumentError(
+    return NoTrainingMode(
         "trace_graph: train=True is for modules; trace the function that trains: "
         "na.trace_graph(lambda x: fn(x, train=True), x)"
     )

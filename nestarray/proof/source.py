@@ -183,7 +183,7 @@ class EquationSource(ABC):
         calls = set(graph.calls)
         for equation in self.equations:
             node = self.node(equation)
-            if node is not None and node.source in ("x", "v", "s", "key"):
+            if node in given and node.source != "constants":
                 value = given[node]
             elif node is not None and node.is_random and node in calls and key is not None:
                 value = compute(graph, node, ours.__getitem__, key)

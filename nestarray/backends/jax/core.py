@@ -109,7 +109,9 @@ def is_traced(x: Any) -> bool:
 
 def outside_of_traces() -> Any:
     """A context in which computation is not traced."""
-    return jax.ensure_compile_time_eval()
+    return (
+        jax.core.eval_context()
+    )  # ensure_compile_time_eval would also evaluate in traces that begin in it
 
 
 def for_dlpack(x: Any) -> Any:

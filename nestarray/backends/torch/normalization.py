@@ -56,8 +56,11 @@ def batch_norm(
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
     if axis == 1:
         return F.batch_norm(x, mean, variance, weight, bias, False, 0.0, eps)
-    out = F.batch_norm(x.movedim(axis, 1), mean, variance, weight, bias, False, 0.0, eps)
-    return out.movedim(1, axis)
+    moved = x.movedim(axis, 1)
+    # torch.compile expects the layout of x in the output, which torch keeps for four axes only
+    moved = moved.unsqueeze(-1) if x.ndim == 3 else moved
+    out = F.batch_norm(moved, mean, variance, weight, bias, False, 0.0, eps)
+    return (out.squeeze(-1) if x.ndim == 3 else out).movedim(1, axis)
 
 
 @supports(

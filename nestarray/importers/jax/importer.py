@@ -75,6 +75,8 @@ _IDENTITIES = (
     "random_clone",
     "nonbatchable", "reshard", "shard_alike", "sharding_constraint",
 )  # fmt: skip
+#: The example of the random key of a call; one that no call uses stays as it is.
+_KEY = np.zeros(2, np.uint32)
 #: Primitives without results, which a graph leaves out.
 _DROPPED = ("debug_callback", "debug_print", "inspect_sharding")
 
@@ -119,12 +121,15 @@ class JaxImporter:
             names = argument_names(program.signed, len(program.args))
             axes = named_axes(request.sizes, names, program.args, program.kwargs)
         output: list[_Output] = []
+        key = jax.random.wrap_key_data(_KEY, impl="threefry2x32")
 
-        def flat(v: list[Any], s: list[Any], arrays: list[Any]) -> list[Any]:
+        def flat(v: list[Any], s: list[Any], arrays: list[Any], words: Any) -> list[Any]:
             filled = list(leaves)
             for i, x in zip(inputs, arrays, strict=True):
                 filled[i] = key_like(example[i], x)
             args, kwargs = jax.tree.unflatten(structure, filled)
+            if program.random:
+                kwargs[program.random] = key_like(key, words)
             variables = from_leaves(program.v.spec, tuple(v)), from_leaves(program.s.spec, tuple(s))
             result, new = program.run(*variables, args, kwargs)
             found, spec = jax.tree.flatten(jax.tree.map(key_words, result))
@@ -136,7 +141,7 @@ class JaxImporter:
         variables = list(program.v.leaves()), list(program.s.leaves())
         try:
             with explained(program.name), kept_calls():
-                closed = jax.make_jaxpr(flat)(*variables, arrays)
+                closed = jax.make_jaxpr(flat)(*variables, arrays, _KEY)
         except (jax.errors.InconclusiveDimensionOperation, TypeError) as error:
             if not any(axes):
                 raise
@@ -277,7 +282,9 @@ class _Translation:
         env: dict[Any, Any] = {}
         variables = [("v", p, x) for p, x in program.v.flat_items()]
         variables += [("s", p, x) for p, x in program.s.flat_items()]
-        invars = iter(jaxpr.invars)
+        *invars, key = jaxpr.invars
+        env[key] = self._add(Given(_KEY), builder.key())
+        invars = iter(invars)
         for kind, path, value in variables:
             var = next(invars)
             env[var] = self._add(

@@ -61,6 +61,8 @@ class Program:
         signed: the function whose parameters name the arguments.
         args, kwargs: the example, without the arguments that are variables.
         v, s: parameters and state.
+        random: the keyword argument of `run` that takes the random key of a call; empty if there is
+            none, or if the example gives it.
         is_closed: whether the variables are values that the function names.
         dropped: effects of the trace that the graph does not have.
     """
@@ -72,6 +74,7 @@ class Program:
     kwargs: dict[str, Any]
     v: Container = field(default_factory=Container)
     s: Container = field(default_factory=Container)
+    random: str = ""
     is_closed: bool = False
     dropped: list[str] = field(default_factory=list)
 
@@ -312,8 +315,11 @@ def _equinox(request: Request) -> Program:
         with named_modules([*_parts("", filled)]):
             return filled(*args, **kwargs), {}
 
-    name = type(module).__name__
-    return Program(name, run, module.__call__, request.args, request.kwargs, v, s)
+    name, signed = type(module).__name__, module.__call__
+    given = inspect.signature(signed).bind_partial(*request.args, **request.kwargs).arguments
+    takes_key = "key" in inspect.signature(signed).parameters and "key" not in given
+    random = "key" if request.train and takes_key else ""
+    return Program(name, run, signed, request.args, request.kwargs, v, s, random)
 
 
 def _with_state(program: Program) -> Program:
@@ -444,7 +450,8 @@ def _linen(request: Request) -> Program:
         after = dict(from_flax(new).flat_items()) if new else {}
         return output, {path: key_words(x) for path, x in after.items() if path in s}
 
-    return Program(type(module).__name__, run, called, request.args, kwargs, v, s)
+    random = "rngs" if request.train and not rngs else ""
+    return Program(type(module).__name__, run, called, request.args, kwargs, v, s, random)
 
 
 def _haiku(request: Request) -> Program:
@@ -473,7 +480,8 @@ def _haiku(request: Request) -> Program:
         output, new = found
         return output, dict(from_haiku(new).flat_items()) if request.train else {}
 
-    return Program("Transformed", run, signed, request.args, kwargs, v, s)
+    random = "rng" if request.train and takes_rng and rng is None else ""
+    return Program("Transformed", run, signed, request.args, kwargs, v, s, random)
 
 
 def _objax(request: Request) -> Program:

@@ -15,7 +15,7 @@ from nestarray.graph.binding import argument_names
 from nestarray.graph.builder import NOWHERE, Place, line_name
 from nestarray.importers import keras
 from nestarray.importers.patching import one_trace
-from nestarray.importers.protocol import Request, training_of_function
+from nestarray.importers.protocol import NoTrainingMode, Request, training_of_function
 from nestarray.importers.selection import variables_of
 from nestarray.importers.size_spec import declared_axes, named_axes, named_leaves
 from nestarray.importers.tensorflow import execution, operations, version_1
@@ -186,7 +186,7 @@ def _function_of(
 def _signature(source: Any, name: str | None, *, train: bool) -> Callable[..., Any]:
     """A signature of a SavedModel, or the loaded object itself."""
     if train:
-        raise ArgumentError(
+        raise NoTrainingMode(
             "trace_graph: train=True: a SavedModel has the functions that it was saved with; pass "
             "signature= or one of its methods"
         )
