@@ -20,7 +20,7 @@ from nestarray.typing import Array
 
 
 class GraphModule(Module):
-    """A network of another framework, with the conventions of `nestarray.nn.Module`.
+    """A model of another framework, with the conventions of `nestarray.nn.Module`.
 
     ``module.v`` and ``module.s`` are its parameters and its state; ``module(x, v=v)`` is a
     pure function; ``module(x, train=True, key=key)`` returns ``(out, s)``. It may stand
@@ -185,11 +185,11 @@ def to_module(
     copy: bool = True,
     **kwargs: Any,
 ) -> GraphModule:
-    """Turn a ``torch.nn.Module`` into an `nestarray.nn.Module` that any backend runs and trains.
+    """Turn a model into an `nestarray.nn.Module` that any backend runs and trains.
 
     Args:
-        net: the module; it is not changed.
-        *args, **kwargs: example inputs, as ``net(*args, **kwargs)`` takes them.
+        net: a model that `nestarray.trace_graph` reads; it is not changed.
+        *args, **kwargs: example inputs, as `nestarray.trace_graph` takes them.
         dynamic: the sizes that may change from call to call; see `nestarray.trace_graph`.
         islands: run operations that are not known in torch; see `nestarray.trace_graph`.
         float64: ``"float32"`` computes float64 in float32; see `nestarray.graph.Graph.to_backend`.
@@ -202,8 +202,8 @@ def to_module(
         alone; ``module.graph(x)`` also returns the new values of buffers.
 
     Raises:
-        ArgumentError: `net` is not a ``torch.nn.Module``.
-        ConversionError: torch cannot export the module, or it is on the meta device.
+        ArgumentError: `net` has another type or does not accept the example.
+        ConversionError: the model cannot be traced, or it is on the meta device.
         MissingOpError: the module uses operations without a frontend function; lists all.
 
     Example:

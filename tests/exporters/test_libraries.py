@@ -148,8 +148,19 @@ def test_torch_export_and_compile_read_the_module(model: Any, images: np.ndarray
     torch.testing.assert_close(program.module()(x), native(x))
     compiled = torch.compile(native, backend="eager", fullgraph=True)
     torch.testing.assert_close(compiled(x), native(x))
-    compiled = torch.compile(model.to_torch_module().train(), backend="eager", fullgraph=True)
-    assert compiled(x).shape == native(x).shape  # the first call of the module
+    for copied in (model.to_torch_module(), copy.deepcopy(native)):
+        compiled = torch.compile(copied.train(), backend="eager", fullgraph=True)
+        assert compiled(x).shape == native(x).shape  # the first call of the module
+
+
+def test_torch_compiles_batch_normalization_of_series_of_jax() -> None:
+    net, x = nnx.BatchNorm(4, rngs=nnx.Rngs(0)), np.ones((2, 3, 4), np.float32)
+    native = na.to_module(net, jnp.asarray(x)).to_torch_module()
+    linear = torch.nn.Linear(4, 4)  # which reads the layout of its input
+    chain = torch.nn.Sequential(linear, native, linear)
+    given = torch.tensor(x)
+    compiled = torch.compile(chain, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(given), chain(given))
 
 
 def test_dynamic_sizes_stay_dynamic() -> None:
@@ -226,9 +237,6 @@ def test_linen_train_state_and_tabulate(model: Any, images: np.ndarray) -> None:
     assert "params" in native.tabulate(jax.random.key(0), images)
 
 
-# -- Haiku, Equinox ----------------------------------------------------------------------------
-
-
 def test_linen_evaluates_with_counters_of_random_numbers() -> None:
     keras.utils.clear_session()
     source = keras.Sequential(
@@ -239,6 +247,9 @@ def test_linen_evaluates_with_counters_of_random_numbers() -> None:
     variables = net.init(jax.random.key(0), x)
     output = net.apply(variables, x)  # which counts its calls, in a collection that is not mutable
     np.testing.assert_allclose(output, np.asarray(source(x)), rtol=1e-5, atol=1e-6)
+
+
+# -- Haiku, Equinox ----------------------------------------------------------------------------
 
 
 def test_haiku_trains_with_jax_grad_alone() -> None:
@@ -308,6 +319,69 @@ def test_equinox_edits_and_serialises_leaves(tmp_path: Path) -> None:
     np.testing.assert_array_equal(restored(x), edited(x))
     grads = eqx.filter_jit(eqx.filter_grad(lambda net: jnp.sum(net(x) ** 2)))(native)
     assert jax.tree.structure(grads.v) == jax.tree.structure(native.v)
+
+
+def test_equinox_prints_the_arrays_and_not_the_program(model: Any) -> None:
+    net, _ = model.to_equinox_module()
+    assert "fc" in str(net)
+    assert len(str(net).splitlines()) < 60
+
+
+class LinenStatistics(linen.Module):
+    """Batch statistics and dropout of Linen."""
+
+    @linen.compact
+    def __call__(self, x: jax.Array, train: bool = False) -> jax.Array:
+        x = linen.BatchNorm(use_running_average=not train, momentum=0.5)(linen.Dense(4)(x))
+        return linen.Dropout(0.5, deterministic=not train)(x)
+
+
+@pytest.fixture(scope="module")
+def linen_model() -> Any:
+    net, x = LinenStatistics(), jnp.asarray(ROWS["linen_graph"]().args[0])
+    variables = net.init(jax.random.key(0), x)
+    return na.to_module(net, x, variables=variables, dynamic={"x": {0: "batch"}})
+
+
+def test_models_of_jax_with_open_sizes_train_in_other_libraries_of_jax(linen_model: Any) -> None:
+    x = jnp.asarray(ROWS["linen_graph"]().args[0])[:3]
+    net, state = linen_model.to_equinox_module()
+    output, state = eqx.nn.inference_mode(net, False)(x, state, key=jax.random.key(0))
+    assert np.any(np.asarray(output) == 0)
+    assert not np.allclose(state.get(net.state)["batch_stats/BatchNorm_0/mean"], 0)
+    haiku = hk.transform_with_state(
+        lambda x: linen_model.to_haiku_module(name="net")(x, is_training=True)
+    )
+    params, state = jax.jit(haiku.init)(jax.random.key(0), x)
+    output, state = jax.jit(haiku.apply)(params, state, jax.random.key(0), x)
+    assert not np.allclose(state["net"]["batch_stats/BatchNorm_0/mean"], 0)
+
+
+def test_models_of_jax_draw_from_the_generator_of_torch(linen_model: Any) -> None:
+    native = linen_model.to_torch_module().train()
+    x, outputs = torch.tensor(ROWS["linen_graph"]().args[0]), []
+    for seed in (0, 0, 1):
+        torch.manual_seed(seed)
+        outputs.append(native(x))
+    torch.testing.assert_close(outputs[0], outputs[1])
+    assert not torch.equal(outputs[0], outputs[2])
+
+
+def test_equinox_keeps_counters_of_jax_as_state() -> None:
+    class Counter(nnx.Module):
+        def __init__(self) -> None:
+            self.count = nnx.BatchStat(jnp.asarray(0))  # weakly typed
+            self.linear = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
+
+        def __call__(self, x: jax.Array) -> jax.Array:
+            self.count[...] += 1
+            return self.linear(x)
+
+    x = jnp.asarray(ROWS["linen_graph"]().args[0])
+    net, state = na.to_module(Counter(), x).to_equinox_module()
+    for _ in range(2):
+        _, state = eqx.filter_jit(eqx.nn.inference_mode(net, False))(x, state)
+    assert int(state.get(net.state)["batch_stats/count"]) == 2
 
 
 # -- TensorFlow, Keras -------------------------------------------------------------------------
@@ -413,6 +487,20 @@ def test_an_evaluation_graph_serves_both_modes(images: np.ndarray) -> None:
     assert not torch.equal(both.train()(x), both.eval()(x))
 
 
+def test_functions_have_one_behaviour() -> None:
+    def scaled(x: Any, key: Any) -> Any:
+        return tf.nn.relu(x) * key
+
+    x, key = np.ones((2, 3), np.float32), np.full(3, 2.0, np.float32)
+    module = na.to_module(scaled, tf.constant(x), key_=tf.constant(key))
+    native = module.to_torch_module().train()
+    output = native(torch.tensor(x), key=torch.tensor(key))  # the source's own names
+    np.testing.assert_array_equal(output, x * key)
+    output, state = module(tf.constant(x), key_=tf.constant(key), train=True)
+    np.testing.assert_array_equal(output, x * key)
+    assert len(state) == 0
+
+
 def test_errors_of_the_arguments(model: Any) -> None:
     own = ROWS["own_module"]().model
     with pytest.raises(errors.ArgumentError, match=r"an nn\.Module has its own training behaviour"):
@@ -468,10 +556,15 @@ def test_a_training_mode_that_cannot_be_traced() -> None:
                 return x if x.sum() > 0 else -x  # torch.export cannot read this
             return x
 
-    native = na.to_module(Odd().eval(), torch.ones(2)).to_torch_module()
-    assert native(torch.ones(2)).sum() == 2
-    with pytest.raises(errors.ConversionError, match="Odd: its training mode is not available"):
-        native.train()(torch.ones(2))
+    class Failing(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x / len(x) if not self.training else x / undefined  # noqa: F821
+
+    for source in (Odd(), Failing()):
+        native = na.to_module(source.eval(), torch.ones(2)).to_torch_module()
+        assert native(torch.ones(2)).sum() > 0
+        with pytest.raises(errors.ConversionError, match=": its training mode is not available"):
+            native.train()(torch.ones(2))
 
 
 def test_a_missing_library_names_its_extra(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -121,7 +121,7 @@ class JaxImporter:
             names = argument_names(program.signed, len(program.args))
             axes = named_axes(request.sizes, names, program.args, program.kwargs)
         output: list[_Output] = []
-        key = jax.random.wrap_key_data(_KEY, impl="threefry2x32")
+        key = jax.random.key(0, impl="threefry2x32")
 
         def flat(v: list[Any], s: list[Any], arrays: list[Any], words: Any) -> list[Any]:
             filled = list(leaves)

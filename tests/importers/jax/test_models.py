@@ -215,6 +215,55 @@ def test_keys_as_arguments(key_of: Any) -> None:
     assert na.trace_graph(EquinoxDropout(), ROWS).calls == []  # the evaluation behaviour
 
 
+class LinenDropout(nn.Module):
+    @nn.compact
+    def __call__(self, x: Any, train: bool = False) -> Any:
+        return nn.Dropout(0.5, deterministic=not train)(nn.Dense(4)(x))
+
+
+def haiku_dropout(x: Any, is_training: bool = False) -> Any:
+    x = hk.Linear(4)(x)
+    return hk.dropout(hk.next_rng_key(), 0.5, x) if is_training else x
+
+
+def _linen_draws() -> tuple[Any, Any]:
+    net = LinenDropout()
+    variables = net.init(KEY, ROWS)
+    module = na.to_module(net, ROWS, variables=variables)
+    return module, lambda key: net.apply(variables, ROWS, train=True, rngs=key)
+
+
+def _haiku_draws() -> tuple[Any, Any]:
+    net = hk.transform(haiku_dropout)
+    params = net.init(KEY, ROWS)
+    module = na.to_module(net, ROWS, params=params)
+    return module, lambda key: net.apply(params, key, ROWS, is_training=True)
+
+
+def _equinox_draws() -> tuple[Any, Any]:
+    net = EquinoxDropout()
+    return na.to_module(net, ROWS), lambda key: net(ROWS, key=key)
+
+
+@pytest.mark.parametrize("draws", [_linen_draws, _haiku_draws, _equinox_draws])
+def test_training_draws_from_the_key_of_the_call(draws: Any) -> None:
+    module, source = draws()
+    assert not module.graph.needs_key
+    graph, x = module.training_graph.to_backend("torch"), torch.from_numpy(np.array(ROWS))
+    assert graph.verify().ok
+    for seed in (5, 6):
+        got, _ = graph(x, key=na.random.key(seed, backend="torch"))
+        want = source(jax.random.key(seed))
+        np.testing.assert_allclose(got.detach(), want, rtol=1e-5, atol=1e-6)
+
+
+def test_training_without_random_numbers_needs_no_key() -> None:
+    net = nn.Dense(2)
+    module = na.to_module(net, ROWS, variables=net.init(KEY, ROWS))
+    assert not module.training_graph.needs_key
+    assert module.verify(train=True).ok
+
+
 NET = eqx.nn.MLP(3, 2, 8, 1, key=KEY)
 
 
