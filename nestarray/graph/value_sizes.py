@@ -8,12 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nestarray import dtypes
 from nestarray.frontends.rules import signature_of
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.sizes import names_in
 
 #: The annotations of parameters that take integers.
 _INTEGERS = frozenset(["int", "Ints", "Pairs"])
+
+#: Ops whose results have sizes that depend on values, unless a setting gives them.
+_SIZED_BY_VALUES = frozenset(
+    ["na.argwhere", "na.bincount", "na.nonzero", "na.trim_zeros", "na.unique_all",
+     "na.unique_counts", "na.unique_inverse", "na.unique_values"]
+)  # fmt: skip
 
 
 def first_of_unknown_size(
@@ -27,9 +34,20 @@ def first_of_unknown_size(
     """
     known = {*names, *(name for node in inputs for name in _names_of(node))}
     for node in calls:
-        if _reads_integer(node) or _is_given_values(node) or not _names_of(node) <= known:
+        is_known = _names_of(node) <= known and not is_sized_by_values(node)
+        if _reads_integer(node) or _is_given_values(node) or not is_known:
             return node
     return None
+
+
+def is_sized_by_values(node: Node) -> bool:
+    """Whether values decide the size of the result of an op of `na`, such as ``x[x > 0]``."""
+    used = list(iter_nodes((node.args, node.kwargs)))
+    if node.target_name == "na.getitem":
+        return any(x.aval is not None and x.aval.dtype is dtypes.bool for x in used[1:])
+    if node.target_name == "na.repeat":
+        return len(used) > 1
+    return node.target_name in _SIZED_BY_VALUES and not {"size", "length"} & node.kwargs.keys()
 
 
 def _reads_integer(node: Node) -> bool:

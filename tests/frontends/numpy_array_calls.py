@@ -31,7 +31,7 @@ def array_calls() -> dict[str, Calls]:
         **rows("T base conj conjugate dtype flat imag itemsize nbytes ndim real shape size tolist view", call(x)),
         **rows("flatten ravel tobytes", call(x, order=order)),
         "clip": call(arrays(REAL, extreme=True), SMALL, SMALL),
-        "compress": call(x, arrays(BOOL, min_dims=1, max_dims=1), axis=st.one_of(AXIS, st.none())),
+        "compress": call(arrays(min_side=1, extreme=True), arrays(BOOL, min_dims=1, max_dims=1), axis=st.one_of(AXIS, st.none())),
         "copy": call(x),
         "fill": call(x, st.integers(0, 3)),
         "item": st.one_of(call(x), call(x, SMALL)),

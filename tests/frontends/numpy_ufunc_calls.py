@@ -31,8 +31,12 @@ GENERALIZED = ("matmul", "matvec", "vecdot", "vecmat")
 #: Shifts by negative counts are undefined, large powers and factors of integers differ in nothing.
 _SMALL_SECOND = ("left_shift", "right_shift", "bitwise_left_shift", "bitwise_right_shift", "power", "pow", "float_power", "ldexp")  # fmt: skip
 
-#: NumPy 2.4: (3 ** 2) ** 2 is 9 by `power.reduce`; operands of `ldexp` have two dtypes.
-_WITHOUT_REDUCTIONS = ("power", "float_power", "ldexp")
+#: NumPy's quotients of infinite numbers are NaN and −1, here as in the array API standard.
+_OF_FINITE = ("floor_divide", "divmod")
+
+#: NumPy 2.4 with AVX-512: (3 ** 2) ** 2 is 9 by `power.reduce`, and `arctan2.reduce` errs in the
+#: same way; operands of `ldexp` have two dtypes; quotients by zero are infinite.
+_WITHOUT_REDUCTIONS = ("power", "float_power", "arctan2", "ldexp", "floor_divide")
 
 
 def _dtypes(name: str) -> tuple[str, ...]:
@@ -50,7 +54,8 @@ def elementwise(draw: Any, name: str) -> Call:
     """A call of a universal function, some with ``dtype``, or with ``out`` and ``where``."""
     upstream = getattr(np, name)
     is_bounded = name in _SMALL_SECOND
-    args = list(draw(broadcastable(upstream.nin, _dtypes(name), extreme=not is_bounded)))
+    is_extreme = not is_bounded and name not in _OF_FINITE
+    args = list(draw(broadcastable(upstream.nin, _dtypes(name), extreme=is_extreme)))
     if is_bounded:
         args[1] = np.abs(args[1]) if isinstance(args[1], np.ndarray) else abs(args[1])
     kwargs: dict[str, Any] = {}
@@ -110,7 +115,7 @@ def _methods(name: str) -> dict[str, Calls]:
         found |= {
             f"{name}.reduce": reduction(),
             f"{name}.accumulate": call(x, axis=AXIS, dtype=DTYPE),
-            f"{name}.reduceat": call(x, indices, axis=AXIS),
+            f"{name}.reduceat": call(x if name != "multiply" else plain, indices, axis=AXIS),
             f"{name}.outer": call(
                 arrays(dtypes, max_dims=2), arrays(dtypes, max_dims=1).map(np.abs)
             ),

@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # of NaN
 ]
 
-KINDS = (TypeError, ValueError, IndexError)
+KINDS = (TypeError, ValueError, IndexError, OverflowError)
 
 INPUTS = {
     "v": np.asarray([0.5, -1.0, 2.0, 4.0]),
@@ -44,6 +44,11 @@ VALUES = """delete(v, 9); delete(v, [0, -5]); insert(v, 9, 1.0); insert(x, 3, 1.
     percentile(v, 101); percentile(v, v); quantile(v, -0.1); nanquantile(v, 2); nanpercentile(v, 101.0); power(k, -1); power(k, -k); left_shift(v, 1); bitwise_and(v, k); gcd(v, k); ldexp(v, v); packbits(v); unpackbits(k)
     resize(v, (-1,)); zeros((-1,)); full((-1,), 1.0); eye(-1); indices((-1,)); linspace(0, 1, -1); geomspace(0, 1, 3); pad(v, -1); repeat(k, -1); diff(v, -1); select([], []); partition(v, 9); argpartition(v, 9); sort(v, 3); argsort(v, 5)
     searchsorted(v, v, side='x'); meshgrid(v, indexing='x'); reshape(v, (2, 2), order='x'); trim_zeros(v, 'x'); fft.fft(v, 0); fft.fft(v, norm='x'); fft.fftfreq(2.5); polyint(v, -1); polyder(v, -1); linalg.norm(x, 'x'); round(v, 1.5)
+    pad(v, (1, 2, 3)); pad(x, ((1, 2), (1, 1), (1, 1))); pad(v, 1, 'mode'); pad(v, 1, stat_length=2); pad(v, 1, 'maximum', stat_length=0); pad(e, 1, 'edge'); nanargmax(v * nan); nanargmin(x * nan, axis=1)
+    unpackbits(k.astype('uint8'), count=-25); histogram_bin_edges(v, 0); histogram(v, range=(0, inf)); histogram(v * nan); histogram2d(v, v, 2.5); histogram2d(v, v, ([3, 2], 2)); histogram2d(v, v, range=((1, 0), (0, 1))); histogramdd(x, (1, 2))
+    piecewise(v, [v > 0], [1, 2, 3]); piecewise(v, [v > 0, v < 0], [1]); piecewise(v, [], [1]); piecewise(v, [v[:2] > 0], [1]); split(v, [1, 2.5]); partition(v, 1.5); partition(v, [0, 9]); put_along_axis(v, k * 9, 0, 0)
+    concatenate([]); stack([]); vstack([]); hstack([]); hstack(v[0]); column_stack([]); lexsort([]); interp(1, [1, 2], [3, 4], period=0); gradient(v, 1, 2); gradient(v, edge_order=3); cov(v, fweights=[-1, 1, 1, 1]); cov(v, aweights=[-1, 1, 1, 1])
+    polyfit(v, v[:2], 1); polyfit(x, v, 1); polyfit(e, e, 1); linalg.eigh(m, 'X'); sort(v, kind='x'); argsort(v, kind='x'); add.accumulate(v[0]); bincount([1, 2], [1j, 2]); round(v > 0, 1); full((), -1, 'uint8'); insert(k.astype('uint8'), 0, -1)
     add.reduceat(v, [9]); sum(v, [0]); cov(v, ddof=0.5); einsum('i->j', v); add(v, 1, v[:2])"""
 CALLS = [c.strip() for c in f"{SHAPES};{VALUES}".replace("\n", ";").split(";")]
 
@@ -60,14 +65,27 @@ def test_errors_are_of_numpys_kind(call: str, backend: str) -> None:
         expressions.evaluate(call, frontend, arrays)
 
 
+@pytest.mark.parametrize("call", ["average(v, weights=v * 0)", "average(x, 0, weights=[1, -1])",
+                                  "arange(0, 5, 0)"])  # fmt: skip
+def test_division_by_zero(call: str) -> None:
+    for space in (np, frontend):
+        with pytest.raises(ZeroDivisionError):
+            expressions.evaluate(call, space, INPUTS)
+
+
 def test_a_diagonal_needs_two_axes() -> None:
     with pytest.raises(ValueError, match=r"got shape \(3,\)"):
         frontend.fill_diagonal(np.zeros(3), 1)
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow", "jax"])
-@pytest.mark.parametrize("call", ["tril(v)", "triu(v, 1)", "full((2, 4), v)",
-                                  "full(2, [1, 2])"])  # fmt: skip
+@pytest.mark.parametrize("call", ["tril(v)", "triu(v, 1)", "full((2, 4), v)", "full(2, [1, 2])",
+                                  "median(e)", "trim_zeros(v[0])", "bincount([])",
+                                  "linspace(v[:2], [1, 2], 3, axis=1)", "insert(v, [1], [7.0, 8.0])",
+                                  "histogram2d(v, v, [0, 1, 5])[0]", "histogramdd(v, 2)[0]",
+                                  "partition(v, [0, 2])[0]", "piecewise(v, True, [1])",
+                                  "linalg.matrix_rank(x, 0.9)", "linalg.cond(m * 0)",
+                                  "linalg.cholesky([[4.0, 9.0], [2.0, 5.0]])"])  # fmt: skip
 def test_odd_arguments_are_no_errors(call: str, backend: str) -> None:
     arrays = {k: na.to_backend(value, backend) for k, value in INPUTS.items()}
     with na.use_backend(backend):

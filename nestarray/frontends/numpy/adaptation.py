@@ -35,9 +35,9 @@ _MEMORY = frozenset(["order", "subok", "casting", "like", "out", "copy", "device
 
 #: Functions of NumPy that take the axes 0 and −1 of an array without axes.
 _OF_SCALARS = frozenset(
-    ["argmax", "argmin", "argsort", "count_nonzero", "mean",
-     "median", "nanargmax", "nanargmin", "nanmax", "nanmean", "nanmin", "nanprod",
-     "nanstd", "nansum", "nanvar", "packbits", "repeat", "squeeze", "std", "unpackbits", "var"]
+    ["argmax", "argmin", "argsort", "count_nonzero", "nanargmax", "nanargmin", "nanmax", "nanmean",
+     "nanmin", "nanprod", "nanstd", "nansum", "nanvar", "packbits", "ptp", "repeat", "squeeze",
+     "unpackbits"]
 )  # fmt: skip
 
 #: Functions that return tuples of arrays in NumPy, and lists in JAX.
@@ -73,7 +73,8 @@ def adapted(
         is_weak: whether Python numbers promote as weak ones; most functions make them arrays.
         arrays: more array arguments than the annotated ones.
         kept: array arguments that keep their dtype.
-        result: the dtype of the arrays of the result; ``"promoted"``: the promoted dtype of the arguments.
+        result: the dtype of the arrays of the result; ``"promoted"``: the promoted dtype of the
+            arguments; ``"dtype"``: the argument `dtype`, to which NumPy casts the result.
     """
     upstream = _attribute(np, name)
     signature = inspect.signature(upstream)
@@ -105,13 +106,16 @@ def adapted(
             named["axis"] = None
         if "casting" in signature.parameters and given.get("dtype") is not None:
             _check_cast(name, dtype, given["dtype"], given.get("casting", "same_kind"))
+        wanted = {"promoted": dtype, "dtype": named.get("dtype")}.get(result, result)
+        if result == "dtype":
+            named.pop("dtype", None)
         positional, keywords = _ordered(parameters, named)
         with enable_x64():
             found = function(*positional, **keywords)
         if name in _IN_TUPLES and isinstance(found, list):
             found = tuple(found)
-        if result is not None:
-            found = _in_dtype(found, dtype if result == "promoted" else result)
+        if wanted is not None:
+            found = _in_dtype(found, wanted)
         return found if out is None else write(out, found)
 
     call.__name__ = call.__qualname__ = name.rpartition(".")[2]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.numpy.arrays import (
     as_array,
     check_positions,
@@ -46,10 +46,13 @@ def _packbits(a: Any, **given: Any) -> None:
         raise ArgumentError(f"packbits: a: got {dtype}, expected integers or booleans")
 
 
-def _unpackbits(a: Any, **given: Any) -> None:
-    dtype = numpy_dtype(as_array(a))
+def _unpackbits(a: Any, axis: Any = None, count: Any = None, **given: Any) -> None:
+    dtype, shape = numpy_dtype(as_array(a)), _shape(a)
     if dtype != np.uint8:
         raise ArgumentError(f"unpackbits: a: got {dtype}, expected uint8")
+    bits = 8 * (math.prod(shape) if axis is None or not shape else shape[axis])
+    if count is not None and count < -bits:
+        raise ArgumentError(f"unpackbits: count: got {count}, expected at least {-bits}")
 
 
 def _fraction(name: str, whole: float) -> Check:
@@ -71,49 +74,44 @@ def _cumulative(name: str) -> Check:
 
 def _axis(a: Any, axis: Any = None, **given: Any) -> None:
     """The axis of a reduction is one of the array, before `where` broadcasts it."""
-    if axis is None or (axis in (0, -1) and not _shape(a)):
+    if axis is None:
         return
     np.lib.array_utils.normalize_axis_tuple(axis, len(_shape(a)))
     if isinstance(axis, list):
         raise ArgumentError(f"axis: got {axis}, expected an integer or a tuple")
 
 
-def _changed(name: str, *new: Any) -> Check:
-    """NumPy changes an array of the same length, without its elements and its other axes."""
-
-    def check(**given: Any) -> None:
-        shape, axis = _shape(given["arr"]), given.get("axis")
-        obj = given["obj"] if isinstance(given["obj"], slice) else known_values(given["obj"])
-        if obj is None:
-            return
-        length = math.prod(shape) if axis is None else shape[axis]
-        obj = obj.item() if isinstance(obj, np.ndarray) and not obj.ndim else obj
-        getattr(np, name)(np.empty(length, bool), obj, *new)
-
-    return check
-
-
 def _bins(name: str) -> Check:
-    """Edges of bins are one axis of increasing numbers; a number of bins is an integer."""
+    """Edges of bins are one axis of increasing numbers; a number of bins is a positive integer."""
 
-    def check(
-        bins: Any = 10, a: Any = None, range: Any = None, weights: Any = None, **_: Any
-    ) -> None:
-        if range is not None and not isinstance(range[0], (tuple, list)) and range[0] > range[1]:
-            raise ArgumentError(f"{name}: range: got {range}, expected the lower end first")
+    def check(bins: Any = 10, a: Any = None, weights: Any = None, **_: Any) -> None:
         if weights is not None and a is not None and _shape(weights) != _shape(a):
             raise ShapeError(
                 f"{name}: weights: got shape {_shape(weights)}, expected that of a, {_shape(a)}"
             )
-        if isinstance(bins, str):
-            return
-        values = known_values(bins)
-        if values is not None and not values.ndim and values.dtype.kind not in "iu":
-            raise ArgumentError(f"{name}: bins: got {bins!r}, expected an integer, a name or edges")
-        if values is not None and values.ndim:
-            _edges(name, values)
+        check_bins(name, bins)
 
     return check
+
+
+def check_bins(name: str, bins: Any) -> None:
+    """The bins along one axis: a number, a name or edges."""
+    values = None if isinstance(bins, str) else known_values(bins)
+    if values is not None and values.ndim:
+        _edges(name, values)
+    elif values is not None and (values.dtype.kind not in "iu" or values < 1):
+        raise ArgumentError(
+            f"{name}: bins: got {bins!r}, expected a positive integer, a name or edges"
+        )
+
+
+def check_range(name: str, edges: Any) -> None:
+    """Computed edges of bins are numbers that increase, if their values are known."""
+    values = known_values(edges)
+    if values is not None and not (np.isfinite(values).all() and np.all(values[1:] > values[:-1])):
+        raise ArgumentError(
+            f"{name}: range: got {values[0]} to {values[-1]}, expected finite ends, the lower first"
+        )
 
 
 def _edges(name: str, values: np.ndarray) -> None:
@@ -131,7 +129,9 @@ def _digitize(bins: Any, **given: Any) -> None:
         _edges("digitize", values)
 
 
-def _interp(xp: Any, fp: Any, **given: Any) -> None:
+def _interp(xp: Any, fp: Any, period: Any = None, **given: Any) -> None:
+    if period == 0:
+        raise ArgumentError("interp: period: got 0, expected another number")
     if _shape(xp) != _shape(fp) or not math.prod(_shape(xp)):
         raise ShapeError(
             f"interp: got xp of shape {_shape(xp)} and fp of shape {_shape(fp)}, expected equal "
@@ -144,12 +144,20 @@ def _where(condition: Any, x: Any = None, y: Any = None) -> None:
         raise ArgumentError("where: got one of x and y, expected both or neither")
 
 
-def _gradient(f: Any, axis: Any = None, edge_order: int = 1, **given: Any) -> None:
+def _gradient(
+    f: Any, varargs: Any = (), axis: Any = None, edge_order: int = 1, **given: Any
+) -> None:
     shape = _shape(f)
+    if edge_order not in (1, 2):
+        raise ArgumentError(f"gradient: edge_order: got {edge_order}, expected 1 or 2")
     axes = range(len(shape)) if axis is None else axis
     axes = np.lib.array_utils.normalize_axis_tuple(
         tuple(axes) if axis is None else axes, len(shape)
     )
+    if len(varargs) not in (0, 1, len(axes)):
+        raise ArgumentError(
+            f"gradient: got {len(varargs)} spacings, expected one or one for each axis"
+        )
     if any(shape[i] < edge_order + 1 for i in axes):
         raise ShapeError(
             f"gradient: f: got shape {shape}, expected at least {edge_order + 1} points on each axis"
@@ -223,14 +231,28 @@ def _select(condlist: Any, **given: Any) -> None:
         raise ArgumentError("select: condlist: got no condition, expected at least one")
 
 
-def _cov(m: Any, ddof: Any = None, **given: Any) -> None:
+def _cov(m: Any, ddof: Any = None, fweights: Any = None, aweights: Any = None, **_: Any) -> None:
     _rank("cov", "m", 0, 2)(m=m)
     if ddof is not None and ddof != int(ddof):
         raise ArgumentError(f"cov: ddof: got {ddof}, expected an integer")
+    count = _shape(m)[-1:] or (1,)
+    for name, weights in (("fweights", fweights), ("aweights", aweights)):
+        if weights is None:
+            continue
+        if _shape(weights) != count:
+            raise RuntimeError(f"cov: {name}: got shape {_shape(weights)}, expected {count}")
+        values = known_values(weights)
+        if values is not None and np.any(values < 0):
+            raise ArgumentError(f"cov: {name}: got negative numbers, expected at least 0")
+    values = None if fweights is None else known_values(fweights)
+    if values is not None and np.any(values != np.round(values)):
+        raise ArgumentError("cov: fweights: got fractions, expected integers")
 
 
 def _round(a: Any, decimals: Any = 0, **given: Any) -> None:
     operator.index(decimals)  # raises a TypeError for numbers with a fraction
+    if decimals and numpy_dtype(as_array(a)) == np.bool_:
+        raise DtypeError(f"round: a: got booleans and {decimals} decimals, expected numbers")
 
 
 def _multi_dot(arrays: Any, **given: Any) -> None:
@@ -243,6 +265,50 @@ def _sorter(a: Any, sorter: Any = None, **given: Any) -> None:
         raise ShapeError(f"searchsorted: sorter: got shape {_shape(sorter)}, expected {_shape(a)}")
 
 
+def _joined(name: str, argument: str) -> Check:
+    """Arrays to join are in a sequence, and there is one."""
+
+    def check(**given: Any) -> None:
+        arrays = given[argument]
+        if not (isinstance(arrays, (list, tuple)) or _shape(arrays)) or not len(arrays):
+            raise ArgumentError(f"{name}: {argument}: got {arrays!r}, expected at least one array")
+
+    return check
+
+
+def _step(step: Any = None, **given: Any) -> None:
+    values = known_values(step)
+    if step is not None and values is not None and not values:
+        raise ZeroDivisionError("arange: step: got 0")
+
+
+def _kth(a: Any, kth: Any, axis: Any = -1, **given: Any) -> None:
+    shape = _shape(a)
+    axis = None if axis is None else np.lib.array_utils.normalize_axis_index(axis, len(shape))
+    if math.prod(shape):
+        np.partition(np.empty(math.prod(shape) if axis is None else shape[axis]), kth)
+
+
+def _sorting(kind: Any = None, order: Any = None, stable: Any = None, **given: Any) -> None:
+    np.sort(np.empty(0), kind=kind, order=order, stable=stable)
+
+
+def _triangle(name: str) -> Check:
+    def check(UPLO: str = "L", **given: Any) -> None:
+        if UPLO.upper() not in ("L", "U"):
+            raise ArgumentError(f"{name}: UPLO: got {UPLO!r}, expected 'L' or 'U'")
+
+    return check
+
+
+def _polyfit(x: Any, y: Any, deg: Any, **given: Any) -> None:
+    sizes = _shape(x)
+    if len(sizes) != 1 or not sizes[0] or _shape(y)[:1] != sizes:
+        raise ArgumentError(
+            f"polyfit: got x of shape {sizes} and y of shape {_shape(y)}, expected points"
+        )
+
+
 def check_negative_powers(x2: Any) -> None:
     """Integers have no negative powers."""
     values = known_values(x2)
@@ -252,35 +318,47 @@ def check_negative_powers(x2: Any) -> None:
 
 CHECKS: dict[str, Check] = {
     **dict.fromkeys(("mean", "std", "var"), _axis),
+    "arange": _step,
+    "argpartition": _kth,
+    "argsort": _sorting,
     "around": _round,
     "average": _average,
+    "column_stack": _joined("column_stack", "tup"),
+    "concatenate": _joined("concatenate", "arrays"),
     "corrcoef": _rank("corrcoef", "x", 0, 2),
     "cov": _cov,
     "cumulative_prod": _cumulative("cumulative_prod"),
     "cumulative_sum": _cumulative("cumulative_sum"),
-    "delete": _changed("delete"),
     "diag_indices_from": _diag_indices_from,
     "diff": _diff,
     "digitize": _digitize,
     "dsplit": _rank("dsplit", "ary", 3),
+    "dstack": _joined("dstack", "tup"),
     "extract": _selected("extract", "arr"),
     "gradient": _gradient,
     "histogram": _bins("histogram"),
     "histogram_bin_edges": _bins("histogram_bin_edges"),
     "hsplit": _rank("hsplit", "ary", 1),
-    "insert": _changed("insert", False),
+    "hstack": _joined("hstack", "tup"),
     "interp": _interp,
     "ix_": _ix,
+    "lexsort": _joined("lexsort", "keys"),
+    "linalg.eigh": _triangle("eigh"),
+    "linalg.eigvalsh": _triangle("eigvalsh"),
     "linalg.multi_dot": _multi_dot,
     "nanpercentile": _fraction("nanpercentile", 100),
     "nanquantile": _fraction("nanquantile", 1),
     "packbits": _packbits,
+    "partition": _kth,
     "percentile": _fraction("percentile", 100),
+    "polyfit": _polyfit,
     "quantile": _fraction("quantile", 1),
     "resize": _resize,
     "round": _round,
     "searchsorted": _sorter,
     "select": _select,
+    "sort": _sorting,
+    "stack": _joined("stack", "arrays"),
     "take_along_axis": _take_along_axis,
     "tril_indices_from": _rank("tril_indices_from", "arr", 2, 2),
     "triu_indices_from": _rank("triu_indices_from", "arr", 2, 2),
@@ -288,5 +366,6 @@ CHECKS: dict[str, Check] = {
     "unravel_index": _unravel_index,
     "vander": _rank("vander", "x", 1, 1),
     "vsplit": _rank("vsplit", "ary", 2),
+    "vstack": _joined("vstack", "tup"),
     "where": _where,
 }  # fmt: skip

@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
+from nestarray.frontends.jax import numpy as jnp
+from nestarray.frontends.numpy.adaptation import adapted
 from nestarray.frontends.numpy.arrays import (
     as_array,
     cast,
     first_array,
+    is_number,
     numpy_dtype,
 )
 from nestarray.frontends.numpy.ndarray import wrapped
@@ -21,7 +24,7 @@ from nestarray.typing import Array
 
 __all__ = [
     "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray",
-    "astype", "copy", "fromstring",
+    "astype", "copy", "fromstring", "full", "full_like", "linspace",
 ]  # fmt: skip
 
 
@@ -99,3 +102,48 @@ def fromstring(
 ) -> Array:
     """The numbers in a text."""
     return asarray(np.fromstring(string, dtype, count, sep=sep), like=like)
+
+
+_full, _full_like = adapted("full", jnp.full), adapted("full_like", jnp.full_like)
+_linspace = adapted("linspace", jnp.linspace)
+
+
+def full(
+    shape: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> Array:
+    """`fill_value` everywhere; raises an OverflowError for a number that the dtype lacks."""
+    return _full(shape, as_array(fill_value, first_array((fill_value, like)), dtype))
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Array:
+    """`fill_value` everywhere, in the shape and dtype of `a` by default."""
+    a = as_array(a, first_array((a, fill_value)))
+    dtype = numpy_dtype(a) if dtype is None else dtype
+    return _full_like(a, as_array(fill_value, a, dtype), dtype, *args, **kwargs)
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    """`num` numbers at equal distances; with `retstep` also the distance."""
+    like = first_array((start, stop))
+    start, stop = (x if is_number(x) else as_array(x, like) for x in (start, stop))
+    found = _linspace(start, stop, num, endpoint, retstep, axis=axis)
+    found, *step = found if retstep else (found,)
+    if dtype is not None:
+        found = cast(na.floor(found) if np.dtype(dtype).kind in "iu" else found, dtype)
+    return (found, *step) if retstep else found

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray.errors import ShapeError
+from nestarray.errors import ArgumentError, IndexingError, ShapeError
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.jax.promotion import normal_axis
 from nestarray.frontends.numpy import ufuncs
@@ -23,6 +23,7 @@ from nestarray.frontends.numpy.arrays import (
     check_positions,
     first_array,
     is_number,
+    known_values,
     numpy_dtype,
     write,
 )
@@ -38,14 +39,20 @@ __all__ = [
     "einsum",
     "einsum_path",
     "fix",
+    "insert",
+    "nanargmax",
+    "nanargmin",
     "nonzero",
     "pad",
+    "piecewise",
     "polyder",
     "polyint",
     "real_if_close",
     "setdiff1d",
     "sort_complex",
     "take",
+    "trapezoid",
+    "trim_zeros",
     "unravel_index",
     "unwrap",
     "where",
@@ -107,7 +114,10 @@ def sort_complex(a: Any) -> Array:
 
 def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> Array:
     """The array with values added at the ends of axes."""
-    return jnp.pad(as_array(array), pad_width, mode, **kwargs)
+    array = as_array(array)
+    if first_array(kwargs.values()) is None:  # raises NumPy's errors for settings
+        np.pad(np.empty((1,) * len(na.shape(array))), 0, mode, **kwargs)
+    return jnp.pad(array, pad_width, mode, **kwargs)
 
 
 def einsum(
@@ -170,8 +180,9 @@ def take(
     a: Any, indices: Any, axis: int | None = None, out: Any = None, mode: str = "raise"
 ) -> Array:
     """The slices at positions along an axis; elements of the flattened array without one."""
+    shape = na.shape(as_array(a))
+    axis = axis if shape or axis not in (0, -1) else None
     if mode == "raise":
-        shape = na.shape(as_array(a))
         check_positions("take", indices, math.prod(shape) if axis is None else shape[axis])
         mode = "wrap"
     return _take(a, indices, axis, out, mode)
@@ -218,6 +229,88 @@ def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Array:
     return _diff(a, n, axis, **ends) if n else as_array(a)
 
 
+def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:
+    """The integral of samples along an axis; NumPy adds neighbors in the dtype of `y`."""
+    like = first_array((y, x))
+    y = na.moveaxis(as_array(y, like), axis, -1)
+    if x is not None:
+        x = as_array(x, like)
+        dx = diff(x if len(na.shape(x)) == 1 else na.moveaxis(x, axis, -1))
+    pairs = ufuncs.add(na.getitem(y, (..., slice(1, None))), na.getitem(y, (..., slice(None, -1))))
+    return ufuncs.add.reduce(ufuncs.divide(ufuncs.multiply(dx, pairs), 2.0), -1)
+
+
+_trim_zeros = adapted("trim_zeros", jnp.trim_zeros)
+
+
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Array:
+    """Without zeros at the front ("f") and the back ("b"); a number is returned."""
+    filt = as_array(filt)
+    return _trim_zeros(filt, trim, axis) if na.shape(filt) else filt
+
+
+_insert = adapted("insert", jnp.insert, kept=["values"])
+
+
+def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Array:
+    """`values`, in the dtype of `arr`, before the positions `obj`."""
+    arr = as_array(arr, first_array((arr, values)))
+    return _insert(arr, obj, as_array(values, arr, numpy_dtype(arr)), axis)
+
+
+_piecewise = adapted("piecewise", jnp.piecewise)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Array:
+    """The value of the function of the last condition that holds; one more function is the default."""
+    x = as_array(x)
+    masks = _masks(condlist, x)
+    if len(funclist) - len(masks) not in (0, 1):
+        raise ArgumentError(
+            f"piecewise: funclist: got {len(funclist)} functions for {len(masks)} conditions, "
+            f"expected {len(masks)} or {len(masks) + 1}"
+        )
+    for mask in masks:
+        if na.shape(mask) not in ((), na.shape(x)):
+            raise IndexingError(
+                f"piecewise: condlist: got shape {na.shape(mask)}, expected {na.shape(x)}"
+            )
+    return _piecewise(x, masks, funclist, *args, **kw)
+
+
+def _masks(condlist: Any, x: Array) -> list[Array]:
+    """Conditions as arrays: one, several, or the elements of a list for an `x` without axes."""
+    rank = len(na.shape(x))
+    if not isinstance(condlist, (list, tuple)):
+        condlist = as_array(condlist, x)
+        is_one = len(na.shape(condlist)) <= rank
+        return [condlist] if is_one else list(na.unstack(condlist))
+    is_one = rank > 0 and isinstance(condlist[0], (bool, np.bool_))
+    return [as_array(mask, x) for mask in ([condlist] if is_one else condlist)]
+
+
+_nanargmax = adapted("nanargmax", jnp.nanargmax)
+_nanargmin = adapted("nanargmin", jnp.nanargmin)
+
+
+def nanargmax(a: Any, axis: int | None = None, out: Any = None, **kwargs: Any) -> Array:
+    """The position of the maximum of the elements that are not NaN."""
+    return _of_numbers("nanargmax", _nanargmax(a, axis, out, **kwargs))
+
+
+def nanargmin(a: Any, axis: int | None = None, out: Any = None, **kwargs: Any) -> Array:
+    """The position of the minimum of the elements that are not NaN."""
+    return _of_numbers("nanargmin", _nanargmin(a, axis, out, **kwargs))
+
+
+def _of_numbers(name: str, positions: Array) -> Array:
+    """Positions, which are −1 in slices without numbers: an error, if their values are known."""
+    values = known_values(positions)
+    if values is not None and np.any(values < 0):
+        raise ArgumentError(f"{name}: a: got a slice of NaN, expected at least one number")
+    return positions
+
+
 def block(arrays: Any) -> Array:
     """An array of the blocks in nested lists."""
     blocks = [*_blocks(arrays)]
@@ -241,8 +334,8 @@ def _nested(arrays: Any, function: Callable[[Any], Any]) -> Any:
 def angle(z: Any, deg: bool = False) -> Array:
     """The angle of complex numbers, in radians or degrees."""
     z = as_array(z)
-    imag = na.imag(z) if numpy_dtype(z).kind == "c" else na.zeros_like(z)
-    found = ufuncs.arctan2(imag, na.real(z) if numpy_dtype(z).kind == "c" else z)
+    parts = (na.imag(z), na.real(z)) if numpy_dtype(z).kind == "c" else (0, z)
+    found = ufuncs.arctan2(*parts)
     return ufuncs.multiply(found, 180 / math.pi) if deg else found
 
 

@@ -30,22 +30,22 @@ __all__ = [
     "cumulative_sum", "delete", "diag", "diag_indices", "diag_indices_from", "diagflat",
     "diagonal", "digitize", "dot", "dsplit", "dstack", "ediff1d", "empty", "empty_like",
     "expand_dims", "extract", "eye", "flatnonzero", "flip", "fliplr", "flipud", "from_dlpack",
-    "frombuffer", "fromfunction", "full", "full_like", "geomspace", "gradient", "hamming",
+    "frombuffer", "fromfunction", "geomspace", "gradient", "hamming",
     "hanning", "hsplit",
-    "hstack", "i0", "identity", "imag", "indices", "inner", "insert", "intersect1d",
+    "hstack", "i0", "identity", "imag", "indices", "inner", "intersect1d",
     "isclose", "iscomplex", "isin", "isneginf", "isposinf", "isreal", "ix_", "kaiser", "kron",
-    "lexsort", "linspace", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec",
-    "mean", "median", "meshgrid", "moveaxis", "nan_to_num", "nanargmax",
-    "nanargmin", "nanmax", "nanmean", "nanmedian", "nanmin",
+    "lexsort", "logspace", "mask_indices", "matmul", "matrix_transpose", "matvec",
+    "mean", "meshgrid", "moveaxis", "nan_to_num",
+    "nanmax", "nanmean", "nanmin",
     "nanprod", "nanstd", "nansum", "nanvar", "ndim",
     "ones", "ones_like", "outer", "packbits", "partition", "permute_dims",
-    "piecewise", "poly", "polyadd", "polydiv", "polyfit", "polymul",
+    "poly", "polyadd", "polydiv", "polyfit", "polymul",
     "polysub", "polyval", "ptp", "ravel", "ravel_multi_index", "real",
     "repeat", "reshape", "resize", "roll", "rollaxis", "roots", "rot90", "round",
     "searchsorted", "select",  "setxor1d", "shape", "sinc", "size", "sort",
     "split", "squeeze", "stack", "std", "swapaxes",
-    "take_along_axis", "tensordot", "tile", "trace", "transpose", "trapezoid", "tri", "tril",
-    "tril_indices", "tril_indices_from", "trim_zeros", "triu", "triu_indices",
+    "take_along_axis", "tensordot", "tile", "trace", "transpose", "tri", "tril",
+    "tril_indices", "tril_indices_from", "triu", "triu_indices",
     "triu_indices_from", "union1d", "unique", "unique_all", "unique_counts", "unique_inverse",
     "unique_values", "unpackbits", "unstack", "vander", "var",
     "vdot", "vecdot", "vecmat", "vsplit", "vstack", "zeros", "zeros_like",
@@ -80,6 +80,16 @@ def _rounded(a: Array, decimals: int = 0) -> Array:
     return jnp.round(cast(a, np.float16) if na.dtype_of(a) is na.bool else a, decimals)
 
 
+def _partitioned(a: Array, kth: Any, axis: int | None = -1) -> Array:
+    """The elements at the positions `kth` of a sorted array, between smaller and larger ones."""
+    return jnp.sort(a, axis)
+
+
+def _argpartitioned(a: Array, kth: Any, axis: int | None = -1) -> Array:
+    """The positions of a partition."""
+    return jnp.argsort(a, axis)
+
+
 # -- creation ------------------------------------------------------------------------------------
 
 arange = adapted("arange", jnp.arange)
@@ -93,12 +103,9 @@ eye = adapted("eye", jnp.eye)
 from_dlpack = adapted("from_dlpack", jnp.from_dlpack)
 frombuffer = adapted("frombuffer", jnp.frombuffer)
 fromfunction = adapted("fromfunction", jnp.fromfunction)
-full = adapted("full", jnp.full, arrays=["fill_value"])
-full_like = adapted("full_like", jnp.full_like)
 geomspace = adapted("geomspace", jnp.geomspace)
 identity = adapted("identity", jnp.identity)
 indices = adapted("indices", jnp.indices)
-linspace = adapted("linspace", jnp.linspace)
 logspace = adapted("logspace", jnp.logspace)
 mask_indices = adapted("mask_indices", jnp.mask_indices, result=np.int64)
 meshgrid = adapted("meshgrid", jnp.meshgrid, kept=["xi"])
@@ -131,7 +138,7 @@ broadcast_arrays = adapted("broadcast_arrays", jnp.broadcast_arrays, kept=["args
 broadcast_shapes = adapted("broadcast_shapes", jnp.broadcast_shapes)
 broadcast_to = adapted("broadcast_to", jnp.broadcast_to)
 column_stack = adapted("column_stack", jnp.column_stack)
-concat = concatenate = adapted("concatenate", jnp.concatenate)
+concat = concatenate = adapted("concatenate", jnp.concatenate, result="dtype")
 delete = adapted("delete", jnp.delete)
 diagonal = adapted("diagonal", jnp.diagonal)
 dsplit = adapted("dsplit", jnp.dsplit)
@@ -141,8 +148,7 @@ flip = adapted("flip", jnp.flip)
 fliplr = adapted("fliplr", jnp.fliplr)
 flipud = adapted("flipud", jnp.flipud)
 hsplit = adapted("hsplit", jnp.hsplit)
-hstack = adapted("hstack", jnp.hstack)
-insert = adapted("insert", jnp.insert, kept=["values"])
+hstack = adapted("hstack", jnp.hstack, result="dtype")
 matrix_transpose = adapted("matrix_transpose", jnp.matrix_transpose)
 moveaxis = adapted("moveaxis", jnp.moveaxis)
 ndim = adapted("ndim", jnp.ndim, arrays=["a"])
@@ -158,14 +164,13 @@ shape = adapted("shape", jnp.shape, arrays=["a"])
 size = adapted("size", jnp.size, arrays=["a"])
 split = adapted("split", jnp.split)
 squeeze = adapted("squeeze", jnp.squeeze)
-stack = adapted("stack", jnp.stack)
+stack = adapted("stack", jnp.stack, result="dtype")
 swapaxes = adapted("swapaxes", jnp.swapaxes)
 tile = adapted("tile", jnp.tile)
 transpose = adapted("transpose", jnp.transpose)
-trim_zeros = adapted("trim_zeros", jnp.trim_zeros)
 unstack = adapted("unstack", jnp.unstack)
 vsplit = adapted("vsplit", jnp.vsplit)
-vstack = adapted("vstack", jnp.vstack)
+vstack = adapted("vstack", jnp.vstack, result="dtype")
 
 # -- reductions ----------------------------------------------------------------------------------
 
@@ -174,8 +179,6 @@ argmin = adapted("argmin", jnp.argmin)
 count_nonzero = adapted("count_nonzero", jnp.count_nonzero)
 cumulative_prod = adapted("cumulative_prod", partial(_cumulative, jnp.cumulative_prod))
 cumulative_sum = adapted("cumulative_sum", partial(_cumulative, jnp.cumulative_sum))
-nanargmax = adapted("nanargmax", jnp.nanargmax)
-nanargmin = adapted("nanargmin", jnp.nanargmin)
 nanmax = adapted("nanmax", jnp.nanmax)
 nanmin = adapted("nanmin", jnp.nanmin)
 nanprod = adapted("nanprod", jnp.nanprod)
@@ -189,13 +192,10 @@ corrcoef = adapted("corrcoef", jnp.corrcoef, with_dtype=np.float64)
 cov = adapted("cov", jnp.cov, with_dtype=np.float64)
 digitize = adapted("digitize", jnp.digitize)
 mean = adapted("mean", jnp.mean, is_inexact=True)
-median = adapted("median", jnp.median, is_inexact=True)
 nanmean = adapted("nanmean", jnp.nanmean, is_inexact=True)
-nanmedian = adapted("nanmedian", jnp.nanmedian, is_inexact=True)
 nanstd = adapted("nanstd", jnp.nanstd, is_inexact=True)
 nanvar = adapted("nanvar", jnp.nanvar, is_inexact=True)
 std = adapted("std", jnp.std, is_inexact=True)
-trapezoid = adapted("trapezoid", jnp.trapezoid, is_inexact=True)
 var = adapted("var", jnp.var, is_inexact=True)
 
 # -- products ------------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ array_equiv = adapted("array_equiv", jnp.array_equiv)
 
 # -- positions -----------------------------------------------------------------------------------
 
-argpartition = adapted("argpartition", jnp.argpartition)
+argpartition = adapted("argpartition", _argpartitioned)
 argsort = adapted("argsort", jnp.argsort)
 argwhere = adapted("argwhere", jnp.argwhere)
 extract = adapted("extract", jnp.extract)
@@ -243,8 +243,7 @@ flatnonzero = adapted("flatnonzero", jnp.flatnonzero)
 ix_ = adapted("ix_", jnp.ix_, kept=["args"])
 lexsort = adapted("lexsort", jnp.lexsort, kept=["keys"])
 packbits = adapted("packbits", jnp.packbits)
-partition = adapted("partition", jnp.partition)
-piecewise = adapted("piecewise", jnp.piecewise)
+partition = adapted("partition", _partitioned)
 ravel_multi_index = adapted("ravel_multi_index", jnp.ravel_multi_index)
 searchsorted = adapted("searchsorted", jnp.searchsorted, result=np.int64)
 select = adapted("select", jnp.select, is_weak=True)

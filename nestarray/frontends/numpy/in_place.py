@@ -14,6 +14,7 @@ import numpy as np
 import nestarray as na
 from nestarray.errors import DtypeError, IndexingError, ShapeError
 from nestarray.frontends.jax import numpy as jnp
+from nestarray.frontends.jax.promotion import normal_axis
 from nestarray.frontends.numpy.arrays import (
     as_array,
     cast,
@@ -41,6 +42,8 @@ def put(a: Array, ind: Any, v: Any, mode: str = "raise") -> None:
     values = as_array(v, a, numpy_dtype(a))
     if not math.prod(na.shape(a)) and na.shape(as_array(ind))[:1] != (0,):
         raise IndexingError("put: a: got an array without elements")
+    if not math.prod(na.shape(values)):
+        return
     if mode == "raise":
         check_positions("put", ind, math.prod(na.shape(a)))
     write(a, jnp.put(a, as_array(ind, a), values, None if mode == "raise" else mode, inplace=False))
@@ -72,6 +75,9 @@ def putmask(a: Array, mask: Any, values: Any) -> None:
 def put_along_axis(arr: Array, indices: Any, values: Any, axis: int | None) -> None:
     """Write values at positions along an axis."""
     new = as_array(values, arr, numpy_dtype(arr))
+    sizes = na.shape(arr)
+    size = math.prod(sizes) if axis is None else sizes[normal_axis(axis, len(sizes))]
+    check_positions("put_along_axis", indices, size)
     write(arr, jnp.put_along_axis(arr, as_array(indices, arr), new, axis, inplace=False))
 
 

@@ -317,6 +317,12 @@ class AbstractArray(NDArrayOperatorsMixin):
     def __deepcopy__(self, memo: Any) -> Self:
         return self.copy()
 
+    def conj(self) -> Any:
+        """The complex conjugates; an array that is not complex is returned."""
+        return self._call(ufuncs.conjugate, self) if self.dtype.kind == "c" else self
+
+    conjugate = conj
+
     def compress(self, condition: Any, axis: int | None = None, out: Any = None) -> Any:
         """The slices at which a condition is true."""
         return self._call(elements.compress, condition, self, axis, out)
@@ -329,7 +335,6 @@ class AbstractArray(NDArrayOperatorsMixin):
     argsort = _method(functions.argsort)
     choose = _method(elements.choose)
     clip = _method(elements.clip)
-    conj = conjugate = _method(ufuncs.conjugate)
     cumprod = _method(reductions.cumprod)
     cumsum = _method(reductions.cumsum)
     diagonal = _method(functions.diagonal)

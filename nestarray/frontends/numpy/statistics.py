@@ -11,17 +11,21 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.jax import numpy as jnp
+from nestarray.frontends.jax.promotion import axes_of
+from nestarray.frontends.numpy import functions
 from nestarray.frontends.numpy.adaptation import adapted
 from nestarray.frontends.numpy.arrays import (
     as_array,
     cast,
     first_array,
     is_native,
+    is_number,
     known_values,
     numpy_dtype,
 )
+from nestarray.frontends.numpy.checks import check_bins, check_range
 from nestarray.typing import Array
 
 __all__ = [
@@ -32,6 +36,8 @@ __all__ = [
     "histogram_bin_edges",
     "histogramdd",
     "interp",
+    "median",
+    "nanmedian",
     "nanpercentile",
     "nanquantile",
     "percentile",
@@ -40,7 +46,6 @@ __all__ = [
 
 
 _histogram = adapted("histogram", jnp.histogram, is_inexact=True, kept=["weights"])
-_histogram2d = adapted("histogram2d", jnp.histogram2d, is_inexact=True, kept=["weights"])
 _histogramdd = adapted("histogramdd", jnp.histogramdd, is_inexact=True, kept=["weights"])
 
 
@@ -75,6 +80,31 @@ def interp(
     return _interp(x, xp, fp, left, right, period)
 
 
+_median = adapted("median", jnp.median, is_inexact=True)
+_nanmedian = adapted("nanmedian", jnp.nanmedian, is_inexact=True)
+
+
+def median(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Array:
+    """The median; NaN of no elements."""
+    function = _median if _has_elements(a, axis) else functions.mean
+    return function(a, axis, out=out, keepdims=keepdims)
+
+
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> Array:
+    """The median of the elements that are not NaN; NaN of no elements."""
+    function = _nanmedian if _has_elements(a, axis) else functions.nanmean
+    return function(a, axis, out=out, keepdims=keepdims)
+
+
+def _has_elements(a: Any, axis: Any) -> bool:
+    sizes = na.shape(as_array(a))
+    return all(sizes[i] for i in axes_of(axis, len(sizes)))
+
+
 _average = adapted("average", jnp.average)
 
 
@@ -84,7 +114,13 @@ def average(
     """The weighted mean; with the sums of the weights if `returned`."""
     a = as_array(a, first_array((a, weights)))
     a = cast(a, np.float64) if numpy_dtype(a).kind in "biu" else a
-    return _average(a, axis, weights, returned, keepdims=keepdims)
+    if weights is None:
+        return _average(a, axis, None, returned, keepdims=keepdims)
+    found, total = _average(a, axis, weights, True, keepdims=keepdims)
+    sums = known_values(total)
+    if sums is not None and np.any(sums == 0):
+        raise ZeroDivisionError("average: weights: got a sum of 0")
+    return (found, total) if returned else found
 
 
 _histogram_bin_edges = adapted("histogram_bin_edges", jnp.histogram_bin_edges, is_inexact=True)
@@ -92,7 +128,11 @@ _histogram_bin_edges = adapted("histogram_bin_edges", jnp.histogram_bin_edges, i
 
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """The edges of the bins of a histogram."""
-    return _histogram_bin_edges(a, _as_edges(bins, a), range, weights)
+    bins = _as_edges(bins, a)
+    edges = _histogram_bin_edges(a, bins, range, weights)
+    if not is_native(bins):
+        check_range("histogram_bin_edges", edges)
+    return edges
 
 
 def _as_edges(bins: Any, like: Any) -> Any:
@@ -102,13 +142,16 @@ def _as_edges(bins: Any, like: Any) -> Any:
 
 def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
     """The number of occurrences of each integer, or the sums of their weights."""
-    x = as_array(x, first_array([weights]))
+    x = as_array(x, first_array([weights]), None if is_native(x) else np.int64)
     values = known_values(x)
     if minlength < 0 or (values is not None and np.any(values < 0)):
         raise ArgumentError("bincount: got a negative number in x or minlength")
     if weights is None:
         return cast(jnp.bincount(x, minlength=minlength), np.int64)
-    weights = cast(as_array(weights, x), np.float64)
+    weights = as_array(weights, x)
+    if numpy_dtype(weights).kind == "c":
+        raise DtypeError("bincount: weights: got complex numbers, expected real ones")
+    weights = cast(weights, np.float64)
     if na.shape(weights) != na.shape(x):
         raise ShapeError(f"bincount: weights: expected the shape of x, {tuple(na.shape(x))}")
     return jnp.bincount(x, weights, minlength=minlength)
@@ -119,10 +162,13 @@ def histogram(
 ) -> tuple[Array, Array]:
     """(counts, or sums of weights, or densities; edges of the bins)."""
     bins = _as_edges(bins, a)
-    counts, edges = _histogram(a, bins, range, density, weights)
-    edges = bins if is_native(bins) else edges
+    counts, edges = _histogram(a, bins, range, None, weights)
+    if is_native(bins):
+        edges = bins
+    else:
+        check_range("histogram", edges)
     if density:
-        return cast(counts, np.float64), edges
+        return _densities(counts, [edges], density), edges
     return (cast(counts, np.int64) if weights is None else counts), edges
 
 
@@ -135,8 +181,10 @@ def histogram2d(
     weights: Any = None,
 ) -> tuple[Array, Array, Array]:
     """(counts, or sums of weights, or densities; edges along x; edges along y)."""
-    counts, *edges = _histogram2d(x, y, bins, range, None, weights)
-    return (_densities(counts, edges, density), *edges)
+    are_edges = not is_number(bins) and len(bins) > 2
+    bins = [bins, bins] if are_edges else bins
+    counts, edges = histogramdd([x, y], bins, range, density, weights)
+    return counts, *edges
 
 
 def histogramdd(
@@ -147,9 +195,27 @@ def histogramdd(
     weights: Any = None,
 ) -> tuple[Array, list[Array]]:
     """(counts, or sums of weights, or densities; edges along each axis)."""
+    if not is_native(sample) or len(na.shape(sample)) != 2:  # the coordinates along each axis
+        sample = na.matrix_transpose(na.atleast_2d(as_array(sample)))
+    bins = _grid(bins, sample)
     counts, edges = _histogramdd(sample, bins, range, None, weights)
-    edges = edges if range is None else [cast(x, np.float64) for x in edges]
-    return _densities(counts, edges, density), list(edges)
+    edges = [given if is_native(given) else found for given, found in zip(bins, edges, strict=True)]
+    for given, found in zip(bins, edges, strict=True):
+        if not is_native(given):
+            check_range("histogramdd", found)
+    return _densities(counts, edges, density), edges
+
+
+def _grid(bins: Any, sample: Array) -> list[Any]:
+    """The number of bins, or their edges, along each axis."""
+    rank = na.shape(sample)[-1]
+    several = [int(n) for n in na.unstack(bins)] if is_native(bins) else bins
+    several = list(several) if isinstance(several, (list, tuple)) else [several] * rank
+    if len(several) != rank:
+        raise ArgumentError(f"histogramdd: bins: got {len(several)}, expected {rank}")
+    for along_axis in several:
+        check_bins("histogramdd", along_axis)
+    return [_as_edges(along_axis, sample) for along_axis in several]
 
 
 def _densities(counts: Array, edges: Any, density: bool | None) -> Array:

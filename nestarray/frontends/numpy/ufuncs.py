@@ -305,7 +305,8 @@ class ufunc(functional.ufunc):
             raise ArgumentError(f"{self.__name__}.reduce: axis: got {axis}, expected one axis")
         is_empty = any(na.shape(a)[i] == 0 for i in axes)
         if initial is np._NoValue:  # type: ignore[attr-defined]
-            initial = self._identity(a) if is_empty or where is not True else None
+            has_native = self.__name__ in _REDUCTIONS and not is_empty and where is True
+            initial = None if has_native else self._identity(a)
         else:
             initial = na.asarray(np.asarray(initial, numpy_dtype(a)), like=a)
         if initial is None and (is_empty or where is not True):
@@ -356,6 +357,8 @@ class ufunc(functional.ufunc):
     def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of `reduce` for each number of elements along an axis."""
         a = self._reducible(array, dtype, out)
+        if not na.shape(a):
+            raise ArgumentError(f"{self.__name__}.accumulate: got a number, expected an axis")
         axis = normal_axis(axis, len(na.shape(a)))
         native = _ACCUMULATIONS.get(self.__name__)
         if native is not None:
@@ -367,15 +370,23 @@ class ufunc(functional.ufunc):
     def reduceat(
         self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None
     ) -> Any:
-        """`reduce` of the slices between positions."""
+        """The slices between positions, reduced without an identity."""
         a = self._reducible(array, dtype, out)
-        size = na.shape(a)[normal_axis(axis, len(na.shape(a)))]
-        outside = [int(i) for i in indices if not 0 <= int(i) < size]
+        axis = normal_axis(axis, len(na.shape(a)))
+        size, starts = na.shape(a)[axis], [int(i) for i in indices]
+        outside = [i for i in starts if not 0 <= i < size]
         if outside:
             raise IndexingError(
                 f"{self.__name__}.reduceat: indices: got {outside[0]}, expected 0 <= index < {size}"
             )
-        found = super().reduceat(a, indices, axis)
+        lead = (slice(None),) * axis
+        parts = [
+            na.getitem(a, (*lead, slice(start, max(stop, start + 1))))
+            for start, stop in zip(starts, [*starts[1:], size], strict=False)
+        ]
+        if not parts:
+            return na.getitem(a, (*lead, slice(0, 0)))
+        found = na.stack([self._reduced(x, (axis,), None, None) for x in parts], axis=axis)
         return found if out is None else write(out, found, casting="unsafe")
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
@@ -440,6 +451,12 @@ def _by_name(name: str) -> ufunc:
     return globals()[name]
 
 
+def _modf(x: Array) -> tuple[Array, Array]:
+    """The fractional part, 0 for infinities, and the integer part."""
+    whole = na.trunc(x)
+    return na.where(na.isinf(x), na.zeros_like(x), na.subtract(x, whole)), whole
+
+
 # -- one operand ---------------------------------------------------------------------------------
 
 abs = absolute = ufunc("absolute", na.abs)
@@ -472,7 +489,7 @@ log10 = ufunc("log10", na.log10)
 log1p = ufunc("log1p", na.log1p)
 log2 = ufunc("log2", na.log2)
 logical_not = ufunc("logical_not", jnp.logical_not)
-modf = ufunc("modf", jnp.modf)
+modf = ufunc("modf", _modf)
 negative = ufunc("negative", na.negative)
 positive = ufunc("positive", na.positive)
 rad2deg = ufunc("rad2deg", na.rad2deg)

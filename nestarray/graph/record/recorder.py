@@ -44,6 +44,7 @@ from nestarray.graph.node import (
     substituted,
 )
 from nestarray.graph.record import native_calls
+from nestarray.graph.value_sizes import is_sized_by_values
 from nestarray.nn.module import Module, running_path
 from nestarray.transforms.recording import recording
 
@@ -447,7 +448,7 @@ class Recorder:
         if self._guards is None or (node.aval is not None and not node.aval.shape):
             return
         used = list(iter_nodes((node.args, node.kwargs)))
-        if any(x in self.sized_by_values for x in used) or _is_sized_by_values(node, used):
+        if any(x in self.sized_by_values for x in used) or is_sized_by_values(node):
             self.sized_by_values.add(node)
 
     def _item(self, of: Node, index: int, name: str, *, aval: Aval | None = None) -> Node:
@@ -525,21 +526,6 @@ class Recorder:
             )
             self._behind[known] = value
         return known
-
-
-#: Ops whose results have sizes that depend on values.
-_SIZED_BY_VALUES = frozenset(
-    ["na.argwhere", "na.nonzero", "na.unique_all", "na.unique_counts",
-     "na.unique_inverse", "na.unique_values"]
-)  # fmt: skip
-
-
-def _is_sized_by_values(node: Node, used: list[Node]) -> bool:
-    if node.target_name == "na.getitem":
-        return any(x.aval is not None and x.aval.dtype is dtypes.bool for x in used[1:])
-    if node.target_name == "na.repeat":
-        return len(used) > 1
-    return node.target_name in _SIZED_BY_VALUES and node.kwargs.get("size") is None
 
 
 _LITERALS = (bool, int, float, complex, str)

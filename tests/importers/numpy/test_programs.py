@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import nestarray as na
+from nestarray import errors
 from tests.arrays import host
 from tests.importers.numpy.exercises import EXERCISES
 from tests.importers.numpy.idioms import IDIOMS
@@ -218,3 +219,18 @@ def test_elements_do_not_leave_the_recorded_code() -> None:
 
     with pytest.raises((na.errors.ConversionError, TypeError)):
         na.trace_graph(leaves, np.ones(3))
+
+
+@pytest.mark.parametrize(
+    "function", [lambda x: np.flatnonzero(x > 0), lambda x: np.unique(x), lambda x: x[x > 0].sum()]
+)
+def test_sizes_by_values_are_named_when_compilation_fails(function: Any) -> None:
+    x = np.asarray([1.0, -2, 3, 1], "float32")
+    graph = na.trace_graph(function, x).to_backend("jax")
+    given = na.to_backend(x, "jax")
+    np.testing.assert_array_equal(graph(given), function(x))
+    with pytest.raises(errors.UnsupportedError, match="values decide the size of"):
+        graph.compile()(given)
+    fixed = na.trace_graph(lambda x: np.sort(x)[:2], x)
+    assert graph.sized_by_values is not None
+    assert fixed.sized_by_values is None

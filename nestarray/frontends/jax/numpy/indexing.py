@@ -221,9 +221,11 @@ def piecewise(x: Array, condlist: Any, funclist: Sequence[Any], *args: Any, **kw
     functions = list(funclist)
     default = functions.pop() if len(functions) == len(conditions) + 1 else 0
     dtype = dtypes.dtype_of(x)
-    values = [cast(f(x, *args, **kw), dtype) if callable(f) else f for f in [default, *functions]]
-    found = na.full_like(x, values[0]) if not hasattr(values[0], "shape") else values[0]
-    for condition, value in zip(conditions, values[1:], strict=True):
+    found, *values = [
+        cast(f(x, *args, **kw), dtype) if callable(f) else na.full_like(x, f)
+        for f in [default, *functions]
+    ]
+    for condition, value in zip(conditions, values, strict=True):
         found = na.where(condition, value, found)
     return found
 

@@ -193,7 +193,7 @@ def qr(a: Array, mode: str = "reduced") -> Any:
         return na.qr(inexact(a), mode="reduced")[1]
     if mode not in ("reduced", "complete", "full"):
         raise ArgumentError(f"qr: mode: got {mode!r}, expected 'reduced', 'complete' or 'r'")
-    q, r = na.qr(inexact(a), mode="complete" if mode == "full" else mode)
+    q, r = na.qr(inexact(a), mode="reduced" if mode == "full" else mode)
     return QRResult(q, r)
 
 

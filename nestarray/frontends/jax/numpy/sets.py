@@ -6,6 +6,7 @@ Upstream: https://docs.jax.dev/en/latest/jax.numpy.html
 from __future__ import annotations
 
 import builtins
+import math
 from typing import Any, NamedTuple
 
 import nestarray as na
@@ -65,7 +66,7 @@ def _unique(
     shape = na.shape(x)
     moved = na.reshape(x, (-1,)) if axis is None else na.moveaxis(x, axis, 0)
     count, rest = na.shape(moved)[0], na.shape(moved)[1:]
-    rows = na.reshape(moved, (count, -1 if count else 0))
+    rows = na.reshape(moved, (count, math.prod(rest)))
     columns = [key for column in na.unstack(rows, axis=1) for key in _keys(column)]
     if not columns or not count:
         order = na.arange(count, dtype=dtypes.int64, like=x)
@@ -84,7 +85,8 @@ def _unique(
     if count:
         starts_inside = na.minimum(starts, count - 1)
         first = na.where(is_real, starts_inside, na.zeros_like(starts_inside))
-        values = na.reshape(na.take(ordered, first, axis=0), (-1, *rest))
+        values = na.take(ordered, first, axis=0)
+        values = na.reshape(values, (na.shape(values)[0], *rest))
         indices = na.take(order, first, axis=0)
         if fill_value is not None:
             values = _filled(values, is_real, fill_value)

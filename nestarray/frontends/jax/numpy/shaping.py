@@ -6,13 +6,17 @@ Upstream: https://docs.jax.dev/en/latest/jax.numpy.html
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError, IndexingError, ShapeError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import as_array, cast, cast_all, normal_axis, promote
 from nestarray.typing import Array, DTypeLike
@@ -289,34 +293,31 @@ def append(arr: Array, values: Array, axis: int | None = None) -> Array:
 
 def insert(arr: Array, obj: Any, values: Array, axis: int | None = None) -> Array:
     """`values` before the positions `obj`."""
+    arr, axis = _along(arr, axis)
+    shape, obj = na.shape(arr), _on_host(obj)
+    rank, length = len(shape), shape[axis]
+    values = na.astype(_new(values, arr), dtypes.dtype_of(arr))
+    count = np.insert(np.empty(length, bool), obj, False).size - length
+    if count == 1:  # all values go before one position
+        values = na.reshape(values, (1,) * (rank - len(na.shape(values))) + na.shape(values))
+        values = values if hasattr(obj, "__len__") else na.moveaxis(values, 0, axis)
+        count = na.shape(values)[axis]
+    values = na.broadcast_to(values, (*shape[:axis], count, *shape[axis + 1 :]))
+    order = np.insert(np.arange(length), obj, np.arange(length, length + count))
+    return _taken(na.concat([arr, values], axis=axis), order, axis)
+
+
+def _along(arr: Array, axis: int | None) -> tuple[Array, int]:
+    """The array and the axis, counted from 0; all elements along one axis if it is None."""
     arr = as_array(arr)
     if axis is None:
-        arr, axis = na.reshape(arr, (-1,)), 0
-    rank = len(na.shape(arr))
-    axis = normal_axis(axis, rank)
-    length = na.shape(arr)[axis]
-    places = _positions("insert", obj, length, bound=length)
-    values = na.astype(_new(values, arr), dtypes.dtype_of(arr))
-    if hasattr(obj, "__len__") or isinstance(obj, slice) or na.shape(values) == ():
-        count = len(places)
-    else:  # all values go before one position
-        values = na.reshape(values, (1,) * (rank - len(na.shape(values))) + na.shape(values))
-        values = na.moveaxis(values, 0, axis)
-        count = na.shape(values)[axis]
-        places = places * count
-    if not places:
-        return arr
-    sizes = [count if i == axis else size for i, size in enumerate(na.shape(arr))]
-    if len(places) != 1 and len(na.shape(values)) == 1 and rank > 1 and axis != rank - 1:
-        values = na.broadcast_to(values, sizes)
-    values = na.broadcast_to(values, sizes)
-    order = sorted(range(count), key=lambda i: places[i])
-    parts, last = [], 0
-    for i in order:
-        parts.append(_between(arr, last, places[i], axis))
-        parts.append(_between(values, i, i + 1, axis))
-        last = places[i]
-    return na.concat([*parts, _between(arr, last, length, axis)], axis=axis)
+        return na.reshape(arr, (-1,)), 0
+    return arr, normal_axis(axis, len(na.shape(arr)))
+
+
+def _on_host(obj: Any) -> Any:
+    """Positions as NumPy takes them: the values of an array."""
+    return na.to_backend(obj, "numpy").tolist() if hasattr(obj, "dtype") else obj
 
 
 def _new(x: Any, like: Array) -> Array:
@@ -327,20 +328,8 @@ def _between(x: Array, start: int, stop: int, axis: int) -> Array:
     return na.getitem(x, (slice(None),) * axis + (slice(start, stop),))
 
 
-def _positions(name: str, obj: Any, length: int, bound: int) -> list[int]:
-    """Positions as Python numbers, counted from 0."""
-    if isinstance(obj, slice):
-        return list(range(*obj.indices(length)))
-    values = na.to_backend(obj, "numpy").tolist() if hasattr(obj, "dtype") else obj
-    values = list(values) if isinstance(values, (list, tuple)) else [values]
-    if values and isinstance(values[0], bool):
-        return [i for i, is_chosen in enumerate(values) if is_chosen]
-    outside = [int(i) for i in values if not -length <= i <= bound]
-    if outside:
-        raise IndexingError(
-            f"{name}: obj: got {outside[0]}, expected -{length} <= index <= {bound}"
-        )
-    return [int(i) + length if i < 0 else int(i) for i in values]
+def _taken(x: Array, order: np.ndarray, axis: int) -> Array:
+    return na.take(x, na.asarray(order, dtype=dtypes.int64, like=x), axis=axis)
 
 
 def delete(
@@ -351,13 +340,8 @@ def delete(
     assume_unique_indices: builtins.bool = False,
 ) -> Array:
     """Without the elements at the positions `obj`."""
-    arr = as_array(arr)
-    if axis is None:
-        arr, axis = na.reshape(arr, (-1,)), 0
-    length = na.shape(arr)[axis]
-    dropped = set(_positions("delete", obj, length, bound=length - 1))
-    kept = [i for i in range(length) if i not in dropped]
-    return na.take(arr, na.asarray(kept, dtype=dtypes.int64, like=arr), axis=axis)
+    arr, axis = _along(arr, axis)
+    return _taken(arr, np.delete(np.arange(na.shape(arr)[axis]), _on_host(obj)), axis)
 
 
 # -- splitting -----------------------------------------------------------------------------------
@@ -376,9 +360,11 @@ def split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 def array_split(ary: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Parts of nearly equal length, or the parts between positions."""
-    sections = indices_or_sections
-    sections = sections if isinstance(sections, int) else [int(i) for i in sections]
-    return list(na.array_split(ary, sections, axis=axis))
+    if isinstance(indices_or_sections, int):
+        return list(na.array_split(ary, indices_or_sections, axis=axis))
+    axis = normal_axis(axis, len(na.shape(ary)))
+    ends = [0, *map(operator.index, indices_or_sections), na.shape(ary)[axis]]
+    return [_between(ary, start, stop, axis) for start, stop in itertools.pairwise(ends)]
 
 
 def _check_rank(name: str, ary: Array, rank: int) -> None:
@@ -424,6 +410,8 @@ def pad(array: Array, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> 
     if mode == "constant":
         return _padded_constant(array, widths, _pairs(kwargs.get("constant_values", 0), rank))
     for axis, (before, after) in enumerate(widths):
+        if (before or after) and not na.shape(array)[axis]:
+            raise ShapeError(f"pad: got an axis without elements for mode {mode!r}")
         if before or after:
             array = _padded(array, axis, before, after, mode, kwargs, rank)
     return array
@@ -440,15 +428,19 @@ def _pairs(value: Any, rank: int) -> list[tuple[Any, Any]]:
         return [(value, value)] * rank
     if len(value) == 1:
         return _pairs(value[0], rank)
-    if isinstance(value[0], (list, tuple)):
-        return [_pair(pair) for pair in value]
-    return [_pair(value)] * rank
+    if not isinstance(value[0], (list, tuple)):
+        return [_pair(value)] * rank
+    if len(value) != rank:
+        raise ArgumentError(f"pad: got {len(value)} pairs, expected one for each of {rank} axes")
+    return [_pair(pair) for pair in value]
 
 
 def _pair(value: Any) -> tuple[Any, Any]:
     if not isinstance(value, (list, tuple)):
         return value, value
-    return (value[0], value[0]) if len(value) == 1 else (value[0], value[1])
+    if not 1 <= len(value) <= 2:
+        raise ArgumentError(f"pad: got {value}, expected a number, or one before and one after")
+    return value[0], value[-1]
 
 
 def _padded_constant(x: Array, widths: Any, values: Any) -> Array:

@@ -210,8 +210,9 @@ def cov(
 
 
 def _observations(x: Any, rowvar: builtins.bool, dtype: DTypeLike | None) -> Array:
-    x = na.atleast_2d(inexact(x) if dtype is None else cast(x, dtype))
-    return x if rowvar or na.shape(x)[0] == 1 else na.matrix_transpose(x)
+    x = inexact(x) if dtype is None else cast(x, dtype)
+    is_rows = rowvar or len(na.shape(x)) < 2
+    return na.atleast_2d(x) if is_rows else na.matrix_transpose(x)
 
 
 def corrcoef(
