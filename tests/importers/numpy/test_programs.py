@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from nestarray import errors
 from tests.arrays import host
 from tests.importers.numpy.exercises import EXERCISES
 from tests.importers.numpy.idioms import IDIOMS
-from tests.importers.numpy.programs import PROGRAMS, Regression, newton
+from tests.importers.numpy.programs import PROGRAMS, Network, Regression, newton
 
 pytestmark = pytest.mark.usefixtures("x64")
 RNG = np.random.default_rng(3)
@@ -123,6 +124,28 @@ def test_arrays_of_an_object_are_variables(backend: str) -> None:
     slope = 1 - model.predict(x) ** 2
     np.testing.assert_allclose(host(gradients["w"]), x.T @ slope)
     assert isinstance(model.w, np.ndarray)
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax"])
+def test_assigned_arrays_of_an_object_are_state(backend: str) -> None:
+    model, x, y = Network(), RNG.normal(size=(5, 3)), RNG.normal(size=(5, 2))
+    graph = na.trace_graph(model.fit, x, y, v=model).to_backend(backend)
+    assert list(graph.v.paths()) == ["scale/mean", "scale/deviation", "settings/rate"]
+    names = ["layers/0/w", "layers/0/b", "layers/1/w", "layers/1/b", "steps"]
+    assert list(graph.s.paths()) == names
+    assert graph.verify().ok
+    assert model.losses == []
+    assert model.steps == 0
+    given = [na.to_backend(a, backend) for a in (x, y)]
+    for call in (graph, graph.compile()):
+        losses, state = call(*given)
+        trained = copy.deepcopy(model)
+        np.testing.assert_allclose(host(losses), trained.fit(x, y))
+        expected = [a for layer in trained.layers for a in (layer.w, layer.b)] + [trained.steps]
+        for name, value in zip(names, expected, strict=True):
+            np.testing.assert_allclose(host(state[name]), value)
+    trained.fit(x, y)  # goes on from the state
+    np.testing.assert_allclose(host(graph(*given, s=state)[0]), trained.losses[2:])
 
 
 def _masked(x: Any) -> Any:
