@@ -15,6 +15,8 @@ if os.environ.get("HYPOTHESIS_PROFILE") != "full":
     # One LLVM module for each program, written without fusion emitters, compiles in a third of
     # the time.
     os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
+    # A tenth of the time of a small program is the stack of Python frames in its locations.
+    os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")
     fast_compilation = (
         "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
     )
@@ -52,9 +54,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Frameworks are millions of objects: later garbage collections need not go through them."""
+    """Frameworks are millions of objects: later garbage collections need not go through them.
+
+    Tracing makes many objects that live for one test. With Python's thresholds, a sixth of the time
+    of the importers' tests is garbage collection.
+    """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 @pytest.fixture(params=BACKENDS)

@@ -6,6 +6,7 @@ The module is exported inside an adapter whose output consists of builtins.
 from __future__ import annotations
 
 import contextlib
+import functools
 import keyword
 import logging
 import os
@@ -149,9 +150,12 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 
 @contextlib.contextmanager
 def _patches() -> Iterator[None]:
-    """Replace the parts of torch that the exporter does not support."""
+    """Replace the parts of torch that the exporter does not support, or repeats."""
+    import torch._export.utils
     import torch.fx.graph
 
+    # torch looks up every composite operator anew for each of its 26 namespaces
+    look_up_once = functools.cache(torch._export.utils._materialize_cpp_cia_ops)
     with (
         patched_annotations(),
         patched_gradient_modes(),
@@ -170,6 +174,7 @@ def _patches() -> Iterator[None]:
         patched(
             (torch.Tensor, "register_hook", _refuse_hook),
             (torch.fx.graph, "_format_target", _attribute_text),
+            (torch._export.utils, "_materialize_cpp_cia_ops", look_up_once),
         ),
     ):
         yield
