@@ -11,6 +11,7 @@ line, by which `verify` matches values. With open sizes, the graph runs at sever
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import Node, all_calls, map_nodes
+from nestarray.graph.node import Node, all_calls, iter_nodes, map_nodes
 from nestarray.graph.passes.biases import fuse_biases
 from nestarray.graph.passes.concatenations import read_parts
 from nestarray.graph.passes.constants import fold_constants
@@ -34,6 +35,7 @@ from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
+from nestarray.graph.value_sizes import names_of
 from nestarray.transforms.recording import recording, single_steps
 
 
@@ -51,7 +53,8 @@ def lower(graph: Graph) -> Graph:
     input are computed and become constants. Calls that compute a layer norm, softmax, gelu or
     attention become one call, which `report` lists. `verify` still compares with the
     source. Open sizes (``dynamic=``) stay open: a function whose code depends on one, such as a
-    variance that divides by max(n - 1, 0), remains a call of that function.
+    variance that divides by max(n - 1, 0), remains a call of that function, and so does a
+    function of an array whose size values decide, such as ``x[x > 0]``.
 
     Returns:
         a graph of the same inputs, variables and outputs; the graph itself if all its
@@ -126,6 +129,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
     if graph.needs_key:
         key = key_nodes[0] if key_nodes else recorder.key(key)
     dead = last_uses(graph)
+    names = frozenset(n for each in graph.inputs for n in names_of(each))
     for node in graph.calls:
         recorder.of = node
         value_of = values.__getitem__
@@ -133,7 +137,12 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
             value_of = recorder.beside_sizes(node, value_of)
         run = partial(compute, graph, node, value_of, key)
         draw = partial(key_of, graph, node, key)
-        values[node] = recorder.lowered(node, run, values.__getitem__, draw)
+        if any(map(_is_undecided, map(value_of, iter_nodes((node.args, node.kwargs))))):
+            values[node] = _copied(recorder, node, values.__getitem__, draw, names)
+        else:
+            value = recorder.lowered(node, run, values.__getitem__, draw)
+            is_undecided = isinstance(value, Traced) and not _has_size(node, names)
+            values[node] = Traced(None, value._node, recorder) if is_undecided else value
         for unused in dead.get(node, ()):
             del values[unused]
     recorder.of = None
@@ -148,21 +157,48 @@ def _inputs(graph: Graph, recorder: Recorder, key: Any) -> dict[Node, Any]:
                 f"lower: {graph.name}: the input {node.name!r} is of a dtype that nestarray does not "
                 "compute in, so its functions cannot be recorded; run the graph as it is"
             )
-    is_open = isinstance(recorder, OpenRecorder)
-    examples = [None if is_open else _zeros(node, _sizes([node])) for node in graph.inputs]
     values: dict[Node, Any] = {
         node: value if value is None else Traced(value, node, recorder)
-        for node, value in given_values(graph, examples, key).items()
+        for node, value in given_values(graph, [None] * len(graph.inputs), key).items()
     }
-    if isinstance(recorder, OpenRecorder):
-        for node in graph.inputs:
-            values[node] = recorder.given(node, partial(_zeros, node))
+    for node in graph.inputs:
+        values[node] = _zeros_of(recorder, node)
     return values
 
 
-def _zeros(node: Node, shape: Any) -> Any:
+def _zeros_of(recorder: Recorder, node: Node) -> Traced:
+    """A traced value of zeros for a node."""
     assert node.aval is not None
-    return ops.zeros(tuple(shape), dtype=node.aval.dtype)
+    zeros = partial(ops.zeros, dtype=node.aval.dtype)
+    if isinstance(recorder, OpenRecorder):
+        return recorder.given(node, zeros)
+    return Traced(zeros(tuple(map(int, node.aval.shape))), node, recorder)
+
+
+def _copied(
+    recorder: Recorder,
+    old: Node,
+    value_of: Callable[[Node], Any],
+    draw: Callable[[], Any],
+    names: frozenset[str],
+) -> Traced:
+    """Copy a call that reads an array of a size that values decide.
+
+    The size for zeros is another one, so that code must not see it: the call is not computed.
+    """
+    node = recorder.kept(old, value_of, draw).write(old.name, aval=old.aval)
+    node.name = old.name
+    return _zeros_of(recorder, node) if _has_size(node, names) else Traced(None, node, recorder)
+
+
+def _has_size(node: Node, names: frozenset[str]) -> bool:
+    """Whether the inputs determine the shape of an array."""
+    return node.aval is not None and names_of(node) <= names
+
+
+def _is_undecided(value: Any) -> bool:
+    """Whether a value is an array of a size that values decide, which has no zeros."""
+    return isinstance(value, Traced) and value._value is None
 
 
 def _stand_in(recorder: Recorder, value: Any) -> Any:

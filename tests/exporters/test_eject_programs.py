@@ -35,6 +35,8 @@ REFUSED = {
     ),
     ("graph_network", ""): "needs the values of an array",
     # a derivative of an operation, as an operation
+    ("text_reader", "jax"): "values decide a size",
+    ("text_reader", ""): "derivatives cannot be recorded",
     ("penalty_step", "torch"): "philox4x32",
     ("penalty_step", "jax"): "reshape",
     ("penalty_step", "tensorflow"): "derivatives cannot be recorded",

@@ -164,6 +164,18 @@ def test_the_sizes_that_values_decide_are_read_when_it_runs():
         torch.testing.assert_close(graph(x), function(x))
 
 
+def test_calls_of_arrays_whose_size_values_decide():
+    def function(x):
+        found = x[x > 0]
+        return torch.cat([found, found]), found.argmax(), found.std(), x.relu().sum()
+
+    graph = na.trace_graph(of(function), torch.randn(3, 4)).lower()
+    assert "torch.relu" not in str(graph)
+    for seed in range(3):
+        x = torch.randn(3, 4, generator=torch.Generator().manual_seed(seed))
+        torch.testing.assert_close(graph(x), function(x))
+
+
 def test_training_draws_the_same_numbers_at_all_sizes():
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.4), nn.Linear(8, 8), nn.Dropout(0.4))

@@ -67,10 +67,12 @@ def _evaluator(graph: Graph) -> Callable[..., Any]:
     if graph.backend == "jax" and graph.sized_by_values is None:
         import jax
 
+        reads = (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError)
+
         def abstract(run: Callable[..., Any], arrays: Sequence[Any]) -> None:
             try:
                 jax.eval_shape(run, arrays)
-            except jax.errors.ConcretizationTypeError as error:
+            except reads as error:
                 raise ConversionError(
                     f"eject: {graph.name}: values decide a size or a step of the program, which JAX "
                     "cannot compile; eject it for torch, tensorflow or numpy"

@@ -415,3 +415,75 @@ def point_net() -> Any:
     x = TransformNet(8)(layers.Activation("relu")(x))
     x = layers.GlobalMaxPooling1D()(layers.Conv1D(16, 1, activation="relu")(x))
     return keras.Model(inputs, layers.Dense(4, "softmax")(layers.Dropout(0.3, seed=1)(x)))
+
+
+class TextReader(tf.Module):
+    """The connectionist temporal loss of a recurrent reader of images of text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        inputs = keras.Input((8, 8, 3))
+        x = layers.MaxPooling2D()(layers.Conv2D(4, 3, padding="same", activation="relu")(inputs))
+        x = layers.Bidirectional(layers.LSTM(4, return_sequences=True))(layers.Reshape((8, 8))(x))
+        self.model = keras.Model(inputs, layers.Dense(7, "softmax")(x), name="reader")
+
+    def __call__(self, images: Any, labels: Any) -> Any:
+        found = self.model(images)
+        lengths = tf.ones((2, 1), tf.int64)
+        losses = tf.keras.backend.ctc_batch_cost(labels, found, 8 * lengths, 3 * lengths)
+        return found, tf.reduce_mean(losses)
+
+
+class Window(layers.Layer):
+    """Attention in shifted windows, with biases by relative place and a mask of the borders."""
+
+    def __init__(self, features: int, size: int, shift: int) -> None:
+        super().__init__()
+        self.features, self.size, self.shift = features, size, shift
+        self.norm, self.out = layers.LayerNormalization(), layers.Dense(features)
+        self.parts = layers.Dense(3 * features)
+
+    def build(self, shape: Any) -> None:
+        n, steps = self.size, np.arange(self.size)
+        for layer in (self.norm, self.parts, self.out):
+            layer.build((None, self.features))
+        self.table = self.add_weight(shape=((2 * n - 1) ** 2, 2), name="table")
+        places = np.stack(np.meshgrid(steps, steps, indexing="ij")).reshape(2, -1)
+        relative = (places[:, :, None] - places[:, None]) + n - 1
+        self.index = relative[0] * (2 * n - 1) + relative[1]
+        regions = np.zeros((1, *shape[1:3], 1), "float32")
+        borders = (slice(0, -n), slice(-n, -self.shift), slice(-self.shift, None))
+        for i, rows in enumerate(borders):
+            for j, columns in enumerate(borders):
+                regions[:, rows, columns] = 3 * i + j
+        regions = ops.convert_to_numpy(self._windows(regions))[..., 0]
+        self.mask = np.where(regions[:, None] == regions[:, :, None], 0.0, -100.0).astype("float32")
+
+    def _windows(self, x: Any) -> Any:
+        _, height, width, channels = x.shape
+        n = self.size
+        x = ops.reshape(x, (-1, height // n, n, width // n, n, channels))
+        return ops.reshape(ops.transpose(x, (0, 1, 3, 2, 4, 5)), (-1, n * n, channels))
+
+    def call(self, x: Any) -> Any:
+        _, height, width, channels = x.shape
+        n, shift = self.size, (self.shift, self.shift)
+        rows = self._windows(ops.roll(self.norm(x), (-self.shift, -self.shift), axis=(1, 2)))
+        qkv = ops.reshape(self.parts(rows), (-1, n * n, 3, 2, channels // 2))
+        q, k, v = ops.unstack(ops.transpose(qkv, (2, 0, 3, 1, 4)))
+        weights = ops.matmul(q, ops.swapaxes(k, -1, -2)) / math.sqrt(channels // 2)
+        weights += ops.transpose(ops.take(self.table, self.index, axis=0), (2, 0, 1))
+        weights = ops.reshape(weights, (-1, len(self.mask), 2, n * n, n * n))
+        weights = ops.softmax(weights + self.mask[None, :, None])
+        weights = ops.reshape(weights, (-1, 2, n * n, n * n))
+        found = ops.reshape(ops.swapaxes(ops.matmul(weights, v), 1, 2), (-1, n * n, channels))
+        found = ops.reshape(self.out(found), (-1, height // n, width // n, n, n, channels))
+        found = ops.reshape(ops.transpose(found, (0, 1, 3, 2, 4, 5)), (-1, height, width, channels))
+        return x + ops.roll(found, shift, axis=(1, 2))
+
+
+def window_transformer() -> Any:
+    """A classifier of images with attention in shifted windows."""
+    inputs = keras.Input((8, 8, 3))
+    x = Window(6, 4, 2)(layers.Conv2D(6, 1)(inputs))
+    return keras.Model(inputs, layers.Dense(3)(layers.GlobalAveragePooling2D()(x)), name="windows")

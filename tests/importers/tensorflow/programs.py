@@ -20,12 +20,14 @@ from tests.importers.tensorflow.keras_programs import (
     RadianceField,
     Recommender,
     SubclassedResNet,
+    TextReader,
     augmented,
     character_translator,
     mixer,
     point_net,
     vision_transformer,
     wide_and_deep,
+    window_transformer,
 )
 
 _rng = np.random.default_rng(0)
@@ -242,6 +244,32 @@ class MetaStep(tf.Module):
         return tf.reduce_mean(tf.map_fn(loss_of, (tasks, targets), fn_output_signature=tf.float32))
 
 
+class Burgers(tf.Module):
+    """The residual of a differential equation for a network, by nested tapes, and its Jacobian."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden, self.out = Linear(2, 5), Linear(5, 1)
+        self.viscosity = tf.Variable(0.1)
+
+    def network(self, t: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+        return self.out(tf.tanh(self.hidden(tf.concat([t, x], 1))))
+
+    @tf.function
+    def __call__(self, t: tf.Tensor, x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        with tf.GradientTape() as outer:
+            outer.watch(x)
+            with tf.GradientTape() as inner:
+                inner.watch([t, x])
+                u = self.network(t, x)
+            u_t, u_x = inner.gradient(u, [t, x])
+        residual = u_t + u * u_x - self.viscosity * outer.gradient(u_x, x)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            u = self.network(t, x)
+        return tf.reduce_mean(residual**2), tape.batch_jacobian(u, x)
+
+
 class PolicyStep(tf.Module):
     """A clipped policy-gradient step with generalized advantages and the optimizer of Keras."""
 
@@ -377,6 +405,7 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
         RandomField(), (SIGNAL, np.asarray([[0, 2, 1, 1, 0], [1, 0, 0, 2, 2]]))
     ),
     "meta_step": lambda: (MetaStep(), (SIGNAL[..., :1], np.sin(SIGNAL[..., :1]))),
+    "burgers": lambda: (Burgers(), (ROWS[:, :1].copy(), ROWS[:, 1:2].copy())),
     "policy_step": lambda: (
         PolicyStep(),
         (ROWS, np.asarray([0, 2, 1, 1]), np.asarray([1.0, 0.0, 0.5, 2.0], "float32")),
@@ -404,6 +433,10 @@ PROGRAMS: dict[str, Callable[[], tuple[Any, tuple[Any, ...]]]] = {
     "contrastive_step": lambda: (ContrastiveStep(), (ROWS, ROWS + 0.1 * _normal(4, 6))),
     "decoder": lambda: _of(Decoder(), WORDS[:, :3]),
     "character_translator": lambda: _of(character_translator(), [SIGNAL, SIGNAL[:, :3].copy()]),
+    "text_reader": lambda: (
+        TextReader(), (IMAGES, np.asarray([[1.0, 2.0, 3.0], [2.0, 2.0, 1.0]], "float32"))
+    ),
+    "window_transformer": lambda: _of(window_transformer(), IMAGES),
     "point_net": lambda: _of(point_net(), _normal(2, 10, 3)),
 }  # fmt: skip
 #: The programs with a training behaviour of their own.

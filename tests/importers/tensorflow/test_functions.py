@@ -293,6 +293,13 @@ def test_sizes_that_depend_on_values():
     graph = na.trace_graph(tf.function(lambda x: tf.boolean_mask(x, x[:, 0] > 0)), tf.constant(X))
     all_agree(graph)
 
+    def of_chosen(x):
+        found = tf.reshape(tf.boolean_mask(x, x > 0), [-1, 1])
+        return found * tf.cast(tf.shape(found)[0], tf.float32), tf.argmax(found), tf.split(found, 1)
+
+    graph = na.trace_graph(tf.function(of_chosen), tf.constant(X))
+    all_agree(graph.lower())
+
 
 def test_choices():
     def choose(x, i):
