@@ -254,6 +254,12 @@ LOOPS: dict[str, Callable[[], tuple[Any, dict[str, Any]]]] = {
 }
 
 
+def torch_kernel(kernel: np.ndarray) -> np.ndarray:
+    """A kernel of Flax in the layout of PyTorch."""
+    rank = kernel.ndim
+    return kernel.transpose(rank - 1, rank - 2, *range(rank - 2))
+
+
 @functools.cache
 def graph_of(name: str, backend: str) -> tuple[na.graph.Graph, dict[str, Any]]:
     """The lowered graph of a network on a backend, and its inputs."""

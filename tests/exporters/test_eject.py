@@ -22,7 +22,7 @@ from nestarray.errors import ArgumentError, StorageError
 from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import Source, source_of
 from tests import models
-from tests.exporters.networks import LOOPS, NETWORKS
+from tests.exporters.networks import LOOPS, NETWORKS, torch_kernel
 
 _SOME = ("mlp", "stages", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
@@ -242,7 +242,7 @@ def _check(name: str, style: str, found: Any) -> None:
     for key, path in trained.items():
         largest = max(1.0, float(abs(grads[path]).max()))
         got = found[f"grad {key}"]
-        got = got.T if style == "nnx" and key.endswith(".kernel") else got
+        got = torch_kernel(got) if key.endswith(".kernel") else got
         np.testing.assert_allclose(got, grads[path], rtol=1e-3, atol=1e-4 * largest)
 
 
@@ -287,6 +287,15 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert 'if "project" in params' in jax_text
     assert 'if "before" in params:' in jax_text
     assert 'for unit_params in params["units"]' in jax_text
+
+
+def test_images_in_nnx_have_the_channels_last() -> None:
+    text = _source("unet", "nnx").text
+    assert "nnx.Conv(in_features, out_features, (3, 3), padding=1, rngs=rngs)" in text
+    assert "nnx.GroupNorm(out_features, 2, epsilon=1e-05, rngs=rngs)" in text
+    assert "nnx.max_pool(x, (2, 2), strides=(2, 2))" in text
+    assert "nnx.avg_pool(h, (2, 2), strides=(2, 2))" in text
+    assert text.count("transpose((") == 1  # of the output
 
 
 def test_a_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:

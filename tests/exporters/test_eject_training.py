@@ -16,6 +16,7 @@ from torch import nn
 
 import nestarray as na
 from nestarray.exporters.source.eject import Source, source_of
+from tests.exporters.networks import torch_kernel
 
 
 class Net(nn.Module):
@@ -112,14 +113,16 @@ dropped, kept = function(drop.load(), ones, True, jax.random.key(0)), function(d
 import jax
 from flax import nnx
 net = model.load()
+net.set_attributes(use_running_average=False)  # and no dropout
 def loss(net):
-    y = net(x, True, None)
+    y = net(x)
     return (y * y).sum(), y
 grads, first = nnx.grad(loss, has_aux=True)(net)
 grads = {".".join(map(str, path)): x[...] for path, x in nnx.to_flat_state(grads)}
 state = {name: attribute(net, name)[...] for name in names}
-evaluated = model.load()(x, False, None)
-dropped, kept = drop.load()(ones, True, jax.random.key(0)), drop.load()(ones, False, None)
+evaluated, other, kept = model.load()(x), drop.load(), drop.load()(ones)
+other.train()
+dropped = nnx.jit(lambda net: net(ones))(other)
 """,
     "equinox": """
 import equinox, jax
@@ -218,7 +221,7 @@ def _check_training(style: str, found: Any) -> None:
         wanted = grads if value.source == "v" else buffers
         kind = "grad" if value.source == "v" else "state"
         got = found[f"{kind} {name}"]
-        got = got.T if style == "nnx" and name.endswith(".kernel") else got
+        got = torch_kernel(got) if name.endswith(".kernel") else got
         np.testing.assert_allclose(got, wanted[value.path.replace("/", ".")], rtol=1e-3, atol=1e-4)
 
 
@@ -297,3 +300,16 @@ def test_batch_statistics_of_flax_are_recognized(tmp_path: Path) -> None:
     assert "rate=0.3" in text
     assert "count" not in text[text.index("def flax") : text.index("def load")]  # of random keys
     assert graph.eject(tmp_path / "net", "tensorflow").error < 1e-5
+    layers = graph.to_source("jax", standalone=True, style="nnx")
+    assert "self.bn = nnx.BatchNorm(4, rngs=rngs)" in layers
+    assert "self.drop = nnx.Dropout(0.3, rngs=rngs)" in layers
+    assert graph.eject(tmp_path / "flax", "jax", style="nnx").error < 1e-5
+
+
+def test_nnx_gets_its_own_layers() -> None:
+    text = _source("nnx").text
+    assert 'nnx.Conv(3, 4, (3, 3), padding="VALID", rngs=rngs)' in text
+    assert "BatchNorm(4, momentum=0.8, rngs=rngs)" in text
+    assert "nnx.Dropout(0.2, broadcast_dims=(1, 2), rngs=rngs)" in text
+    assert "train" not in text[text.index("class Net") :]
+    assert "key" not in text[text.index("class Net") : text.index("def load")]

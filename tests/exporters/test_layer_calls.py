@@ -205,7 +205,7 @@ def test_nnx_has_its_own_layers(tmp_path: Path) -> None:
         "self.outer = nnx.Linear(out_features, 8, use_bias=False, rngs=rngs)",
         "self.embed = nnx.Embed(11, features=8, rngs=rngs)",
         "self.blocks = nnx.List([Residual(16, rngs=rngs) for _ in range(3)])",
-        "self.scale = nnx.BatchNorm(5, use_running_average=True, axis=1, rngs=rngs)",
+        "self.scale = nnx.BatchNorm(5, axis=1, rngs=rngs)",
     ):
         assert line in text, text
     assert "nnx.Param" not in text
@@ -286,3 +286,12 @@ def test_the_padding_of_an_embedding_stays_a_setting() -> None:
         lambda weight: space["embedding"](jnp.asarray([1, 2, 3]), weight, padding_idx=2).sum()
     )(weight)
     np.testing.assert_array_equal(gradient[:, 0], [0, 1, 0, 1, 0])
+
+
+def test_models_of_flax_get_layers_of_nnx(tmp_path: Path) -> None:
+    graph = _linen()
+    assert graph.eject(tmp_path / "net", "jax", style="nnx").error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "self.Embed_0 = nnx.Embed(11, features=8, rngs=rngs)" in text
+    assert "self.LayerNorm_1 = nnx.LayerNorm(8, rngs=rngs)" in text
+    assert "x + self.Dense_0(jax.nn.gelu(self.Dense_1(self.LayerNorm_1(x))))" in text

@@ -56,8 +56,12 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
         flat = windows.Windows((1, *at.kernel), at.stride * 2, ((0, 0), *at.padding), (1, 1))
         x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
         return tf.squeeze(_convolved(x, kernel, bias, flat, groups), 1)
+    around = ((0, 0), *at.padding, (0, 0))
+    if groups == 1 and set(at.stride) == {1} and len(at.kernel) == 2:
+        out = tf.nn.conv2d(x, kernel, 1, around)
+        return out if bias is None else out + bias
     if any(low or high for low, high in at.padding):
-        x = tf.pad(x, ((0, 0), *at.padding, (0, 0)))
+        x = tf.pad(x, around)
     x, stride = _without_strides_of_one_window(x, kernel, at.stride)
     strides = (1, *stride, 1)
     native = tf.nn.conv3d if len(at.kernel) == 3 else tf.nn.conv2d

@@ -108,7 +108,7 @@ class ClassWriter:
         self.classes = classes_of(root, name, is_functional=False)
         written = [module for module in root.walk() if module.layer is None]
         steps = [s for module in written for s in module.steps if isinstance(s, Call)]
-        calls = list(all_calls(steps))
+        calls = [*all_calls(steps), *(module.layer for module in root.walk() if module.layer)]
         self.defined = style.language.defined(calls)
 
     def text(self) -> str:
@@ -313,7 +313,9 @@ class ClassWriter:
             values = _layer_settings(module.layer.kwargs, settings)
             given = self.style.language.without_defaults(module.layer.target, values)
             function = self.style.language.function(module.layer.target)
-            text = self._arguments(given, passed, (*_SIZES, "kernel_size", "output_size", "p"))
+            text = self._arguments(
+                given, passed, (*_SIZES, "kernel_size", "output_size", "p", "rate")
+            )
             return f"{function}({self._with_passed_on(cls, text)})"
         if self._is_expression(module):
             text = self._sequence(cls, settings, passed)

@@ -126,7 +126,7 @@ def eject(
         at_sizes = [example_of(graph, given) for given in examples(graph.sizes)]
         error = max(_compared(graph, made / "model.py", written, source, x) for x in at_sizes)
         inputs = [*(n.name for n in graph.inputs), *source.modes]
-        text = written.readme(source, inputs) + _modes(source, target) + _comparison(error)
+        text = written.readme(source, inputs) + _modes(source, style) + _comparison(error)
         (made / "README.md").write_text(text, encoding="utf-8")
     return Ejected(path, target, style, error)
 
@@ -192,7 +192,7 @@ def _wanted(graph: Graph, source: Source, example: Example, target: str) -> dict
 _MODES = {"state": None, "train": True, "training": True, "key": None, "rng": FixedGenerator()}
 
 
-def _modes(source: Source, target: str) -> str:
+def _modes(source: Source, style: str) -> str:
     """The README's section about the modes."""
     if not source.train:
         return (
@@ -200,10 +200,10 @@ def _modes(source: Source, target: str) -> str:
             "dropout, and batch normalization uses its running statistics.\n"
         )
     lines = ["The source has the training mode of the model."]
-    if target == "torch":
+    if style in ("torch", "nnx"):
         lines.append("`model.train()` and `model.eval()` switch dropout and batch normalization.")
     lines += [_MODE_TEXTS[mode] for mode in source.modes]
-    if source.writes and target in ("jax", "numpy"):
+    if source.writes and style in ("functional", "equinox"):
         lines.append(
             "A call returns the output and the new state, and leaves its arguments as they are."
         )
@@ -265,7 +265,8 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         target: the framework.
         style: a style of the framework.
     """
-    graph = lowered(graph, target)
+    written = _file_of(target, style)
+    graph = lowered(graph, target, has_channels_last=written.HAS_CHANNELS_LAST)
     recordings = []
     updated: set[str] = set()
     for given in examples(graph.sizes):
@@ -275,7 +276,6 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         updated |= {*program.state_updates}
         recordings.append(record(program, inputs))
     recording = with_open_sizes(recordings, graph.name)
-    written = _file_of(target, style)
     constants = {
         v: x
         for v, x in _arrays(graph, recording).items()
@@ -298,7 +298,7 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     tied = {"stands_for": stands_for, "names": names} if names else {}
     text, variables = written.write(root, name, constants, **tied)
     weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)
-    modes = [value.path for value in program.inputs if value.source in ("mode", "key")]
+    modes = [value.path for value in root.inputs if value.source in ("mode", "key")]
     writes = [key for key, x in variables.items() if x.source == "s" and x.path in updated]
     return Source(name, formatted(text), weights, variables, graph.train, modes, writes)
 

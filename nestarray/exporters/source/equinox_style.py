@@ -19,6 +19,8 @@ from nestarray.graph.node import map_leaves
 
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = False
+#: Whether images and kernels have the channels last.
+HAS_CHANNELS_LAST = False
 
 _LOAD = '''import equinox as eqx
 def load(path=Path(__file__).with_name("weights.safetensors")):

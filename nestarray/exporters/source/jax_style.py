@@ -21,6 +21,8 @@ LANGUAGE = NamespaceLanguage(
 )
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = True
+#: Whether images and kernels have the channels last.
+HAS_CHANNELS_LAST = False
 
 _README = """# {name}
 

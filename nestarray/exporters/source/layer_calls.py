@@ -20,6 +20,7 @@ from nestarray.dispatch import OPS
 from nestarray.exporters.source.forms.layers import padded_embedding
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, substituted
+from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.rewriting import (
@@ -58,25 +59,31 @@ _NAMES = {
 }  # fmt: skip
 
 
-def lowered(graph: Graph, target: str) -> Graph:
+def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     """The graph as ops on the target, with the calls, variables and paths of layers.
 
     Args:
         graph: of any source.
         target: the framework.
+        has_channels_last: give images and kernels the layout of Flax and Keras.
     """
     graph = remove_dead_code(rewrite(graph.to_backend(target), _embedding).lower())
     graph = _with_called_layers(rewrite(graph, _padded_embedding))
-    if graph.source_names.framework == "torch" or graph.state_updates:
+    is_final = graph.source_names.framework == "torch" or bool(graph.state_updates)
+    if not is_final:
+        graph = rewrite(_with_module_paths(graph), _plain)
+    if has_channels_last:
+        graph = channels_last(rewrite(graph, _reader(graph, _product)))
+        graph = _with_single_layers(rewrite(graph, _stored(graph), drop_unused=True))
+    if is_final:
         return graph
-    graph = rewrite(_with_module_paths(graph), _plain)
     if target in ("tensorflow", "numpy"):
         graph = rewrite(graph, _max_pool)
     if target == "torch":
         graph = rewrite(graph, _reader(graph, _torch_layer))
         graph = cancel_transposes(rewrite(graph, _plain))
         graph = rewrite(graph, _reader(graph, _with_bias))
-        graph = rewrite(graph, _stored(graph), drop_unused=True)
+        graph = rewrite(graph, _stored(graph, *_RESHAPES), drop_unused=True)
         graph = _with_layer_names(graph)
     return _with_single_layers(graph)
 
@@ -192,7 +199,7 @@ def _with_single_layers(graph: Graph) -> Graph:
         groups.setdefault(node.module, []).append(node)
     modules = {node: node.module for node in graph.calls}
     for path, calls in groups.items():
-        layers = [node for node in calls if is_op(node, *_NAMES)]
+        layers = [node for node in calls if is_op(node, *_NAMES, "conv", "conv_transpose")]
         others = [node for node in calls if node not in layers]
         is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
         if is_leaf and len(layers) == 1 and all(is_op(node, *_BESIDE) for node in others):
@@ -250,6 +257,19 @@ def _plain(writer: Writer, node: Node) -> Node | None:
     if is_op(node, "einsum") and node.args[0] == "ab,b->a":  # of Equinox
         return writer.call("matmul", *node.args[1:], like=node, aval=node.aval, name=node.name)
     return None
+
+
+def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """A linear layer as a product with a kernel `(in, out)`."""
+    if not is_op(node, "linear") or node.aval is None or not _is_kernel(node.args[1], is_single):
+        return None
+    x, weight, bias = arguments_of(node).values()
+    kernel = _permuted(writer, weight, (1, 0), node)
+    name, aval = node.name if bias is None else "", node.aval
+    y = writer.call("matmul", x, kernel, like=node, aval=aval, name=name)
+    if bias is None:
+        return y
+    return writer.call("add", y, bias, like=node, aval=aval, name=node.name)
 
 
 def _replaced(writer: Writer, node: Node, args: tuple[Any, ...]) -> Node:
@@ -594,12 +614,12 @@ def _channels(
     return None
 
 
-def _stored(graph: Graph) -> Rule:
-    """Variables that one call gives another layout are stored in this layout."""
+def _stored(graph: Graph, *reshapes: str) -> Rule:
+    """Variables that one call transposes, or reshapes by these ops, are stored in this layout."""
     uses = count_uses(graph)
 
     def rule(writer: Writer, node: Node) -> Node | None:
-        is_layout = order_of(node) is not None or is_op(node, *_RESHAPES)
+        is_layout = order_of(node) is not None or is_op(node, *reshapes)
         given = list(iter_nodes((node.args, node.kwargs)))
         if not is_layout or len(given) != 1 or not _is_variable(given[0]):
             return None

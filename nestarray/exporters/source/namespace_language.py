@@ -7,7 +7,7 @@ import functools
 import importlib
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -64,10 +64,10 @@ class NamespaceLanguage:
     Args:
         name: of the framework.
         short: prefix of public names → its name in the source.
-        functions: the module of functions that the source itself defines.
+        functions: the modules of functions and layers that the source itself defines.
     """
 
-    def __init__(self, name: str, short: Mapping[str, str], functions: ModuleType) -> None:
+    def __init__(self, name: str, short: Mapping[str, str], *functions: ModuleType) -> None:
         self.name, self.short, self.functions = name, short, functions
         self.array = short[f"{name}.numpy" if name == "jax" else name]
         #: Whether a variable of the state changes by an assignment.
@@ -138,13 +138,14 @@ class NamespaceLanguage:
         return positional, named | kwargs
 
     def parameters(self, target: str) -> dict[str, Any]:
-        """Parameter of a function → its default."""
-        return _parameters(self.function_of(target))
+        """Parameter of a function or a class → its default."""
+        found = self.function_of(target)
+        return _parameters(found.__init__ if isinstance(found, type) else found)
 
     def function_of(self, target: str) -> Any:
         """The function with a public name."""
         if target.startswith("."):
-            return getattr(self.functions, target[1:])
+            return next(vars(m)[target[1:]] for m in self.functions if target[1:] in vars(m))
         root, *names = target.split(".")
         found = importlib.import_module(root)
         return functools.reduce(getattr, names, found)
@@ -249,13 +250,14 @@ class NamespaceLanguage:
         return defined(self.functions, calls)
 
 
-def defined(functions: ModuleType, calls: list[Call]) -> dict[str, str]:
-    """Name → text of the functions that the source defines for some calls."""
+def defined(modules: Iterable[ModuleType], calls: list[Call]) -> dict[str, str]:
+    """Name → text of the functions and layers that the source defines for some calls."""
     names = {call.target[1:] for call in calls if call.target.startswith(".")}
     texts = {
-        name: inspect.getsource(function).rstrip()
-        for name, function in vars(functions).items()
-        if inspect.isfunction(function) and function.__module__ == functions.__name__
+        name: inspect.getsource(found).rstrip()
+        for module in modules
+        for name, found in vars(module).items()
+        if getattr(found, "__module__", "") == module.__name__ and callable(found)
     }
     names &= set(texts)  # others are imported there
     while True:  # functions that these call

@@ -18,6 +18,8 @@ from nestarray.exporters.source.records import Value
 LANGUAGE = NamespaceLanguage("numpy", {"numpy": "np"}, numpy_functions)
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = True
+#: Whether images and kernels have the channels last.
+HAS_CHANNELS_LAST = False
 
 _README = """# {name}
 

@@ -86,10 +86,10 @@ def dropouts(graph: Graph) -> Iterator[tuple[Node, Node]]:
             found = _selected(node, graph)
         if found is None or not isinstance(found[0], Node) or found[0].aval is None:
             continue
-        x, uniform, keep = found
-        assert uniform.aval is not None
-        sizes = list(zip(x.aval.shape, uniform.aval.shape, strict=False))
-        is_alike = len(x.aval.shape) == len(uniform.aval.shape)
+        x, mask, keep = found
+        assert mask.aval is not None
+        sizes = list(zip(x.aval.shape, mask.aval.shape, strict=False))
+        is_alike = len(x.aval.shape) == len(mask.aval.shape)
         if not is_alike or any(n != m and m != 1 for n, m in sizes):
             continue
         shared = tuple(i for i, (n, m) in enumerate(sizes) if n != m)
@@ -102,40 +102,45 @@ def dropouts(graph: Graph) -> Iterator[tuple[Node, Node]]:
         )
 
 
-def _kept(x: Any, graph: Graph) -> tuple[Node, float] | None:
-    """(random numbers, probability) of a mask that keeps elements with a probability."""
+def _in_layout(x: Any) -> Any:
+    """A value before its axes changed places."""
+    while name_of(x) in ("permute_dims", "reshape"):
+        x = x.args[0]
+    return x
+
+
+def _kept(x: Any, graph: Graph) -> float | None:
+    """The probability with which a random mask keeps elements."""
     if name_of(x) != "less":
         return None
     uniform, keep = x.args[0], number_of(x.args[1], graph)
     is_drawn = name_of(uniform) == "random_uniform" and not is_given(uniform.args[0])
-    if not is_drawn or keep is None or not 0 < keep < 1:
-        return None
-    return uniform, keep
+    return keep if is_drawn and keep is not None and 0 < keep < 1 else None
 
 
 def _multiplied(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
-    """(x, random numbers, probability) of ``x * (mask / probability)``."""
+    """(x, mask, probability) of ``x * (mask / probability)``."""
     for mask, x in (node.args, node.args[::-1]):
-        factor, leaf = scaled(mask, graph)
-        found = _kept(leaf.args[0], graph) if name_of(leaf) == "astype" else None
-        if found is None:
+        factor, leaf = scaled(_in_layout(mask), graph)
+        keep = _kept(leaf.args[0], graph) if name_of(leaf) == "astype" else None
+        if keep is None:
             continue
-        uniform, keep = found
         if math.isclose(factor * keep, 1.0, rel_tol=_CLOSE):
-            return x, uniform, keep
+            return x, mask, keep
         more, inner = scaled(x, graph)
         if math.isclose(factor * more * keep, 1.0, rel_tol=_CLOSE):
-            return inner, uniform, keep
+            return inner, mask, keep
     return None
 
 
 def _selected(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
-    """(x, random numbers, probability) of ``where(mask, x / probability, 0)``."""
-    found = _kept(node.args[0], graph)
-    if found is None:
+    """(x, mask, probability) of ``where(mask, x / probability, 0)``."""
+    mask = node.args[0]
+    keep = _kept(_in_layout(mask), graph)
+    if keep is None:
         return None
     factor, x = scaled(node.args[1], graph)
-    return (x, *found) if math.isclose(factor * found[1], 1.0, rel_tol=_CLOSE) else None
+    return (x, mask, keep) if math.isclose(factor * keep, 1.0, rel_tol=_CLOSE) else None
 
 
 # -- other random numbers -----------------------------------------------------------------------

@@ -20,6 +20,8 @@ from nestarray.exporters.source.records import Value
 LANGUAGE = NamespaceLanguage("tensorflow", {"tensorflow": "tf"}, tensorflow_functions)
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = False
+#: Whether images and kernels have the channels last.
+HAS_CHANNELS_LAST = False
 
 _LOAD = '''def load(path=Path(__file__).with_name("weights.safetensors")):
     """The model with its weights."""

@@ -249,7 +249,7 @@ class TorchLanguage:
 
     def defined(self, calls: list[Call]) -> dict[str, str]:
         """Name → text of the functions that the source defines for some calls."""
-        return defined(torch_functions, calls)
+        return defined([torch_functions], calls)
 
     # -- layers ----------------------------------------------------------------------------
 

@@ -23,6 +23,8 @@ from nestarray.exporters.source.torch_language import TorchLanguage, recurrent_l
 LANGUAGE = TorchLanguage()
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = False
+#: Whether images and kernels have the channels last.
+HAS_CHANNELS_LAST = False
 
 _README = """# {name}
 

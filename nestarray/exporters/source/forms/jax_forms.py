@@ -112,12 +112,36 @@ def conv(
     return y if bias is None else y + bias
 
 
+@supports(lambda *args, groups=1, **settings: groups == 1 and layers.is_last(*args, **settings))
+def conv_transpose(
+    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, dilation: Any = 1, groups: int = 1, **_: Any,
+) -> Any:  # fmt: skip
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_transpose.html"""
+    at, border = layers.transposed_last(
+        x, weight, stride=stride, padding=padding, output_padding=output_padding,
+        dilation=dilation, groups=groups,
+    )  # fmt: skip
+    gaps = None if set(at.dilation) == {1} else at.dilation
+    y = lax.conv_transpose(x, weight, at.stride, border, rhs_dilation=gaps, transpose_kernel=True)
+    return y if bias is None else y + bias
+
+
 @supports(layers.is_last)
 def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
-    kernel, steps, border = layers.max_pool_last(x, kernel_size, stride, padding)
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
     border = border if isinstance(border, str) else ((0, 0), *border, (0, 0))
     return lax.reduce_window(x, -jnp.inf, lax.max, (1, *kernel, 1), (1, *steps, 1), border)
+
+
+@supports(layers.is_mean_last)
+def avg_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
+    border = border if isinstance(border, str) else ((0, 0), *border, (0, 0))
+    total = lax.reduce_window(x, 0.0, lax.add, (1, *kernel, 1), (1, *steps, 1), border)
+    return total / math.prod(kernel)
 
 
 def _is_plain_window(
@@ -145,7 +169,9 @@ def interpolate(x: Any, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.image.resize.html"""
     found = layers.resized(x, **settings)
     assert found is not None
-    shape = *x.shape[:2], *found["size"]
+    is_last = settings.get("data_format") == "channels_last"
+    size = found["size"]
+    shape = (x.shape[0], *size, x.shape[-1]) if is_last else (*x.shape[:2], *size)
     return jax.image.resize(x, shape, found["method"], antialias=False)
 
 

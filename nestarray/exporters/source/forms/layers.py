@@ -72,7 +72,7 @@ def own(op: Op, backend: str) -> Callable[..., Any] | None:
 
     def is_supported(*args: Any, **kwargs: Any) -> bool:
         has_settings = set(arguments(args, kwargs)) <= set(parameters)
-        is_plain = op.name != "layer_norm" or _is_over_last_axes(*args, **kwargs)
+        is_plain = op.name not in ("layer_norm", "rms_norm") or _is_over_last_axes(*args, **kwargs)
         return has_settings and is_plain and _is_single(*args)
 
     @supports(is_supported)
@@ -215,31 +215,54 @@ def convolution_last(x: Any, weight: Any, **settings: Any) -> tuple[windows.Wind
         )
 
     found = at(settings["padding"])
-    return found, _border(found, at("same"))
+    return found, _border(found, at("same"), settings["padding"])
 
 
-def max_pool_last(x: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
-    """The kernel, steps and border of max pooling with the channels last."""
+def transposed_last(x: Any, weight: Any, **settings: Any) -> tuple[windows.Windows, Any]:
+    """The windows of a transposed convolution with the channels last, and its border."""
+    *kernel, outer, inner = weight.shape
+    shape = (inner, outer, *kernel)
+    at = windows.transposed_convolution("conv_transpose", len(kernel), _first(x), shape, **settings)
+    is_dense = all(e >= s for e, s in zip(at.windows.extent, at.windows.stride, strict=True))
+    is_whole = not any(map(any, at.crop)) and is_dense
+    return at.windows, "VALID" if is_whole else at.input_padding
+
+
+def is_mean_last(
+    x: Any, *, padding: Any = 0, count_include_pad: bool = True, divisor_override: Any = None,
+    **settings: Any,
+) -> bool:  # fmt: skip
+    """Whether images have the channels last, and each mean is of as many elements."""
+    is_mean = count_include_pad or padding in (0, "valid")
+    return is_mean and divisor_override is None and is_last(x, **settings)
+
+
+def pool_last(x: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
+    """The kernel, steps and border of pooling with the channels last."""
 
     def at(padding: Any) -> windows.Windows:
         return windows.pooling(
-            "max_pool", len(x.shape) - 2, _first(x), kernel_size, stride=stride, padding=padding,
+            "pool", len(x.shape) - 2, _first(x), kernel_size, stride=stride, padding=padding,
             ceil_mode=False,
         )  # fmt: skip
 
     found = at(padding)
-    return found.kernel, found.stride, _border(found, at("same"))
+    return found.kernel, found.stride, _border(found, at("same"), padding)
 
 
 def _first(x: Any) -> tuple[int, ...]:
     return (x.shape[0], x.shape[-1], *x.shape[1:-1])
 
 
-def _border(at: windows.Windows, same: windows.Windows) -> Any:
-    """``"VALID"`` or ``"SAME"``, as JAX and TensorFlow name borders, or pairs."""
+def _border(at: windows.Windows, same: windows.Windows, padding: Any) -> Any:
+    """``"VALID"`` or ``"SAME"``, as JAX and TensorFlow name borders, or pairs.
+
+    A number for both ends, as in PyTorch, does not depend on the size of the image.
+    """
     if not any(map(any, at.padding)):
         return "VALID"
-    return "SAME" if at.padding == same.padding else at.padding
+    is_number = isinstance(padding, int) or isinstance(padding[0], int)
+    return "SAME" if at.padding == same.padding and not is_number else at.padding
 
 
 def _global_pool(count: int) -> Callable[..., Any]:
@@ -265,7 +288,7 @@ def resized(
     align_corners: bool = False, antialias: bool = False, data_format: str = "channels_first",
 ) -> dict[str, Any] | None:  # fmt: skip
     """The size and the method of an interpolation by half pixels; None for another one."""
-    old = tuple(x.shape[2:])
+    old = tuple(x.shape[1:-1] if data_format == "channels_last" else x.shape[2:])
     if size is not None:
         new = (size,) * len(old) if isinstance(size, int) else tuple(size)
     else:
@@ -274,7 +297,7 @@ def resized(
         new = tuple(int(n * f) for n, f in zip(old, factors, strict=True))
         if any(n * f != m for n, f, m in zip(old, factors, new, strict=True)):
             return None
-    is_plain = not align_corners and not antialias and data_format == "channels_first"
+    is_plain = not align_corners and not antialias
     # the element at the floor of the position is the nearest one for whole factors
     is_whole = mode != "nearest" or all(m % n == 0 for n, m in zip(old, new, strict=True))
     if not is_plain or not is_whole or mode not in _METHODS or not _is_single(x):
@@ -283,7 +306,7 @@ def resized(
 
 
 def _resized(_: int, x: Any, **settings: Any) -> dict[str, Any] | None:
-    return resized(x, **settings)
+    return None if settings.get("data_format") == "channels_last" else resized(x, **settings)
 
 
 interpolate = _form("resize", _resized, 0)

@@ -82,22 +82,23 @@ def batch_norm(
     return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
 
 
-def _is_last(x: Any, *arrays: Any, groups: int = 1, **settings: Any) -> bool:
-    return groups == 1 and layers.is_last(x, *arrays, **settings)
-
-
-@supports(_is_last)
+@supports(layers.is_last)
 def conv(
     x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    **_: Any,
+    groups: int = 1, **_: Any,
 ) -> Any:  # fmt: skip
-    """https://www.tensorflow.org/api_docs/python/tf/nn/convolution"""
+    """https://www.tensorflow.org/api_docs/python/tf/nn/conv2d"""
     at, border = layers.convolution_last(
-        x, weight, stride=stride, padding=padding, dilation=dilation, groups=1
+        x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups
     )
-    if not isinstance(border, str):
-        x, border = tf.pad(x, ((0, 0), *border, (0, 0))), "VALID"
     gaps = None if set(at.dilation) == {1} else at.dilation
+    is_plain = gaps is None and groups == 1  # others have no gradient with a border of numbers
+    if not isinstance(border, str):
+        border = ((0, 0), *border, (0, 0))
+        if len(at.kernel) == 2 and is_plain:
+            y = tf.nn.conv2d(x, weight, at.stride, border)  # pyright: ignore[reportArgumentType]
+            return y if bias is None else y + bias
+        x, border = tf.pad(x, border), "VALID"
     y = tf.nn.convolution(x, weight, at.stride, border, dilations=gaps)  # pyright: ignore[reportArgumentType]
     return y if bias is None else y + bias
 
@@ -105,7 +106,7 @@ def conv(
 @supports(layers.is_last)
 def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool"""
-    kernel, steps, border = layers.max_pool_last(x, kernel_size, stride, padding)
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
     if not isinstance(border, str):
         x, border = tf.pad(x, ((0, 0), *border, (0, 0)), constant_values=-math.inf), "VALID"
     return tf.nn.max_pool(x, kernel, steps, border)

@@ -142,14 +142,25 @@ def group_norm(
     bias: jax.Array | None = None,
     *,
     num_groups: int,
+    axis: int = 1,
     eps: float = 1e-5,
 ) -> jax.Array:
-    """Group normalization, channels first."""
+    """Group normalization of the channels along an axis."""
+    x = jnp.moveaxis(x, axis, 1)
     y = x.reshape(x.shape[0], num_groups, -1)
     y = (y - y.mean(-1, keepdims=True)) / jnp.sqrt(y.var(-1, keepdims=True) + eps)
     y, shape = y.reshape(x.shape), (-1, *[1] * (x.ndim - 2))
     y = y if weight is None else y * weight.reshape(shape)
-    return y if bias is None else y + bias.reshape(shape)
+    y = y if bias is None else y + bias.reshape(shape)
+    return jnp.moveaxis(y, 1, axis)
+
+
+def rms_norm(
+    x: jax.Array, weight: jax.Array | None = None, *, axis: int = -1, eps: float = 1e-6
+) -> jax.Array:
+    """Division by the root mean square."""
+    y = x / jnp.sqrt(jnp.mean(x**2, axis, keepdims=True) + eps)
+    return y if weight is None else y * weight
 
 
 def scaled_dot_product_attention(
