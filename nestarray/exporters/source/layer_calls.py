@@ -11,15 +11,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
-from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.exporters.source.forms.layers import padded_embedding
+from nestarray.exporters.source.layer_paths import (
+    RESHAPES,
+    is_variable,
+    with_called_layers,
+    with_layer_names,
+    with_module_paths,
+    with_single_layers,
+)
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Aval, Node, iter_nodes, substituted
+from nestarray.graph.node import Aval, Node, iter_nodes
 from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import known_value
 from nestarray.graph.passes.dead_code import remove_dead_code
@@ -35,28 +41,7 @@ from nestarray.graph.passes.rewriting import (
 )
 from nestarray.graph.passes.transposes import cancel_transposes, order_of
 
-#: Groups of variables in Flax that are not modules.
-_COLLECTIONS = ("params", "batch_stats")
-#: A part of paths of Haiku for modules that a method other than the constructor made.
-_ABSENT = "~"
-_RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten")
-#: Further calls that a layer's module may have.
-_BESIDE = (
-    *_RESHAPES, "permute_dims", "pad", "relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "elu",
-    "selu", "softmax", "softplus", "leaky_relu", "hard_swish",
-)  # fmt: skip
 _ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
-#: Op → the names of its variables in PyTorch.
-_NAMES = {
-    "linear": {"weight": "weight", "bias": "bias"},
-    "embedding": {"weight": "weight"},
-    "layer_norm": {"weight": "weight", "bias": "bias"},
-    "group_norm": {"weight": "weight", "bias": "bias"},
-    "batch_norm": {
-        "weight": "weight", "bias": "bias", "mean": "running_mean", "variance": "running_var",
-    },
-    **{f"conv{n}d": {"weight": "weight", "bias": "bias"} for n in (1, 2, 3)},
-}  # fmt: skip
 
 
 def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
@@ -68,13 +53,13 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         has_channels_last: give images and kernels the layout of Flax and Keras.
     """
     graph = remove_dead_code(rewrite(graph.to_backend(target), _embedding).lower())
-    graph = _with_called_layers(rewrite(graph, _padded_embedding))
+    graph = with_called_layers(rewrite(graph, _padded_embedding))
     is_final = graph.source_names.framework == "torch" or bool(graph.state_updates)
     if not is_final:
-        graph = rewrite(_with_module_paths(graph), _plain)
+        graph = rewrite(with_module_paths(graph), _plain)
     if has_channels_last:
         graph = channels_last(rewrite(graph, _reader(graph, _product)))
-        graph = _with_single_layers(rewrite(graph, _stored(graph), drop_unused=True))
+        graph = with_single_layers(rewrite(graph, _stored(graph), drop_unused=True))
     if is_final:
         return graph
     if target in ("tensorflow", "numpy"):
@@ -83,9 +68,9 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         graph = rewrite(graph, _reader(graph, _torch_layer))
         graph = cancel_transposes(rewrite(graph, _plain))
         graph = rewrite(graph, _reader(graph, _with_bias))
-        graph = rewrite(graph, _stored(graph, *_RESHAPES), drop_unused=True)
-        graph = _with_layer_names(graph)
-    return _with_single_layers(graph)
+        graph = rewrite(graph, _stored(graph, *RESHAPES), drop_unused=True)
+        graph = with_layer_names(graph)
+    return with_single_layers(graph)
 
 
 def _reader(graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any]) -> Rule:
@@ -96,119 +81,6 @@ def _reader(graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]],
         return rule(writer, node, lambda x: uses[place_of(x)] == 1)
 
     return read
-
-
-# -- paths ------------------------------------------------------------------------------------
-
-
-def _with_module_paths(graph: Graph) -> Graph:
-    """The graph with variables under the paths of the modules that use them."""
-    modules = [_parts(node.module) for node in graph.calls]
-    if all(path[:1] == (graph.name,) for path in modules):  # Linen names the model too
-        modules = [path[1:] for path in modules]
-    used = {node for call in graph.calls for node in iter_nodes((call.args, call.kwargs))}
-    variables = {node: _parts(node.path) for node in used if node.source in ("v", "s")}
-    firsts = {path[0] for path in modules if path}
-    for node, path in variables.items():
-        if path[0] in _COLLECTIONS and path[0] not in firsts:
-            variables[node] = path[1:]
-    roots = {path[0] for path in variables.values() if len(path) > 1}
-    if len(roots) == 1 and all(len(path) > 1 for path in variables.values()):
-        (root,) = roots  # a model of Keras names its layers' variables
-        is_model = (root,) not in modules and not root.isdigit()
-        if is_model and len({path[:2] for path in variables.values()}) > 1:
-            variables = {node: path[1:] for node, path in variables.items()}
-            modules = [path[1:] if path[:1] == (root,) else path for path in modules]
-    places = dict(zip(graph.calls, map("/".join, modules), strict=True))
-    return _moved(graph, {node: "/".join(path) for node, path in variables.items()}, places)
-
-
-def _parts(path: str) -> tuple[str, ...]:
-    return tuple(part for part in path.split("/") if part not in ("", _ABSENT))
-
-
-def _moved(
-    graph: Graph, paths: Mapping[Node, str], modules: Mapping[Node, str] | None = None
-) -> Graph:
-    """The graph with variables under other paths, and calls in other modules."""
-    stands_for: dict[Node, Node] = {}
-    values = {name: dict(getattr(graph, name).flat_items()) for name in ("v", "s")}
-    for node, path in paths.items():
-        if path != node.path:
-            stands_for[node] = dataclasses.replace(node, path=path)
-            values[node.source][path] = values[node.source].pop(node.path)
-    for node in graph.calls:
-        args, kwargs = substituted((node.args, node.kwargs), stands_for)
-        module = node.module if modules is None else modules[node]
-        stands_for[node] = dataclasses.replace(node, args=args, kwargs=kwargs, module=module)
-    return graph.replace(
-        nodes=[stands_for.get(node, node) for node in graph.nodes],
-        output=substituted(graph.output, stands_for),
-        state_updates=substituted(graph.state_updates, stands_for),
-        **{name: Container.from_flat_dict(kept) for name, kept in values.items()},
-    )
-
-
-def _with_layer_names(graph: Graph) -> Graph:
-    """The graph with the variables of each layer under PyTorch's names."""
-    uses = count_uses(graph)
-    paths: dict[Node, str] = {}
-    for node in graph.calls:
-        names = _NAMES.get(op_name(node))
-        if names is None:
-            continue
-        given = arguments_of(node)
-        own = {given[key]: name for key, name in names.items() if _is_variable(given[key])}
-        owners = {x.path.rpartition("/")[0] for x in own}
-        if len(owners) == 1 and all(uses[place_of(x)] == 1 for x in own):
-            owner = f"{owners.pop()}/".lstrip("/")
-            paths |= {x: owner + name for x, name in own.items()}
-    taken = Counter(node.path for node in graph.nodes if node.kind == "input" and node not in paths)
-    taken.update(paths.values())
-    return _moved(graph, {node: path for node, path in paths.items() if taken[path] == 1})
-
-
-def _with_called_layers(graph: Graph) -> Graph:
-    """The graph with calls in the modules that hold their variables, where others use these.
-
-    ``nn.MultiheadAttention`` reads the weights of its `out_proj`, and does not call it.
-    """
-    modules = {node: node.module for node in graph.calls}
-    paths = [_dotted(path) for path in modules.values()]
-    for node in graph.calls:
-        if not is_op(node, "linear"):
-            continue
-        owners = {_dotted(x.path)[:-1] for x in node.args[1:] if _is_variable(x)}
-        own = _dotted(node.module)
-        owner = owners.pop() if len(owners) == 1 else ()
-        is_below = len(owner) > len(own) and owner[: len(own)] == own
-        if is_below and not any(path[: len(owner)] == owner for path in paths):
-            modules[node] = "/".join(owner)
-    return _moved(graph, {}, modules)
-
-
-def _dotted(path: str) -> tuple[str, ...]:
-    """The names of a path of a module, with dots or slashes."""
-    return _parts(path.replace(".", "/"))
-
-
-def _with_single_layers(graph: Graph) -> Graph:
-    """The graph with activations and layouts outside of modules that have one layer."""
-    groups: dict[str, list[Node]] = {}
-    for node in graph.calls:
-        groups.setdefault(node.module, []).append(node)
-    modules = {node: node.module for node in graph.calls}
-    for path, calls in groups.items():
-        layers = [node for node in calls if is_op(node, *_NAMES, "conv", "conv_transpose")]
-        others = [node for node in calls if node not in layers]
-        is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
-        if is_leaf and len(layers) == 1 and all(is_op(node, *_BESIDE) for node in others):
-            modules |= dict.fromkeys(others, path.rpartition("/")[0])
-    return _moved(graph, {}, modules)
-
-
-def _is_variable(x: Any) -> bool:
-    return isinstance(x, Node) and x.source in ("v", "s")
 
 
 # -- calls of all targets -----------------------------------------------------------------------
@@ -297,9 +169,9 @@ def _layout(writer: Writer, node: Node) -> Node | None:
             return None
         aval, name = node.aval, node.name
         return writer.call("permute_dims", x, order, like=node, aval=aval, name=name)
-    if not is_op(node, *_RESHAPES):
+    if not is_op(node, *RESHAPES):
         return None
-    while is_op(x, *_RESHAPES) and isinstance(x.args[0], Node):
+    while is_op(x, *RESHAPES) and isinstance(x.args[0], Node):
         x = x.args[0]
     assert x.aval is not None
     if x.aval.shape == node.aval.shape:
@@ -367,7 +239,7 @@ def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) 
 
 
 def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
-    return _is_variable(x) and is_single(x) and x.aval is not None and len(x.aval.shape) > 1
+    return is_variable(x) and is_single(x) and x.aval is not None and len(x.aval.shape) > 1
 
 
 def _permuted(writer: Writer, x: Node, order: tuple[int, ...], like: Node, name: str = "") -> Node:
@@ -579,7 +451,7 @@ def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) ->
 
 def _vector(x: Any) -> bool:
     """Whether an operand is a variable, perhaps reshaped."""
-    return _is_variable(x.args[0] if isinstance(x, Node) and is_op(x, *_RESHAPES) else x)
+    return is_variable(x.args[0] if isinstance(x, Node) and is_op(x, *RESHAPES) else x)
 
 
 def _channels(
@@ -621,7 +493,7 @@ def _stored(graph: Graph, *reshapes: str) -> Rule:
     def rule(writer: Writer, node: Node) -> Node | None:
         is_layout = order_of(node) is not None or is_op(node, *reshapes)
         given = list(iter_nodes((node.args, node.kwargs)))
-        if not is_layout or len(given) != 1 or not _is_variable(given[0]):
+        if not is_layout or len(given) != 1 or not is_variable(given[0]):
             return None
         (variable,) = given
         value = known_value(writer, node, ("v", "s"))

@@ -1,0 +1,146 @@
+"""The paths of variables and calls: each call in the module that has its variables."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from nestarray.container import Container
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes, substituted
+from nestarray.graph.passes.rewriting import arguments_of, count_uses, is_op, op_name, place_of
+
+#: Groups of variables in Flax that are not modules.
+_COLLECTIONS = ("params", "batch_stats")
+#: A part of paths of Haiku for modules that a method other than the constructor made.
+_ABSENT = "~"
+#: Ops that only give an array another shape.
+RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten")
+#: Further calls that a layer's module may have.
+_BESIDE = (
+    *RESHAPES, "permute_dims", "pad", "relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "elu",
+    "selu", "softmax", "softplus", "leaky_relu", "hard_swish",
+)  # fmt: skip
+#: Op → the names of its variables in PyTorch.
+_NAMES = {
+    "linear": {"weight": "weight", "bias": "bias"},
+    "embedding": {"weight": "weight"},
+    "layer_norm": {"weight": "weight", "bias": "bias"},
+    "group_norm": {"weight": "weight", "bias": "bias"},
+    "batch_norm": {
+        "weight": "weight", "bias": "bias", "mean": "running_mean", "variance": "running_var",
+    },
+    **{f"conv{n}d": {"weight": "weight", "bias": "bias"} for n in (1, 2, 3)},
+}  # fmt: skip
+
+
+def with_module_paths(graph: Graph) -> Graph:
+    """The graph with variables under the paths of the modules that use them."""
+    modules = [_parts(node.module) for node in graph.calls]
+    if all(path[:1] == (graph.name,) for path in modules):  # Linen names the model too
+        modules = [path[1:] for path in modules]
+    used = {node for call in graph.calls for node in iter_nodes((call.args, call.kwargs))}
+    variables = {node: _parts(node.path) for node in used if node.source in ("v", "s")}
+    firsts = {path[0] for path in modules if path}
+    for node, path in variables.items():
+        if path[0] in _COLLECTIONS and path[0] not in firsts:
+            variables[node] = path[1:]
+    roots = {path[0] for path in variables.values() if len(path) > 1}
+    if len(roots) == 1 and all(len(path) > 1 for path in variables.values()):
+        (root,) = roots  # a model of Keras names its layers' variables
+        is_model = (root,) not in modules and not root.isdigit()
+        if is_model and len({path[:2] for path in variables.values()}) > 1:
+            variables = {node: path[1:] for node, path in variables.items()}
+            modules = [path[1:] if path[:1] == (root,) else path for path in modules]
+    places = dict(zip(graph.calls, map("/".join, modules), strict=True))
+    return _moved(graph, {node: "/".join(path) for node, path in variables.items()}, places)
+
+
+def _parts(path: str) -> tuple[str, ...]:
+    return tuple(part for part in path.split("/") if part not in ("", _ABSENT))
+
+
+def _moved(
+    graph: Graph, paths: Mapping[Node, str], modules: Mapping[Node, str] | None = None
+) -> Graph:
+    """The graph with variables under other paths, and calls in other modules."""
+    stands_for: dict[Node, Node] = {}
+    values = {name: dict(getattr(graph, name).flat_items()) for name in ("v", "s")}
+    for node, path in paths.items():
+        if path != node.path:
+            stands_for[node] = dataclasses.replace(node, path=path)
+            values[node.source][path] = values[node.source].pop(node.path)
+    for node in graph.calls:
+        args, kwargs = substituted((node.args, node.kwargs), stands_for)
+        module = node.module if modules is None else modules[node]
+        stands_for[node] = dataclasses.replace(node, args=args, kwargs=kwargs, module=module)
+    return graph.replace(
+        nodes=[stands_for.get(node, node) for node in graph.nodes],
+        output=substituted(graph.output, stands_for),
+        state_updates=substituted(graph.state_updates, stands_for),
+        **{name: Container.from_flat_dict(kept) for name, kept in values.items()},
+    )
+
+
+def with_layer_names(graph: Graph) -> Graph:
+    """The graph with the variables of each layer under PyTorch's names."""
+    uses = count_uses(graph)
+    paths: dict[Node, str] = {}
+    for node in graph.calls:
+        names = _NAMES.get(op_name(node))
+        if names is None:
+            continue
+        given = arguments_of(node)
+        own = {given[key]: name for key, name in names.items() if is_variable(given[key])}
+        owners = {x.path.rpartition("/")[0] for x in own}
+        if len(owners) == 1 and all(uses[place_of(x)] == 1 for x in own):
+            owner = f"{owners.pop()}/".lstrip("/")
+            paths |= {x: owner + name for x, name in own.items()}
+    taken = Counter(node.path for node in graph.nodes if node.kind == "input" and node not in paths)
+    taken.update(paths.values())
+    return _moved(graph, {node: path for node, path in paths.items() if taken[path] == 1})
+
+
+def with_called_layers(graph: Graph) -> Graph:
+    """The graph with calls in the modules that hold their variables, where others use these.
+
+    ``nn.MultiheadAttention`` reads the weights of its `out_proj`, and does not call it.
+    """
+    modules = {node: node.module for node in graph.calls}
+    paths = [_dotted(path) for path in modules.values()]
+    for node in graph.calls:
+        if not is_op(node, "linear"):
+            continue
+        owners = {_dotted(x.path)[:-1] for x in node.args[1:] if is_variable(x)}
+        own = _dotted(node.module)
+        owner = owners.pop() if len(owners) == 1 else ()
+        is_below = len(owner) > len(own) and owner[: len(own)] == own
+        if is_below and not any(path[: len(owner)] == owner for path in paths):
+            modules[node] = "/".join(owner)
+    return _moved(graph, {}, modules)
+
+
+def _dotted(path: str) -> tuple[str, ...]:
+    """The names of a path of a module, with dots or slashes."""
+    return _parts(path.replace(".", "/"))
+
+
+def with_single_layers(graph: Graph) -> Graph:
+    """The graph with activations and layouts outside of modules that have one layer."""
+    groups: dict[str, list[Node]] = {}
+    for node in graph.calls:
+        groups.setdefault(node.module, []).append(node)
+    modules = {node: node.module for node in graph.calls}
+    for path, calls in groups.items():
+        layers = [node for node in calls if is_op(node, *_NAMES, "conv", "conv_transpose")]
+        others = [node for node in calls if node not in layers]
+        is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
+        if is_leaf and len(layers) == 1 and all(is_op(node, *_BESIDE) for node in others):
+            modules |= dict.fromkeys(others, path.rpartition("/")[0])
+    return _moved(graph, {}, modules)
+
+
+def is_variable(x: Any) -> bool:
+    return isinstance(x, Node) and x.source in ("v", "s")
