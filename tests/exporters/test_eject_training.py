@@ -311,5 +311,6 @@ def test_nnx_gets_its_own_layers() -> None:
     assert 'nnx.Conv(3, 4, (3, 3), padding="VALID", rngs=rngs)' in text
     assert "BatchNorm(4, momentum=0.8, rngs=rngs)" in text
     assert "nnx.Dropout(0.2, broadcast_dims=(1, 2), rngs=rngs)" in text
+    assert "self.blocks_0 = nnx.List(" in text
     assert "train" not in text[text.index("class Net") :]
     assert "key" not in text[text.index("class Net") : text.index("def load")]

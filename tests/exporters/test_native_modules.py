@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 import nestarray as na
+from nestarray.errors import ShapeError
 from nestarray.exporters.program import program_of
 from tests.arrays import host
 from tests.exporters.forms import FORMS, expected_gradients
@@ -91,3 +92,10 @@ def test_modules_of_jax_and_tensorflow_have_channels_last() -> None:
             assert [node.path or node.name for node in moved] == ["input", "0/weight", "4/weight"]
             assert tuple(graph.v["4/weight"].shape) == (5, 4, 3, 3)
     assert "na.permute_dims" not in str(model.to_torch_module()._program.graph(True))
+
+
+def test_keras_names_the_remedy_for_another_batch() -> None:
+    net = na.trace_graph(nn.Linear(3, 2), torch.ones(2, 3)).to_keras_model()
+    assert net.predict(np.ones((2, 3), "float32"), verbose=0).shape == (2, 2)
+    with pytest.raises(ShapeError, match="dynamic=True"):
+        net.predict(np.ones((5, 3), "float32"), verbose=0)

@@ -212,10 +212,10 @@ class ClassWriter:
                 found[name] = "state" if value in self.style.states else "array"
         for name, child in module.children.items():
             if is_item(name):
-                found[joined(name[:-1])] = "list"
+                found[self._list_name(name[:-1])] = "list"
             else:
                 absent = " | None" if cls.without(name) else ""
-                found[joined(name)] = self.classes[child].name + absent
+                found[self._name(name)] = self.classes[child].name + absent
         return found
 
     def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
@@ -237,7 +237,9 @@ class ClassWriter:
                 text = self._child(cls, name, passed)
                 lines.append(f"self.{self._name(name)} = {self._optional(cls, name, text, passed)}")
             elif name == items_of(cls.module, name[:-1])[0]:
-                lines.append(f"self.{self._name(name[:-1])} = {self._list(cls, name[:-1], passed)}")
+                lines.append(
+                    f"self.{self._list_name(name[:-1])} = {self._list(cls, name[:-1], passed)}"
+                )
         return lines
 
     def _optional(
@@ -374,12 +376,16 @@ class ClassWriter:
         ]
 
     def _name(self, name: Path) -> str:
-        """The name of a child or a list as an attribute."""
+        """The name of a child as an attribute."""
         return attribute(name, self.style.separator)
+
+    def _list_name(self, name: Path) -> str:
+        """The name of a list of children as an attribute."""
+        return joined(name, self.style.separator)
 
     def _access(self, name: Path) -> str:
         """The text of a child as an attribute."""
-        return f"{self._name(name[:-1])}[{name[-1]}]" if is_item(name) else self._name(name)
+        return f"{self._list_name(name[:-1])}[{name[-1]}]" if is_item(name) else self._name(name)
 
     # -- bodies ----------------------------------------------------------------------------
 
@@ -390,14 +396,14 @@ class ClassWriter:
         return f"{of}({', '.join(inputs)})" + "".join(f"[{i}]" for i in place)
 
     def _loop(self, name: Path, start: int) -> str:
-        return f"for {_item(name)} in self.{self._name(name)}:"
+        return f"for {_item(name)} in self.{self._list_name(name)}:"
 
     def _condition(self, cls: Class, option: Option, setting: Callable[[str], str]) -> str:
         """Whether a module has the steps of an option: by their children, or by a flag."""
         used = [step.name for step in option.steps if isinstance(step, Use)]
         for name in (name for name in used if cls.without(name) == option.without):
             if is_item(name):
-                return f"len(self.{self._name(name[:-1])}) > {name[-1]}"
+                return f"len(self.{self._list_name(name[:-1])}) > {name[-1]}"
             return f"self.{self._name(name)} is not None"
         flag, rest = cls.flags[option.without]
         return setting(flag) + rest

@@ -142,7 +142,7 @@ def attribute(name: Path, separator: str = "_") -> str:
 
 def joined(name: Path, separator: str = "_") -> str:
     """The name of a list or a variable as an attribute."""
-    return separator.join(map(identifier, name))
+    return ".".join(map(identifier, separator.join(name).split(".")))
 
 
 def identifier(name: str) -> str:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.core import native_dtype
-from nestarray.dtypes import dtype_of
+from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.exporters.source.forms import layers
 
 abs = tf.abs
@@ -50,6 +50,66 @@ def embedding(indices: Any, weight: Any) -> Any:
 def _is_single(x: Any, **_: Any) -> bool:
     """Whether nestarray computes in the dtype of `x`, and not in a wider one."""
     return dtype_of(x).is_floating and dtype_of(x).bits > 16
+
+
+selu = supports(_is_single)(lambda x: tf.nn.selu(x))
+
+
+def _is_plain_softplus(x: Any, *, beta: float = 1.0, threshold: float | None = None) -> bool:
+    return beta == 1 and (threshold is None or threshold >= 20) and _is_single(x)
+
+
+@supports(_is_plain_softplus)
+def softplus(x: Any, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/softplus"""
+    return tf.math.softplus(x)
+
+
+def _is_between_numbers(x: Any, min: Any = None, max: Any = None) -> bool:
+    return _is_single(x) and all(isinstance(end, (int, float)) for end in (min, max))
+
+
+@supports(_is_between_numbers)
+def clip(x: Any, min: float, max: float) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/clip_by_value"""
+    return tf.clip_by_value(x, min, max)
+
+
+@supports(lambda x, *, correction=0.0, **_: correction == 0 and _is_single(x))
+def var(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_variance"""
+    return tf.math.reduce_variance(x, axis, keepdims)
+
+
+def _is_along_axis(x: Any, *, axis: int | None = None, keepdims: bool = False) -> bool:
+    return axis is not None and not keepdims
+
+
+argmax = supports(_is_along_axis)(lambda x, *, axis, keepdims=False: tf.argmax(x, axis))
+argmin = supports(_is_along_axis)(lambda x, *, axis, keepdims=False: tf.argmin(x, axis))
+
+
+def _direction(descending: bool) -> str:
+    return "DESCENDING" if descending else "ASCENDING"
+
+
+@supports(_is_single)
+def sort(x: Any, *, axis: int = -1, descending: bool = False, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/sort"""
+    return tf.sort(x, axis, _direction(descending))
+
+
+@supports(_is_single)
+def argsort(x: Any, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/argsort"""
+    return tf.cast(tf.argsort(x, axis, _direction(descending), stable), tf.int64)
+
+
+@supports(lambda indices, *_, **__: dtype_of(indices).kind in ("int", "uint"))
+def one_hot(indices: Any, num_classes: int, *, axis: int = -1, dtype: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/one_hot"""
+    kind = native_dtype(as_dtype("float32" if dtype is None else dtype))
+    return tf.one_hot(indices, num_classes, axis=axis, dtype=kind)
 
 
 def _is_over_one_axis(x: Any, *, axis: int | tuple[int, ...] = -1) -> bool:
