@@ -81,30 +81,6 @@ def var(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
     return tf.math.reduce_variance(x, axis, keepdims)
 
 
-def _is_along_axis(x: Any, *, axis: int | None = None, keepdims: bool = False) -> bool:
-    return axis is not None and not keepdims
-
-
-argmax = supports(_is_along_axis)(lambda x, *, axis, keepdims=False: tf.argmax(x, axis))
-argmin = supports(_is_along_axis)(lambda x, *, axis, keepdims=False: tf.argmin(x, axis))
-
-
-def _direction(descending: bool) -> str:
-    return "DESCENDING" if descending else "ASCENDING"
-
-
-@supports(_is_single)
-def sort(x: Any, *, axis: int = -1, descending: bool = False, **_: Any) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/sort"""
-    return tf.sort(x, axis, _direction(descending))
-
-
-@supports(_is_single)
-def argsort(x: Any, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/argsort"""
-    return tf.cast(tf.argsort(x, axis, _direction(descending), stable), tf.int64)
-
-
 @supports(lambda indices, *_, **__: dtype_of(indices).kind in ("int", "uint"))
 def one_hot(indices: Any, num_classes: int, *, axis: int = -1, dtype: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/one_hot"""
