@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import ArgumentError
 
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
 
-_override: ContextVariable[str | None] = ContextVariable("nestarray_backend", default=None)
-_default: str = "numpy"
+_override: ContextVariable[tuple[str, Any] | None] = ContextVariable(
+    "nestarray_backend", default=None
+)
+_default: tuple[str, Any] = ("numpy", None)
 
 
 def check_backend_name(name: object) -> str:
@@ -29,8 +32,12 @@ def check_backend_name(name: object) -> str:
     raise ArgumentError(f"backend: got {name!r}, expected one of {', '.join(BACKENDS)}")
 
 
-def set_backend(name: str) -> None:
+def set_backend(name: str, *, device: Any = None) -> None:
     """Set the default backend of the process, for functions without array arguments.
+
+    Args:
+        name: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
+        device: the device of new arrays, such as ``"cuda"``; None for the framework's default.
 
     Example:
         >>> import nestarray as na
@@ -39,7 +46,7 @@ def set_backend(name: str) -> None:
         'ndarray'
     """
     global _default
-    _default = check_backend_name(name)
+    _default = check_backend_name(name), device
 
 
 def current_backend() -> str:
@@ -50,19 +57,29 @@ def current_backend() -> str:
         >>> na.current_backend()
         'numpy'
     """
-    return _override.get() or _default
+    return (_override.get() or _default)[0]
+
+
+def current_device(backend: str) -> Any:
+    """The device of new arrays of `backend`; None for the framework's default."""
+    name, device = _override.get() or _default
+    return device if name == backend else None
 
 
 @contextlib.contextmanager
-def use_backend(name: str) -> Iterator[None]:
+def use_backend(name: str, *, device: Any = None) -> Iterator[None]:
     """Use backend `name` inside a ``with`` block, for this thread or task only.
+
+    Args:
+        name: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
+        device: the device of new arrays, such as ``"cuda"``; None for the framework's default.
 
     Example:
         >>> import nestarray as na
-        >>> with na.use_backend("numpy"):
+        >>> with na.use_backend("torch", device="cpu"):
         ...     x = na.ones((2,))
     """
-    token = _override.set(check_backend_name(name))
+    token = _override.set((check_backend_name(name), device))
     try:
         yield
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,9 @@ import numpy as np
 
 import nestarray as na
 from nestarray import backends
+
+#: Where the arrays of PyTorch and JAX are: ``make test-gpu`` sets it; None leaves the choice to them.
+DEVICE = os.environ.get("NESTARRAY_TEST_DEVICE")
 
 
 def on(backend: str, values: Any, dtype: str | None = None) -> Any:
@@ -27,7 +31,13 @@ def on(backend: str, values: Any, dtype: str | None = None) -> Any:
     array = np.asarray(values)
     if dtype is not None:
         array = array.astype(backends.core("numpy").native_dtype(dtype))
-    return backends.core(backend).from_numpy(array)
+    return placed(backend, array)
+
+
+def placed(backend: str, x: np.ndarray) -> Any:
+    """`x` as an array of `backend`, on the device of this run."""
+    device = DEVICE if backend in ("torch", "jax") else None
+    return backends.core(backend).from_numpy(x, device)
 
 
 def host(x: Any) -> np.ndarray:

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes
+from nestarray import dtypes
 from nestarray.config import BACKENDS
 from nestarray.transforms import grad
+from tests.arrays import host, placed
 from tests.cases import Case, convert, on_backend
 
 AUTODIFF = BACKENDS
@@ -47,7 +48,7 @@ def weighted(function: Callable[[str, list[Any]], list[Any]], backend: str) -> C
         rng = np.random.default_rng(1)
         total = None
         for result in function(backend, list(values)):
-            weight = backends.core(backend).from_numpy(rng.uniform(0.5, 1.5, tuple(result.shape)))
+            weight = placed(backend, rng.uniform(0.5, 1.5, tuple(result.shape)))
             part = SUM[backend](result * weight)
             total = part if total is None else total + part
         return total
@@ -93,7 +94,7 @@ def _gradients_torch(loss: Callable[..., Any], inputs: list[Any]) -> list[np.nda
 
     leaves = [x.clone().requires_grad_() for x in inputs]
     found = torch.autograd.grad(loss(*leaves), leaves, allow_unused=True, materialize_grads=True)
-    return [g.numpy() for g in found]
+    return [host(g) for g in found]
 
 
 def _gradients_tensorflow(loss: Callable[..., Any], inputs: list[Any]) -> list[np.ndarray]:

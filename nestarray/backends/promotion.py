@@ -14,7 +14,7 @@ from nestarray.backends.base import Function
 from nestarray.dynamo import is_compiling
 from nestarray.typing import NUMBERS
 
-Cast = Callable[[Any, Any], Any]
+Cast = Callable[..., Any]
 
 
 def promoting(
@@ -31,7 +31,8 @@ def promoting(
 
     Args:
         native: the framework's function; called directly if the dtypes are equal.
-        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
+        cast: ``cast(x, dtype, like)`` converts an array, or a Python number beside the operand
+            `like`, to an array of `dtype`.
         scalar_ok: `native` accepts a weakly typed Python number as one operand; or a function
             (dtype of the array) → whether it does as second operand.
         reflected: ``reflected(number, x)`` for a number as first operand; default: `native`.
@@ -70,7 +71,7 @@ def promoting(
     def as_dtype(dtype: Any, x1: Any, x2: Any) -> Any:
         if declined is not None and dtype is dtypes.bool:
             raise TypeError("bool inputs not supported")
-        return guarded(cast(x1, dtype), cast(x2, dtype))
+        return guarded(cast(x1, dtype, x2), cast(x2, dtype, x1))
 
     def beside_number(kind: type, *, is_first: bool) -> Function:
         """For an array and a number of type `kind`, which does not promote the dtypes in `kept`."""
@@ -244,7 +245,8 @@ def promoting_all(cast: Cast) -> Callable[[Sequence[Any]], Sequence[Any]]:
         for x in arrays:
             if first is None or getattr(x, "dtype", None) != first:
                 dtype = dtypes.result_dtype(*arrays)
-                return [cast(x, dtype) for x in arrays]
+                like = next((x for x in arrays if hasattr(x, "dtype")), None)
+                return [cast(x, dtype, like) for x in arrays]
         return arrays
 
     return promoted

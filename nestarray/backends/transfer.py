@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes
+from nestarray.config import use_backend
 from nestarray.errors import ArgumentError
 
 
@@ -26,7 +27,8 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
     Args:
         x: array of any framework, or anything else.
         backend: the target framework.
-        device: the target device; None: the present one, if `backend` has it.
+        device: the target device; None: the accelerator of `x`, if `backend` has it; for an array
+            of the host, the device on which `backend` creates arrays.
         copy: True always copies, False never copies, None copies if necessary.
 
     Raises:
@@ -48,7 +50,8 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
         if dtypes.is_key(x):
             x = backends.chapter("jax", "keys").words_of(x)
         target.native_dtype(dtypes.dtype_of(x))  # raises for a missing dtype
-        moved = _handed_over(x, origin, target)
+        with use_backend(backend, device=device):
+            moved = _handed_over(x, origin, target)
     if device is not None:
         moved = target.to_device(moved, device)
     if copy is None:

@@ -116,6 +116,7 @@ class Op:
         bound = self.signature.bind(*args, **kwargs).arguments
         return {name: bound[name] for name in self.array_parameters if name in bound}
 
+    @dynamo.compile_time_constant
     def implementation(self, backend: str) -> Callable[..., Any]:
         """The implementation for arrays of `backend`: its own function, or the op's body."""
         chapter = backends.chapter(backend, self.chapter)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes
@@ -173,16 +173,19 @@ def bind_variables(
     return pairs[0], pairs[1]
 
 
-def check_variables(graph: Graph, v: Container, s: Container) -> None:
+def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Container) -> None:
     """Raise an error for a parameter or state array that differs from the trace.
 
     It is asked after a call has failed: variables of other shapes may be meant.
 
     Raises:
-        ArgumentError: one is not an array, or is of another framework.
+        ArgumentError: one is not an array, is of another framework, or is on another device than
+            the first input.
         ShapeError: one has another shape.
     """
-    given = {"v": v, "s": s}
+    given = {"v": v, "s": s, "constants": graph.constants}
+    core = backends.core(graph.backend)
+    device = core.device_of(inputs[0]) if inputs else None
     for node in graph.nodes:
         if node.source not in given or node.aval is None:
             continue
@@ -197,6 +200,12 @@ def check_variables(graph: Graph, v: Container, s: Container) -> None:
         if tuple(got.shape) != node.aval.shape:
             raise ShapeError(
                 f"{where}: got shape {tuple(got.shape)}, the graph was traced with {node.aval.shape}"
+            )
+        if device is not None and core.device_of(got) != device:
+            raise ArgumentError(
+                f"{where}: got an array on {core.device_of(got)}, but the first input is on {device}; "
+                f'move the graph with graph.to_backend("{graph.backend}", device="{device}"), or the '
+                f'inputs with na.to_device(x, "{core.device_of(got)}")'
             )
 
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -177,20 +177,24 @@ class Graph:
         elif not is_compiling():
             program = self._guarded
         try:
-            with self.running():
+            with self.running(inputs, v):
                 result = program._positional(inputs, v, s, constants, key)
         except Exception:
-            check_variables(self, v, s)
+            check_variables(self, inputs, v, s)
             raise
         return result if program is not self._guarded else self._checked(result)
 
     @contextlib.contextmanager
-    def running(self) -> Iterator[None]:
-        """The context of the graph's program: its backend is the default one.
+    def running(self, inputs: Sequence[Any] = (), v: Container | None = None) -> Iterator[None]:
+        """The context of the graph's program: new arrays are on its backend and on its device.
 
         Models take the logarithm of zero and mask the result; NumPy alone would warn.
+
+        Args:
+            inputs: arrays of the call.
+            v: parameters of the call; the graph's own by default.
         """
-        with use_backend(self.backend):
+        with use_backend(self.backend, device=self._device(inputs, self.v if v is None else v)):
             if is_compiling():
                 yield
                 return
@@ -200,6 +204,13 @@ class Graph:
                 except DtypeError as error:
                     check_float64(self, error)
                     raise
+
+    def _device(self, inputs: Sequence[Any], v: Container) -> Any:
+        """The device of a call, by its first array; None for the framework's default."""
+        for arrays in (inputs, v.leaves(), self.s.leaves(), self.constants.leaves()):
+            if arrays:
+                return backends.core(self.backend).device_to_share(arrays[0])
+        return None
 
     def _prepare(
         self,
@@ -308,12 +319,18 @@ class Graph:
     # -- moving ----------------------------------------------------------------------------
 
     def to_backend(
-        self, backend: str, *, copy: bool | None = True, float64: str | None = None
+        self,
+        backend: str,
+        *,
+        device: Any = None,
+        copy: bool | None = True,
+        float64: str | None = None,
     ) -> Graph:
         """The same graph with its variables on another framework, on which it then runs.
 
         Args:
             backend: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
+            device: the device of the variables, such as ``"cuda"``; None as for `na.to_backend`.
             copy: True copies each variable once, so that later training of the source does not
                 change it. None shares memory where both frameworks support it; False raises if a
                 copy is needed. Shared arrays must not be changed in place: JAX assumes that its
@@ -340,18 +357,21 @@ class Graph:
         letters = ("v", "s", "constants")
         try:
             return moved.replace(
-                **{x: graph._moved(x, getattr(graph, x), backend, copy) for x in letters}
+                **{x: graph._moved(x, getattr(graph, x), backend, device, copy) for x in letters}
             )
         except DtypeError as error:
             check_float64(moved, error)
             raise
 
-    def _moved(self, source: str, c: Container, backend: str, copy: bool | None) -> Container:
+    def _moved(
+        self, source: str, c: Container, backend: str, device: Any, copy: bool | None
+    ) -> Container:
         """`c` on `backend`; integers that JAX narrowed get the traced width back."""
         traced = {n.path: n.aval for n in self.nodes if n.source == source}
 
         if any(map(is_abstract, c.leaves())):
-            return c.map(lambda x: x if is_abstract(x) else ops.to_backend(x, backend, copy=copy))
+            moved = partial(ops.to_backend, backend=backend, device=device, copy=copy)
+            return c.map(lambda x: x if is_abstract(x) else moved(x))
 
         def restored(path: str, leaf: Any) -> Any:
             aval = traced.get(path)
@@ -361,7 +381,7 @@ class Graph:
                 return leaf
             return ops.astype(leaf, aval.dtype, copy=False)
 
-        return c.to_backend(backend, copy=copy).map(restored, with_path=True)
+        return c.to_backend(backend, device=device, copy=copy).map(restored, with_path=True)
 
     def replace(self, **changes: Any) -> Graph:
         """A graph with some attributes changed; ``graph.replace(v=v)`` has other parameters."""
@@ -417,7 +437,7 @@ class Graph:
                 check_same(self.name, first or sizes, sizes)
                 first.update(sizes)
             try:
-                with self.running():
+                with self.running(*values[:2]):
                     if is_compiled or is_compiling():
                         return self._checked(compiled(*values))
                     with progress(f"compile {self.name} for {self.backend}"):

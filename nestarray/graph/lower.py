@@ -15,10 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from nestarray import ops, random
-from nestarray.config import use_backend
 from nestarray.errors import ConversionError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
@@ -86,8 +83,7 @@ def lower(graph: Graph) -> Graph:
     recorder.builder.taken.update(node.name for node in graph.nodes)
     recorder.builder.values["constants"].update(here.constants.flat_items())
     with contextlib.ExitStack() as stack:
-        stack.enter_context(use_backend(backend))
-        stack.enter_context(np.errstate(all="ignore"))
+        stack.enter_context(here.running())
         stack.enter_context(recording(ControlFlow(recorder)))
         stack.enter_context(single_steps())
         if isinstance(recorder, OpenRecorder):

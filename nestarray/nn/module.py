@@ -226,13 +226,15 @@ class Module:
                     )
         return self._with(v, s)
 
-    def to_backend(self: M, backend: str) -> M:
-        """A copy whose variables and state are arrays of another framework.
+    def to_backend(self: M, backend: str, *, device: Any = None) -> M:
+        """A copy whose variables and state are arrays of another framework, or on another device.
 
-        They share memory where both frameworks support it.
+        They share memory where both frameworks support it; `device` as for `na.to_backend`.
         """
         v, s = self._held()
-        return self._with(v.to_backend(backend), s.to_backend(backend))
+        return self._with(
+            v.to_backend(backend, device=device), s.to_backend(backend, device=device)
+        )
 
     def _with(self: M, v: Container, s: Container) -> M:
         new = copy.copy(self)

@@ -160,7 +160,9 @@ def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None 
     Args:
         x: array.
         backend: ``"numpy"``, ``"jax"``, ``"torch"`` or ``"tensorflow"``.
-        device: the device of the result; None keeps the device of `x`, if the backend has it.
+        device: the device of the result. None: the accelerator of `x`, if the backend has it; for
+            an array of the host, the device on which the backend creates arrays (JAX: the GPU, if
+            there is one).
         copy: True always copies, False raises if a copy is needed, None copies if needed.
 
     Returns:

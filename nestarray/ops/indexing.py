@@ -502,7 +502,7 @@ def triu_indices(
 def _constants(arrays: tuple[np.ndarray, ...], like: Array | None) -> tuple[Array, ...]:
     backend = current_backend() if like is None else backends.backend_of(like)
     core = backends.core(backend)
-    device = None if like is None else core.device_of(like)
+    device = None if like is None else core.device_to_share(like)
     return tuple(core.from_numpy(a, device) for a in arrays)
 
 

@@ -161,11 +161,11 @@ class Calls:
         rows: list[Comparison] = []
         for node, value in source.steps(graph, inputs, graph.v, graph.s, key):
             values[node] = value
-            loss = loss_of(node, source.backend)
+            loss = loss_of(node)
             want = source.call_gradients(graph, node, values, key, loss)
             if want:
                 gradients_at = partial(
-                    call_gradients, ours.graph, node, key=ours.key, loss=loss_of(node, here)
+                    call_gradients, ours.graph, node, key=ours.key, loss=loss
                 )
                 taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
                 given = dict(zip(taken, on_backend([values[n] for n in taken], here), strict=True))
@@ -219,18 +219,18 @@ def _parts_read(graph: Graph) -> dict[Node, list[Node]]:
     return parts
 
 
-def _losses(graph: Graph) -> Callable[[Node, str], Callable[[Any], Any]]:
-    """Maps (call, backend) to the projection of those results of the call that are used."""
+def _losses(graph: Graph) -> Callable[[Node], Callable[[Any], Any]]:
+    """Maps a call to the projection of those results of the call that are used."""
     used = {n for call in graph.calls for n in iter_nodes((call.args, call.kwargs))}
     used |= set(iter_nodes(graph.output))
     parts = _parts_read(graph)
 
-    def loss_of(node: Node, backend: str) -> Callable[[Any], Any]:
+    def loss_of(node: Node) -> Callable[[Any], Any]:
         read = [part.args[1] for part in parts.get(node, ()) if part in used]
 
         def loss(value: Any) -> Any:
             is_nest = isinstance(value, (list, tuple))
-            return projection([value[i] for i in read] if is_nest else value, backend)
+            return projection([value[i] for i in read] if is_nest else value)
 
         return loss
 

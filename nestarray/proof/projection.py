@@ -13,7 +13,7 @@ from nestarray.proof.comparison import leaves
 from nestarray.proof.rounding import moved
 
 
-def projection(output: Any, backend: str, *, seed: int = 0) -> Any:
+def projection(output: Any, *, seed: int = 0) -> Any:
     """A scalar that depends on every element of every floating output, with fixed weights.
 
     The weights are the inputs of the backward pass; `seed` changes them by rounding, see `moved`.
@@ -24,8 +24,7 @@ def projection(output: Any, backend: str, *, seed: int = 0) -> Any:
         if not is_array(leaf) or not dtypes.dtype_of(leaf).is_floating:
             continue
         weights = rng.standard_normal(tuple(leaf.shape)).astype("float32")
-        weights = ops.astype(ops.to_backend(weights, backend), dtypes.dtype_of(leaf))
-        weights = moved(weights, seed)
+        weights = moved(ops.asarray(weights, dtype=dtypes.dtype_of(leaf), like=leaf), seed)
         reduce = ops.sum if 0 in leaf.shape else ops.mean  # the mean of no elements is NaN
         term = reduce(leaf * weights)
         total = term if total is None else total + ops.astype(term, dtypes.dtype_of(total))

@@ -375,7 +375,7 @@ class _Proof:
             a row for each output, state array and gradient; the reason for missing rows.
         """
         source, (graph, inputs, _) = self._traced(inputs, None)
-        loss = None if program.gradients is None else partial(projection, backend=source.backend)
+        loss = None if program.gradients is None else projection
         note = ""
         try:
             try:
@@ -410,7 +410,7 @@ class _Proof:
         return source, Side.of(graph, inputs, key)
 
     def _source_result(self, side: Side, gradients: bool) -> Result:
-        loss = partial(projection, backend=self.source.backend) if gradients else None
+        loss = projection if gradients else None
         return self.source.result(*side, loss)
 
     def _gradients(
@@ -421,7 +421,7 @@ class _Proof:
         *,
         seed: int = 0,
     ) -> list[Any]:
-        loss = partial(projection, backend=source.backend, seed=seed)
+        loss = partial(projection, seed=seed)
         return source.result(*side, loss, override).gradients or []
 
     def _compare_outputs(self, want: Any, got: Any) -> list[Comparison]:
@@ -470,7 +470,7 @@ class _Proof:
             def loss(variables: tuple[Container, list[Any]]) -> tuple[Any, Any]:
                 v, inputs = variables
                 (output, values), state = _run_graph(graph, inputs, v, *others)
-                return projection(output, graph.backend), (output, state, values)
+                return projection(output), (output, state, values)
 
             return execute_with_gradients(loss, (v, inputs), has_aux=True)
 

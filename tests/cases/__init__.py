@@ -21,6 +21,7 @@ import pytest
 from nestarray import backends
 from nestarray.config import BACKENDS
 from nestarray.dispatch import OPS, Op
+from tests.arrays import placed
 
 #: Whether this is ``make test-full``.
 EXHAUSTIVE = os.environ.get("HYPOTHESIS_PROFILE") == "full"
@@ -123,7 +124,7 @@ def convert(value: Any, function: Callable[[Any], Any], of: Any = np.ndarray) ->
 
 def on_backend(value: Any, backend: str) -> Any:
     """`value` with its NumPy arrays as arrays of `backend`."""
-    return convert(value, backends.core(backend).from_numpy)
+    return convert(value, lambda x: placed(backend, x))
 
 
 def _from_torch(x: Any) -> Any:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from tests.cases import Case
 
 
 def reference(op: str) -> Any:
     """TensorFlow's function with the channels last, its only layout on CPUs."""
-    function = getattr(tf.nn, op)
 
     def call(x: np.ndarray, *, block_size: int, data_format: str = "channels_first") -> Any:
+        import tensorflow as tf  # here, since it takes seconds
+
+        function = getattr(tf.nn, op)
         if data_format == "channels_last":
             return function(x, block_size).numpy()
         return np.moveaxis(function(np.moveaxis(x, 1, -1), block_size).numpy(), -1, 1)

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.config import current_device
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError
 
@@ -50,7 +51,8 @@ def widest_float(x: Any) -> DType:
 
 
 def find_device(device: Any) -> Any:
-    """The jax.Device for a name such as ``"cpu"`` or ``"gpu:1"``, or for a jax.Device."""
+    """The jax.Device for a name such as ``"cpu"`` or ``"gpu:1"``; for None, of new arrays."""
+    device = current_device(NAME) if device is None else device
     if device is None or not isinstance(device, str):
         return device
     platform, _, index = device.partition(":")
@@ -120,29 +122,25 @@ def for_dlpack(x: Any) -> Any:
 
 
 def from_dlpack(x: Any) -> Any:
-    """An array over the memory of an object that exports DLPack, or a copy.
+    """An array over the memory of an object that exports DLPack, or a copy; None if impossible.
 
-    Arrays from DLPack are committed to their device. On the default device the result is
-    uncommitted, like new arrays of JAX: otherwise a compiled step would commit all its outputs (an
-    optimizer's count) and compile a second time.
+    Arrays of the host go to the default device and stay uncommitted, like new arrays of JAX:
+    DLPack commits arrays to their device, so a compiled step would commit all its outputs (an
+    optimizer's count) and compile a second time; on a GPU, everything would run on the host.
     """
-    if _is_where_arrays_are_made(x):
-        try:
-            view = np.from_dlpack(x)
-        except RuntimeError:  # NumPy lacks the dtype
-            return jax.dlpack.from_dlpack(x)
-        if view.flags.c_contiguous:
-            with outside_of_traces():
-                return jax.device_put(view)
-    return jax.dlpack.from_dlpack(x)
+    if x.__dlpack_device__()[0] != _HOST:
+        return jax.dlpack.from_dlpack(x)
+    try:
+        view = np.from_dlpack(x)
+    except RuntimeError:  # NumPy lacks the dtype
+        return jax.dlpack.from_dlpack(x) if jax.default_backend() == "cpu" else None
+    if not view.flags.c_contiguous:
+        return None
+    with outside_of_traces():
+        return jax.device_put(view, find_device(None))
 
 
 _HOST = 1  # kDLCPU in dlpack.h
-
-
-def _is_where_arrays_are_made(x: Any) -> bool:
-    is_default = jax.config.jax_default_device is None and jax.default_backend() == "cpu"
-    return is_default and x.__dlpack_device__()[0] == _HOST
 
 
 def copied(x: Any) -> Any:

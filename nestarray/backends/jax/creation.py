@@ -48,26 +48,26 @@ def full(
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.zeros_like.html"""
     dtype = None if dtype is None else native_dtype(dtype)
-    return jnp.zeros_like(x, dtype, device=find_device(device))
+    return jnp.zeros_like(x, dtype, device=_place(device, x))
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ones_like.html"""
     dtype = None if dtype is None else native_dtype(dtype)
-    return jnp.ones_like(x, dtype, device=find_device(device))
+    return jnp.ones_like(x, dtype, device=_place(device, x))
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.empty_like.html"""
     dtype = None if dtype is None else native_dtype(dtype)
-    return jnp.empty_like(x, dtype, device=find_device(device))
+    return jnp.empty_like(x, dtype, device=_place(device, x))
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.full_like.html"""
     found = _dtype(dtype, x.dtype)
     check_fill("full_like", "fill_value", fill_value, found)
-    return jnp.full_like(x, fill_value, found, device=find_device(device))
+    return jnp.full_like(x, fill_value, found, device=_place(device, x))
 
 
 @supports(whole_range)

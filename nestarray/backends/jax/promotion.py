@@ -13,8 +13,8 @@ from nestarray.backends.jax.compiled import traced
 from nestarray.backends.jax.core import native_dtype
 
 
-def cast(x: Any, dtype: Any) -> Any:
-    """An array or a Python number as an array of `dtype`."""
+def cast(x: Any, dtype: Any, like: Any = None) -> Any:
+    """An array or a Python number as an array of `dtype`; it needs no device of `like`."""
     return jnp.asarray(x, dtype=native_dtype(dtype))
 
 

@@ -12,8 +12,8 @@ from nestarray.backends.base import refuse_complex
 from nestarray.backends.numpy.core import native_dtype
 
 
-def cast(x: Any, dtype: Any) -> Any:
-    """An array or a Python number as an array of `dtype`."""
+def cast(x: Any, dtype: Any, like: Any = None) -> Any:
+    """An array or a Python number as an array of `dtype`; it needs no device of `like`."""
     return np.asarray(x, dtype=native_dtype(dtype))
 
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.python.eager import forwardprop_util, record
 
 from nestarray import dtypes
+from nestarray.config import current_device
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError
 
@@ -39,11 +40,12 @@ def is_watched(*arrays: Any) -> bool:
 
 
 def on_device(device: Any) -> Any:
-    """A context that creates tensors on `device`.
+    """A context that creates tensors on `device`; for None, on the device of new arrays.
 
     Raises:
         ArgumentError: the device does not exist; TensorFlow would silently use another.
     """
+    device = current_device(NAME) if device is None else device
     if device is None:
         return contextlib.nullcontext()
     have = tf.config.list_logical_devices()

@@ -67,13 +67,13 @@ def full(
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/zeros_like"""
-    with on_device(device):
+    with _place(device, x):
         return tf.zeros_like(x, _dtype(dtype, x.dtype))
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/ones_like"""
-    with on_device(device):
+    with _place(device, x):
         return tf.ones_like(x, _dtype(dtype, x.dtype))
 
 
@@ -84,7 +84,7 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/fill"""
-    with on_device(device):
+    with _place(device, x):
         return tf.fill(tf.shape(x), _value("full_like", fill_value, _dtype(dtype, x.dtype)))
 
 

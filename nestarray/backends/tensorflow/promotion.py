@@ -13,8 +13,8 @@ from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.typing import NUMBERS
 
 
-def cast(x: Any, dtype: Any) -> Any:
-    """An array or a Python number as an array of `dtype`."""
+def cast(x: Any, dtype: Any, like: Any = None) -> Any:
+    """An array or a Python number as an array of `dtype`; it needs no device of `like`."""
     # tf.cast converts a Python number to float32 first, and loses half of its digits.
     native = native_dtype(dtype)
     if x.__class__ in (int, float, complex):

@@ -17,7 +17,7 @@ def complex(real: Any, imag: Any, /) -> Any:
     if real.__class__ is imag.__class__ is torch.Tensor and real.dtype is imag.dtype in _PARTS:
         return torch.complex(real, imag)
     dtype = parts_dtype("complex", real=real, imag=imag)
-    return torch.complex(cast(real, dtype), cast(imag, dtype))
+    return torch.complex(cast(real, dtype, imag), cast(imag, dtype, real))
 
 
 def polar(abs: Any, angle: Any, /) -> Any:
@@ -26,7 +26,7 @@ def polar(abs: Any, angle: Any, /) -> Any:
         abs.__class__ is angle.__class__ is torch.Tensor and abs.dtype is angle.dtype in _PARTS
     ):
         dtype = parts_dtype("polar", abs=abs, angle=angle)
-        abs, angle = cast(abs, dtype), cast(angle, dtype)
+        abs, angle = cast(abs, dtype, angle), cast(angle, dtype, abs)
     if abs.requires_grad:  # the gradient of torch.polar has the wrong sign for negative abs
         return torch.complex(abs * torch.cos(angle), abs * torch.sin(angle))
     return torch.polar(abs, angle)

@@ -10,6 +10,7 @@ from torch._C import _functorch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from nestarray import dtypes
+from nestarray.config import current_device
 from nestarray.dtypes import DType
 from nestarray.dynamo import is_compiling
 from nestarray.errors import ArgumentError
@@ -43,9 +44,11 @@ def widest_float(x: Any) -> DType:
 
 
 def find_device(device: Any) -> Any:
-    """The torch.device for a name such as ``"cpu"`` or ``"cuda:1"``."""
+    """The torch.device for a name such as ``"cpu"`` or ``"cuda:1"``; for None, of new arrays."""
     if device is None:
-        return None
+        device = current_device(NAME)
+        if device is None:
+            return None
     try:
         found = torch.device(
             {"gpu": "cuda"}.get(device, device) if isinstance(device, str) else device
@@ -85,8 +88,8 @@ def device_to_share(like: Any) -> Any:
 def from_numpy(x: np.ndarray, device: Any = None) -> Any:
     """This backend's array with the values of a NumPy array; shares memory if possible."""
     if is_compiling():  # torch.compile represents NumPy arrays by tensors
-        tensor = torch.from_numpy(x)
-        return tensor if device is None else to_device(tensor, device)
+        tensor, place = torch.from_numpy(x), find_device(device)
+        return tensor if place is None else tensor.to(place)
     x = np.asarray(x)
     if not x.dtype.isnative:
         x = x.astype(x.dtype.newbyteorder("="))
@@ -96,7 +99,8 @@ def from_numpy(x: np.ndarray, device: Any = None) -> Any:
         tensor = torch.from_numpy(x.view(np.int16)).view(torch.bfloat16)
     else:
         tensor = torch.from_numpy(x)
-    return tensor if device is None else to_device(tensor, device)
+    place = find_device(device)
+    return tensor if place is None else tensor.to(place)
 
 
 def to_numpy(x: Any) -> np.ndarray:

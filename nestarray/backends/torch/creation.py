@@ -62,21 +62,21 @@ def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.zeros_like.html"""
     if dtype is device is None:
         return torch.zeros_like(x)
-    return torch.zeros_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
+    return torch.zeros_like(x, dtype=_dtype(dtype, x.dtype), device=_place(device, x))
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.ones_like.html"""
     if dtype is device is None:
         return torch.ones_like(x)
-    return torch.ones_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
+    return torch.ones_like(x, dtype=_dtype(dtype, x.dtype), device=_place(device, x))
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.empty_like.html"""
     if dtype is device is None:
         return torch.empty_like(x)
-    return torch.empty_like(x, dtype=_dtype(dtype, x.dtype), device=find_device(device))
+    return torch.empty_like(x, dtype=_dtype(dtype, x.dtype), device=_place(device, x))
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Any:
@@ -84,7 +84,7 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
     found = _dtype(dtype, x.dtype)
     check_fill("full_like", "fill_value", fill_value, found)
     made = _made(fill_value, found)
-    return torch.full_like(x, fill_value, dtype=made, device=find_device(device)).to(found)
+    return torch.full_like(x, fill_value, dtype=made, device=_place(device, x)).to(found)
 
 
 @supports(whole_range)

@@ -8,12 +8,15 @@ from typing import Any
 import torch
 
 from nestarray.backends import promotion
-from nestarray.backends.torch.core import INEXACT, native_dtype
+from nestarray.backends.torch.core import INEXACT, find_device, native_dtype
 
 
-def cast(x: Any, dtype: Any) -> Any:
-    """An array or a Python number as an array of `dtype`."""
-    return torch.as_tensor(x, dtype=native_dtype(dtype))
+def cast(x: Any, dtype: Any, like: Any = None) -> Any:
+    """An array as an array of `dtype`; a Python number as one on the device of `like`."""
+    if isinstance(x, torch.Tensor):
+        return x.to(native_dtype(dtype))
+    device = like.device if isinstance(like, torch.Tensor) else find_device(None)
+    return torch.as_tensor(x, dtype=native_dtype(dtype), device=device)
 
 
 def promoting(
