@@ -9,13 +9,14 @@ READY := $(VENV)/.ready
 PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full test-cpus wheel suite conformance demo notebooks bench lint format docs models site clean
+.PHONY: help env test test-full test-cpus test-gpu wheel suite conformance demo notebooks bench lint format docs models site clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax and Keras, fine-tune in PyTorch, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
 	@echo "make test-full  all tests, with many more models and random examples"
 	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"
+	@echo "make test-gpu   the ops and models of PyTorch and JAX on a GPU"
 	@echo "make wheel      build the wheel and the source archive in dist, and test them"
 	@echo "make suite      fetch the public Array API test suite into $(SUITE)"
 	@echo "make conformance  that suite on every backend"
@@ -45,6 +46,11 @@ test-full: $(READY)
 
 test-cpus: $(READY)
 	TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python -m tests.cpus --numprocesses $(JOBS) --dist worksteal
+
+test-gpu: $(READY)
+	NESTARRAY_TEST_DEVICE=gpu NVIDIA_TF32_OVERRIDE=0 XLA_PYTHON_CLIENT_PREALLOCATE=false $(PYTEST) \
+		--numprocesses $(JOBS) --dist worksteal -k "torch or jax or accelerator" \
+		tests/accelerator tests/ops/test_values.py tests/ops/test_gradients.py
 
 wheel: $(READY)
 	$(BIN)/python -m build --no-isolation --outdir dist

@@ -36,6 +36,7 @@ BENCHMARKS = {
     "keras_in": "converted Keras applications of full size",
     "numpy_in": "NumPy programs converted to JAX",
     "native_modules": "training steps of exported native modules",
+    "on_gpu": "converted PyTorch models on a GPU, where there is one",
 }
 PAGE = Path(__file__).parent.parent / "docs" / "benchmarks.md"
 PACKAGES = ["numpy", "torch", "jax", "tensorflow-cpu", "optree", "dm-tree", "tensordict", "keras"]

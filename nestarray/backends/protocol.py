@@ -140,7 +140,7 @@ class StandIns(Protocol):
 class Promotion(Protocol):
     """``promotion.py``: the conversion that mixed dtypes need."""
 
-    def cast(self, x: Any, dtype: Any) -> Any:
+    def cast(self, x: Any, dtype: Any, like: Any = None) -> Any:
         """An array or a Python number as an array of `dtype`."""
         ...
 
