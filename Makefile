@@ -48,7 +48,8 @@ test-cpus: $(READY)
 	TF_CPP_MIN_LOG_LEVEL=3 $(BIN)/python -m tests.cpus --numprocesses $(JOBS) --dist worksteal
 
 test-gpu: $(READY)
-	NESTARRAY_TEST_DEVICE=gpu NVIDIA_TF32_OVERRIDE=0 XLA_PYTHON_CLIENT_PREALLOCATE=false $(PYTEST) \
+	NESTARRAY_TEST_DEVICE=gpu NVIDIA_TF32_OVERRIDE=0 JAX_DEFAULT_MATMUL_PRECISION=highest \
+	XLA_PYTHON_CLIENT_PREALLOCATE=false $(PYTEST) \
 		--numprocesses $(JOBS) --dist worksteal -k "torch or jax or accelerator" \
 		tests/accelerator tests/ops/test_values.py tests/ops/test_gradients.py
 

@@ -9,6 +9,7 @@ because it depends on alignment and strides.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -50,7 +51,8 @@ def move(x: Any, backend: str, *, device: Any = None, copy: bool | None = None) 
         if dtypes.is_key(x):
             x = backends.chapter("jax", "keys").words_of(x)
         target.native_dtype(dtypes.dtype_of(x))  # raises for a missing dtype
-        with use_backend(backend, device=device):
+        place = use_backend(backend, device=device) if device is not None else nullcontext()
+        with place:
             moved = _handed_over(x, origin, target)
     if device is not None:
         moved = target.to_device(moved, device)

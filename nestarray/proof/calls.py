@@ -164,9 +164,7 @@ class Calls:
             loss = loss_of(node)
             want = source.call_gradients(graph, node, values, key, loss)
             if want:
-                gradients_at = partial(
-                    call_gradients, ours.graph, node, key=ours.key, loss=loss
-                )
+                gradients_at = partial(call_gradients, ours.graph, node, key=ours.key, loss=loss)
                 taken = list(dict.fromkeys(iter_nodes((node.args, node.kwargs))))
                 given = dict(zip(taken, on_backend([values[n] for n in taken], here), strict=True))
                 rows += self._compare_gradients(node, want, gradients_at, given)

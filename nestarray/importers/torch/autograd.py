@@ -35,7 +35,8 @@ def gradients(total: Callable[[], Any], leaves: Sequence[Any]) -> list[Any]:
     import torch
 
     try:
-        with torch.enable_grad():
+        # cuDNN has no derivative of recurrent layers in evaluation
+        with torch.enable_grad(), torch.backends.cudnn.flags(enabled=False):
             value = total()
         for x in leaves:  # a forward may call backward()
             x.grad = None
