@@ -7,7 +7,7 @@ dtypes in which NumPy computes; arguments are cast to them. `na` differentiates 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -185,6 +185,37 @@ def _operand(x: Any) -> Any:
     return np.dtype(bool) if isinstance(x, bool) else numpy_dtype(x)
 
 
+#: Functions with finite results and derivatives for all finite numbers.
+_WITHOUT_POLES = frozenset(
+    ["absolute", "add", "ceil", "conjugate", "cos", "equal", "fabs", "floor", "greater",
+     "greater_equal", "less", "less_equal", "logical_and", "logical_not", "logical_or", "maximum",
+     "minimum", "multiply", "negative", "not_equal", "positive", "rint", "sign", "sin", "square",
+     "subtract", "tanh", "trunc"]
+)  # fmt: skip
+
+
+def has_poles(name: str, inputs: Sequence[Any]) -> bool:
+    """Whether a function may be infinite or NaN, or have such derivatives."""
+    if name == "power" and type(inputs[1]) is int:
+        return inputs[1] < 0
+    return name not in _WITHOUT_POLES
+
+
+def filled(x: Array, mask: Array) -> Array:
+    """`x` with the first selected element in place of those that a mask leaves out.
+
+    A function computes them without need; at a pole, their derivative 0 · ∞ would be NaN.
+    """
+    sizes, rank = na.shape(x), len(na.shape(mask))
+    if not math.prod(sizes):
+        return x
+    place = na.argmax(na.astype(na.reshape(mask, (-1,)), na.int32))
+    rows = na.reshape(x, (math.prod(sizes[:rank]), *sizes[rank:]))
+    first = na.stop_gradient(na.take(rows, place, axis=0))
+    mask = na.expand_dims(mask, tuple(range(rank, len(sizes)))) if len(sizes) > rank else mask
+    return na.where(mask, x, first)
+
+
 class ufunc(functional.ufunc):
     """A universal function of NumPy on arrays of any framework.
 
@@ -234,6 +265,8 @@ class ufunc(functional.ufunc):
         like = first_array((*inputs, *outs))
         are_weak = not all(map(is_number, inputs))
         inputs = [x if is_number(x) and are_weak else as_array(x, like) for x in inputs]
+        if where is not True and has_poles(self.__name__, inputs):
+            inputs = self._selected(inputs, where, like)
         if self.__name__ in _COMPARISONS:
             inputs = _comparable(inputs)
         dtype = None if dtype is None else np.dtype(dtype)
@@ -249,6 +282,14 @@ class ufunc(functional.ufunc):
         several = [cast(x, t) for x, t in zip(several, loop[self.nin :])]
         several = [self._placed(x, o, where, casting) for x, o in zip(several, outs)]
         return tuple(several) if self.nout > 1 else several[0]
+
+    @staticmethod
+    def _selected(inputs: list[Any], where: Any, like: Array | None) -> list[Any]:
+        """The operands, `filled` where a mask is false."""
+        mask = as_array(where, like)
+        sizes = np.broadcast_shapes(*[na.shape(x) for x in inputs if not is_number(x)], mask.shape)
+        mask = na.broadcast_to(mask, sizes)
+        return [x if is_number(x) else filled(na.broadcast_to(x, sizes), mask) for x in inputs]
 
     @staticmethod
     def _in_loop(x: Any, dtype: np.dtype[Any], like: Array | None, takes_numbers: bool) -> Any:

@@ -10,7 +10,8 @@ name in `nestarray.frontends.numpy` computes and records them. The array is not 
 `AbstractArray` in the frontend defines its views, writes and methods.
 
 ``x[mask]`` has a size that depends on values. As long as only ufuncs of elements use it (``x[mask] += 1``,
-``x[mask] = y[mask] * 2``), they are computed for all elements, and the write is a ``where``.
+``x[mask] = y[mask] * 2``), they are computed for all elements, and the write is a ``where``. Its sums
+and means are those of all elements with ``where=mask``. So the sizes are known, and compilers take them.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.dispatch import INTERPRETERS, Op
 from nestarray.errors import ConversionError
+from nestarray.frontends.numpy import functions, reductions, ufuncs
 from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype
 from nestarray.frontends.numpy.ndarray import AbstractArray
 from nestarray.graph import assumptions
@@ -86,7 +88,7 @@ class RecordedArray(AbstractArray):
         return self._recording.compute(function, args, kwargs)
 
     def _call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        return self._recording.call(function, args, kwargs)
+        return self._recording.call(function, *_of_all_elements(function, args, kwargs))
 
     def _example(self) -> Any:
         """The elements for the arguments of the example."""
@@ -109,18 +111,26 @@ class RecordedArray(AbstractArray):
         if method != "__call__":
             function = getattr(function, method)
         elif ufunc.nout == 1 and (mask := _common_mask(args)) is not None:
-            given = [x if (found := _selection(x)) is None else found[0] for x in args]
+            fills = ufuncs.has_poles(ufunc.__name__, args)
+            given = [self._operand(x, fills) for x in args]
             settings = {k: v for k, v in kwargs.items() if k != "out"}
             found = self._recording.compute(function, given, settings)
             return RecordedArray(None, self._recording, selected=(found, mask))
         return self._recording.call(function, args, kwargs)
+
+    def _operand(self, x: Any, fills: bool) -> Any:
+        """All elements for those that a mask selects."""
+        selected = _selection(x)
+        if selected is None:
+            return x
+        return self._recording.compute(ufuncs.filled, selected, {}) if fills else selected[0]
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = f"{function.__module__}.{function.__name__}".replace("numpy.", "", 1)
         view = _VIEWS.get(name)
         if view is not None and type(args[0]) is RecordedArray:
             return view(*args, **kwargs)
-        return self._recording.call(self._function(function), args, kwargs)
+        return self._call(self._function(function), *args, **kwargs)
 
     def _function(self, function: Any) -> Callable[..., Any]:
         found = native_calls.numpy_function(function)
@@ -293,6 +303,28 @@ def _common_mask(args: tuple[Any, ...]) -> Any:
     others = [x for x in args if _selection(x) is None]
     is_common = masks and all(m is masks[0] for m in masks) and all(np.ndim(x) == 0 for x in others)
     return masks[0] if is_common else None
+
+
+#: Reductions that take a mask of the elements to reduce.
+_WITH_MASK = (
+    functions.mean, functions.std, functions.var,
+    reductions.all, reductions.any, reductions.prod, reductions.sum,
+)  # fmt: skip
+
+
+def _of_all_elements(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call; a reduction of selected elements is one of all, with a mask."""
+    selected = _selection(args[0]) if args else None
+    axis = args[1] if len(args) == 2 else kwargs.get("axis")
+    is_plain = len(args) < 3 and {*kwargs} <= {"axis", "dtype", "ddof", "correction"}
+    if selected is None or function not in _WITH_MASK or not is_plain or axis not in (None, 0):
+        return args, kwargs
+    x, mask = selected
+    rank, axes = len(ops.shape(x)), tuple(range(len(ops.shape(mask))))
+    mask = ops.expand_dims(mask, tuple(range(len(axes), rank))) if rank > len(axes) else mask
+    return (x,), {**kwargs, "axis": None if axis is None else axes, "where": mask}
 
 
 def _bincount(x: RecordedArray, weights: Any = None, minlength: int = 0) -> Any:

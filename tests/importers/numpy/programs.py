@@ -184,6 +184,38 @@ class Regression:
         return np.tanh(x @ self.w + self.b)
 
 
+def boids(position: Any, velocity: Any) -> Any:
+    apart = position[:, None] - position
+    distance = np.hypot(apart[..., 0], apart[..., 1])
+    near = (distance > 0) & (distance < 1.5)
+    count = np.maximum(near.sum(axis=1), 1).reshape(-1, 1)
+    target = np.dot(near, velocity) / count
+    length = np.sqrt((target * target).sum(axis=1)).reshape(-1, 1)
+    np.divide(target, length, out=target, where=length != 0)
+    repulsion = apart.copy()
+    np.divide(apart, distance[..., None] ** 2, out=repulsion, where=near[..., None])
+    push = (repulsion * near[..., None]).sum(axis=1) / count
+    velocity = velocity + 0.1 * (target + push)
+    position += velocity
+    position[position > 1] -= 2
+    return position, velocity
+
+
+def viterbi(transition: Any, emission: Any) -> Any:
+    steps, states = emission.shape
+    score, back = np.empty((steps, states)), np.zeros((steps, states), dtype=int)
+    score[0] = emission[0]
+    for t in range(1, steps):
+        every = score[t - 1][:, None] + transition
+        back[t] = np.argmax(every, axis=0)
+        score[t] = every.max(axis=0) + emission[t]
+    path = np.zeros(steps, dtype=int)
+    path[-1] = score[-1].argmax()
+    for t in range(steps - 2, -1, -1):
+        path[t] = back[t + 1, path[t + 1]]
+    return path, score
+
+
 class Layer:
     """A layer whose weights its own method updates."""
 
@@ -249,6 +281,8 @@ PROGRAMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "spectral_solver": (spectral_solver, (normal(8),)),
     "kabsch": (kabsch, (normal(5, 3), normal(5, 3))),
     "sobel": (sobel, (normal(5, 6),)),
+    "boids": (boids, (normal(5, 2), normal(5, 2))),
+    "viterbi": (viterbi, (normal(3, 3), normal(4, 3))),
     "views": (views, (normal(6),)),
     "scatter": (scatter, (normal(6), np.asarray([0, 2, 2, 1, 0, 2]))),
     "moving_statistics": (moving_statistics, (normal(9),)),

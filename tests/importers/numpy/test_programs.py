@@ -258,7 +258,7 @@ def test_elements_do_not_leave_the_recorded_code() -> None:
 
 
 @pytest.mark.parametrize(
-    "function", [lambda x: np.flatnonzero(x > 0), lambda x: np.unique(x), lambda x: x[x > 0].sum()]
+    "function", [lambda x: np.flatnonzero(x > 0), lambda x: np.unique(x), lambda x: x[x > 0]]
 )
 def test_sizes_by_values_are_named_when_compilation_fails(function: Any) -> None:
     x = np.asarray([1.0, -2, 3, 1], "float32")
@@ -270,3 +270,40 @@ def test_sizes_by_values_are_named_when_compilation_fails(function: Any) -> None
     fixed = na.trace_graph(lambda x: np.sort(x)[:2], x)
     assert graph.sized_by_values is not None
     assert fixed.sized_by_values is None
+
+
+def _cluster_means(x: Any, labels: Any) -> Any:
+    total, spread = x[x > 0].sum(), np.std(x[labels == 1] * 2)
+    means = [x[labels == k].mean(axis=0) for k in range(2)]
+    return total, spread, np.array(means), x[labels == 0].var(ddof=1), np.any(x[x > 0] > 2)
+
+
+@pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
+def test_reductions_of_selected_elements_are_compiled(backend: str) -> None:
+    x, labels = RNG.normal(size=(6, 3)), np.asarray([0, 1, 1, 0, 0, 1])
+    graph = na.trace_graph(_cluster_means, x, labels).to_backend(backend)
+    assert graph.sized_by_values is None
+    assert graph.verify().ok
+    others = -x, labels[[1, 0, 2, 4, 3, 0]]
+    found = graph.compile()(*[na.to_backend(a, backend) for a in others])
+    for got, want in zip(found, _cluster_means(*others), strict=True):
+        np.testing.assert_allclose(host(got), want)
+
+
+def _beside_poles(x: Any) -> Any:
+    inverse = np.divide(1, x, out=np.zeros_like(x), where=x != 0)
+    root = np.zeros_like(x)
+    root[x > 0] = np.sqrt(x[x > 0]) / x[x > 0]
+    return inverse.sum() + root.sum() + np.log(x[x > 0] - 0.5).sum()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_elements_that_a_mask_leaves_out_have_no_derivative(backend: str) -> None:
+    x = np.asarray([[1.0, 0.0, -2.0], [4.0, 0.0, 9.0]])
+    graph = na.trace_graph(_beside_poles, x).to_backend(backend)
+    found = host(na.grad(lambda x: graph(x))(na.to_backend(x, backend)))
+    safe = np.where(x > 0, x, 1)
+    of_positive = -0.5 * safe**-1.5 + 1 / (safe - 0.5)
+    np.testing.assert_allclose(
+        found, np.where(x == 0, 0, -1 / np.where(x == 0, 1, x) ** 2 + of_positive * (x > 0))
+    )
