@@ -240,6 +240,7 @@ def _check(name: str, style: str, found: Any) -> None:
     trained = {key: value.path for key, value in variables.items() if value.source == "v"}
     assert {f"grad {key}" for key in trained} <= {*found}  # Equinox differentiates state too
     for key, path in trained.items():
+        path = path.replace("kernel", "weight")
         largest = max(1.0, float(abs(grads[path]).max()))
         got = found[f"grad {key}"]
         got = torch_kernel(got) if key.endswith(".kernel") else got
@@ -296,6 +297,13 @@ def test_images_in_nnx_have_the_channels_last() -> None:
     assert "nnx.max_pool(x, (2, 2), strides=(2, 2))" in text
     assert "nnx.avg_pool(h, (2, 2), strides=(2, 2))" in text
     assert text.count("transpose((") == 1  # of the output
+
+
+def test_images_in_tensorflow_have_the_channels_last() -> None:
+    text = _source("unet", "module").text
+    assert "tf.nn.conv2d(x, self.kernel, strides=(1, 1), padding=self.padding)" in text
+    assert "tf.image.resize(" in text
+    assert text[text.index("class Conv2d") :].count("tf.transpose(") == 1  # of the output
 
 
 def test_a_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:

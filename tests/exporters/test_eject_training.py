@@ -222,7 +222,8 @@ def _check_training(style: str, found: Any) -> None:
         kind = "grad" if value.source == "v" else "state"
         got = found[f"{kind} {name}"]
         got = torch_kernel(got) if name.endswith(".kernel") else got
-        np.testing.assert_allclose(got, wanted[value.path.replace("/", ".")], rtol=1e-3, atol=1e-4)
+        path = value.path.replace("/", ".").replace("kernel", "weight")
+        np.testing.assert_allclose(got, wanted[path], rtol=1e-3, atol=1e-4)
 
 
 def _variables(graph: na.graph.Graph) -> dict[str, Any]:

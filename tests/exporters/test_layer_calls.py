@@ -234,7 +234,7 @@ def test_other_targets_keep_names_and_layouts(source: str, target: str, tmp_path
 def test_images_with_the_channels_last_stay_so() -> None:
     for target, calls in {
         "jax": ['(2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")', "lax.reduce_window("],
-        "tensorflow": ["tf.nn.convolution(x, self.conv_kernel, (2, 2)", "tf.nn.max_pool("],
+        "tensorflow": ["tf.nn.conv2d(x, self.conv_kernel, strides=(2, 2)", "tf.nn.max_pool("],
     }.items():
         text = re.sub(r"\s+", " ", _nnx().to_source(target, standalone=True))
         assert all(call in text for call in calls), text

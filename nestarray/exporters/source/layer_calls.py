@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -59,7 +60,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         graph = rewrite(with_module_paths(graph), _plain)
     if has_channels_last:
         graph = channels_last(rewrite(graph, _reader(graph, _product)))
-        graph = with_single_layers(rewrite(graph, _stored(graph), drop_unused=True))
+        graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
     if is_final:
         return graph
     if target in ("tensorflow", "numpy"):
@@ -68,7 +69,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         graph = rewrite(graph, _reader(graph, _torch_layer))
         graph = cancel_transposes(rewrite(graph, _plain))
         graph = rewrite(graph, _reader(graph, _with_bias))
-        graph = rewrite(graph, _stored(graph, *RESHAPES), drop_unused=True)
+        graph = rewrite(graph, _stored(graph, "weight", *RESHAPES), drop_unused=True)
         graph = with_layer_names(graph)
     return with_single_layers(graph)
 
@@ -486,8 +487,14 @@ def _channels(
     return None
 
 
-def _stored(graph: Graph, *reshapes: str) -> Rule:
-    """Variables that one call transposes, or reshapes by these ops, are stored in this layout."""
+def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
+    """Variables that one call transposes, or reshapes by some ops, are stored in this layout.
+
+    Args:
+        graph: the graph.
+        weight: the name of a weight in this layout.
+        reshapes: the ops.
+    """
     uses = count_uses(graph)
 
     def rule(writer: Writer, node: Node) -> Node | None:
@@ -500,7 +507,8 @@ def _stored(graph: Graph, *reshapes: str) -> Rule:
         if value is None or uses[place_of(variable)] != 1:
             return None
         del writer.values[variable.source][variable.path]
-        new = writer.variable(variable.source, variable.path, value)
+        path = re.sub(r"\bweight$", weight, variable.path)
+        new = writer.variable(variable.source, path, value)
         uses[place_of(new)] = uses[place_of(node)]
         return new
 

@@ -21,7 +21,7 @@ LANGUAGE = NamespaceLanguage("tensorflow", {"tensorflow": "tf"}, tensorflow_func
 #: Whether modules of one call are written as this call.
 IS_FUNCTIONAL = False
 #: Whether images and kernels have the channels last.
-HAS_CHANNELS_LAST = False
+HAS_CHANNELS_LAST = True
 
 _LOAD = '''def load(path=Path(__file__).with_name("weights.safetensors")):
     """The model with its weights."""

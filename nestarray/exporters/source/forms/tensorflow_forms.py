@@ -128,14 +128,12 @@ def conv(
         x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups
     )
     gaps = None if set(at.dilation) == {1} else at.dilation
-    is_plain = gaps is None and groups == 1  # others have no gradient with a border of numbers
     if not isinstance(border, str):
         border = ((0, 0), *border, (0, 0))
-        if len(at.kernel) == 2 and is_plain:
-            y = tf.nn.conv2d(x, weight, at.stride, border)  # pyright: ignore[reportArgumentType]
-            return y if bias is None else y + bias
-        x, border = tf.pad(x, border), "VALID"
-    y = tf.nn.convolution(x, weight, at.stride, border, dilations=gaps)  # pyright: ignore[reportArgumentType]
+        if len(at.kernel) != 2 or gaps is not None or groups > 1:  # which have no gradient then
+            x, border = tf.pad(x, border), "VALID"
+    function: Any = tf.nn.conv2d if len(at.kernel) == 2 else tf.nn.convolution
+    y = function(x, weight, strides=at.stride, padding=border, dilations=gaps)
     return y if bias is None else y + bias
 
 
@@ -146,6 +144,27 @@ def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, 
     if not isinstance(border, str):
         x, border = tf.pad(x, ((0, 0), *border, (0, 0)), constant_values=-math.inf), "VALID"
     return tf.nn.max_pool(x, kernel, steps, border)
+
+
+@supports(lambda x, *, padding=0, **settings: padding == 0 and layers.is_mean_last(x, **settings))
+def avg_pool(x: Any, *, kernel_size: Any, stride: Any = None, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool"""
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, 0)
+    return tf.nn.avg_pool(x, kernel, steps, border)
+
+
+def _is_resized_image(x: Any, *, data_format: str = "channels_first", **settings: Any) -> bool:
+    is_image = data_format == "channels_last" and len(x.shape) == 4
+    return is_image and layers.resized(x, data_format=data_format, **settings) is not None
+
+
+@supports(_is_resized_image)
+def interpolate(x: Any, **settings: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/image/resize"""
+    found = layers.resized(x, **settings)
+    assert found is not None
+    method = {"linear": "bilinear"}.get(found["method"], found["method"])
+    return tf.image.resize(x, found["size"], method)
 
 
 @supports(

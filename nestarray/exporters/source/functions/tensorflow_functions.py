@@ -25,9 +25,11 @@ def channels_first(x: tf.Tensor) -> tf.Tensor:
     return tf.transpose(x, [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)])
 
 
-def per_channel(x: tf.Tensor, like: tf.Tensor) -> tf.Tensor:
-    """A number for each channel, to broadcast with (batch, channels, *spatial)."""
-    return tf.reshape(x, [-1, *[1] * (len(like.shape) - 2)])
+def per_channel(x: tf.Tensor, like: tf.Tensor, axis: int = 1) -> tf.Tensor:
+    """A number for each channel, to broadcast with an array that has the channels along an axis."""
+    shape = [1] * len(like.shape)
+    shape[axis] = -1
+    return tf.reshape(x, shape)
 
 
 def linear(x: tf.Tensor, weight: tf.Tensor, bias: tf.Tensor | None = None) -> tf.Tensor:
@@ -82,11 +84,13 @@ def batch_norm(
     weight: tf.Tensor | None = None,
     bias: tf.Tensor | None = None,
     *,
+    axis: int = 1,
     eps: float = 1e-5,
 ) -> tf.Tensor:
     """Batch normalization with a given mean and variance."""
     mean, variance, bias, weight = [
-        None if value is None else per_channel(value, x) for value in (mean, variance, bias, weight)
+        None if value is None else per_channel(value, x, axis)
+        for value in (mean, variance, bias, weight)
     ]
     return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
 
@@ -100,16 +104,17 @@ def running_batch_norm(
     bias: tf.Tensor | None = None,
     *,
     momentum: float,
+    axis: int = 1,
     eps: float = 1e-5,
     is_unbiased: bool = True,
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Batch normalization, with the new running mean and variance."""
     mean, variance = tf.convert_to_tensor(mean), tf.convert_to_tensor(variance)
     if not training:
-        return batch_norm(x, mean, variance, weight, bias, eps=eps), mean, variance
-    own, varied = tf.nn.moments(x, [0, *range(2, len(x.shape))])
-    y = batch_norm(x, own, varied, weight, bias, eps=eps)
-    count = tf.cast(tf.size(x) // tf.shape(x)[1], x.dtype)
+        return batch_norm(x, mean, variance, weight, bias, axis=axis, eps=eps), mean, variance
+    own, varied = tf.nn.moments(x, [i for i in range(len(x.shape)) if i != axis % len(x.shape)])
+    y = batch_norm(x, own, varied, weight, bias, axis=axis, eps=eps)
+    count = tf.cast(tf.size(x) // tf.shape(x)[axis], x.dtype)
     varied = varied * count / (count - 1) if is_unbiased else varied
     return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
 
@@ -144,13 +149,29 @@ def group_norm(
     bias: tf.Tensor | None = None,
     *,
     num_groups: int,
+    axis: int = 1,
     eps: float = 1e-5,
 ) -> tf.Tensor:
-    """Group normalization, channels first."""
-    y = layer_norm(tf.reshape(x, [x.shape[0], num_groups, -1]), eps=eps)
-    y = tf.reshape(y, x.shape)
-    y = y if weight is None else y * per_channel(weight, y)
-    return y if bias is None else y + per_channel(bias, y)
+    """Group normalization of the channels along an axis."""
+    order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
+    order.insert(1, axis % len(x.shape))
+    first = tf.transpose(x, order)
+    y = layer_norm(tf.reshape(first, [x.shape[0], num_groups, -1]), eps=eps)
+    y = tf.transpose(tf.reshape(y, first.shape), [order.index(i) for i in range(len(order))])
+    y = y if weight is None else y * per_channel(weight, y, axis)
+    return y if bias is None else y + per_channel(bias, y, axis)
+
+
+def rms_norm(
+    x: tf.Tensor,
+    weight: tf.Tensor | None = None,
+    *,
+    axis: int | tuple[int, ...] = -1,
+    eps: float = 1e-6,
+) -> tf.Tensor:
+    """Division by the root mean square."""
+    y = x / tf.sqrt(tf.reduce_mean(x**2, axis, keepdims=True) + eps)
+    return y if weight is None else y * weight
 
 
 def scaled_dot_product_attention(
