@@ -137,7 +137,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
             values[node] = _copied(recorder, node, values.__getitem__, draw, names)
         else:
             value = recorder.lowered(node, run, values.__getitem__, draw)
-            is_undecided = isinstance(value, Traced) and not _has_size(node, names)
+            is_undecided = isinstance(value, Traced) and not names_of(node) <= names
             values[node] = Traced(None, value._node, recorder) if is_undecided else value
         for unused in dead.get(node, ()):
             del values[unused]
