@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,7 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
     ranges = graph.sizes.ranges.items()
     limits = [f"{name} >= {least}" for name, (least, _) in ranges]
     limits += [f"{name} <= {most}" for name, (_, most) in ranges if most is not None]
-    scope = jax.export.SymbolicScope(limits)
+    scope = jax.export.SymbolicScope([*limits, *_equalities(graph.sizes.conditions)])
 
     def spec(node: Node) -> Any:
         assert node.aval is not None
@@ -36,6 +38,15 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
     args, kwargs = map_nodes(spec, taken(graph))
     exported = jax.export.export(jax.jit(run))(*args, **kwargs)
     path.write_bytes(exported.serialize(vjp_order=1))
+
+
+def _equalities(conditions: Iterable[str]) -> Iterator[str]:
+    """The conditions that JAX simplifies sizes with: it replaces the left side by the right one."""
+    for left, right in [text.split(" == ") for text in conditions if " == " in text]:
+        text = f"{right} == {left}" if left in right else f"{left} == {right}"
+        with contextlib.suppress(ValueError):  # JAX reads fewer expressions
+            jax.export.SymbolicScope([text])
+            yield text
 
 
 def run_stablehlo(path: Path, example: Example) -> dict[str, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import torch
 from nestarray.errors import UnsupportedError
 from nestarray.exporters.export import Example, named_outputs, taken
 from nestarray.exporters.native import to_torch_module
+from nestarray.graph.binding import input_names
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_nodes
 
@@ -121,9 +123,34 @@ def _program(graph: Graph, module: torch.nn.Module, example: Example) -> Any:
         shape = enumerate(node.aval.shape)
         return {i: torch.export.Dim.DYNAMIC for i, n in shape if not isinstance(n, int)}
 
-    sizes = None
-    if graph.sizes.ranges:
-        positional, named = map_nodes(axes, taken(graph))
-        given = {"args": tuple(positional), "kwargs": dict(named)}
-        sizes = {name: axes for name, axes in given.items() if axes}
-    return torch.export.export(module, args, kwargs, dynamic_shapes=sizes)
+    positional, named = map_nodes(axes, taken(graph))
+    given = [*input_names(graph)[: len(positional)], *named]
+    names = [name if name.isidentifier() else f"x_{i}" for i, name in enumerate(given)]  # of nests
+    sizes = dict(zip(names, [*positional, *named.values()], strict=True))
+    return torch.export.export(
+        _with_parameters(module, names, len(positional)),
+        args,
+        kwargs,
+        dynamic_shapes=sizes if graph.sizes.ranges else None,
+    )
+
+
+def _with_parameters(module: torch.nn.Module, names: list[str], count: int) -> torch.nn.Module:
+    """The module with named parameters of ``forward``, by which ``torch.export`` finds sizes.
+
+    Args:
+        module: whose ``forward`` takes ``*args, **kwargs``.
+        names: of the parameters.
+        count: of those by position.
+    """
+    forward = module.forward
+
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return forward(*args, **kwargs)
+
+    kinds = [inspect.Parameter.POSITIONAL_OR_KEYWORD] * count
+    kinds += [inspect.Parameter.KEYWORD_ONLY] * (len(names) - count)
+    parameters = [inspect.Parameter(*pair) for pair in zip(names, kinds, strict=True)]
+    called.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    module.forward = called
+    return module

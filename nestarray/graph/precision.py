@@ -7,20 +7,32 @@ because it changes results: `in_dtypes` replaces the dtypes of variables and cal
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.errors.text import counted, listed
+from nestarray.graph.codegen import valid_name
 from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import where_of
-from nestarray.graph.node import Aval, Body, Node, bodies, map_leaves
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Node,
+    bodies,
+    iter_nodes,
+    map_leaves,
+    map_nodes,
+    names_of,
+)
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
 
+#: Functions that read bits as numbers, as random draws do.
+_BITCASTS = ("jax.lax.bitcast_convert_type", "na.bitcast", "tf.bitcast")
 _NARROW = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
 
 
@@ -105,22 +117,23 @@ def in_dtypes(graph: Graph, changes: Mapping[DType, DType]) -> Graph:
     """The graph that computes in other dtypes: its inputs, variables, calls and numbers.
 
     Finite numbers stay finite: the limits of the old dtype, as in masks, become the limits of the new dtype.
+    Numbers that are computed from random bits alone keep their dtype, which the bits have.
 
     Args:
         graph: any graph.
         changes: floating or complex dtype → its replacement.
     """
-    change = _Change(changes, {})
-    nodes = [change.node(node) for node in graph.nodes]
+    change = _Change(changes, names_of(graph.nodes), {}, {})
+    change.write(graph.nodes)
     variables = {
         letter: getattr(graph, letter).map(change.array) for letter in ("v", "s", "constants")
     }
     return graph.replace(
-        nodes=nodes,
         signature=change.nest(graph.signature),
         output=change.nest(graph.output),
         state_updates=change.nest(graph.state_updates),
         assumptions=change.nest(graph.assumptions),
+        nodes=change.written,  # with casts of the results
         reference=derived_source(graph),
         **variables,
     )
@@ -131,13 +144,59 @@ class _Change:
 
     Args:
         dtypes: dtype → its replacement.
+        taken: the names of the graph.
         new: node → its replacement, of the nodes that were replaced outside of a body.
+        kept: node → its replacement in the old dtype, of the numbers from bits among these.
+
+    Attributes:
+        written: the new nodes, in order.
     """
 
-    def __init__(self, changes: Mapping[DType, DType], new: Mapping[Node, Node]) -> None:
-        self.dtypes, self.new = changes, dict(new)
+    def __init__(
+        self,
+        changes: Mapping[DType, DType],
+        taken: set[str],
+        new: Mapping[Node, Node],
+        kept: Mapping[Node, Node],
+    ) -> None:
+        self.dtypes, self.taken, self.new, self.kept = changes, taken, dict(new), dict(kept)
+        self.written: list[Node] = []
         limits = {dtypes.finfo(old).max: dtypes.finfo(new).max for old, new in changes.items()}
         self.numbers = limits | {-old: -new for old, new in limits.items()}
+
+    def write(self, nodes: Iterable[Node]) -> None:
+        """Write the replacements of nodes."""
+        for node in nodes:
+            if not self._is_of_bits(node):
+                self.written.append(self.node(node))
+                continue
+            args, kwargs = map_nodes(
+                lambda n: self.kept.get(n) or self.new[n], (node.args, node.kwargs)
+            )
+            self.kept[node] = dataclasses.replace(node, args=args, kwargs=kwargs)
+            self.written.append(self.kept[node])
+
+    def _is_of_bits(self, node: Node) -> bool:
+        """Whether a call reads bits as numbers, or all its numbers come from such calls."""
+        given = [
+            n
+            for n in iter_nodes((node.args, node.kwargs))
+            if n.aval is None or n.aval.dtype in self.dtypes
+        ]
+        return all(n in self.kept for n in given) if given else node.target_name in _BITCASTS
+
+    def _cast(self, node: Node) -> Node:
+        """A number from bits in the new dtype."""
+        kept, aval = self.kept[node], node.aval
+        if aval is None or aval.dtype not in self.dtypes:
+            return kept
+        dtype = self.dtypes[aval.dtype]
+        cast = dataclasses.replace(
+            kept, name=valid_name(kept.name, self.taken), target=ops.astype,
+            target_name="na.astype", args=(kept, dtype), kwargs={}, aval=Aval(aval.shape, dtype),
+        )  # fmt: skip
+        self.written.append(cast)
+        return cast
 
     def node(self, node: Node) -> Node:
         args, kwargs = self.nest((node.args, node.kwargs))
@@ -152,20 +211,20 @@ class _Change:
 
     def _leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, Node):
+            if leaf not in self.new:
+                self.new[leaf] = self._cast(leaf)
             return self.new[leaf]
         if isinstance(leaf, Body):
-            return _Change(self.dtypes, self.new)._body(leaf)
+            return _Change(self.dtypes, self.taken, self.new, self.kept)._body(leaf)
         if isinstance(leaf, DType):
             return self.dtypes.get(leaf, leaf)
         return self.numbers.get(leaf, leaf) if isinstance(leaf, float) else leaf
 
     def _body(self, body: Body) -> Body:
-        return dataclasses.replace(
-            body,
-            parameters=map_leaves(self.node, body.parameters),
-            nodes=[self.node(node) for node in body.nodes],
-            output=self.nest(body.output),
-        )
+        parameters = map_leaves(self.node, body.parameters)
+        self.write(body.nodes)
+        output = self.nest(body.output)
+        return dataclasses.replace(body, parameters=parameters, nodes=self.written, output=output)
 
     def array(self, x: Any) -> Any:
         old = dtypes.dtype_of(x)

@@ -111,6 +111,52 @@ def test_symbolic_sizes_stay_symbolic(tmp_path: Path) -> None:
         np.testing.assert_allclose(np.asarray(got), want, rtol=1e-4, atol=1e-5)
 
 
+class Positions(torch.nn.Module):
+    """Embeddings of positions up to the length of the input, and an input by keyword."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed, self.head = torch.nn.Embedding(5, 4), torch.nn.Linear(4, 2)
+        self.positions = torch.nn.Parameter(torch.randn(8, 4))
+
+    def forward(self, tokens: torch.Tensor, *, keep: torch.Tensor) -> torch.Tensor:
+        x = self.embed(tokens) + self.positions[: tokens.shape[1]]
+        return self.head(x) * keep[..., None]
+
+
+def test_symbolic_sizes_of_positions_and_keyword_inputs(tmp_path: Path) -> None:
+    axes, rng = {0: "batch", 1: "length"}, np.random.default_rng(0)
+    net, tokens, keep = Positions(), rng.integers(0, 5, (3, 7)), rng.integers(0, 2, (3, 7)) > 0
+    example = torch.zeros(2, 6, dtype=torch.long), torch.ones(2, 6, dtype=torch.bool)
+    graph = na.trace_graph(net, example[0], keep=example[1], dynamic={"tokens": axes, "keep": axes})
+    for name in FILES.values():
+        graph.export(tmp_path / name)
+    given = {"tokens": tokens, "keep": keep}
+    program = torch.export.load(tmp_path / "net.pt2").module()
+    stablehlo = jax.export.deserialize(bytearray((tmp_path / "net.stablehlo").read_bytes()))
+    onnx = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    saved = tf.saved_model.load(str(tmp_path / "net")).signatures["serving_default"]
+    want = net(torch.tensor(tokens), keep=torch.tensor(keep)).detach()
+    for got in (
+        program(torch.tensor(tokens), keep=torch.tensor(keep)).detach(),
+        stablehlo.call(tokens.astype(np.int32), keep=keep),
+        onnx.run(None, given)[0],
+        saved(**{name: tf.constant(x) for name, x in given.items()})["output"],
+    ):
+        np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("format", ["savedmodel", "tflite"])
+def test_jax_models_of_open_sizes_become_files_of_tensorflow(format: str, tmp_path: Path) -> None:
+    def shifted(x: jax.Array, bias: jax.Array) -> jax.Array:
+        return x + jax.lax.broadcast_in_dim(bias, x.shape, (1,))
+
+    x = jax.numpy.ones((2, 3))
+    graph = na.trace_graph(shifted, x, x[0], dynamic={"x": {0: "batch"}})
+    assert graph.export(tmp_path / FILES[format]).error < 1e-6
+
+
 def test_stablehlo_has_the_derivative(tmp_path: Path) -> None:
     graph = _graph("linen_graph")
     graph.export(tmp_path / "net.stablehlo")

@@ -357,6 +357,16 @@ def test_models_of_jax_with_open_sizes_train_in_other_libraries_of_jax(linen_mod
     assert not np.allclose(state["net"]["batch_stats/BatchNorm_0/mean"], 0)
 
 
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_dropout_of_jax_in_other_dtypes(linen_model: Any, dtype: torch.dtype) -> None:
+    native = linen_model.to_torch_module().to(dtype).train()
+    output = native(torch.ones(64, 3, dtype=dtype).cumsum(0))
+    assert output.dtype is dtype
+    assert 0.3 < (output == 0).float().mean() < 0.7
+    output.sum().backward()
+    assert all(p.grad.dtype is dtype for p in native.parameters())
+
+
 def test_models_of_jax_draw_from_the_generator_of_torch(linen_model: Any) -> None:
     native = linen_model.to_torch_module().train()
     x, outputs = torch.tensor(ROWS["linen_graph"]().args[0]), []

@@ -83,7 +83,10 @@ def broadcast_in_dim(
     for size, axis in zip(na.shape(operand), broadcast_dimensions, strict=True):
         sizes[axis] = size
     operand = na.reshape(operand, tuple(sizes))
-    return operand if tuple(sizes) == tuple(shape) else na.broadcast_to(operand, tuple(shape))
+    is_known = all(isinstance(n, int) for n in (*sizes, *shape))  # open sizes do not compare
+    if is_known and tuple(sizes) == tuple(shape):
+        return operand
+    return na.broadcast_to(operand, tuple(shape))
 
 
 def reshape(

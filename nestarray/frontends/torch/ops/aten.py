@@ -84,7 +84,7 @@ def slice(
     """The elements ``start:end:step`` of a dimension."""
     axis = wrap("slice", dim, ndim_of(input))
     size = shape_of(input)[axis]
-    if all(type(n) is int for n in (size, start or 0, end or 0)):
+    if {type(size), type(start), type(end)} <= {int, type(None)}:
         start, end, _ = builtins.slice(start, end).indices(size)
         end = builtins.max(start, end)
         is_all = start == 0 and end == size
