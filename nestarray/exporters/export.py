@@ -21,6 +21,7 @@ from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.sizes import evaluate
+from nestarray.proof.sampling import drawn_like
 from nestarray.storage.atomic import replacing
 
 #: The largest difference that is accepted, relative to the largest number of an output.
@@ -74,6 +75,14 @@ class Example(NamedTuple):
             lambda x: ops.to_backend(x, backend) if isinstance(x, np.ndarray) else x,
             (self.args, self.kwargs),
         )
+
+    def redrawn(self, seed: int) -> Example:
+        """Arguments of other values, of the same shapes and ranges."""
+        generator = np.random.default_rng(seed)
+        drawn = {id(x): drawn_like(x, generator) for x in self.flat.values()}
+        flat = {name: drawn[id(x)] for name, x in self.flat.items()}
+        args, kwargs = tree.map(lambda x: drawn.get(id(x), x), (self.args, self.kwargs))
+        return Example(args, kwargs, flat)
 
 
 class Exported(NamedTuple):

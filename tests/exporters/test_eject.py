@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 
 import nestarray as na
-from nestarray.errors import ArgumentError, StorageError
+from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import Source, source_of
 from tests import models
@@ -491,3 +491,26 @@ def test_numpy_agrees_with_the_graph(name: str, tmp_path: Path) -> None:
     text = (tmp_path / "net" / "model.py").read_text()
     assert "nestarray" not in text
     assert "torch" not in text
+
+
+class Selected(torch.nn.Module):
+    """The positive elements, with or without a number that is their count."""
+
+    def __init__(self, reads_size: bool) -> None:
+        super().__init__()
+        self.reads_size = reads_size
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(n,) → (positive elements,)."""
+        positive = x[x > 0]
+        return positive * positive.shape[0] if self.reads_size else torch.softmax(positive, 0)
+
+
+@pytest.mark.parametrize("target", ["torch", "numpy"])
+def test_source_has_no_sizes_that_values_of_the_example_decide(target: str, tmp_path: Path) -> None:
+    x = torch.tensor([0.3, -1.0, 2.0, 0.5, -2.0, 1.0])
+    na.trace_graph(Selected(reads_size=False), x).eject(tmp_path / "a", target)
+    graph = na.trace_graph(Selected(reads_size=True), x)
+    with pytest.raises(ConversionError, match="values decide the size of .* sizes of one example"):
+        graph.eject(tmp_path / "b", target)
+    assert not (tmp_path / "b").exists()

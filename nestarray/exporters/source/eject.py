@@ -8,12 +8,13 @@ them. The source is then loaded from its file, run, and compared with the graph.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import importlib
 import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ from nestarray.exporters.source.records import Call, Function, Recording, Value,
 from nestarray.exporters.source.sizes import examples, with_open_sizes
 from nestarray.exporters.source.ties import names_by_path, with_own_names
 from nestarray.exporters.source.training import with_training_layers
-from nestarray.graph.execution import result_of, steps
+from nestarray.graph.execution import result_of, steps, where_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import map_leaves
 from nestarray.storage.atomic import replacing
@@ -124,7 +125,10 @@ def eject(
         weights = Container(source.weights).map(lambda x: ops.asarray(x, copy=True))
         weights.save(made / "weights.safetensors")
         at_sizes = [example_of(graph, given) for given in examples(graph.sizes)]
-        error = max(_compared(graph, made / "model.py", written, source, x) for x in at_sizes)
+        compared = functools.partial(_compared, graph, made / "model.py", written, source)
+        error = max(map(compared, at_sizes))
+        if graph.sized_by_values is not None:
+            _check_other_values(graph, compared, at_sizes[0])
         inputs = [*(n.name for n in graph.inputs), *source.modes]
         text = written.readme(source, inputs) + _modes(source, style) + _comparison(error)
         (made / "README.md").write_text(text, encoding="utf-8")
@@ -177,6 +181,23 @@ def _compared(graph: Graph, path: Path, style: Any, source: Source, example: Exa
     return difference(
         "eject", graph.name, _wanted(graph, source, example, style.LANGUAGE.name), arrays, "source"
     )
+
+
+def _check_other_values(
+    graph: Graph, compared: Callable[[Example], float], example: Example
+) -> None:
+    """Raise an error for a source with sizes that values of the recorded example decided."""
+    for seed in range(3):
+        try:
+            compared(example.redrawn(seed))
+        except ConversionError as error:
+            place = graph.sized_by_values
+            assert place is not None
+            raise ConversionError(
+                f"eject: {graph.name}: values decide the size of {where_of(place)}, and the source "
+                "has the sizes of one example; pass the size as an argument (size=, length=), or "
+                "reduce the elements with where="
+            ) from error
 
 
 def _wanted(graph: Graph, source: Source, example: Example, target: str) -> dict[str, Any]:
