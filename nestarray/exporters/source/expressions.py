@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import cmath
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -69,7 +70,7 @@ def value_expression(value: Any, names: Names, dtype: Callable[[DType], str]) ->
         return Expression(dtype(value))
     if value is None or isinstance(value, (bool, str)):
         return Expression(repr(value))
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, complex)):
         return number(value)
     if value is Ellipsis:
         return Expression("...")
@@ -87,8 +88,11 @@ def value_expression(value: Any, names: Names, dtype: Callable[[DType], str]) ->
     return names(value)
 
 
-def number(value: int | float) -> Expression:
+def number(value: int | float | complex) -> Expression:
     """A number as Python writes it."""
+    if isinstance(value, complex):
+        parts = f"complex({number(value.real).text}, {number(value.imag).text})"
+        return Expression(repr(value) if cmath.isfinite(value) else parts)
     if isinstance(value, float) and not math.isfinite(value):
         return Expression(f'float("{value}")')
     power = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
