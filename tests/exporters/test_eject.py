@@ -511,6 +511,6 @@ def test_source_has_no_sizes_that_values_of_the_example_decide(target: str, tmp_
     x = torch.tensor([0.3, -1.0, 2.0, 0.5, -2.0, 1.0])
     na.trace_graph(Selected(reads_size=False), x).eject(tmp_path / "a", target)
     graph = na.trace_graph(Selected(reads_size=True), x)
-    with pytest.raises(ConversionError, match="values decide the size of .* sizes of one example"):
+    with pytest.raises(ConversionError, match=r"values decide the size of .* sizes of one example"):
         graph.eject(tmp_path / "b", target)
     assert not (tmp_path / "b").exists()
