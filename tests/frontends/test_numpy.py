@@ -198,7 +198,6 @@ def test_a_variable_of_tensorflow_is_written() -> None:
         (lambda f, x: f.add(x), TypeError, "add: got 1 arguments, expected 2"),
         (lambda f, x: f.sum(x, axes=0), TypeError, "sum: got an unexpected keyword argument 'axes'"),
         (lambda f, x: f.add(np.zeros(2, "int8"), 300), OverflowError, "300 out of bounds for int8"),
-        (lambda f, x: f.median(x, overwrite_input=True), NotImplementedError, "median: overwrite_input: got True"),
         (lambda f, x: f.asarray_chkfinite([1.0, np.nan]), ValueError, "infs or NaNs"),
     ],
 )  # fmt: skip

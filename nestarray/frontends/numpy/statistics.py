@@ -199,7 +199,8 @@ def histogramdd(
         sample = na.matrix_transpose(na.atleast_2d(as_array(sample)))
     bins = _grid(bins, sample)
     counts, edges = _histogramdd(sample, bins, range, None, weights)
-    edges = [given if is_native(given) else found for given, found in zip(bins, edges, strict=True)]
+    found = edges if range is None else [cast(x, np.float64) for x in edges]
+    edges = [given if is_native(given) else x for given, x in zip(bins, found, strict=True)]
     for given, found in zip(bins, edges, strict=True):
         if not is_native(given):
             check_range("histogramdd", found)
