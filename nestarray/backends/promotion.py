@@ -31,8 +31,8 @@ def promoting(
 
     Args:
         native: the framework's function; called directly if the dtypes are equal.
-        cast: ``cast(x, dtype, like)`` converts an array, or a Python number beside the operand
-            `like`, to an array of `dtype`.
+        cast: ``cast(x, dtype, like)`` converts an array to `dtype`, or a Python number to an array
+            of `dtype` on the device of `like`.
         scalar_ok: `native` accepts a weakly typed Python number as one operand; or a function
             (dtype of the array) → whether it does as second operand.
         reflected: ``reflected(number, x)`` for a number as first operand; default: `native`.
@@ -162,7 +162,7 @@ def floating(
 
     Args:
         native: the framework's function.
-        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
+        cast: see `promoting`.
         of_complex: the function of complex arrays; None: `native`.
         finish: a decorator; see `promoting`.
     """
@@ -237,7 +237,7 @@ def promoting_all(cast: Cast) -> Callable[[Sequence[Any]], Sequence[Any]]:
     Python numbers are weakly typed and become arrays.
 
     Args:
-        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
+        cast: see `promoting`.
     """
 
     def promoted(arrays: Sequence[Any]) -> Sequence[Any]:
@@ -264,7 +264,7 @@ def choosing(
 
     Args:
         native: the framework's function.
-        cast: ``cast(x, dtype)`` converts an array or a Python number to an array of `dtype`.
+        cast: see `promoting`.
         boolean: the framework's bool dtype, if `native` accepts conditions of other dtypes.
         scalar_ok: whether `native` accepts a Python number with an array of a dtype.
         finish: a decorator; see `promoting`.

@@ -141,7 +141,7 @@ class Promotion(Protocol):
     """``promotion.py``: the conversion that mixed dtypes need."""
 
     def cast(self, x: Any, dtype: Any, like: Any = None) -> Any:
-        """An array or a Python number as an array of `dtype`."""
+        """An array as an array of `dtype`; a Python number as one on the device of `like`."""
         ...
 
 

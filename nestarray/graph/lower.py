@@ -32,7 +32,7 @@ from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
-from nestarray.graph.value_sizes import names_of
+from nestarray.graph.value_sizes import size_names
 from nestarray.transforms.recording import recording, single_steps
 
 
@@ -125,7 +125,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
     if graph.needs_key:
         key = key_nodes[0] if key_nodes else recorder.key(key)
     dead = last_uses(graph)
-    names = frozenset(n for each in graph.inputs for n in names_of(each))
+    names = frozenset(n for each in graph.inputs for n in size_names(each))
     for node in graph.calls:
         recorder.of = node
         value_of = values.__getitem__
@@ -190,7 +190,7 @@ def _copied(
 
 def _has_size(node: Node, names: frozenset[str]) -> bool:
     """Whether the inputs determine the shape of an array."""
-    return node.aval is not None and names_of(node) <= names
+    return node.aval is not None and size_names(node) <= names
 
 
 def _is_key(node: Node, value: Any) -> bool:

@@ -32,9 +32,9 @@ def first_of_unknown_size(
         inputs, calls: the nodes of a graph.
         names: the names of open sizes.
     """
-    known = {*names, *(name for node in inputs for name in names_of(node))}
+    known = {*names, *(name for node in inputs for name in size_names(node))}
     for node in calls:
-        is_known = names_of(node) <= known and not is_sized_by_values(node)
+        is_known = size_names(node) <= known and not is_sized_by_values(node)
         if _reads_integer(node) or _is_given_values(node) or not is_known:
             return node
     return None
@@ -87,7 +87,7 @@ def unknown_size(place: Node, backend: str) -> str:
     )
 
 
-def names_of(node: Node) -> set[str]:
+def size_names(node: Node) -> set[str]:
     """The names in the sizes of a node's value."""
     shape = () if node.aval is None else node.aval.shape
     return {name for size in shape if isinstance(size, str) for name in names_in(size)}

@@ -134,7 +134,8 @@ def test_torch_module(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["resnet18", "gpt2"])
 def test_flax_module(name: str) -> None:
-    nnx = pytest.importorskip("flax.nnx")
+    from flax import nnx
+
     net, inputs = built(name)
     expected = na.trace_graph(net, **inputs)(**inputs)
     module = na.to_module(net, **inputs).to_backend("jax").to_flax_module()

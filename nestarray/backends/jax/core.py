@@ -111,9 +111,8 @@ def is_traced(x: Any) -> bool:
 
 def outside_of_traces() -> Any:
     """A context in which computation is not traced."""
-    return (
-        jax.core.eval_context()
-    )  # ensure_compile_time_eval would also evaluate in traces that begin in it
+    # ensure_compile_time_eval would also evaluate in traces that begin in it
+    return jax.core.eval_context()
 
 
 def for_dlpack(x: Any) -> Any:

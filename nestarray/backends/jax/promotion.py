@@ -14,7 +14,7 @@ from nestarray.backends.jax.core import native_dtype
 
 
 def cast(x: Any, dtype: Any, like: Any = None) -> Any:
-    """An array or a Python number as an array of `dtype`; it needs no device of `like`."""
+    """An array or a Python number as an array of `dtype`; `like` has no effect."""
     return jnp.asarray(x, dtype=native_dtype(dtype))
 
 

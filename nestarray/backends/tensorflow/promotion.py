@@ -14,7 +14,7 @@ from nestarray.typing import NUMBERS
 
 
 def cast(x: Any, dtype: Any, like: Any = None) -> Any:
-    """An array or a Python number as an array of `dtype`; it needs no device of `like`."""
+    """An array or a Python number as an array of `dtype`; `like` has no effect."""
     # tf.cast converts a Python number to float32 first, and loses half of its digits.
     native = native_dtype(dtype)
     if x.__class__ in (int, float, complex):

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import copy
+import functools
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
+import tensorflow as tf
+import torch
 
 import nestarray as na
 from nestarray import errors
@@ -91,17 +95,15 @@ def test_a_loop_needs_its_size() -> None:
         na.trace_graph(total, np.ones(4), dynamic={"x": {0: "n"}})
 
 
-def _compiler(backend: str) -> Any:
-    """The framework's own compiler."""
-    if backend == "jax":
-        return pytest.importorskip("jax").jit
-    if backend == "tensorflow":
-        return pytest.importorskip("tensorflow").function
-    torch = pytest.importorskip("torch")
-    return lambda function: torch.compile(function, backend="eager", fullgraph=True)
+#: The frameworks' own compilers.
+COMPILERS = {
+    "jax": jax.jit,
+    "torch": functools.partial(torch.compile, backend="eager", fullgraph=True),
+    "tensorflow": tf.function,
+}
 
 
-@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+@pytest.mark.parametrize("backend", list(COMPILERS))
 def test_another_compiler_does_not_check_assumptions(backend: str) -> None:
     x, other = np.asarray([0.5, 1.0, 2.0]), np.asarray([5.0, 1.0, 200.0])
     graph = na.trace_graph(_weighted, x).to_backend(backend)
@@ -109,7 +111,7 @@ def test_another_compiler_does_not_check_assumptions(backend: str) -> None:
     given = na.to_backend(other, backend)
     with pytest.raises(errors.AssumptionError):
         graph(given)
-    found = _compiler(backend)(lambda x: graph(x) + 1)(given)
+    found = COMPILERS[backend](lambda x: graph(x) + 1)(given)
     np.testing.assert_allclose(host(found), host(ignoring(given)) + 1)
 
 
