@@ -47,7 +47,7 @@ class ClassStyle(ABC):
         placeholder: a module that does nothing, for numbers of a list that the source has and the
             program does not call; empty if lists are numbered anew.
         separator: of the parts of the name of a child.
-        namespace: a module that holds the children and variables whose names begin alike, if the
+        namespace: a module that holds the children and variables whose names share a prefix, if the
             separator is a dot.
     """
 
