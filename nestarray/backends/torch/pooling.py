@@ -115,11 +115,9 @@ def _avg_pool(count: int) -> Callable[..., Any]:
     ) -> Any:
         """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.avg_pool2d.html"""
         padding = _symmetric(x, kernel_size, stride, padding)
-        if x.is_cuda and padding not in (
-            0,
-            (0,) * count,
-        ):  # wrong gradients with the channels last, up to 2.13:
-            x = x.contiguous()  # https://github.com/pytorch/pytorch/issues/188344
+        # wrong gradients on CUDA: https://github.com/pytorch/pytorch/issues/188344
+        if x.is_cuda and padding not in (0, (0,) * count):
+            x = x.contiguous()  # the channels first
         settings = (kernel_size, stride, padding, ceil_mode, count_include_pad)
         return native(x, *settings) if count == 1 else native(x, *settings, divisor_override)
 
