@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from nestarray import dtypes, ops, random
+from nestarray import ops, random
 from nestarray.errors import ConversionError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
@@ -137,8 +137,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
             values[node] = _copied(recorder, node, values.__getitem__, draw, names)
         else:
             value = recorder.lowered(node, run, values.__getitem__, draw)
-            is_decided = _has_size(node, names) or _is_key(node, value)
-            is_undecided = isinstance(value, Traced) and not is_decided
+            is_undecided = isinstance(value, Traced) and not _has_size(node, names)
             values[node] = Traced(None, value._node, recorder) if is_undecided else value
         for unused in dead.get(node, ()):
             del values[unused]
@@ -191,13 +190,6 @@ def _copied(
 def _has_size(node: Node, names: frozenset[str]) -> bool:
     """Whether the inputs determine the shape of an array."""
     return node.aval is not None and size_names(node) <= names
-
-
-def _is_key(node: Node, value: Any) -> bool:
-    """Whether a value is the words of JAX's typed keys, whose calls have no aval."""
-    if node.aval is not None or not isinstance(value, Traced):
-        return False
-    return dtypes.dtype_of(value) is dtypes.uint32 and tuple(value.shape)[-1:] == (2,)
 
 
 def _is_undecided(value: Any) -> bool:

@@ -467,10 +467,7 @@ class _Translation:
         self.depth += 1  # the source has one equation
         self._inline(jaxpr, [key_words(x) for x in inputs], [eqn.outvars[0]], env)
         self.depth -= 1
-        node = self._node(env[eqn.outvars[0]])
-        if node.kind == "call":
-            node.aval = None  # as of other keys
-        return node
+        return self._node(env[eqn.outvars[0]])
 
     def _island(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         """A call in JAX, on the host."""
@@ -738,12 +735,13 @@ def _why_no_arrays(eqn: Any) -> str:
     return ""
 
 
-def _aval(aval: Any) -> Aval | None:
-    """Shape and dtype; None for random keys, which are arrays uint32[2] in graphs."""
+def _aval(aval: Any) -> Aval:
+    """Shape and dtype; of random keys those of their words, an array uint32[2] for each."""
+    shape = tuple(map(text_of, aval.shape))
     if str(aval.dtype).startswith("key<"):
         _check_generator(str(aval.dtype))
-        return None
-    return Aval(tuple(map(text_of, aval.shape)), dtypes.as_dtype(str(aval.dtype)))
+        return Aval((*shape, 2), dtypes.uint32)
+    return Aval(shape, dtypes.as_dtype(str(aval.dtype)))
 
 
 def _check_generator(key: str) -> None:
