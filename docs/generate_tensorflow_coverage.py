@@ -42,7 +42,6 @@ def reasons() -> dict[str, dict[str, str]]:
     from tests.frontends import (
         test_tensorflow_image,
         test_tensorflow_integers,
-        test_tensorflow_nn,
         test_tensorflow_random,
         test_tensorflow_raw_ops,
         test_tensorflow_sparse,
@@ -59,7 +58,6 @@ def reasons() -> dict[str, dict[str, str]]:
         }
         | test_tensorflow_raw_ops.MISSING,
         **test_tensorflow_top_level.MISSING,
-        **test_tensorflow_nn.MISSING,
         "image": test_tensorflow_image.MISSING,
         "random": test_tensorflow_random.MISSING,
         "sparse": test_tensorflow_sparse.MISSING,

@@ -55,6 +55,7 @@ TESTS: dict[str, dict[Callable[..., Any], str]] = {
     "math": {test_tensorflow_math.test_the_smallest_elements: "approx_min_k"},
     "nn": {
         test_tensorflow_nn.test_dropout_keeps_the_mean_and_shares_the_mask: "dropout",
+        test_tensorflow_nn.test_counts_of_classes_are_those_of_upstream: "learned_unigram_candidate_sampler",
         test_tensorflow_nn.test_windows_of_random_sizes: "fractional_avg_pool fractional_max_pool",
         test_tensorflow_nn.test_sampled_classes_are_as_frequent_as_expected: "fixed_unigram_candidate_sampler",
         test_tensorflow_nn.test_rows_for_sparse_ids: "embedding_lookup_sparse safe_embedding_lookup_sparse",

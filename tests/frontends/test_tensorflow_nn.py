@@ -51,15 +51,6 @@ NOT_DIFFERENTIATED = {
     "max_pool_with_argmax(image, 2, 1, 'SAME', output_dtype": "upstream has no kernel for CPUs",
     "isotonic_regression(t": "upstream's derivative fails except for two axes",
 }
-CELLS = "a wrapper of Keras' layers"
-MISSING = {
-    "nn": {
-        "RNNCellDeviceWrapper": CELLS,
-        "RNNCellDropoutWrapper": CELLS,
-        "RNNCellResidualWrapper": CELLS,
-        "learned_unigram_candidate_sampler": "keeps counts between calls",
-    }
-}
 
 
 @pytest.mark.one_in(4)
@@ -77,11 +68,11 @@ def test_gradients(expression: str, backend: str) -> None:
 
 
 def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("nn", MISSING["nn"])
+    expressions.assert_names("nn", [])
 
 
 def test_parameters_are_those_of_upstream() -> None:
-    expressions.assert_parameters("nn", added=["key"])
+    expressions.assert_parameters("nn", added=["key", "counts"])
 
 
 @pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
@@ -197,3 +188,79 @@ def test_ctc_loss_of_sparse_labels(backend: str) -> None:
         ours, on(backend, logits), None, on(backend, lengths), blank_index=-1
     )
     np.testing.assert_allclose(host(found), wanted, rtol=1e-5)
+
+
+def test_counts_of_classes_are_those_of_upstream(backend: str) -> None:
+    truth, settings = np.asarray([[0, 1], [0, 3]]), (2, 4, False, 5)
+    upstream = tf.function(lambda x: tf.random.learned_unigram_candidate_sampler(x, *settings))
+    counts = np.ones(5, "float32")
+    for n in range(3):
+        key = on(backend, np.asarray([0, n], "uint32"))
+        found = frontend.nn.learned_unigram_candidate_sampler(
+            on(backend, truth), *settings, key=key, counts=on(backend, counts) if n else None
+        )
+        np.testing.assert_allclose(host(found[1]), upstream(truth)[1], rtol=1e-5)
+        by_class = 4 * counts / counts.sum()
+        np.testing.assert_allclose(host(found[2]), by_class[host(found[0])], rtol=1e-5)
+        counts += np.bincount(truth.ravel(), minlength=5)
+
+
+class _Cell:
+    """Inputs and state are multiplied; the state has three arrays, of which two are a pair."""
+
+    state_size, output_size = (3, (3, 3)), 3
+
+    def build(self, shape: Any) -> None:
+        pass
+
+    def call(self, x: Any, state: Any, scale: float = 1.0) -> Any:
+        first, (second, third) = state
+        return x * first * scale, (x + first, (x * second, third + 1.0))
+
+    __call__ = call
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("RNNCellResidualWrapper", {}),
+        ("RNNCellResidualWrapper", {"residual_fn": lambda inputs, outputs: inputs - 2 * outputs}),
+        ("RNNCellDeviceWrapper", {"device": "/cpu:0"}),
+    ],
+)
+def test_wrappers_of_cells(name: str, settings: Any, backend: str) -> None:
+    x = expressions.INPUTS["x"]
+    upstream = getattr(tf.nn, name)(_Cell(), **settings)
+    wanted = upstream(tf.constant(x), (x + 1, (x + 2, x + 3)), scale=0.5)
+    wrapper = getattr(frontend.nn, name)(_Cell(), **settings)
+    assert (wrapper.state_size, wrapper.output_size) == (upstream.state_size, 3)
+    parts = [on(backend, x + n) for n in range(4)]
+    found = wrapper(parts[0], (parts[1], (parts[2], parts[3])), scale=0.5)
+    for one, other in zip(na.tree.leaves(found), tf.nest.flatten(wanted), strict=True):
+        np.testing.assert_allclose(host(one), other, rtol=1e-6)
+
+
+def _first_of_pairs(state: Any) -> Any:
+    is_pair = isinstance(state, tuple) and not isinstance(state[1], tuple)
+    return (True, False) if is_pair else True
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_dropout_of_cells(is_shared: bool, backend: str) -> None:
+    key = on(backend, np.asarray([0, 3], "uint32"))
+    x = on(backend, np.ones((100, 40), "float32"))
+    wrapper = frontend.nn.RNNCellDropoutWrapper(
+        lambda x, state: (x, state), 0.75, 0.5, 0.25, is_shared, 40, "float32",
+        dropout_state_filter_visitor=_first_of_pairs,
+    )  # fmt: skip
+    outputs, (first, (second, third)) = wrapper(x, (x, (x, x)), key=key)
+    assert third is x
+    for found, fraction in ((outputs, 0.75 * 0.5), (first, 0.25), (second, 0.25)):
+        found = host(found)
+        np.testing.assert_allclose(np.unique(found), [0, 1 / fraction], rtol=1e-6)
+        assert (found == found[:1]).all() == is_shared
+        assert abs((found != 0).mean() - fraction) < (0.2 if is_shared else 0.03)
+    assert (host(first) != host(second)).any()
+    wrapper.dropout_state_filter_visitor = lambda state: (True,)
+    with pytest.raises(na.errors.ArgumentError, match=r"returned \(True,\), expected a bool or 2"):
+        wrapper(x, (x, (x, x)), key=key)

@@ -17,8 +17,8 @@ from nestarray.frontends.tensorflow.conversion import tensor
 from nestarray.typing import Array
 
 __all__ = [
-    "all_candidate_sampler", "fixed_unigram_candidate_sampler", "log_uniform_candidate_sampler",
-    "uniform_candidate_sampler",
+    "all_candidate_sampler", "fixed_unigram_candidate_sampler", "learned_unigram_candidate_sampler",
+    "log_uniform_candidate_sampler", "uniform_candidate_sampler",
 ]  # fmt: skip
 
 
@@ -101,6 +101,42 @@ def log_uniform_candidate_sampler(
     classes = na.arange(range_max, dtype=dtypes.float32, like=key)
     p = na.divide(na.log1p(na.reciprocal(na.add(classes, 1))), math.log1p(range_max))
     return _sampled(na.log(p), true_classes, num_sampled, unique, key)
+
+
+def learned_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+    *,
+    key: Array,
+    counts: Any = None,
+) -> Candidates:
+    """Classes with probabilities in proportion to `counts`; `seed` has no effect.
+
+    Upstream's kernel keeps the counts: 1 for each class, and 1 more for each true class of an
+    earlier call. Here they are an argument, which the caller updates.
+
+    Args:
+        true_classes: `(batch, num_true)`.
+        num_true: the number of true classes of an example.
+        num_sampled: the number of samples.
+        unique: whether the samples are distinct.
+        range_max: the number of classes.
+        seed, name: have no effect.
+        key: the random key.
+        counts: `(range_max,)`; None: of upstream's first call, 1 for each class.
+    """
+    _check(
+        "learned_unigram_candidate_sampler", true_classes, num_true, num_sampled, unique, range_max
+    )
+    ones = na.ones((range_max,), dtype=dtypes.float32, like=key)
+    counts = ones if counts is None else na.multiply(ones, tensor(counts, like=key))
+    log_p = na.subtract(na.log(counts), na.log(na.sum(counts)))
+    return _sampled(log_p, true_classes, num_sampled, unique, key)
 
 
 def fixed_unigram_candidate_sampler(

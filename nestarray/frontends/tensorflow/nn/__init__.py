@@ -8,6 +8,9 @@ from nestarray.frontends.tensorflow.candidates import all_candidate_sampler as a
 from nestarray.frontends.tensorflow.candidates import (
     fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler,
 )
+from nestarray.frontends.tensorflow.candidates import (
+    learned_unigram_candidate_sampler as learned_unigram_candidate_sampler,
+)
 from nestarray.frontends.tensorflow.math.normalization import *
 from nestarray.frontends.tensorflow.math.ordering import approx_max_k as approx_max_k
 from nestarray.frontends.tensorflow.math.ordering import approx_min_k as approx_min_k
@@ -22,6 +25,7 @@ from nestarray.frontends.tensorflow.nn.fractional_pooling import *
 from nestarray.frontends.tensorflow.nn.losses import *
 from nestarray.frontends.tensorflow.nn.normalization import *
 from nestarray.frontends.tensorflow.nn.pooling import *
+from nestarray.frontends.tensorflow.nn.recurrent import *
 from nestarray.frontends.tensorflow.nn.sampling import *
 from nestarray.frontends.tensorflow.nn.sequences import *
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
