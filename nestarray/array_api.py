@@ -350,9 +350,9 @@ class NamespaceInfo:
         with use_backend(self._backend):
             return core.device_of(OPS["zeros"].function(()))
 
-    def devices(self) -> list[str]:
+    def devices(self) -> tuple[str, ...]:
         """All devices of the backend."""
-        return list(backends.core(self._backend).devices())
+        return tuple(backends.core(self._backend).devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, DType]:
         """The default dtypes of Python numbers."""

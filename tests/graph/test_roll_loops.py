@@ -9,6 +9,7 @@ import pytest
 
 import nestarray as na
 from nestarray.graph import passes
+from nestarray.graph.passes.stores import forward_stores
 from tests.arrays import host
 from tests.importers.numpy.programs import PROGRAMS, newton
 
@@ -28,7 +29,7 @@ def _calls(graph: Any) -> list[str]:
         ("lstm", "jax", "na.scan", 5),
         ("lstm", "torch", "na.scan", 5),
         ("k_means", "numpy", "na.scan", 8),
-        ("kalman_filter", "jax", "na.scan", 40),
+        ("kalman_filter", "jax", "na.scan", 3),
     ],
 )
 def test_loops_of_programs(name: str, backend: str, loop: str, most: int) -> None:
@@ -81,6 +82,55 @@ def test_loops_of_code_over_na(program: Any) -> None:
     if program is _nested:
         body = graph.calls[0].args[2]
         assert "na.fori_loop" in [node.target_name for node in body.nodes]
+
+
+def _steps_in_rows(start: Any) -> Any:
+    x, total = np.zeros((6, 3)), np.empty(5)
+    x[0] = start
+    for i in range(5):
+        x[i + 1] = x[i] + 0.1 * np.sin(x[i])
+        total[i] = x[i].sum() * x[0, 1]
+    return x, total
+
+
+def test_rows_of_an_array_are_results_of_the_steps() -> None:
+    graph = na.trace_graph(_steps_in_rows, X, roll_loops=True)
+    assert "na.scan" in _calls(graph)
+    assert "na.setitem" not in _calls(graph.lower())
+    graph.verify().raise_if_failed()
+    for got, want in zip(graph(X * 2), _steps_in_rows(X * 2), strict=True):
+        np.testing.assert_allclose(got, want, rtol=1e-12)
+
+
+def _rows_and_whole_arrays(x: Any) -> Any:
+    x[0] = x[1] * 2
+    whole = x * 1
+    x[1], x[2] = x[0] + 1, x[0] - x[1]
+    x[0] = 3
+    return x[0], x, whole
+
+
+def test_writes_between_reads_of_the_whole_array_stay() -> None:
+    graph = na.trace_graph(_rows_and_whole_arrays, np.array(X))
+    forwarded = forward_stores(graph)
+    reads = [node for node in forwarded.calls if node.target_name == "na.getitem"]
+    assert len(reads) < len([node for node in graph.calls if node.target_name == "na.getitem"])
+    want = _rows_and_whole_arrays(X * 2)
+    for got, expected in zip(forwarded(X * 2), want, strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
+def _results_after_a_loop(x: Any) -> Any:
+    for _ in range(5):
+        x = na.exp(-x)
+        x = na.tanh(x) - na.cos(x)
+    return na.exp(-x)
+
+
+def test_calls_after_a_loop_are_no_step() -> None:
+    graph = na.trace_graph(_results_after_a_loop, X, roll_loops=True)
+    assert _calls(graph)[-2:] == ["na.negative", "na.exp"]
+    np.testing.assert_allclose(graph(X * 2), _results_after_a_loop(X * 2), rtol=1e-12)
 
 
 def test_assumptions_of_the_steps_are_checked() -> None:

@@ -121,11 +121,20 @@ def full(
     return _full(shape, as_array(fill_value, first_array((fill_value, like)), dtype))
 
 
-def full_like(a: Any, fill_value: Any, dtype: Any = None, *args: Any, **kwargs: Any) -> Array:
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: Any = None,
+    order: str = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> Array:
     """`fill_value` everywhere, in the shape and dtype of `a` by default."""
     a = as_array(a, first_array((a, fill_value)))
     dtype = numpy_dtype(a) if dtype is None else dtype
-    return _full_like(a, as_array(fill_value, a, dtype), dtype, *args, **kwargs)
+    return _full_like(a, as_array(fill_value, a, dtype), dtype, shape=shape)
 
 
 def linspace(

@@ -200,9 +200,13 @@ def compress(condition: Any, a: Any, axis: int | None = None, out: Any = None) -
     return _compress(condition, a, axis, out)
 
 
-def where(condition: Any, *choices: Any) -> Any:
-    """Elements of the first choice where a condition holds, else of the second; or `nonzero`."""
-    return _where(condition, *choices) if choices else nonzero(condition)
+def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
+    """Elements of `x` where a condition holds, else of `y`; `nonzero` without the two."""
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ArgumentError("where: got one of x and y, expected both or neither")
+    return _where(condition, x, y)
 
 
 _polyint = adapted("polyint", jnp.polyint, with_dtype=np.int64)
@@ -224,9 +228,15 @@ def polyder(p: Any, m: int = 1) -> Array:
 _diff = adapted("diff", jnp.diff, arrays=["prepend", "append"])
 
 
-def diff(a: Any, n: int = 1, axis: int = -1, **ends: Any) -> Array:
+def diff(
+    a: Any,
+    n: int = 1,
+    axis: int = -1,
+    prepend: Any = np._NoValue,  # type: ignore[attr-defined]
+    append: Any = np._NoValue,  # type: ignore[attr-defined]
+) -> Array:
     """The n-th differences along an axis, after `prepend` and `append` at its ends."""
-    return _diff(a, n, axis, **ends) if n else as_array(a)
+    return _diff(a, n, axis, prepend, append) if n else as_array(a)
 
 
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Array:

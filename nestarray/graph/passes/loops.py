@@ -2,7 +2,8 @@
 
 A loop of Python is recorded step by step. Consecutive groups of calls that compute the same, each from
 the values of the one before, become the body of `fori_loop`, or of `scan` if steps differ in constants,
-in indices or in numbers, or if values of all steps are used. A group that fits in part stays unrolled.
+in indices or in numbers, or if values of all steps are used. The last step may lack calls of which no
+result is used. Another group that fits in part stays unrolled.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_leaves, substituted
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.rewriting import Writer, is_op
+from nestarray.graph.passes.stores import forward_stores, join_rows
 
 #: The fewest steps of a loop.
 FEWEST = 3
@@ -44,11 +46,11 @@ def roll_loops(graph: Graph) -> Graph:
     The body of a loop is compiled once, however many steps there are. Values may differ by rounding
     from the unrolled program, as compilers fuse other calls.
     """
-    graph = remove_dead_code(graph)
+    graph = forward_stores(graph)
     writer = Writer(graph)
     calls, replaced = _Program(writer, graph.calls, graph.results).rolled()
     writer.calls[:], writer.stands_for = calls, replaced
-    return writer.finish()
+    return remove_dead_code(join_rows(writer.finish()))
 
 
 class _Program:
@@ -69,9 +71,7 @@ class _Program:
         while (loop := self._find()) is not None:
             new, replaced = loop.written()
             rest = []
-            for node in self.calls[loop.end :]:
-                if node in replaced:  # a stack of the values of all steps
-                    continue
+            for node in loop.program.calls[loop.end :]:
                 args, kwargs = substituted((node.args, node.kwargs), replaced)
                 if (args, kwargs) != (node.args, node.kwargs):
                     replaced[node] = dataclasses.replace(node, args=args, kwargs=kwargs)
@@ -89,10 +89,33 @@ class _Program:
         known: dict[Any, int] = {}
         codes = [known.setdefault(_form(node), len(known)) for node in self.calls]
         for start, period, count in _repetitions(np.asarray(codes)):
+            longer = self._with_last_step(start, period, count, codes)
+            if longer is not None and longer.fits() and longer.ends_in_carries():
+                return longer
             loop = _Loop(self, start, period, count)
             if loop.fits():
                 return loop
         return None
+
+    def _with_last_step(
+        self, start: int, period: int, count: int, codes: list[int]
+    ) -> _Loop | None:
+        """The loop with one more step, of the calls that follow and copies of those that it lacks."""
+        end = end_of_last = start + period * count
+        before, last = self.calls[end - 2 * period : end - period], self.calls[end - period : end]
+        step: list[Node] = []
+        for node, code in zip(last, codes[end - period : end], strict=True):
+            if codes[end_of_last : end_of_last + 1] == [code]:
+                step.append(self.calls[end_of_last])
+                end_of_last += 1
+            else:
+                current = dict(zip([*before, *last], [*last, *step], strict=False))
+                args, kwargs = substituted((node.args, node.kwargs), current)
+                step.append(dataclasses.replace(node, args=args, kwargs=kwargs))
+        if end_of_last == end:
+            return None
+        calls = [*self.calls[:end], *step, *self.calls[end_of_last:]]
+        return _Loop(_Program(self.writer, calls, self.results), start, period, count + 1)
 
 
 def _repetitions(codes: np.ndarray) -> Iterator[tuple[int, int, int]]:
@@ -194,6 +217,17 @@ class _Loop:
         is_short = self.period < FEWEST or all(is_op(node, "getitem") for node in self._body)
         return bool(self._carries) or not is_short
 
+    def ends_in_carries(self) -> bool:
+        """Whether the results of the last step are carried, or results of other steps too."""
+        places = [self._places[node] for node in self._used()]
+        kept = {i for i, _ in self._carries} | {i for step, i in places if step < self.count - 1}
+        return all(i in kept for _, i in places)
+
+    def _used(self) -> set[Node]:
+        """The calls whose values are used outside of the loop."""
+        rest = [(node.args, node.kwargs) for node in self.program.calls[self.end :]]
+        return {x for x in iter_nodes([rest, self.program.results]) if x in self._places}
+
     @staticmethod
     def _plain_leaves(node: Node) -> list[Any]:
         found: list[Any] = []
@@ -258,17 +292,12 @@ class _Loop:
 
     def written(self) -> tuple[list[Node], dict[Node, Any]]:
         """The calls that replace the groups, and old node → new node."""
-        program, like = self.program, self._calls[0]
-        rest = program.calls[self.end :]
-        outside = [((node.args, node.kwargs) for node in rest), program.results]
-        used = {node for node in iter_nodes([list(outside[0]), outside[1]]) if node in self._places}
+        like, used = self._calls[0], self._used()
         finals: dict[int, int] = {}
         for position, (i, _) in enumerate(self._carries):
             finals.setdefault(i, position)
-        last = {node for node in used if self._places[node][0] == self.count - 1}
-        kept = sorted(
-            {self._places[n][1] for n in used if n not in last or self._places[n][1] not in finals}
-        )
+        places = [self._places[node] for node in used]
+        kept = sorted({i for step, i in places if step < self.count - 1 or i not in finals})
         self._new: list[Node] = []
         xs = tuple([self._stacked(column, p, like) for column, p in self._rows])
         carry = tuple([initial for _, initial in self._carries])
@@ -287,28 +316,18 @@ class _Loop:
             carries = self._call("fori_loop", (0, self.count, body, carry), {}, like)
             stacked = carries
         replaced: dict[Node, Any] = {}
-        ends = {i: self._item(carries, n, self._body[i].aval) for i, n in finals.items()}
-        for node in last:
-            if self._places[node][1] in ends:
-                replaced[node] = ends[self._places[node][1]]
         for n, i in enumerate(kept):
             aval = self._body[i].aval
             assert aval is not None
             column = self._item(stacked, n, Aval((self.count, *aval.shape), aval.dtype))
-            self._spread(column, i, rest, used, replaced)
-        return self._new, replaced
-
-    def _spread(
-        self, column: Node, i: int, rest: list[Node], used: set[Node], replaced: dict[Node, Any]
-    ) -> None:
-        """Replace the values of a call in all steps, and stacks of them, by the rows of an array."""
-        values = self._calls[i :: self.period]
-        for node in rest:
-            if is_op(node, "stack") and node.args == (values,) and not node.kwargs:
-                replaced[node] = column
-        for step, node in enumerate(values):
+            for step, node in enumerate(self._calls[i :: self.period]):
+                if node in used:
+                    replaced[node] = self._op("getitem", (column, step), node.aval)
+        for i, n in finals.items():
+            node = self._calls[i - self.period]
             if node in used and node not in replaced:
-                replaced[node] = self._op("getitem", (column, step), node.aval)
+                replaced[node] = self._item(carries, n, node.aval)
+        return self._new, replaced
 
     def _function(self, names: tuple[str, ...], parameters: Any, output: Any) -> Body:
         calls, inner = _Program(self.program.writer, self._body, output).rolled()
