@@ -7,6 +7,7 @@ operation reads and writes the value in it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from nestarray.importers.tensorflow.operations import (
     attributes_of,
     functions_of,
     has_many_results,
+    is_compiled,
     live_operations,
     operands_of,
     written_inputs,
@@ -50,8 +52,12 @@ def run(op: Any, values: Sequence[Any]) -> list[Any]:
         return [tf.gather(given[0], given[1], batch_dims=op.get_attr("batch_dims"))]
     if op.type == "ResourceGatherNd":
         return [tf.gather_nd(given[0], given[1])]
-    function = getattr(tf.raw_ops, op.type)
-    found = function(**arguments_of(op, given), **attributes_of(op))
+    call = functools.partial(
+        getattr(tf.raw_ops, op.type), **arguments_of(op, given), **attributes_of(op)
+    )
+    if is_compiled(op):  # XLA has kernels that the CPU lacks
+        call = tf.function(call, autograph=False, jit_compile=True)
+    found = call()
     if not has_many_results(op):
         return [found]
     if isinstance(found, (list, tuple)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import numpy as np
 
@@ -100,6 +100,8 @@ def functions_of(op: Any) -> list[Any]:
         called = op.get_attr(attribute)
         for each in called if isinstance(called, list) else [called]:
             found.append(_graph_of(op, each.name))
+    if "_XlaMustCompile" in op.node_def.attr:
+        _COMPILED.update(found)
     return found
 
 
@@ -113,6 +115,16 @@ def _graph_of(op: Any, name: str) -> Any:
     raise AssertionError(name)
 
 
+def is_compiled(op: Any) -> bool:
+    """Whether the function of an operation, or one around it, has ``jit_compile=True``."""
+    graph = op.graph
+    while graph is not None and graph not in _COMPILED:
+        graph = getattr(graph, "outer_graph", None)
+    return graph is not None
+
+
+#: The graphs of functions with ``jit_compile=True``.
+_COMPILED: WeakSet[Any] = WeakSet()
 #: Graph → operation and name of a function of TensorFlow 1 → its graph for that operation.
 _VERSION_1: WeakKeyDictionary[Any, dict[tuple[str, str], Any]] = WeakKeyDictionary()
 

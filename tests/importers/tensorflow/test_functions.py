@@ -356,6 +356,16 @@ def test_custom_gradients():
         np.testing.assert_allclose(host(found), want, rtol=1e-5)
 
 
+def test_functions_that_only_xla_compiles():
+    @tf.function(jit_compile=True)
+    def pooled(x):  # TensorFlow has no kernel for its gradient on CPUs
+        return tf.nn.max_pool3d(x, 2, 1, "VALID", "NCDHW")
+
+    x = tf.constant(np.random.default_rng(0).random((1, 2, 3, 3, 3), "float32"))
+    graph = na.trace_graph(lambda x: 2 * pooled(x), x)
+    graph.to_backend("numpy").verify(nodes=True).raise_if_failed()
+
+
 def test_a_training_step():
     w = tf.Variable(W, name="w")
 
