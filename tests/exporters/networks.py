@@ -76,6 +76,34 @@ class ResNet18(nn.Module):
         return self.fc(torch.flatten(F.adaptive_avg_pool2d(x, 1), 1))
 
 
+class Scaled(nn.Module):
+    """A linear layer with a bias, a scale and a limit, or without them."""
+
+    def __init__(self, features: int, limit: float | None) -> None:
+        super().__init__()
+        self.limit = limit
+        self.linear = nn.Linear(features, features, bias=limit is not None)
+        self.scale = None if limit is None else nn.Parameter(torch.rand(features))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Numbers between −1 and 1."""
+        x = self.linear(x)
+        x = x if self.scale is None else x * self.scale
+        return torch.tanh(x if self.limit is None else x.clamp(max=self.limit))
+
+
+class Pair(nn.Module):
+    """Two layers of one kind."""
+
+    def __init__(self, features: int, limits: tuple[float | None, float | None]) -> None:
+        super().__init__()
+        self.first, self.second = (Scaled(features, limit) for limit in limits)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """One layer after the other."""
+        return self.second(self.first(x))
+
+
 class Unit(nn.Module):
     """A linear layer with or without an activation, a part for another width, and a sum."""
 
@@ -113,13 +141,14 @@ class Stages(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
+        self.pairs = nn.ModuleList([Pair(4, (0.5, 0.5)), Pair(4, (None, 0.3))])
         self.stages = nn.ModuleList([Stage(4, 4, 2), Stage(4, 6, 2), Stage(6, 8, 4)])
         self.out = Unit(8, 3, is_active=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Three numbers."""
-        for stage in self.stages:
-            x = stage(x)
+        for layer in [*self.pairs, *self.stages]:
+            x = layer(x)
         return self.out(x)
 
 

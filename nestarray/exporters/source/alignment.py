@@ -49,7 +49,7 @@ class Alignment:
         """For each step of `whole` that of `part`, or None where it lacks it; None if they differ."""
         whole, part = self.whole, self.part
         if whole.layer or part.layer:
-            return [*part.steps] if self._is_same_layer() else None
+            return [*whole.steps] if self._is_same_layer() else None  # its steps are not written
         if len(whole.inputs) != len(part.inputs) or not self._has_variables():
             return None
         if len(whole.steps) < len(part.steps) or not part.children.keys() <= whole.children.keys():
@@ -113,8 +113,21 @@ class Alignment:
         return is_same
 
     def _is_same_call(self, one: Call, other: Call) -> bool:
-        first, second = [[*call.args, call.kwargs] for call in (one, other)]
-        return one.target == other.target and self._is_same(first, second)
+        """Whether two calls are equal but for settings, and for variables that `part` lacks."""
+        if one.target != other.target:
+            return False
+        shared = {key: x for key, x in one.kwargs.items() if key in other.kwargs}
+        extra = [*one.args[len(other.args) :], *(one.kwargs[k] for k in one.kwargs.keys() - shared)]
+        first = [*one.args[: len(other.args)], shared]
+        return all(map(self._is_lacking, extra)) and self._is_same(
+            first, [*other.args, other.kwargs]
+        )
+
+    def _is_lacking(self, value: Any) -> bool:
+        """Whether a value is a parameter that `part` lacks: an argument whose default is None."""
+        names = self.whole.variables.keys() - self.part.variables.keys()
+        known = [self.whole.variables[name] for name in names]
+        return isinstance(value, Value) and value.source in ("v", "s") and value in known
 
     def _is_same(self, one: Any, other: Any) -> bool:
         """Whether two nests are equal but for their settings."""

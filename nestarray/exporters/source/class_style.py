@@ -15,6 +15,7 @@ from nestarray.exporters.source.modules import (
     Module,
     Path,
     Use,
+    arguments,
     attribute,
     is_item,
     is_sequence,
@@ -64,8 +65,15 @@ class ClassStyle(ABC):
     passed_on = ""
 
     @abstractmethod
-    def variable(self, name: str, value: Value, shape: str) -> str:
-        """The line of a constructor that makes a variable."""
+    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+        """The line of a constructor that makes a variable.
+
+        Args:
+            name: of the variable.
+            value: the variable.
+            shape: the text of its shape.
+            otherwise: the text that follows where some modules lack it, or nothing.
+        """
 
     def constant(self, name: str, text: str) -> str:
         """The line of a constructor that computes a constant; empty if it is written where used."""
@@ -209,7 +217,8 @@ class ClassWriter:
         found = dict.fromkeys(stored, "setting")
         for name, value in module.variables.items():
             if value not in self.constants:
-                found[name] = "state" if value in self.style.states else "array"
+                absent = " | None" if cls.lacks(name) else ""
+                found[name] = ("state" if value in self.style.states else "array") + absent
         for name, child in module.children.items():
             if is_item(name):
                 found[self._list_name(name[:-1])] = "list"
@@ -225,9 +234,11 @@ class ClassWriter:
         cls.parameters = {name: cls.parameters[name] for name in dict.fromkeys(names)}
 
     def _variable(self, cls: Class, name: str, value: Value, passed: list[Setting]) -> str:
+        otherwise = self._optional(cls, cls.lacks(name), "", passed)
         if value in self.constants:
-            return self.style.constant(name, self.constants[value])
-        return self.style.variable(name, value, self._setting(cls.shapes[name], passed))
+            return self.style.constant(name, self.constants[value] + otherwise)
+        shape = self._setting(cls.shapes[name], passed)
+        return self.style.variable(name, value, shape, otherwise)
 
     def _children(self, cls: Class, passed: list[Setting]) -> list[str]:
         """The lines that make the children."""
@@ -235,7 +246,8 @@ class ClassWriter:
         for name in cls.module.children:
             if not is_item(name):
                 text = self._child(cls, name, passed)
-                lines.append(f"self.{self._name(name)} = {self._optional(cls, name, text, passed)}")
+                text = self._optional(cls, cls.without(name), text, passed)
+                lines.append(f"self.{self._name(name)} = {text}")
             elif name == items_of(cls.module, name[:-1])[0]:
                 lines.append(
                     f"self.{self._list_name(name[:-1])} = {self._list(cls, name[:-1], passed)}"
@@ -243,12 +255,17 @@ class ClassWriter:
         return lines
 
     def _optional(
-        self, cls: Class, name: Path, text: str, passed: list[Setting], absent: str = "None"
+        self,
+        cls: Class,
+        without: frozenset[Module],
+        text: str,
+        passed: list[Setting],
+        absent: str = "None",
     ) -> str:
-        """The text of a child or a list that some modules lack."""
-        if not cls.without(name):
+        """The text of a part that some modules lack."""
+        if not without:
             return text
-        flag, rest = cls.flags[cls.without(name)]
+        flag, rest = cls.flags[without]
         passed.append(Setting(flag))
         return f"{text} if {flag}{rest} else {absent}"
 
@@ -265,7 +282,7 @@ class ClassWriter:
             text = self.style.generated(generator)
         else:
             text = self.style.list_of(", ".join([*first, f"*[{generator}]"]))
-        return self._optional(cls, (*name, "0"), text, passed, "[]")
+        return self._optional(cls, cls.without((*name, "0")), text, passed, "[]")
 
     def _items(
         self,
@@ -405,6 +422,11 @@ class ClassWriter:
             if is_item(name):
                 return f"len(self.{self._list_name(name[:-1])}) > {name[-1]}"
             return f"self.{self._name(name)} is not None"
+        given = {value for step in option.steps for value in arguments(step)}
+        for name, value in cls.module.variables.items():
+            is_held = value in given and value not in self.constants
+            if is_held and cls.lacks(name) == option.without:
+                return f"self.{name} is not None"
         flag, rest = cls.flags[option.without]
         return setting(flag) + rest
 

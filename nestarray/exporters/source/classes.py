@@ -75,6 +75,10 @@ class Class:
         """The modules without a child."""
         return frozenset(module for module in self.members if child not in module.children)
 
+    def lacks(self, variable: str) -> frozenset[Module]:
+        """The modules without a variable."""
+        return frozenset(module for module in self.members if variable not in module.variables)
+
     def numbers(self, name: Path) -> list[int]:
         """The numbers of the items of a list, smallest first."""
         return sorted({len(items_of(module, name)) for module in self.members})
@@ -134,7 +138,8 @@ class Class:
         return {
             name: value
             for name, value in found.items()
-            if value is not ABSENT and (value is not False or self.defaults.get(name) is not False)
+            if value is not ABSENT
+            and (name not in self.defaults or value is not self.defaults[name])
         }
 
 
@@ -172,7 +177,8 @@ class _Classes:
                 return self._join(cls, found)
         for cls in known:
             found = self._aligned(cls.module, module, cls)
-            if found and None not in found.members[module]:
+            has_all = [*cls.module.variables] == [*module.variables]
+            if has_all and found and None not in found.members[module]:
                 return self._join(cls, found)
         self.of[module] = Class("", module, {module: [*module.steps]}, {})
         return None
@@ -186,7 +192,7 @@ class _Classes:
         """The class with one more member."""
         alignment = Alignment(whole, part, self._is_same, cls.otherwise)
         steps = alignment.steps()
-        if steps is None or not (self.is_functional or [*whole.variables] == [*part.variables]):
+        if steps is None:
             return None
         return Class("", whole, cls.members | {part: steps}, alignment.otherwise)
 
@@ -239,8 +245,12 @@ class _Classes:
             items = items_of(module, name[:-1]) if name[-1].isdigit() else []
             own = name if name in module.children else items[-1] if items else None
             row += self._row(module.children[own]) if own else _absent(self._row(child))
+        # an argument that is None decides about a part, so a module without the part has no choice
+        decisive = {cls.parameters[name] for name, rest in cls.flags.values() if rest}
+        row = [(k, None if x is ABSENT and i in decisive else x) for i, (k, x) in enumerate(row)]
         for without, flag in _flags(cls).items():
-            row.append((flag, module not in without))
+            is_decided = without in cls.flags and bool(cls.flags[without][1])
+            row.append((flag, ABSENT if is_decided else module not in without))
         for name in _lengths(cls):
             word = joined(name) or whole.path[-1]
             row.append((f"num_{word}", len(items_of(module, name))))
@@ -281,7 +291,10 @@ class _Classes:
                     given[without] = own.name, " is not None"
                 position += 1
         for name in cls.module.variables:
-            cls.shapes[name] = cls.settings[position]
+            cls.shapes[name] = own = cls.settings[position]
+            without = cls.lacks(name)
+            if isinstance(own, Setting) and without and _is_lacking(cls, columns, own, without):
+                given.setdefault(without, (own.name, " is not None"))
             position += 1
         for name, child in cls.module.children.items():
             cls.children[name] = self.of[child], position
@@ -301,8 +314,7 @@ def _is_lacking(
 ) -> bool:
     """Whether an argument is None exactly for some modules."""
     column = columns[cls.parameters[setting.name]]
-    lacking = {module for module, x in zip(cls.members, column, strict=True) if x is ABSENT}
-    return lacking == without
+    return without == {m for m, x in zip(cls.members, column, strict=True) if _is_optional([x])}
 
 
 def _absent(noted: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
@@ -312,6 +324,9 @@ def _absent(noted: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
 def _flags(cls: Class) -> dict[frozenset[Module], str]:
     """Modules that lack steps → the name of an argument."""
     found: dict[frozenset[Module], str] = {}
+    for name in cls.module.variables:
+        if without := cls.lacks(name):
+            found.setdefault(without, f"use_{identifier(name)}")
     for i, step in enumerate(cls.module.steps):
         if without := cls.lacking(i):
             found.setdefault(without, _flag_name(step, cls.module))
@@ -356,17 +371,22 @@ def _settings(
                 continue
             own = base  # the stride of a block, in a part that some blocks lack
         own = own or next((key for key, other in known.items() if _covers(column, other)), None)
-        if own in known and _covers(column, known[own]):
+        if own in known and not _covers(known[own], column):
             known[own], parameters[own] = column, i
-            if ABSENT not in column:
+            if not _is_optional(column):
                 defaults.pop(own, None)
         if own is None:
             own = next(n for n in numbered(base) if n not in parameters and n not in taken)
             known[own], parameters[own] = column, i
-            if ABSENT in column:
+            if _is_optional(column):
                 defaults[own] = None
         settings.append(Setting(own))
     return settings, parameters, defaults
+
+
+def _is_optional(column: Sequence[Any]) -> bool:
+    """Whether a parameter may be None: a module lacks the part, or is made without it."""
+    return any(x is ABSENT or x is None for x in column)
 
 
 def _is_equal(x: Any, y: Any) -> bool:

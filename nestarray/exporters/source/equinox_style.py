@@ -74,12 +74,11 @@ class _Style(ClassStyle):
         calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
         self.states = {call.args[1] for call in calls if call.target == "method:set"}
 
-    def variable(self, name: str, value: Value, shape: str) -> str:
+    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
         empty = f"jnp.empty({shape}{dtype})"
-        return f"self.{name} = " + (
-            f"eqx.nn.StateIndex({empty})" if value in self.states else empty
-        )
+        made = f"eqx.nn.StateIndex({empty})" if value in self.states else empty
+        return f"self.{name} = {made}{otherwise}"
 
     def read(self, text: str, value: Value) -> str:
         is_trained = value.source == "v" or not value.dtype.startswith("float")
@@ -92,7 +91,11 @@ class _Style(ClassStyle):
             "state": "eqx.nn.StateIndex",
             "setting": "Any = eqx.field(static=True)",
         }
-        return [f"{name}: {types.get(kind, kind)}" for name, kind in names.items()] + [""]
+        kinds = {name: kind.partition(" | ") for name, kind in names.items()}
+        return [
+            f"{name}: {types.get(kind, kind)}{bar}{other}"
+            for name, (kind, bar, other) in kinds.items()
+        ] + [""]
 
 
 def with_state(recording: Recording) -> Recording:

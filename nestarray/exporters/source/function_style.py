@@ -117,7 +117,7 @@ class FunctionWriter:
         body = Body(
             writer,
             lambda name, inputs: self._use(cls, name, inputs, setting),
-            lambda value: self._variable(module, value),
+            lambda value: self._variable(cls, value),
             setting,
             lambda name, start: self._loop(module, name, start),
             lambda option: self._condition(cls, option, setting),
@@ -149,7 +149,7 @@ class FunctionWriter:
         below = {h for h, place in self.places.values() if place[: len(path)] == path}
         return [holder for holder in ("params", "state") if holder in below]
 
-    def _variable(self, module: Module, value: Value) -> str | None:
+    def _variable(self, cls: Class, value: Value) -> str | None:
         if value is _STATE:
             return "state"
         if value in self.constants:
@@ -157,7 +157,17 @@ class FunctionWriter:
         if value not in self.places:
             return None
         holder, path = self.places[value]
-        return self.access(holder, path, len(module.path))
+        depth = len(cls.module.path)
+        if self._is_optional(cls, value):
+            return f'{self.access(holder, path[:-1], depth)}.get("{path[-1]}")'
+        return self.access(holder, path, depth)
+
+    def _is_optional(self, cls: Class, value: Value) -> bool:
+        """Whether a variable is an argument also in modules that lack it."""
+        names = [name for name, own in cls.module.variables.items() if own is value]
+        lacking = frozenset[Module]().union(*map(cls.lacks, names))
+        steps = enumerate(cls.module.steps)
+        return any(value in arguments(step) and lacking - cls.lacking(i) for i, step in steps)
 
     def access(self, holder: str, path: Path, start: int) -> str:
         """The text of a part of the parameters or the state, from a module at depth `start`."""

@@ -269,6 +269,8 @@ def defined(modules: Iterable[ModuleType], calls: list[Call]) -> dict[str, str]:
 
 @functools.cache
 def _parameters(function: Any) -> dict[str, Any]:
+    # metaclasses hide the parameters of constructors
+    function = function.__init__ if isinstance(function, type) else function
     try:
         own = inspect.signature(function).parameters.values()
     except ValueError:

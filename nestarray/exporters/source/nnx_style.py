@@ -88,10 +88,10 @@ class _Style(ClassStyle):
     base = "nnx.Module"
     passed_on = "rngs"
 
-    def variable(self, name: str, value: Value, shape: str) -> str:
+    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
         kind = "Param" if value.source == "v" else "BatchStat"
-        return f"self.{name} = nnx.{kind}(jnp.empty({shape}{dtype}))"
+        return f"self.{name} = nnx.{kind}(jnp.empty({shape}{dtype})){otherwise}"
 
     def read(self, text: str, value: Value) -> str:
         return f"{text}[...]"
@@ -310,7 +310,7 @@ def _one_for_all(value: Any) -> Any:
 
 
 def _affine(variables: Mapping[str, Value], *names: str) -> dict[str, Any]:
-    return {f"use_{name}": False for name in names if name not in variables}
+    return {f"use_{name}": name in variables for name in names}
 
 
 def _norm(name: str, variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:

@@ -61,10 +61,10 @@ class _Style(ClassStyle):
     base = "tf.Module"
     begin = ("super().__init__()",)
 
-    def variable(self, name: str, value: Value, shape: str) -> str:
+    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         dtype = "" if value.dtype == "float32" else f", tf.{value.dtype}"
         fixed = "" if value.source == "v" else ", trainable=False"
-        return f"self.{name} = tf.Variable(tf.zeros({shape}{dtype}){fixed})"
+        return f"self.{name} = tf.Variable(tf.zeros({shape}{dtype}){fixed}){otherwise}"
 
 
 def write(

@@ -60,15 +60,17 @@ class _Style(ClassStyle):
     def __init__(self, constants: Collection[Value]) -> None:
         self.constants = constants
 
-    def variable(self, name: str, value: Value, shape: str) -> str:
+    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         dtype = "" if value.dtype == "float32" else f", dtype=torch.{value.dtype}"
         sizes = shape.strip("()").rstrip(",") if shape.startswith("(") and len(shape) > 2 else shape
         empty = f"torch.empty({sizes}{dtype})"
         if value.source == "v":
-            return f"self.{name} = nn.Parameter({empty})"
+            return f"self.{name} = nn.Parameter({empty}){otherwise}"
         unsaved = ", persistent=False" if value in self.constants else ""
         *owners, last = name.split(".")
-        return f'{".".join(["self", *owners])}.register_buffer("{last}", {empty}{unsaved})'
+        return (
+            f'{".".join(["self", *owners])}.register_buffer("{last}", {empty}{otherwise}{unsaved})'
+        )
 
     def constant(self, name: str, text: str) -> str:
         return f'self.register_buffer("{name}", {text}, persistent=False)'
