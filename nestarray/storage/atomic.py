@@ -48,20 +48,23 @@ def replacing(path: Path, function: str = "Container.save") -> Iterator[Path]:
     check_directory(path, function)
     with workplace(path) as folder:
         yield folder / path.name
-        put(folder / path.name, path)
+        put(folder / path.name, path, function)
 
 
-def put(made: Path, path: Path) -> None:
-    """Move a file or directory from a `workplace` to its path.
+def put(made: Path, path: Path, function: str = "Container.save") -> None:
+    """Move a file or directory from a `workplace` to its path; `function` is the caller's name.
 
     It gets the permissions of the replaced file, or the system's default for a new one.
+
+    Raises:
+        StorageError: the path is a directory that another program wrote.
     """
     if made.is_file():
         mode = _mode(path, made)
         if stat.S_IMODE(made.stat().st_mode) != mode:
             made.chmod(mode)  # https://github.com/safetensors/safetensors/issues/782
     if path.is_dir() and made.is_dir():
-        _replace_directory(made, path)
+        _replace_directory(made, path, function)
     else:
         os.replace(made, path)
 
@@ -75,12 +78,10 @@ def _mode(path: Path, made: Path) -> int:
     return stat.S_IMODE(new.stat().st_mode)
 
 
-def _replace_directory(made: Path, path: Path) -> None:
-    if any(path.iterdir()) and not {p.name for p in path.iterdir()} & {
-        p.name for p in made.iterdir()
-    }:
+def _replace_directory(made: Path, path: Path, function: str) -> None:
+    if any(path.iterdir()) and _files(path) != _files(made):
         raise StorageError(
-            f"Container.save: {str(path)!r} is a directory of other things, which would be lost; "
+            f"{function}: {str(path)!r} is a directory of other things, which would be lost; "
             "remove it first, or choose another name"
         )
     if _exchange(made, path):
@@ -92,6 +93,11 @@ def _replace_directory(made: Path, path: Path) -> None:
     except BaseException:
         os.rename(aside, path)
         raise
+
+
+def _files(directory: Path) -> set[str]:
+    """The names of the files, which a format determines; names of directories are those of arrays."""
+    return {path.name for path in directory.iterdir() if path.is_file()}
 
 
 _AT_FDCWD, _EXCHANGE = -100, 2

@@ -311,6 +311,75 @@ def test_a_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
     assert graph.eject(tmp_path / "net", "torch", overwrite=True).error < 1e-6
 
 
+@pytest.mark.parametrize("own", ["train.py", "README.md"])
+def test_a_folder_with_other_files_is_kept(own: str, tmp_path: Path) -> None:
+    folder = tmp_path / "project"
+    graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+    if own == "train.py":
+        graph.eject(folder, "jax")  # and the user adds a file
+    else:
+        folder.mkdir()
+    (folder / own).write_text("years of work")
+    with pytest.raises(StorageError, match=r"eject: .* is a directory of other things"):
+        graph.eject(folder, "jax", overwrite=True)
+    assert (folder / own).read_text() == "years of work"
+
+
+class Lambda(torch.nn.Module):
+    """A part whose name is a word of Python in lower case."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(x) * 2 + x
+
+
+class LayerNorm(torch.nn.Module):
+    """A model with the name of a function that the source defines for a part of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts = torch.nn.Sequential(torch.nn.Linear(2, 4), Lambda(), torch.nn.LayerNorm(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.parts(x) + 1.0
+
+
+class Load(LayerNorm):
+    """A model with the name of a function of each source."""
+
+
+class Path_(LayerNorm):
+    """A model with the name of an import of each source."""
+
+
+Path_.__name__ = "Path"
+
+
+@pytest.mark.parametrize("style", [*_PROGRAMS])
+@pytest.mark.parametrize("kind", [LayerNorm, Load, Path_])
+def test_models_may_have_names_of_the_source(
+    kind: type[torch.nn.Module], style: str, tmp_path: Path
+) -> None:
+    graph = na.trace_graph(kind(), torch.ones(3, 2))
+    graph.eject(tmp_path / "net", _TARGETS[style], style=style)
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+@pytest.mark.parametrize(
+    "layer",
+    [
+        torch.nn.Linear(4, 3),
+        torch.nn.LayerNorm(4),
+        torch.nn.BatchNorm1d(4),
+        torch.nn.GELU(),
+        torch.nn.Softmax(-1),
+        torch.nn.Dropout(),
+    ],
+    ids=lambda layer: type(layer).__name__,
+)
+def test_single_layers(layer: torch.nn.Module, target: str, tmp_path: Path) -> None:
+    na.trace_graph(layer, torch.ones(2, 4)).eject(tmp_path / "layer", target)
+
+
 def test_errors_name_the_argument(tmp_path: Path) -> None:
     _, graph = _graph("mlp")
     with pytest.raises(ArgumentError, match="target: got 'caffe', expected"):
@@ -426,7 +495,21 @@ class Parametrized(torch.nn.Module):
         return self.rotated(self.bounded(self.scaled(x)))
 
 
-@pytest.mark.parametrize("kind", [Regularized, Tied, Parametrized])
+class Frozen(torch.nn.Module):
+    """Statistics without a counter, of a normalization that is written by hand, and with one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("running_mean", torch.rand(4))
+        self.register_buffer("running_var", 1.0 + torch.rand(4))
+        self.norm = torch.nn.BatchNorm1d(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """Two normalizations."""
+        return self.norm((x - self.running_mean) * (self.running_var + 1e-5).rsqrt())
+
+
+@pytest.mark.parametrize("kind", [Regularized, Tied, Parametrized, Frozen])
 def test_names_of_a_torch_source_stay(kind: type[torch.nn.Module], tmp_path: Path) -> None:
     torch.manual_seed(0)
     net, x = kind().eval(), torch.ones(2, 4)

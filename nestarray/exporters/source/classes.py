@@ -34,6 +34,9 @@ from nestarray.exporters.source.modules import (
 from nestarray.exporters.source.records import Value, values_in
 from nestarray.exporters.source.settings import ABSENT, settings_in, settings_of, with_settings
 
+#: Names that a source imports, which no class has.
+IMPORTED = ("Any", "Path")
+
 
 @dataclasses.dataclass(eq=False)
 class Class:
@@ -266,7 +269,7 @@ class _Classes:
             order[cls] = None
 
         note(self.of[root])
-        taken = {name}
+        taken = {name, *IMPORTED}
         for cls in order:
             if not cls.module.layer:
                 cls.name = name if root in cls.members else _class_name(cls, [*order], taken)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping
+from keyword import kwlist
 from typing import Any
 
 from nestarray.exporters.source.bodies import Body
@@ -16,6 +17,8 @@ from nestarray.exporters.source.namespace_language import NamespaceLanguage
 from nestarray.exporters.source.records import Call, Value, all_calls
 from nestarray.exporters.source.variable_names import input_names
 
+#: Names of the source that no function of a module has.
+_TAKEN = ("params", "state", "load", "copy", "functools", "math", *kwlist)
 #: The arguments that hold the parameters and the state.
 _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
 _STATE = Value((), "state", "state")
@@ -71,7 +74,7 @@ class FunctionWriter:
         calls = list(all_calls(steps))
         self.writes = any(call.target == "state:set" for call in calls)
         self.defined = language.defined(calls)
-        taken = {*self.defined, "params", "state", "load"}
+        taken = {*self.defined, *language.short.values(), *_TAKEN}
         classes = dict.fromkeys(self.classes.values())
         for cls in sorted(classes, key=lambda cls: cls.module is not root):  # its name is given
             base = name if cls.module is root else snake(cls.name)
@@ -338,10 +341,12 @@ def called(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[A
     return output, {n: functools.reduce(find, parts(path), state) for n, path in places.items()}
 
 
-def name_of(name: str) -> str:
-    """The name of the function of a model."""
+def function_name(name: str, language: NamespaceLanguage) -> str:
+    """The name of the function of a model: its class, or ``model`` if the source has this name."""
     base = snake(name)
-    return base if base.isidentifier() and base not in ("sequential", "function") else "model"
+    own = {key for module in language.functions for key in vars(module)}
+    taken = {*own, *language.short.values(), *_TAKEN, "sequential", "function"}
+    return base if base.isidentifier() and base not in taken else "model"
 
 
 def snake(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
+from nestarray.exporters.source.classes import IMPORTED
 from nestarray.exporters.source.jax_style import LANGUAGE, array, fix_random_numbers, head_of
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.records import Value
@@ -38,7 +39,8 @@ def text_of(
 
 def name_of(name: str) -> str:
     """The name of the class of a model."""
-    return name if re.fullmatch(r"[A-Z]\w*", name) and name != "Sequential" else "Model"
+    is_free = re.fullmatch(r"[A-Z]\w*", name) and name not in ("Sequential", *IMPORTED)
+    return name if is_free else "Model"
 
 
 def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:

@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 
 from nestarray.exporters.source.fixed_numbers import Replaced, jax_random
-from nestarray.exporters.source.function_style import FunctionWriter, called, holders_of
-from nestarray.exporters.source.function_style import name_of as name_of
+from nestarray.exporters.source.function_style import (
+    FunctionWriter,
+    called,
+    function_name,
+    holders_of,
+)
 from nestarray.exporters.source.functions import jax_functions
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.namespace_language import NamespaceLanguage
@@ -57,6 +61,11 @@ def objective(params, state):
 gradients, state = jax.grad(objective, has_aux=True)(params, state)
 ```
 """
+
+
+def name_of(name: str) -> str:
+    """The name of the function of a model."""
+    return function_name(name, LANGUAGE)
 
 
 def write(

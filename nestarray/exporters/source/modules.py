@@ -153,7 +153,7 @@ def identifier(name: str) -> str:
 def is_sequence(module: Module) -> bool:
     """Whether a module calls its children one after the other, and does nothing else."""
     uses = [step.name for step in module.steps if isinstance(step, Use)]
-    is_plain = len(set(uses)) == len(module.steps) and not module.variables
+    is_plain = 0 < len(set(uses)) == len(module.steps) and not module.variables
     is_plain = is_plain and isinstance(module.output, Value)
     is_numbered = all(len(name) == 1 and name[0].isdigit() for name in uses)
     return is_plain and is_chain(module) and is_numbered and uses == sorted(uses, key=_number)

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.function_style import FunctionWriter, called, holders_of
-from nestarray.exporters.source.function_style import name_of as name_of
+from nestarray.exporters.source.function_style import (
+    FunctionWriter,
+    called,
+    function_name,
+    holders_of,
+)
 from nestarray.exporters.source.functions import numpy_functions
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.namespace_language import NamespaceLanguage
@@ -43,6 +47,11 @@ _IMPORTS = {
     r"scipy\.special\.": "import scipy.special",
     r"sliding_window_view\(": "from numpy.lib.stride_tricks import sliding_window_view",
 }
+
+
+def name_of(name: str) -> str:
+    """The name of the function of a model."""
+    return function_name(name, LANGUAGE)
 
 
 def write(

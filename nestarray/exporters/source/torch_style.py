@@ -14,6 +14,7 @@ from torch.overrides import TorchFunctionMode
 
 from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
+from nestarray.exporters.source.classes import IMPORTED
 from nestarray.exporters.source.fixed_numbers import torch_functions
 from nestarray.exporters.source.modules import Module, Use, arguments
 from nestarray.exporters.source.records import Value, values_in
@@ -84,7 +85,8 @@ class _Style(ClassStyle):
 
 def name_of(name: str) -> str:
     """The name of the class of a model."""
-    return "Model" if hasattr(torch.nn, name) or not name.isidentifier() else name
+    is_taken = hasattr(torch.nn, name) or name in IMPORTED
+    return "Model" if is_taken or not name.isidentifier() else name
 
 
 class _WithoutChance(TorchFunctionMode):
@@ -112,12 +114,11 @@ def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any,
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
     """The weights with the counters of batch norms, which evaluation does not use."""
-    found = dict(weights)
-    for name in weights:
-        if name.endswith(".running_mean") or name == "running_mean":
-            counter = name.removesuffix("running_mean") + "num_batches_tracked"
-            found[counter] = np.zeros((), np.int64)
-    return found
+    norms = [
+        module for module in root.walk() if module.layer and "running_mean" in module.variables
+    ]
+    counters = [".".join([*norm.path, "num_batches_tracked"]) for norm in norms]
+    return weights | {name: np.zeros((), np.int64) for name in counters}
 
 
 def readme(source: Any, inputs: list[str]) -> str:
