@@ -6,12 +6,12 @@ promotion.py of each backend binds them to its framework.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from nestarray import dtypes
 from nestarray.backends.base import Function
-from nestarray.dynamo import is_compiling
+from nestarray.dynamo import is_compiling, traced_as
 from nestarray.typing import NUMBERS
 
 Cast = Callable[..., Any]
@@ -24,6 +24,7 @@ def promoting(
     scalar_ok: bool | Callable[[Any], bool] = True,
     reflected: Function | None = None,
     otherwise: Function | None = None,
+    lacking: Collection[Any] = (),
     declined: Any = None,
     finish: Callable[[Function], Function] | None = None,
 ) -> Function:
@@ -37,6 +38,7 @@ def promoting(
             (dtype of the array) → whether it does as second operand.
         reflected: ``reflected(number, x)`` for a number as first operand; default: `native`.
         otherwise: the function for dtypes for which `native` raises NotImplementedError.
+        lacking: these dtypes, for torch.compile.
         declined: the framework's bool dtype, if `native` would return integers for bools; see
             `nestarray.backends.truth`.
         finish: a decorator of each function, such as ``jax.jit``; the functions read no values of
@@ -50,6 +52,8 @@ def promoting(
         reflected = native
 
     def guarded(x1: Any, x2: Any, /) -> Any:
+        if otherwise is not None and is_compiling():  # whose arrays have no kernels that raise
+            return (otherwise if x1.dtype in lacking else native)(x1, x2)
         try:
             return native(x1, x2)
         except NotImplementedError:
@@ -57,6 +61,11 @@ def promoting(
                 raise
             return otherwise(x1, x2)
 
+    def traced(x1: Any, x2: Any, /) -> Any:
+        is_direct = x1.dtype is x2.dtype is not declined
+        return guarded(x1, x2) if is_direct else by_promotion(x1, x2)
+
+    @traced_as(traced)
     def plain(x1: Any, x2: Any, /) -> Any:
         try:
             if x1.dtype is x2.dtype is not declined:

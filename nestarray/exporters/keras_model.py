@@ -69,6 +69,9 @@ class KerasModel(keras.Model):
         """The output of the source, called as the source is, or with a list or a dict."""
         args, kwargs = self._arguments((inputs, *others), kwargs)
         values = {path: weight.value for path, weight in self.weights_of.items()}
+        for path, x in self.program.s.items():
+            if dtypes.dtype_of(x).is_integer:  # Keras holds uint32 as int64 on PyTorch
+                values[path] = ops.astype(values[path], dtypes.dtype_of(x))
         train = bool(training)
         key = None
         if self.program.needs_key(train):

@@ -13,9 +13,9 @@ import math
 import operator
 import zlib
 from collections.abc import Callable, Mapping
-from functools import cache
 from typing import Any
 
+from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, ShapeError
 
 
@@ -195,15 +195,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-@cache
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+_Function = Callable[[Mapping[str, int]], Any]
 
 
-@cache
+@cached_constant
 def names_in(text: str) -> frozenset[str]:
     """The names in an expression."""
-    nodes = list(ast.walk(_parsed(text)))
+    nodes = list(ast.walk(ast.parse(text, mode="eval").body))
     functions = {node.func for node in nodes if isinstance(node, ast.Call)}
     functions |= {f.value for f in functions if isinstance(f, ast.Attribute)}
     return frozenset(
@@ -222,7 +220,10 @@ def evaluate(text: str, values: Mapping[str, int]) -> Any:
         >>> evaluate("2*length // 3 + 1", {"length": 7})
         5
     """
-    return _value(_parsed(text), values)
+    try:
+        return _function_of(text)(values)
+    except KeyError:
+        raise ArgumentError(f"sizes: {text!r} is no arithmetic of sizes") from None
 
 
 def holds(text: str, values: Mapping[str, int]) -> bool:
@@ -255,24 +256,37 @@ def _generic(name: str) -> int:
     return (1 << 20) + zlib.crc32(name.encode())
 
 
-def _value(node: ast.expr, values: Mapping[str, int]) -> Any:
+@cached_constant
+def _function_of(text: str) -> _Function:
+    """The expression as a function of the values of its names, which torch.compile can trace."""
+    return _function(ast.parse(text, mode="eval").body)
+
+
+def _function(node: ast.expr) -> _Function:
     match node:
         case ast.Constant(value=value) if isinstance(value, (bool, int, float)):
-            return value
-        case ast.Name(id=name) if name in values:
-            return values[name]
+            return lambda values: value
+        case ast.Name(id=name):
+            return lambda values: values[name]
         case ast.BinOp(left, op, right):
-            return _OPERATORS[type(op)](_value(left, values), _value(right, values))
+            return _applied(_OPERATORS[type(op)], left, right)
         case ast.UnaryOp(op, operand):
-            return _OPERATORS[type(op)](_value(operand, values))
+            return _applied(_OPERATORS[type(op)], operand)
         case ast.BoolOp(op, parts):
-            decide = all if isinstance(op, ast.And) else any
-            return decide(_value(part, values) for part in parts)
+            decide, functions = all if isinstance(op, ast.And) else any, [*map(_function, parts)]
+            return lambda values: decide(function(values) for function in functions)
         case ast.Compare(left, ops, rights):
-            sides = [_value(side, values) for side in (left, *rights)]
-            return all(_OPERATORS[type(o)](a, b) for o, a, b in zip(ops, sides, sides[1:]))
+            pairs = zip(ops, [left, *rights], rights)
+            functions = [_applied(_OPERATORS[type(op)], a, b) for op, a, b in pairs]
+            return lambda values: all(function(values) for function in functions)
         case ast.IfExp(test, body, orelse):
-            return _value(body if _value(test, values) else orelse, values)
+            condition, first, second = map(_function, (test, body, orelse))
+            return lambda values: first(values) if condition(values) else second(values)
         case ast.Call(func, args, []) if ast.unparse(func) in _FUNCTIONS:
-            return _FUNCTIONS[ast.unparse(func)](*[_value(arg, values) for arg in args])
+            return _applied(_FUNCTIONS[ast.unparse(func)], *args)
     raise ArgumentError(f"sizes: {ast.unparse(node)!r} is no arithmetic of sizes")
+
+
+def _applied(function: Callable[..., Any], *arguments: ast.expr) -> _Function:
+    functions = [_function(argument) for argument in arguments]
+    return lambda values: function(*[each(values) for each in functions])

@@ -27,13 +27,14 @@ def check_fill(name: str, argument: str, value: Any, dtype: Any) -> None:
         ArgumentError: an integer `dtype` has a smaller range, or `dtype` is real and `value`
         complex.
     """
-    kind = value.__class__
+    kind = type(value)  # torch.compile has no __class__ of sizes
     if kind not in (int, float, complex):
         return
     own = dtypes.as_dtype(dtype)
     if own.is_integer and kind is not complex:
         info = dtypes.iinfo(own)
-        if not info.min <= (math.trunc(value) if math.isfinite(value) else value) <= info.max:
+        is_fraction = kind is float and math.isfinite(value)
+        if not info.min <= (math.trunc(value) if is_fraction else value) <= info.max:
             raise ArgumentError(
                 f"{name}: {argument}: got {value!r} for elements of {own.name}, expected a number "
                 f"from {info.min} to {info.max}; cast to a wider dtype first"

@@ -11,6 +11,7 @@ from nestarray.backends.transfer import move
 from nestarray.config import current_backend
 from nestarray.container import Container
 from nestarray.dispatch import op
+from nestarray.dynamo import is_compiling
 from nestarray.errors import ArgumentError
 from nestarray.typing import NUMBERS, Array, DTypeLike
 
@@ -71,7 +72,9 @@ def asarray(
         target = own if own not in (None, "numpy") else current_backend()
     core = backends.core(target)
     if own is None:
-        if isinstance(obj, (list, tuple)) and _holds_framework_arrays(obj):
+        if is_compiling() and type(obj) in NUMBERS:  # it reads no dtypes of NumPy's arrays
+            return ops.full((), obj, dtype=dtype, device=device, like=like)
+        if isinstance(obj, (list, tuple)) and (is_compiling() or _holds_framework_arrays(obj)):
             parts = [asarray(x, dtype=dtype, like=like) for x in obj]
             return ops.stack(parts)
         if copy is False:

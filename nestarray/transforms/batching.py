@@ -17,6 +17,7 @@ import numpy as np
 
 from nestarray import backends, ops, tree
 from nestarray.config import current_backend
+from nestarray.dynamo import is_compiling
 from nestarray.errors import ArgumentError, IndexingError, ShapeError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import name_of, native_transforms
@@ -83,7 +84,6 @@ def vmap(
     """
     check_count("vmap", "axis_size", axis_size)
 
-    @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, (tuple, list)) and len(in_axes) != len(args):
             raise ArgumentError(
@@ -132,7 +132,8 @@ def vmap(
         rows, others = iter(stacked), iter(common)
         return form.nest([next(others) if a is None else moved(next(rows), a) for a in axes])
 
-    return call
+    # torch.compile cannot read the name of the module of a graph's functions
+    return call if is_compiling() else wraps(fn)(call)
 
 
 def map_rows(

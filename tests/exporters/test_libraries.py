@@ -153,16 +153,6 @@ def test_torch_export_and_compile_read_the_module(model: Any, images: np.ndarray
         assert compiled(x).shape == native(x).shape  # the first call of the module
 
 
-def test_torch_compiles_batch_normalization_of_series_of_jax() -> None:
-    net, x = nnx.BatchNorm(4, rngs=nnx.Rngs(0)), np.ones((2, 3, 4), np.float32)
-    native = na.to_module(net, jnp.asarray(x)).to_torch_module()
-    linear = torch.nn.Linear(4, 4)  # which reads the layout of its input
-    chain = torch.nn.Sequential(linear, native, linear)
-    given = torch.tensor(x)
-    compiled = torch.compile(chain, backend="aot_eager", fullgraph=True)
-    torch.testing.assert_close(compiled(given), chain(given))
-
-
 def test_dynamic_sizes_stay_dynamic() -> None:
     x = torch.randn(4, 3)
     net = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.ReLU())

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import nestarray as na
 from nestarray import backends
@@ -166,3 +167,19 @@ def test_multiples_and_places(dtype: str, backend: str) -> None:
     weight = np.arange(14, dtype=dtype).reshape(1, 2, 7)
     connected = na.locally_connected(x[None, None], on(weight), x[None, 1:], kernel_size=2)
     check(connected, ((windows * weight[0]).sum(0, dtype=dtype) + host[1:])[None, None])
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "uint64"])
+def test_torch_compiles_them(dtype: str) -> None:
+    x = torch.from_numpy(numbers(dtype))
+    names = ("unique_values", "argmin")  # of unknown size; its result of equal numbers may differ
+
+    def all_of_them(x: torch.Tensor) -> list[torch.Tensor]:
+        y = na.flip(x)
+        pairs = [getattr(na, name)(x, na.maximum(y, 1)) for name in PAIRS]
+        singles = [getattr(na, name)(x) for name in SINGLES if name not in names]
+        return [*pairs, *singles, na.add(x, 1), na.pow(x, 2)]
+
+    torch.compiler.reset()
+    compiled = torch.compile(all_of_them, backend="eager", fullgraph=True)
+    torch.testing.assert_close(compiled(x), all_of_them(x))

@@ -44,7 +44,7 @@ def full(
     shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None, like: Any = None
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.full.html"""
-    found = _dtype(dtype, dtypes.dtype_of(fill_value))
+    found = native_dtype(dtypes.dtype_of(fill_value) if dtype is None else dtype)
     check_fill("full", "fill_value", fill_value, found)
     made = _made(fill_value, found)
     return torch.full(_size(shape), fill_value, dtype=made, device=_place(device, like)).to(found)
@@ -53,9 +53,9 @@ def full(
 def _made(fill_value: Any, dtype: Any) -> Any:
     """The dtype in which to create the number: torch rejects numbers that round to the largest one
     or to ∞."""
-    if fill_value.__class__ is complex:
+    if type(fill_value) is complex:
         return torch.complex128
-    return torch.float64 if fill_value.__class__ is float and dtype in FLOATING else dtype
+    return torch.float64 if type(fill_value) is float and dtype in FLOATING else dtype
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:

@@ -34,13 +34,10 @@ trunc = torch.trunc
 
 def square(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.square.html"""
-    try:
-        return x if x.dtype is torch.bool else torch.square(x)  # torch returns int64 for bools
-    except NotImplementedError:
-        return _square_through_int64(x)
+    return x if x.dtype is torch.bool else _square(x)  # torch returns int64 for bools
 
 
-_square_through_int64 = through_int64(torch.square)
+_square = guarded(torch.square, through_int64(torch.square))
 
 
 def _floored(x1: Any, x2: Any) -> Any:

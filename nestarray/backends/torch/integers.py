@@ -12,6 +12,8 @@ from typing import Any
 
 import torch
 
+from nestarray.dynamo import traced_as
+
 LACKING = frozenset((torch.uint16, torch.uint32, torch.uint64))
 _LEAST = -(2**63)  # flips the sign bit: maps the order of uint64 to int64
 
@@ -35,13 +37,13 @@ def through_int64(native: Callable[..., Any]) -> Callable[..., Any]:
 def guarded(native: Callable[..., Any], otherwise: Callable[..., Any]) -> Callable[..., Any]:
     """`native` of a tensor, or the substitute for dtypes without a kernel."""
 
+    @traced_as(lambda x, /: otherwise(x) if x.dtype in LACKING else native(x))
     def call(x: Any, /) -> Any:
         try:
             return native(x)
         except NotImplementedError:
             return otherwise(x)
 
-    # if it fails, the substitute runs
     return call
 
 

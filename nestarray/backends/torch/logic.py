@@ -11,6 +11,7 @@ from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, by_order, guarded, through_int64
 from nestarray.backends.torch.promotion import promoting
+from nestarray.dynamo import traced_as
 
 _NO_INTEGERS = INEXACT | {torch.bool}
 
@@ -18,6 +19,7 @@ _NO_INTEGERS = INEXACT | {torch.bool}
 def _of_tensors(native: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, with a Python number converted to a tensor."""
 
+    @traced_as(lambda x1, x2, /: native(x1 != 0, x2 != 0))
     def of_tensors(x1: Any, x2: Any, /) -> Any:
         try:
             return native(x1, x2)

@@ -9,6 +9,7 @@ import torch
 
 from nestarray.backends import promotion
 from nestarray.backends.torch.core import INEXACT, find_device, native_dtype
+from nestarray.backends.torch.integers import LACKING
 
 
 def cast(x: Any, dtype: Any, like: Any = None) -> Any:
@@ -28,7 +29,12 @@ def promoting(
 ) -> Callable[..., Any]:
     """A two-operand function that promotes; Python numbers become tensors by default."""
     return promotion.promoting(
-        native, cast, scalar_ok=scalar_ok, reflected=reflected, otherwise=otherwise
+        native,
+        cast,
+        scalar_ok=scalar_ok,
+        reflected=reflected,
+        otherwise=otherwise,
+        lacking=LACKING,
     )
 
 

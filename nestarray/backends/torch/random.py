@@ -20,7 +20,7 @@ from nestarray.backends.numpy.random import philox4x32 as _philox_in_numpy
 from nestarray.backends.numpy.random import random_bits as _bits_in_numpy
 from nestarray.backends.numpy.random import threefry2x32 as _in_numpy
 from nestarray.backends.torch.core import native_dtype
-from nestarray.numerics import threefry
+from nestarray.numerics import bit_generators, threefry
 
 _MASK = 0xFFFFFFFF
 
@@ -87,11 +87,24 @@ def _mapped(info: Any, in_dims: Any, key: Any, x0: Any, x1: Any) -> tuple[Any, A
     return (words[0].reshape(x0.shape), words[1].reshape(x0.shape)), (1, 1)
 
 
-@supports(lambda key, *counters: _is_plain(key))
 def philox4x32(key: Any, x0: Any, x1: Any, x2: Any, x3: Any) -> tuple[Any, ...]:
-    """https://docs.pytorch.org/docs/stable/generated/torch.from_numpy.html"""
-    words = _philox_in_numpy(*[x.numpy() for x in (key, x0, x1, x2, x3)])
-    return tuple([torch.from_numpy(x) for x in words])
+    """https://docs.pytorch.org/docs/stable/generated/torch.bitwise_xor.html"""
+    if _is_plain(key):
+        words = _philox_in_numpy(*[x.numpy() for x in (key, x0, x1, x2, x3)])
+        return tuple([torch.from_numpy(x) for x in words])
+    threefry.check_key(key, can_be_many=True)
+    threefry.check_words(x0=x0, x1=x1, x2=x2, x3=x3)
+    k0, k1, x0, x1, x2, x3 = (x.to(torch.int64) for x in (key[0], key[1], x0, x1, x2, x3))
+    for _ in range(10):
+        even, odd = (x * n for x, n in zip((x0, x2), bit_generators.FACTORS, strict=True))
+        x0, x1, x2, x3 = _upper(odd) ^ x1 ^ k0, odd & _MASK, _upper(even) ^ x3 ^ k1, even & _MASK
+        k0, k1 = ((k + n) & _MASK for k, n in zip((k0, k1), bit_generators.STEPS, strict=True))
+    return tuple([x.to(torch.uint32) for x in (x0, x1, x2, x3)])
+
+
+def _upper(x: Any) -> Any:
+    """The upper word of the bits of uint64."""
+    return (x >> 32) & _MASK
 
 
 def _words_on_host(key: Any, count: int, width: int) -> Any:

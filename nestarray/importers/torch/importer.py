@@ -11,6 +11,8 @@ import operator
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from nestarray import backends, dtypes, tree
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.frontends.torch import vocabulary
@@ -66,10 +68,10 @@ class TorchImporter:
 
     def read(self, request: Request) -> Imported:
         """Export the module; see `Importer.read`."""
-        source = request.source
+        source, args, kwargs = request.source, request.args, request.kwargs
         if keras_backend(source):
             source = keras_module(source)
-        args, kwargs = request.args, request.kwargs
+            args, kwargs = tree.map(_tensor, (args, kwargs))
         if request.train and not is_module(source):
             raise training_of_function()
         backends.core("torch")
@@ -94,6 +96,11 @@ class TorchImporter:
             if all(operation.status != "missing" for operation in operations):
                 graph = _Importer(module, program, args, kwargs, request.train, asked).graph()
         return Imported(name, operations, graph, list(_dtypes(program)))
+
+
+def _tensor(x: Any) -> Any:
+    """An array of NumPy, which models of Keras take too, as a tensor."""
+    return backends.core("torch").from_numpy(x) if isinstance(x, np.ndarray) else x
 
 
 def _dtypes(program: Any) -> Iterator[tuple[Any, str]]:
