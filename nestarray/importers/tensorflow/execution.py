@@ -21,6 +21,7 @@ from nestarray.importers.tensorflow.operations import (
     Cell,
     arguments_of,
     attributes_of,
+    function_of,
     functions_of,
     has_many_results,
     is_compiled,
@@ -52,9 +53,8 @@ def run(op: Any, values: Sequence[Any]) -> list[Any]:
         return [tf.gather(given[0], given[1], batch_dims=op.get_attr("batch_dims"))]
     if op.type == "ResourceGatherNd":
         return [tf.gather_nd(given[0], given[1])]
-    call = functools.partial(
-        getattr(tf.raw_ops, op.type), **arguments_of(op, given), **attributes_of(op)
-    )
+    function = function_of(op.type)
+    call = functools.partial(function, **arguments_of(op, given), **attributes_of(op))
     if is_compiled(op):  # XLA has kernels that the CPU lacks
         call = tf.function(call, autograph=False, jit_compile=True)
     found = call()

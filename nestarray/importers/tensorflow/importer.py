@@ -419,9 +419,8 @@ class Translation:
                 found[name] = self._argument(value, is_array, number)
         names = operations.parameter_names(op)
         for attribute in op.op_def.attr:
-            # raw operations whose inputs have the dtype do not list it as a parameter
-            otherwise = "dtype" if attribute.name == "dtype" else ""
-            name = names.get(attribute.name, otherwise)
+            # functions of numbers have a parameter for the dtype that TensorFlow infers
+            name = names.get(attribute.name) or str(attribute.name)
             if name in parameters:
                 value = _setting(op.get_attr(attribute.name))
                 if not _is_equal(value, parameters[name].default):

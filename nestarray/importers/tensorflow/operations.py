@@ -242,6 +242,14 @@ def operands_of(op: Any) -> list[Any]:
     return [*op.inputs, *custom_gradients.captured(op)]
 
 
+def function_of(name: str) -> Callable[..., Any]:
+    """The function of an operation on tensors; ``tf.raw_ops`` lacks operations of XLA."""
+    import tensorflow as tf
+    from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+    return getattr(tf.raw_ops, name, None) or getattr(gen_xla_ops, name)
+
+
 def arguments_of(op: Any, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by the names that ``tf.raw_ops`` gives them; lists for repeated ones."""
     found, at, names = {}, 0, parameter_names(op)
@@ -271,12 +279,10 @@ def inferred(op: Any) -> frozenset[str]:
 def parameter_names(op: Any) -> dict[str, str]:
     """Name of an argument or an attribute → its name in ``tf.raw_ops``."""
     if op.type not in _NAMES:
-        import tensorflow as tf
-
         known = inferred(op)
         names = [x.name for x in op.op_def.input_arg]
         names += [x.name for x in op.op_def.attr if x.name not in known]
-        parameters = inspect.signature(getattr(tf.raw_ops, op.type)).parameters
+        parameters = inspect.signature(function_of(op.type)).parameters
         renamed = [name for name in names if name not in parameters]
         others = [name for name in parameters if name not in (*names, "name")]
         _NAMES[op.type] = {name: name for name in names} | dict(zip(renamed, others, strict=True))

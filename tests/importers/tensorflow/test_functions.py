@@ -209,6 +209,36 @@ def test_a_loop_without_a_bound_has_no_gradient_in_jax():
         na.jit(na.grad(lambda x: na.sum(moved(x))))(x)
 
 
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_a_decoding_loop_with_a_cache(backend):
+    """Each step writes keys into a cache and words into an array of an open number of rows."""
+
+    @tf.function
+    def decode(x):
+        rows = tf.shape(x)[0]
+        cache = tf.zeros([rows, 4, 3])
+
+        def step(i, words, cache):
+            new = tf.tanh(x[:, tf.newaxis] + tf.cast(i, tf.float32))
+            cache = keras.ops.slice_update(cache, [0, i, 0], new)
+            word = tf.argmax(tf.reduce_sum(cache * W[0], axis=1), axis=1, output_type=tf.int32)
+            at = tf.stack([tf.range(rows), tf.fill([rows], i)], axis=1)
+            return i + 1, tf.tensor_scatter_nd_update(words, at, word), cache
+
+        def is_unfinished(i, words, cache):
+            return tf.reduce_any(words[:, 0] != 1)
+
+        start = tf.constant(0), tf.fill([rows, 4], -1), cache
+        return tf.while_loop(is_unfinished, step, start, maximum_iterations=4)[1:]
+
+    graph = na.trace_graph(decode, X, dynamic={"x": {0: "rows"}}).to_backend(backend)
+    graph.verify(gradients=False).raise_if_failed()
+    other = np.random.default_rng(2).standard_normal((5, 3)).astype("float32")
+    found = graph.lower().compile()(na.to_backend(other, backend))
+    for got, want in zip(found, decode(other), strict=True):
+        np.testing.assert_allclose(host(got), host(want), rtol=1e-5)
+
+
 def test_loops_whose_steps_change_shapes():
     rows = tf.TensorShape([None, 3])
 

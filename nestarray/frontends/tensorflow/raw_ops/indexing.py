@@ -21,7 +21,7 @@ __all__ = [
     "InplaceSub", "InplaceUpdate", "ParallelDynamicStitch", "ResourceGather", "ResourceGatherNd",
     "ScatterNd", "ScatterNdNonAliasingAdd", "Slice", "StridedSlice", "StridedSliceGrad",
     "TensorScatterAdd", "TensorScatterMax", "TensorScatterMin", "TensorScatterSub",
-    "TensorScatterUpdate", "TensorStridedSliceUpdate", "Where",
+    "TensorScatterUpdate", "TensorStridedSliceUpdate", "Where", "XlaDynamicUpdateSlice",
 ]  # fmt: skip
 
 
@@ -245,3 +245,13 @@ def DynamicStitch(indices: Sequence[Array], data: Sequence[Array]) -> Array:
 
 
 ParallelDynamicStitch = DynamicStitch
+
+
+def XlaDynamicUpdateSlice(input: Array, update: Array, indices: Array) -> Array:
+    """`input` with a part replaced, its start clamped so that it is within `input`."""
+    parts, index = na.shape(update), []
+    for axis, (size, part) in enumerate(zip(na.shape(input), parts, strict=True)):
+        start = na.clip(na.getitem(indices, axis), 0, size - part)
+        places = na.add(na.arange(part, dtype=na.dtype_of(indices), like=indices), start)
+        index.append(na.reshape(places, [part if i == axis else 1 for i in range(len(parts))]))
+    return na.setitem(input, tuple(index), update) if index else update

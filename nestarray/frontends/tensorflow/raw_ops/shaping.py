@@ -240,11 +240,11 @@ def Empty(shape: Ints, dtype: DType, init: bool = False) -> Array:
     return na.zeros(integers(shape), dtype=dtype)
 
 
-def Range(start: Array, limit: Array, delta: Array) -> Array:
-    """Numbers from `start` to `limit`."""
+def Range(start: float, limit: float, delta: float, Tidx: DType = dtypes.int32) -> Array:
+    """Numbers from `start` to `limit`; `Tidx` is the dtype if no operand is an array."""
     values = [_number(x) for x in (start, limit, delta)]
     like = next((x for x in (start, limit, delta) if hasattr(x, "dtype")), None)
-    dtype = dtypes.int32 if like is None else dtypes.dtype_of(like)
+    dtype = Tidx if like is None else dtypes.dtype_of(like)
     return na.arange(*values, dtype=dtype, like=like)
 
 
