@@ -424,6 +424,22 @@ def test_open_sizes_stay_open_in_loops(target: str, tmp_path: Path) -> None:
     assert graph.eject(tmp_path / "net", target).error < 1e-5
 
 
+def test_arrays_of_open_sizes_are_on_the_device_of_the_input() -> None:
+    class Positions(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            n = x.shape[0]
+            mask = torch.ones(n, n, dtype=torch.bool).tril()
+            return x * torch.arange(2 * n)[::2, None] + mask.sum(0)[:, None] + torch.zeros(n, 1)
+
+    graph = na.trace_graph(Positions(), torch.ones(3, 2), dynamic={"x": {0: "n"}})
+    source = source_of(graph, "torch", "torch")
+    module: dict[str, Any] = {"__file__": "model.py"}
+    exec(compile(source.text, "model.py", "exec"), module)
+    assert "torch.arange(x.shape[0] * 2, device=x.device)" in source.text
+    x = torch.ones(5, 2, device="meta")
+    assert module[source.name]()(x).device == x.device
+
+
 @pytest.mark.parametrize("style", ["torch", "functional"])
 def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
     net, inputs = NETWORKS["vit"]()
@@ -480,6 +496,21 @@ class Tied(torch.nn.Module):
         return self.decoder(F.relu(self.parts["decode"](self.parts["encode"](x))))
 
 
+class Unused(torch.nn.Module):
+    """A list and a module of which a call uses a part."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(4, 4), torch.nn.LayerNorm(4)])
+        self.scale = torch.nn.Parameter(torch.ones(4))
+        self.register_buffer("steps", torch.zeros(2))
+        self.pooler = torch.nn.BatchNorm1d(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The first layer."""
+        return self.layers[0](x)
+
+
 class Parametrized(torch.nn.Module):
     """Layers whose weights are computed of other parameters."""
 
@@ -509,7 +540,7 @@ class Frozen(torch.nn.Module):
         return self.norm((x - self.running_mean) * (self.running_var + 1e-5).rsqrt())
 
 
-@pytest.mark.parametrize("kind", [Regularized, Tied, Parametrized, Frozen])
+@pytest.mark.parametrize("kind", [Regularized, Tied, Parametrized, Unused, Frozen])
 def test_names_of_a_torch_source_stay(kind: type[torch.nn.Module], tmp_path: Path) -> None:
     torch.manual_seed(0)
     net, x = kind().eval(), torch.ones(2, 4)

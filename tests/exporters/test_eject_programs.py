@@ -24,11 +24,6 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning"
 
 #: Programs without a source: (name, framework, "" for all) → a part of the error.
 REFUSED = {
-    ("random_walk", "jax"): "values decide a size",
-    ("polynomials", "jax"): "values decide a size",
-    ("pivoting", "jax"): "values decide a size",
-    ("pivoting", "torch"): "getitem: cannot be computed",  # a list with a computed position
-    ("pivoting", "tensorflow"): "getitem: cannot be computed",
     **dict.fromkeys(
         [(name, "numpy") for name in ("langevin", "sampled", "gpt-generation", "ppo-training")],
         "uses a random key",

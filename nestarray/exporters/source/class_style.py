@@ -43,7 +43,7 @@ class ClassStyle(ABC):
         begin: the first lines of a constructor.
         sequence: the class that calls modules one after the other; empty if there is none.
         states: variables that the module does not hold, but a state that is an argument.
-        ties: the last lines of the constructor of the model.
+        last: the last lines of the constructor of the model.
         passed_on: an argument that constructors of modules with layers take and hand on, ``"rngs"``.
         placeholder: a module that does nothing, for numbers of a list that the source has and the
             program does not call; empty if lists are numbered anew.
@@ -61,7 +61,7 @@ class ClassStyle(ABC):
     placeholder = ""
     separator = "_"
     namespace = ""
-    ties: Sequence[str] = ()
+    last: Sequence[str] = ()
     passed_on = ""
 
     @abstractmethod
@@ -199,7 +199,7 @@ class ClassWriter:
             *(line for line, name in made if line and "." not in name),
             *self._children(cls, passed),
             *(line for line, name in made if "." in name),  # of modules that are made before
-            *(style.ties if module is self.root else ()),
+            *(style.last if module is self.root else ()),
         ]
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
         init = [f"self.{name} = {name}" for name in stored] + init

@@ -316,8 +316,12 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         separator="." if target == "torch" else "_",
     )
     name = written.name_of(graph.name)
-    tied = {"stands_for": stands_for, "names": names} if names else {}
-    text, variables = written.write(root, name, constants, **tied)
+    own = {"stands_for": stands_for, "names": names} if names else {}
+    if target == graph.source_names.framework == "torch":
+        unused = _unused(graph, arrays)
+        arrays |= dict(unused.values())
+        own["unused"] = {name: value for name, (value, _) in unused.items()}
+    text, variables = written.write(root, name, constants, **own)
     weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)
     modes = [value.path for value in root.inputs if value.source in ("mode", "key")]
     writes = [key for key, x in variables.items() if x.source == "s" and x.path in updated]
@@ -328,6 +332,19 @@ def _is_unsaved(graph: Graph, path: str, updated: Collection[str]) -> bool:
     """Whether a buffer of PyTorch is not in checkpoints, so that it is a constant of the module."""
     saved = graph.source_names.names.values()
     return bool(saved) and path not in updated and ("s", path) not in saved
+
+
+def _unused(graph: Graph, used: Collection[Value]) -> dict[str, tuple[Value, np.ndarray]]:
+    """Name in a checkpoint of PyTorch → variable and its array, of those that no call uses."""
+    known = {(value.source, value.path) for value in used}
+    arrays = {(s, path): x for s in ("v", "s") for path, x in getattr(graph, s).flat_items()}
+    found: dict[str, tuple[Value, np.ndarray]] = {}
+    for name, place in graph.source_names.names.items():
+        if place in arrays.keys() - known:
+            known.add(place)
+            array = np.asarray(ops.to_backend(arrays[place], "numpy"))
+            found[name] = Value(array.shape, array.dtype.name, *place), array
+    return found
 
 
 def formatted(text: str) -> str:

@@ -82,6 +82,8 @@ class _Joined:
             given = [[list(call.args), call.kwargs] for call in calls]
             self._note(given)
             args, kwargs = self._joined(given, calls[0])
+            if self.recordings[0].backend == "torch" and "device" in kwargs:
+                kwargs["device"] = self._device([args, kwargs], calls[0])
             call = dataclasses.replace(calls[0], args=tuple(args), kwargs=kwargs)
             self.calls.append(call)
             self._note([call.result for call in calls])
@@ -131,10 +133,21 @@ class _Joined:
                 return size
         raise self._unknown(numbers, call)
 
+    def _device(self, nest: Any, call: Call) -> Value | None:
+        """The device of the array that has a size among the arguments of a call."""
+        sizes = [value for value in values_in(nest) if value.dtype == "size"]
+        if not sizes:
+            return None
+        array = sizes[0]
+        while array.dtype == "size":
+            array = self.made[array].args[0]
+        return self._call("device", (array,), call)
+
     def _call(self, target: str, args: tuple[Any, ...], near: Call) -> Value:
-        made = Value((), "size")
+        made = Value((), "device" if target == "device" else "size")
         self.shapes[made] = ((),) * len(self.recordings)
-        self.calls.append(Call(target, args, {}, made, near.place))
+        self.made[made] = Call(target, args, {}, made, near.place)
+        self.calls.append(self.made[made])
         return made
 
     def _origin(self, call: Call) -> Any:

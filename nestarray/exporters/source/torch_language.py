@@ -62,6 +62,8 @@ _MORE = {
         "is_causal": False, "scale": None, "enable_gqa": False
     },
     "torch.nn.functional.relu": {"inplace": False},
+    "torch.arange": {"dtype": as_dtype("int64")},
+    **{f"torch.{name}": {"dtype": as_dtype("float32")} for name in ("eye", "ones", "zeros")},
     **{
         f"method:{name}": {"keepdim": False}
         for name in ("amax", "amin", "argmax", "argmin", "mean", "sum", "std", "var")
@@ -101,9 +103,8 @@ class TorchLanguage:
         Returns:
             the call, or a Value or number that it equals.
         """
-        if call.target == "size":
-            return call
-        if call.target.startswith(("operator.", "flow:", ".")) or call.target in RECURRENT:
+        kept = ("size", "device", *RECURRENT)
+        if call.target in kept or call.target.startswith(("operator.", "flow:", ".")):
             return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
         if target.startswith("method:"):
@@ -118,7 +119,8 @@ class TorchLanguage:
             target = "method:to"
             args = [*args, kwargs.get("dtype")]
             kwargs = {}
-        kwargs.pop("device", None)
+        if not isinstance(kwargs.get("device"), Value):
+            kwargs.pop("device", None)
         if target == "torch.constant_pad_nd":
             target, widths = "torch.nn.functional.pad", list(args[1])
             while widths[-2:] == [0, 0]:
@@ -133,6 +135,8 @@ class TorchLanguage:
             if wanted is None or wanted.name == source.dtype:
                 return source
             return dataclasses.replace(call, target=target, args=(source, wanted), kwargs={})
+        if target == "torch.arange" and args[::2] == [0, 1]:
+            args = [args[1]]
         target = _METHODS.get(target, target)
         booleans = all(x.dtype == "bool" for x in values_in(args))
         operator = _OPERATORS.get(target) or (_LOGICAL.get(target) if booleans else None)
@@ -188,6 +192,9 @@ class TorchLanguage:
         if call.target == "size":
             of = value_expression(call.args[0], names, self.dtype).within(0)
             return Expression(f"{of}.shape[{call.args[1]}]")
+        if call.target == "device":
+            of = value_expression(call.args[0], names, self.dtype).within(0)
+            return Expression(f"{of}.device")
         if call.target.startswith("operator."):
             name = call.target.removeprefix("operator.")
             return operation_expression(
@@ -449,7 +456,7 @@ def recurrent_layer(module: Module, zeros: set[Value]) -> Call | None:
         the call of the constructor, with the place of the module's output in the layer's as result.
     """
     *before, call = module.steps
-    known = all(isinstance(s, Call) and s.target in ("size", "torch.zeros") for s in before)
+    known = all(isinstance(s, Call) and s.target in _OF_ZEROS for s in before)
     if not known or not isinstance(call, Call) or call.target not in RECURRENT:
         return None
     x, states, weights, has_biases, num_layers, _, _, bidirectional, batch_first = call.args
@@ -475,6 +482,8 @@ def recurrent_layer(module: Module, zeros: set[Value]) -> Call | None:
     return Call(RECURRENT[call.target], (), settings, place[0], call.place)
 
 
+#: The calls that make the zeros at which a recurrent network starts.
+_OF_ZEROS = ("size", "device", "torch.zeros")
 #: Function of a recurrent network → its layer.
 RECURRENT = {"torch.lstm": "torch.nn.LSTM", "torch.gru": "torch.nn.GRU"}
 

@@ -48,6 +48,20 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
 """
 
 
+#: The end of the constructor of a model with variables that no call uses.
+_GIVE_UNUSED = """
+for name, x in unused.items():
+    *owners, last = name.split(".")
+    module = self
+    for owner in owners:
+        if not hasattr(module, owner):
+            module.add_module(owner, nn.Module())
+        module = getattr(module, owner)
+    is_parameter = isinstance(x, nn.Parameter)
+    (module.register_parameter if is_parameter else module.register_buffer)(last, x)
+"""
+
+
 class _Style(ClassStyle):
     language = LANGUAGE
     base = "nn.Module"
@@ -62,9 +76,7 @@ class _Style(ClassStyle):
         self.constants = constants
 
     def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
-        dtype = "" if value.dtype == "float32" else f", dtype=torch.{value.dtype}"
-        sizes = shape.strip("()").rstrip(",") if shape.startswith("(") and len(shape) > 2 else shape
-        empty = f"torch.empty({sizes}{dtype})"
+        empty = _empty(shape, value.dtype)
         if value.source == "v":
             return f"self.{name} = nn.Parameter({empty}){otherwise}"
         unsaved = ", persistent=False" if value in self.constants else ""
@@ -81,6 +93,12 @@ class _Style(ClassStyle):
 
     def generated(self, items: str) -> str:
         return f"nn.ModuleList({items})"
+
+
+def _empty(shape: str, dtype: str) -> str:
+    """The text of an array without values."""
+    sizes = shape.strip("()").rstrip(",") if shape.startswith("(") and len(shape) > 2 else shape
+    return f"torch.empty({sizes}" + ("" if dtype == "float32" else f", dtype=torch.{dtype}") + ")"
 
 
 def name_of(name: str) -> str:
@@ -114,11 +132,15 @@ def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any,
 
 def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
     """The weights with the counters of batch norms, which evaluation does not use."""
+    return {name: np.zeros((), np.int64) for name in _counters(root)} | weights
+
+
+def _counters(root: Module) -> list[str]:
+    """The names of the counters of the batch norms."""
     norms = [
         module for module in root.walk() if module.layer and "running_mean" in module.variables
     ]
-    counters = [".".join([*norm.path, "num_batches_tracked"]) for norm in norms]
-    return weights | {name: np.zeros((), np.int64) for name in counters}
+    return [".".join([*norm.path, "num_batches_tracked"]) for norm in norms]
 
 
 def readme(source: Any, inputs: list[str]) -> str:
@@ -141,6 +163,16 @@ def _give_recurrent_layers(root: Module, zeros: set[Value]) -> None:
         used.update(values_in(module.output))
         own = module.variables.items()
         module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
+
+
+def _with_unused(unused: Mapping[str, Value]) -> list[str]:
+    """The lines of a constructor that make variables of checkpoints that no call uses."""
+    lines = ["unused = {"]
+    for name, value in unused.items():
+        empty = _empty(str(value.shape), value.dtype)
+        made = f"nn.Parameter({empty})" if value.source == "v" else empty
+        lines.append(f'    "{name}": {made},')
+    return [*lines, "}", *_GIVE_UNUSED.strip().splitlines()] if unused else []
 
 
 def _load(name: str, ties: Mapping[str, str], *, has_constants: bool) -> str:
@@ -172,6 +204,7 @@ def write(
     constants: Mapping[Value, np.ndarray],
     stands_for: Mapping[Value, Value] = MappingProxyType({}),
     names: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    unused: Mapping[str, Value] = MappingProxyType({}),
 ) -> tuple[str, dict[str, Value]]:
     """The text of a program, and its variables under the names of the state dict.
 
@@ -181,6 +214,7 @@ def write(
         constants: the arrays of constants.
         stands_for: parameter with a name of its own → the parameter of the graph.
         names: path of a parameter with several names → its names.
+        unused: name → variable that no call uses.
     """
     for module in root.walk():
         module.layer = None if module is root else LANGUAGE.layer(module)
@@ -189,8 +223,11 @@ def write(
     style = _Style(constants)
     writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})
     variables = writer.variables()
+    counters = _counters(root)
+    unused = {name: x for name, x in unused.items() if name not in counters}
+    variables |= unused
     ties = ties_of(variables, stands_for, names)
-    style.ties = [*statements(ties, variables)]
+    style.last = [*_with_unused(unused), *statements(ties, variables)]
     variables = {key: stands_for.get(x, x) for key, x in variables.items() if key not in ties}
     has_constants = not constants.keys().isdisjoint(variables.values())
     load = _load(name, ties, has_constants=has_constants)

@@ -225,12 +225,21 @@ class RecordedArray(AbstractArray):
 
     # -- indices -----------------------------------------------------------------------------
 
+    def _positions(self, index: Any) -> Any:
+        """An index with one array for a list of arrays."""
+        if isinstance(index, tuple):
+            return tuple(map(self._positions, index))
+        has_arrays = isinstance(index, list) and _may_repeat(index)
+        return self._call(as_array, index, self._current()) if has_arrays else index
+
     def __getitem__(self, index: Any) -> Any:
+        index = self._positions(index)
         if _is_mask(index):
             return self._made(None, selected=(self._current(), index._current()))
         return super().__getitem__(index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
+        index = self._positions(index)
         if _is_mask(index):
             mask, selected = index._current(), _selection(value)
             new = value if selected is None else selected[0]
