@@ -6,6 +6,7 @@ the reduced axes with length 1. With ``axis=()`` no axis is reduced.
 
 from __future__ import annotations
 
+import builtins
 import math
 from collections.abc import Callable
 
@@ -171,7 +172,7 @@ def var(
         x: any number.
         axis: the axis to reduce, or several; None means all.
         correction: subtracted from n: 0 for the variance of a population, 1 for the unbiased
-            estimate from a sample.
+            estimate from a sample; n or more gives NaN.
         keepdims: keep the reduced axes, with length 1.
 
     Returns:
@@ -192,7 +193,7 @@ def var(
     for i in axes:
         count *= x.shape[i]
     total = ops.sum(squares(deviation), axis=axes, keepdims=keepdims)
-    return ops.divide(total, float(count - correction))
+    return ops.divide(total, float(builtins.max(count - correction, 0)))
 
 
 def squares(x: Array) -> Array:

@@ -6,7 +6,7 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import floating_op, op, primitive
 from nestarray.typing import Array
 
 __all__ = [
@@ -496,7 +496,7 @@ def cbrt(x: Array, /) -> Array:
     return ops.astype(root, dtype, copy=False) if dtype.is_floating else root
 
 
-@op
+@floating_op
 def logaddexp2(x1: Array, x2: Array, /) -> Array:
     """The logarithm to base 2 of a sum of powers of 2, log₂(2^x1 + 2^x2), without overflow.
 

@@ -80,9 +80,12 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
 def einsum(subscripts: str, /, *operands: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/einsum"""
     operands = promoted(operands)
-    arrow = subscripts.find("->")
-    if "..." in subscripts[: max(arrow, 0)] and "..." not in subscripts[arrow:]:
-        subscripts, operands = _named(subscripts.replace(" ", ""), operands)
+    subscripts = subscripts.replace(" ", "")
+    terms, arrow, result = subscripts.partition("->")
+    if not arrow and "..." in terms:
+        subscripts = f"{terms}->{_implicit_result(terms)}"
+    elif "..." in terms and "..." not in result:
+        subscripts, operands = _named(subscripts, operands)
     dtype = operands[0].dtype
     wider = _WIDER.get(dtype)
     if len(operands) == 1 and dtype.is_floating and dtype.size == 2:
@@ -96,7 +99,7 @@ def _einsum(subscripts: str, operands: Any) -> Any:
     try:
         return tf.einsum(subscripts, *operands)
     except (ValueError, tf.errors.InvalidArgumentError):
-        without_ones = _without_ones(subscripts.replace(" ", ""), operands)
+        without_ones = _without_ones(subscripts, operands)
         if without_ones is None:
             raise
     subscripts, operands = without_ones
@@ -112,11 +115,12 @@ def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | Non
     if len(terms.split(",")) != len(operands):
         return None
     if not arrow:
-        result = "".join(sorted(c for c in set(terms) - {*",."} if terms.count(c) == 1))
-        result = "..." + result if "..." in terms else result
+        result = _implicit_result(terms)
     if "..." in terms:
         terms, dots = _with_letters(terms, operands)
         result = result.replace("...", dots)
+    if any(len(term) != len(x.shape) for term, x in zip(terms.split(","), operands)):
+        return None
     letters = [list(zip(term, x.shape)) for term, x in zip(terms.split(","), operands)]
     longer = {c for axes in letters for c, length in axes if length != 1}
     kept, arrays = [], []
@@ -129,6 +133,12 @@ def _without_ones(subscripts: str, operands: Any) -> tuple[str, list[Any]] | Non
     if ",".join(kept) == terms:
         return None
     return f"{','.join(kept)}->{result}", arrays
+
+
+def _implicit_result(terms: str) -> str:
+    """The letters that occur once, in order, after the axes of ``...``."""
+    letters = sorted(c for c in set(terms) - {*",."} if terms.count(c) == 1)
+    return "".join(["..." if "..." in terms else "", *letters])
 
 
 def _with_letters(terms: str, operands: Any) -> tuple[str, str]:

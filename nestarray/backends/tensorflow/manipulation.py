@@ -72,6 +72,9 @@ def concat(arrays: Any, /, *, axis: Any = 0) -> Any:
     arrays = promoted(arrays)
     if axis is None:
         return tf.concat([tf.reshape(x, (-1,)) for x in arrays], 0)
+    rank = arrays[0].shape.rank
+    if len(arrays) == 1 and rank is not None:
+        one_axis(axis, rank, "concat")  # TensorFlow does not read the axis for one tensor
     return tf.concat(arrays, axis)
 
 
@@ -132,10 +135,10 @@ def repeat(
     check_repeats(repeats)
     if hasattr(repeats, "dtype") and repeats.dtype != tf.int64:
         repeats = tf.cast(repeats, tf.int32)
-    return _repeat(x, repeats, axis)
-
-
-_repeat = by_bits(tf.repeat)
+    if axis is None:
+        x, axis = tf.reshape(x, (-1,)), 0
+    # of positions, because tf.repeat fails for tensors without elements
+    return tf.gather(x, tf.repeat(tf.range(tf.shape(x)[axis]), repeats), axis=axis)
 
 
 def _has_mode(

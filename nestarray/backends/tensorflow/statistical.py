@@ -49,6 +49,10 @@ def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = Fal
 def mean(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_mean"""
     x = tf.cast(x, native_dtype(mean_dtype(x)))
+    if x.dtype.is_complex:  # reduce_mean is 0 without elements
+        return tf.complex(
+            *[tf.reduce_mean(f(x), _axes(axis), keepdims) for f in (tf.math.real, tf.math.imag)]
+        )
     return _rounded_once(tf.reduce_mean, x, _axes(axis), keepdims)
 
 

@@ -148,9 +148,12 @@ def known_values(x: Any) -> np.ndarray | None:
 
 
 def check_positions(name: str, positions: Any, size: int) -> None:
-    """Raise an IndexError for positions outside of −size … size − 1, if their values are known."""
+    """Raise an IndexError for positions outside of −size … size − 1, if their values are known.
+
+    A mask has no positions.
+    """
     values = known_values(positions)
-    if values is None:
+    if values is None or values.dtype == np.bool_:
         return
     outside = values[(values < -size) | (values >= size)]
     if outside.size:

@@ -206,7 +206,7 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
         return nonzero(condition)
     if x is None or y is None:
         raise ArgumentError("where: got one of x and y, expected both or neither")
-    return _where(condition, x, y)
+    return _where(as_array(condition, first_array((condition, x, y))), x, y)
 
 
 _polyint = adapted("polyint", jnp.polyint, with_dtype=np.int64)

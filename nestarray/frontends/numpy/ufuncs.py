@@ -22,6 +22,7 @@ from nestarray.frontends.numpy.arrays import (
     as_array,
     available,
     cast,
+    check_positions,
     first_array,
     is_number,
     numpy_dtype,
@@ -433,6 +434,8 @@ class ufunc(functional.ufunc):
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
         """Apply the function to elements of `a` at positions, in place; repeated ones count."""
         shape, dtype = na.shape(a), numpy_dtype(a)
+        if not math.prod(shape):  # PyTorch does not check indices without elements
+            check_positions(f"{self.__name__}.at", indices, shape[0])
         places = na.reshape(na.arange(math.prod(shape), like=a), shape)
         places = na.getitem(places, positions_on(indices, a))
         values = []
