@@ -96,6 +96,26 @@ def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     np.testing.assert_array_equal(got, order(x))
 
 
+def test_positions_in_int32_become_onnx(tmp_path: Path) -> None:
+    table = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
+
+    def chosen(rows: jax.Array) -> tuple[jax.Array, jax.Array]:
+        return jax.numpy.take(table, rows, axis=0), jax.numpy.asarray(table)[rows, 0]
+
+    rows = np.asarray([[0, 3], [1, 1]], np.int32)
+    assert na.trace_graph(chosen, jax.numpy.asarray(rows)).export(tmp_path / "net.onnx").error == 0
+    first, _ = onnxruntime.InferenceSession(tmp_path / "net.onnx").run(None, {"rows": rows})
+    np.testing.assert_array_equal(first, table[rows])
+
+
+def test_attention_of_open_sizes_becomes_tflite(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    net = torch.nn.TransformerEncoderLayer(4, 2, 4).eval()
+    dynamic = {"src": {0: "length", 1: "batch"}}
+    graph = na.trace_graph(net, torch.randn(3, 2, 4), dynamic=dynamic)
+    assert graph.export(tmp_path / "net.tflite").error < 1e-5
+
+
 def test_symbolic_sizes_stay_symbolic(tmp_path: Path) -> None:
     graph, x = _dynamic(), np.random.default_rng(1).normal(size=(9, 3)).astype("float32")
     want = graph(torch.tensor(x)).detach().numpy()

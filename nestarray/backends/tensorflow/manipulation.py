@@ -64,6 +64,8 @@ def expand_dims(x: Any, /, axis: Any) -> Any:
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/squeeze"""
     axes = squeezed_axes(shape(x), axis, "squeeze")
+    # from the end: TFLite fails for the squeeze of a transpose of open sizes with other axes
+    axes = [axis - len(x.shape) for axis in axes]
     return tf.squeeze(x, axes) if axes else tf.identity(x)  # tf.squeeze reads () as all axes
 
 

@@ -69,6 +69,8 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
             else:
                 x = torch.index_select(x, axis, _wrapped(item.reshape(1), x.shape[axis]))
                 items[place] = 0
+        elif getattr(item, "dtype", None) is torch.int32:
+            items[place] = item.long()  # as torch does inside, and ONNX Runtime does not
         elif arrays and isinstance(item, int) and not isinstance(item, bool):
             items[place] = torch.tensor([item], device=x.device)
         if item is not None and not isinstance(item, bool):
@@ -164,9 +166,7 @@ def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
     if not indices.ndim:  # torch would read its value
         at = _wrapped(indices.reshape(1), x.shape[axis])
         return _index_select(x, axis, at).squeeze(axis)
-    if indices.dtype not in (torch.int32, torch.int64):
-        indices = _as_int64(indices)
-    return x[(slice(None),) * axis + (indices,)]
+    return x[(slice(None),) * axis + (_as_int64(indices),)]
 
 
 _gather = by_bits(torch.gather)
