@@ -185,7 +185,7 @@ def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Contai
     """
     given = {"v": v, "s": s, "constants": graph.constants}
     core = backends.core(graph.backend)
-    device = core.device_of(inputs[0]) if inputs else None
+    device = core.device_of(inputs[0]) if inputs and not core.is_traced(inputs[0]) else None
     for node in graph.nodes:
         if node.source not in given or node.aval is None:
             continue
@@ -201,7 +201,7 @@ def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Contai
             raise ShapeError(
                 f"{where}: got shape {tuple(got.shape)}, the graph was traced with {node.aval.shape}"
             )
-        if device is not None and core.device_of(got) != device:
+        if device is not None and not core.is_traced(got) and core.device_of(got) != device:
             raise ArgumentError(
                 f"{where}: got an array on {core.device_of(got)}, but the first input is on {device}; "
                 f'move the graph with graph.to_backend("{graph.backend}", device="{device}"), or the '

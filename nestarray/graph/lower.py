@@ -32,7 +32,7 @@ from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
-from nestarray.graph.value_sizes import size_names
+from nestarray.graph.value_sizes import integer_arguments, size_names
 from nestarray.transforms.recording import recording, single_steps
 
 
@@ -51,7 +51,8 @@ def lower(graph: Graph) -> Graph:
     attention become one call, which `report` lists. `verify` still compares with the
     source. Open sizes (``dynamic=``) stay open: a function whose code depends on one, such as a
     variance that divides by max(n - 1, 0), remains a call of that function, and so does a
-    function of an array whose size values decide, such as ``x[x > 0]``.
+    function that reads a number from an array, or of an array whose size values decide, such as
+    ``x[x > 0]``.
 
     Returns:
         a graph of the same inputs, variables and outputs; the graph itself if all its
@@ -133,7 +134,9 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
             value_of = recorder.beside_sizes(node, value_of)
         run = partial(compute, graph, node, value_of, key)
         draw = partial(key_of, graph, node, key)
-        if any(map(_is_undecided, map(value_of, iter_nodes((node.args, node.kwargs))))):
+        arrays = map(value_of, iter_nodes((node.args, node.kwargs)))
+        read = map(value_of, integer_arguments(node))
+        if any(map(_is_undecided, arrays)) or any(isinstance(x, Traced) for x in read):
             values[node] = _copied(recorder, node, values.__getitem__, draw, names)
         else:
             value = recorder.lowered(node, run, values.__getitem__, draw)
@@ -178,9 +181,9 @@ def _copied(
     draw: Callable[[], Any],
     names: frozenset[str],
 ) -> Traced:
-    """Copy a call that reads an array of a size that values decide.
+    """Copy a call that reads values, or an array of a size that values decide.
 
-    The size for zeros is another one, so that code must not see it: the call is not computed.
+    Those of zeros are others, so that code must not see them: the call is not computed.
     """
     node = recorder.kept(old, value_of, draw).write(old.name, aval=old.aval)
     node.name = old.name

@@ -35,7 +35,7 @@ def first_of_unknown_size(
     known = {*names, *(name for node in inputs for name in size_names(node))}
     for node in calls:
         is_known = size_names(node) <= known and not is_sized_by_values(node)
-        if _reads_integer(node) or _is_given_values(node) or not is_known:
+        if _reads_integer(node) or integer_arguments(node) or not is_known:
             return node
     return None
 
@@ -57,21 +57,22 @@ def _reads_integer(node: Node) -> bool:
     return given is None or given.dtype.kind not in ("float", "complex")
 
 
-def _is_given_values(node: Node) -> bool:
-    """Whether an array of integers is the argument of a parameter that takes integers."""
+def integer_arguments(node: Node) -> list[Node]:
+    """The arrays of integers that are arguments of parameters which take integers."""
     if node.target is None or not any(map(_is_integer_array, iter_nodes((node.args, node.kwargs)))):
-        return False
+        return []
     signature = signature_of(node.target)
     try:
         given = signature.bind(*node.args, **node.kwargs).arguments
     except TypeError:  # a builtin without a signature
-        return False
-    return any(
-        _is_integer_array(used)
+        return []
+    return [
+        used
         for name, value in given.items()
         if signature.parameters[name].annotation in _INTEGERS
         for used in iter_nodes(value)
-    )
+        if _is_integer_array(used)
+    ]
 
 
 def _is_integer_array(node: Node) -> bool:

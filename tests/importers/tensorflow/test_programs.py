@@ -44,5 +44,11 @@ def test_sizes_that_values_decide_are_not_compiled():
     assert node.origin == "UnsortedSegmentSum"
     x = [na.to_backend(each, "jax") for each in (ROWS, edges)]
     assert graph(x).shape == (4, 3)
+    lowered = graph.lower()
+    lowered.verify().raise_if_failed()
+    kept = {node.target_name for node in lowered.calls if not node.target_name.startswith("na.")}
+    assert "tf.raw_ops.UnsortedSegmentSum" in kept
     with pytest.raises(errors.UnsupportedError, match="values decide the size of 'unsorted_seg"):
         graph.compile()(x)
+    with pytest.raises(Exception, match="The problem arose with the `int` function"):
+        na.jit(graph)(x)
