@@ -45,7 +45,7 @@ class Along:
         Several results of one call are replaced individually, where they are unpacked.
         """
         twin = self.twin(node)
-        if twin is None or twin.aval is None:
+        if twin is None or twin.aval is None or dtypes.is_key(value):
             return value
         return ops.astype(self[twin], value.dtype)  # JAX's integers may be shorter
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import haiku as hk
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -447,6 +448,47 @@ def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
     ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)  # runs at three sizes
     assert ejected.error < 1e-5
     assert "shape[0], 17, -1, 8)" in (tmp_path / "net" / "model.py").read_text()
+
+
+class Segments(torch.nn.Module):
+    """The largest number of each segment; TensorFlow's source has NaN among its constants."""
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        start = torch.full((x.shape[0],), -1e9)
+        return x - start.scatter_reduce(0, ids, x, "amax")[ids]
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_scattered_numbers_of_open_sizes(target: str, tmp_path: Path) -> None:
+    x, ids = torch.randn(4), torch.tensor([0, 2, 2, 1])
+    sizes = {"x": {0: "n"}, "ids": {0: "n"}}
+    na.trace_graph(Segments(), x, ids, dynamic=sizes).eject(tmp_path / "net", target)
+
+
+def test_open_sizes_need_no_values_inside_of_other_modules() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.front = torch.nn.Sequential(
+                torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Conv2d(4, 4, 3)
+            )
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.front(x).flatten(2).transpose(1, 2) + 1.0
+
+    graph = na.trace_graph(Net(), torch.randn(2, 3, 6, 6), dynamic={"x": {0: "batch"}})
+    text = graph.to_source("torch", standalone=True)
+    assert "self.front = nn.Sequential(" in text
+    assert "reshape(x.shape[0], 4, 4)" in text
+
+
+@pytest.mark.parametrize("style", ["torch", "nnx", "equinox", "module"])
+def test_attributes_do_not_begin_with_two_underscores(style: str, tmp_path: Path) -> None:
+    """Python changes such names in classes; Haiku has them for stacked layers."""
+    x = jnp.ones((2, 4))
+    stack = hk.transform(lambda x: hk.experimental.layer_stack(2)(lambda x: hk.Linear(4)(x))(x))
+    graph = na.trace_graph(stack, x, params=stack.init(jax.random.key(0), x))
+    graph.eject(tmp_path / "net", _TARGETS[style], style=style)
 
 
 @pytest.mark.parametrize("name", _SOME)

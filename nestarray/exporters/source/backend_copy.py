@@ -59,6 +59,7 @@ _REPLACED: Mapping[str, Any] = {
     "tensorflow.function": _unchanged,
     "tensorflow.custom_gradient": _value_only,
     "numpy.ndarray": Observed,
+    "torch.Tensor": Observed,
 }
 
 

@@ -31,7 +31,7 @@ from nestarray.exporters.source.modules import (
     parts,
     results,
 )
-from nestarray.exporters.source.records import Value, values_in
+from nestarray.exporters.source.records import Value, is_equal, values_in
 from nestarray.exporters.source.settings import ABSENT, settings_in, settings_of, with_settings
 
 #: Names that a source imports, which no class has.
@@ -368,7 +368,7 @@ def _settings(
         base = re.sub(r"\W", "_", name.rpartition(".")[2].rpartition(":")[2]) or "size"
         equal = [key for key, other in known.items() if _covers(other, column)]
         own = next(iter(equal), None)
-        if all(_is_equal(x, values[0]) for x in values):
+        if all(is_equal(x, values[0]) for x in values):
             if ABSENT not in column or not values or base not in equal:
                 settings.append(values[0] if values else ABSENT)
                 continue
@@ -392,14 +392,9 @@ def _is_optional(column: Sequence[Any]) -> bool:
     return any(x is ABSENT or x is None for x in column)
 
 
-def _is_equal(x: Any, y: Any) -> bool:
-    is_nan = x != x and y != y
-    return type(x) is type(y) and (is_nan or x == y)
-
-
 def _covers(column: Sequence[Any], other: Sequence[Any]) -> bool:
     """Whether a column has the values of another one."""
-    return all(y is ABSENT or _is_equal(x, y) for x, y in zip(column, other, strict=True))
+    return all(y is ABSENT or is_equal(x, y) for x, y in zip(column, other, strict=True))
 
 
 def _class_name(cls: Class, others: list[Class], taken: set[str]) -> str:

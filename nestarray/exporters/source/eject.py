@@ -322,7 +322,8 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         arrays |= dict(unused.values())
         own["unused"] = {name: value for name, (value, _) in unused.items()}
     text, variables = written.write(root, name, constants, **own)
-    weights = written.with_missing({key: arrays[x] for key, x in variables.items()}, root)
+    weights = {key: arrays[x] for key, x in variables.items()}
+    weights = written.with_missing(weights, variables, root)
     modes = [value.path for value in root.inputs if value.source in ("mode", "key")]
     writes = [key for key, x in variables.items() if x.source == "s" and x.path in updated]
     return Source(name, formatted(text), weights, variables, graph.train, modes, writes)

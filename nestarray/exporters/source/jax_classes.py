@@ -51,6 +51,8 @@ def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any,
     return output, {name: attribute_of(model, name)[...] for name in source.writes}
 
 
-def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
+def with_missing(
+    weights: dict[str, np.ndarray], variables: Mapping[str, Value], root: Module
+) -> dict[str, np.ndarray]:
     """The weights."""
     return weights

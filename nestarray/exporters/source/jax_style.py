@@ -109,7 +109,9 @@ def fix_random_numbers(namespace: dict[str, Any]) -> None:
         namespace["jax"] = Replaced(namespace["jax"], jax_random())
 
 
-def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
+def with_missing(
+    weights: dict[str, np.ndarray], variables: Mapping[str, Value], root: Module
+) -> dict[str, np.ndarray]:
     """The weights."""
     return weights
 

@@ -146,8 +146,9 @@ def joined(name: Path, separator: str = "_") -> str:
 
 
 def identifier(name: str) -> str:
-    """The name, or one that Python allows."""
-    return name if name.isidentifier() and not iskeyword(name) else f"layer_{name}"
+    """The name, or one that Python allows; classes change names that begin with two underscores."""
+    is_name = name.isidentifier() and not iskeyword(name) and not name.startswith("__")
+    return name if is_name else f"layer_{name.lstrip('_')}"
 
 
 def is_sequence(module: Module) -> bool:

@@ -74,7 +74,9 @@ def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any,
     return called(namespace, source, inputs)
 
 
-def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
+def with_missing(
+    weights: dict[str, np.ndarray], variables: Mapping[str, Value], root: Module
+) -> dict[str, np.ndarray]:
     """The weights."""
     return weights
 

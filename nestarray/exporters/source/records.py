@@ -100,6 +100,12 @@ class Function:
         return [value for value in self.used if value not in own]
 
 
+def is_equal(x: Any, y: Any) -> bool:
+    """Whether constants of two calls are equal, NaN included."""
+    is_nan = x != x and y != y
+    return type(x) is type(y) and (is_nan or x == y)
+
+
 def values_in(nest: Any) -> list[Value]:
     """The Values of a nest, each once, in order; of a Function those that it uses of outside."""
     found: dict[Value, None] = {}

@@ -12,7 +12,14 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.exporters.source.modules import arguments, parts
-from nestarray.exporters.source.records import Call, Function, Recording, Value, values_in
+from nestarray.exporters.source.records import (
+    Call,
+    Function,
+    Recording,
+    Value,
+    is_equal,
+    values_in,
+)
 from nestarray.graph.sizes import Sizes
 
 #: The number of recordings.
@@ -113,7 +120,7 @@ class _Joined:
             calls = self._joined_calls([function.calls for function in nests])
             output = self._joined([function.output for function in nests], call)
             return dataclasses.replace(first, calls=calls, output=output)
-        if isinstance(first, Value) or all(nest == first for nest in nests):
+        if isinstance(first, Value) or all(is_equal(nest, first) for nest in nests):
             return first
         if all(type(nest) is int for nest in nests):
             return self._size(tuple(nests), call)
@@ -151,16 +158,21 @@ class _Joined:
         return made
 
     def _origin(self, call: Call) -> Any:
-        """The argument of the module around a call from which a value has its sizes."""
+        """The first value from which a value has its sizes, of those that its module knows."""
         path = parts(call.place.module)
 
         def origin(value: Value) -> Value:
+            known = value
             while value in self.made:
                 source = self.made[value]
-                given = [v for v in arguments(source) if not v.source and v in self.shapes]
-                is_inside = parts(source.place.module)[: len(path)] == path
-                if not is_inside or not given or not self._have_equal_sizes(value, given[0]):
-                    break
+                place = parts(source.place.module)
+                if place[: len(path)] != path:
+                    return value  # an argument of the module
+                if place == path:
+                    known = value
+                given = [v for v in arguments(source) if v.source in ("", "x") and v in self.shapes]
+                if not given or not self._have_equal_sizes(value, given[0]):
+                    return known
                 value = given[0]
             return value
 

@@ -130,17 +130,19 @@ def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any,
     return output, {name: attribute_of(model, name) for name in source.writes}
 
 
-def with_missing(weights: dict[str, np.ndarray], root: Module) -> dict[str, np.ndarray]:
+def with_missing(
+    weights: dict[str, np.ndarray], variables: Mapping[str, Value], root: Module
+) -> dict[str, np.ndarray]:
     """The weights with the counters of batch norms, which evaluation does not use."""
-    return {name: np.zeros((), np.int64) for name in _counters(root)} | weights
+    return {name: np.zeros((), np.int64) for name in _counters(root, variables)} | weights
 
 
-def _counters(root: Module) -> list[str]:
+def _counters(root: Module, variables: Mapping[str, Value]) -> list[str]:
     """The names of the counters of the batch norms."""
-    norms = [
-        module for module in root.walk() if module.layer and "running_mean" in module.variables
-    ]
-    return [".".join([*norm.path, "num_batches_tracked"]) for norm in norms]
+    layers = [module for module in root.walk() if module.layer is not None]
+    means = {m.variables["running_mean"] for m in layers if "running_mean" in m.variables}
+    names = [name.rpartition(".")[0] for name, value in variables.items() if value in means]
+    return [f"{name}.num_batches_tracked" for name in names]
 
 
 def readme(source: Any, inputs: list[str]) -> str:
@@ -223,7 +225,7 @@ def write(
     style = _Style(constants)
     writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})
     variables = writer.variables()
-    counters = _counters(root)
+    counters = _counters(root, variables)
     unused = {name: x for name, x in unused.items() if name not in counters}
     variables |= unused
     ties = ties_of(variables, stands_for, names)

@@ -74,3 +74,16 @@ def test_program(function: Any, key_of: Any, backend: str) -> None:
     for x, y in zip(want, got, strict=True):
         x = random.key_data(x) if jnp.issubdtype(x.dtype, jax.dtypes.prng_key) else x
         assert jnp.allclose(x, na.to_backend(y, "jax"), rtol=1e-4, atol=1e-5)
+
+
+def test_proof_at_a_kink() -> None:
+    """The derivative of a rounding error's relu is the source's at the graph's values."""
+
+    def function(x: Any, key: Any) -> Any:
+        rounding = x.sum(axis=1) - lax.stop_gradient(x[:, ::-1].sum(axis=1))
+        return jax.nn.relu(rounding) + random.normal(key, (64,)) * x[:, 0]
+
+    x = random.normal(random.key(1), (64, 99))
+    report = na.trace_graph(function, x, random.key(0)).to_backend("numpy").verify()
+    assert report.ok, report
+    assert "at the graph's own values" in str(report)
