@@ -57,8 +57,8 @@ class TensorFlowImporter:
     framework = "tensorflow"
 
     def accepts(self, request: Request) -> bool:
-        """Whether the source is of TensorFlow, or a function that uses it."""
-        if kind_of(request.source):
+        """Whether the source, or the owner of a method, is of TensorFlow, or a function uses it."""
+        if kind_of(request.source) or kind_of(getattr(request.source, "__self__", None)):
             return True
         if not callable(request.source) or isinstance(request.source, type):
             return False

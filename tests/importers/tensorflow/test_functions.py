@@ -94,6 +94,18 @@ def test_python_functions_and_concrete_functions():
         np.testing.assert_allclose(graph.to_backend("numpy")(X, X), np.sin(X) * X, rtol=1e-5)
 
 
+def test_methods_of_a_model_take_arrays_of_numpy():
+    keras.utils.clear_session()
+    model = keras.Sequential([keras.Input((3,)), keras.layers.Dense(1, name="head")], name="m")
+    model.compile("sgd", "mse")
+    model.fit(X, X[:, :1], verbose=0)
+    graph = na.trace_graph(model.train_step, (X, X[:, :1])).to_backend("numpy")
+    assert {"m/head/kernel", "sgd/iteration"} <= {*graph.s.paths()}
+    _, state = graph((X, X[:, :1]))
+    model.train_step((tf.constant(X), tf.constant(X[:, :1])))
+    np.testing.assert_allclose(state["m/head/kernel"], model.weights[0].numpy(), rtol=1e-5)
+
+
 def test_modules_of_a_closure_are_its_variables():
     layer, bias = Module(), tf.Variable(1.0)
     graph = na.trace_graph(lambda x: x @ layer.w + bias, tf.constant(X))
