@@ -294,6 +294,7 @@ def _foreign_call(source: PythonSource, error: TypeError) -> ConversionError:
     library = library_of(frames) or "another library"
     return ConversionError(
         f"trace_graph: {source.name}: {line_of(frames)}: a function of {library} "
-        f"was called on a traced array; use the function of na that does the same, or give the "
-        f"example as arrays of that library, which then traces the function ({error})"
+        f"was called on a traced array; use the function of na that does the same, or that of "
+        "nestarray.frontends (nestarray.frontends.jax.numpy.sin); a function, not a module, is traced by "
+        f"a library if the example is arrays of it ({error})"
     )

@@ -10,8 +10,9 @@ name in `nestarray.frontends.numpy` computes and records them. The array is not 
 `AbstractArray` in the frontend defines its views, writes and methods.
 
 ``x[mask]`` has a size that depends on values. As long as only ufuncs of elements use it (``x[mask] += 1``,
-``x[mask] = y[mask] * 2``), they are computed for all elements, and the write is a ``where``. Its sums
-and means are those of all elements with ``where=mask``. So the sizes are known, and compilers take them.
+``x[mask] = y[mask] * 2``), they are computed for all elements, and the write is a ``where``. Its sums,
+means and extrema are those of all elements with ``where=mask``. So the sizes are known, and compilers take
+them. The maximum of no elements, for which NumPy raises an error, is then the least number of the dtype.
 """
 
 from __future__ import annotations
@@ -316,9 +317,11 @@ def _common_mask(args: tuple[Any, ...]) -> Any:
 
 #: Reductions that take a mask of the elements to reduce.
 _WITH_MASK = (
-    functions.mean, functions.std, functions.var,
-    reductions.all, reductions.any, reductions.prod, reductions.sum,
+    functions.mean, functions.std, functions.var, reductions.all, reductions.any,
+    reductions.max, reductions.min, reductions.prod, reductions.sum,
 )  # fmt: skip
+#: Reductions without an identity → the limit of real numbers that takes its place.
+_LIMITS = {reductions.max: "min", reductions.min: "max"}
 
 
 def _of_all_elements(
@@ -331,9 +334,21 @@ def _of_all_elements(
     if selected is None or function not in _WITH_MASK or not is_plain or axis not in (None, 0):
         return args, kwargs
     x, mask = selected
+    if function in _LIMITS and numpy_dtype(x).kind == "c":
+        return args, kwargs
     rank, axes = len(ops.shape(x)), tuple(range(len(ops.shape(mask))))
     mask = ops.expand_dims(mask, tuple(range(len(axes), rank))) if rank > len(axes) else mask
-    return (x,), {**kwargs, "axis": None if axis is None else axes, "where": mask}
+    kwargs = {**kwargs, "axis": None if axis is None else axes, "where": mask}
+    if function in _LIMITS:
+        kwargs["initial"] = _limit(numpy_dtype(x), _LIMITS[function])
+    return (x,), kwargs
+
+
+def _limit(dtype: np.dtype[Any], name: str) -> Any:
+    """The least or the largest number of a real dtype."""
+    if dtype.kind == "f":
+        return np.inf if name == "max" else -np.inf
+    return name == "max" if dtype.kind == "b" else getattr(np.iinfo(dtype), name)
 
 
 def _bincount(x: RecordedArray, weights: Any = None, minlength: int = 0) -> Any:

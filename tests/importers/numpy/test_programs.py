@@ -277,7 +277,15 @@ def test_sizes_by_values_are_named_when_compilation_fails(function: Any) -> None
 def _cluster_means(x: Any, labels: Any) -> Any:
     total, spread = x[x > 0].sum(), np.std(x[labels == 1] * 2)
     means = [x[labels == k].mean(axis=0) for k in range(2)]
-    return total, spread, np.array(means), x[labels == 0].var(ddof=1), np.any(x[x > 0] > 2)
+    extrema = x[labels == 1].max(axis=0), np.min(x[x > 0]), labels[labels > 0].max()
+    return (
+        total,
+        spread,
+        np.array(means),
+        x[labels == 0].var(ddof=1),
+        np.any(x[x > 0] > 2),
+        *extrema,
+    )
 
 
 @pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
