@@ -86,7 +86,8 @@ def _is_of_other_thread(record: logging.LogRecord) -> bool:
 def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> Any:
     """`module` with outputs of dicts, lists and tuples only.
 
-    Its signature has the arguments of the example call, for the exporter's messages.
+    Its signature has the arguments of the example call, for the exporter's messages. Modes see
+    each call of torch, so they are active in forward only, not in the exporter's own passes.
     """
     import torch
 
@@ -97,7 +98,8 @@ def _adapter(module: Any, arguments: Iterable[str], keywords: Iterable[str]) -> 
             self.training = module.training
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            return call_with_writes(self.source, args, kwargs)
+            with patched_data_dependent(), patched_seeds(), patched_max_norm(self.training):
+                return call_with_writes(self.source, args, kwargs)
 
     parameters = [("self", Parameter.POSITIONAL_ONLY)]
     parameters += [(name, Parameter.POSITIONAL_ONLY) for name in arguments]
@@ -129,7 +131,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
         return program
 
     try:
-        with _patches(), patched_max_norm(module.training):
+        with _patches():
             try:
                 with below_autograd.refuse_derivatives():
                     program = exported(adapter)
@@ -152,10 +154,15 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
 def _patches() -> Iterator[None]:
     """Replace the parts of torch that the exporter does not support, or repeats."""
     import torch._export.utils
+    import torch.export.exported_program
     import torch.fx.graph
 
     # torch looks up every composite operator anew for each of its 26 namespaces
     look_up_once = functools.cache(torch._export.utils._materialize_cpp_cia_ops)
+    # and overrides hundreds of them for each of the 12 kinds of devices that it knows
+    program = torch.export.exported_program
+    keys = _dispatch_keys()
+    autograd_keys = [getattr(torch._C.DispatchKey, f"Autograd{key.name}") for key in keys]
     with (
         patched_annotations(),
         patched_gradient_modes(),
@@ -164,20 +171,30 @@ def _patches() -> Iterator[None]:
         patched_ctc_loss(),
         patched_running_statistics(),
         patched_flex_attention(),
-        patched_data_dependent(),
         patched_vmap_rules(),
         patched_normalizations(),
         patched_concat(),
         patched_fake_quantization(),
-        patched_seeds(),
         patched_distributions(),
         patched(
             (torch.Tensor, "register_hook", _refuse_hook),
             (torch.fx.graph, "_format_target", _attribute_text),
             (torch._export.utils, "_materialize_cpp_cia_ops", look_up_once),
+            (program, "_BACKEND_KEYS_TO_OVERRIDE", keys),
+            (program, "_AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE", autograd_keys),
         ),
     ):
         yield
+
+
+def _dispatch_keys() -> list[Any]:
+    """The dispatch keys of the devices of this machine."""
+    import torch
+
+    accelerator = torch.accelerator.current_accelerator()
+    devices = ["cpu", "meta", *([accelerator.type] if accelerator else [])]
+    names = map(torch._C._dispatch_key_for_device, devices)
+    return [getattr(torch._C.DispatchKey, name) for name in names]
 
 
 def _refuse_hook(tensor: Any, hook: Any) -> Any:
