@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from nestarray.container import Container
 from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.execution import Override, identity
@@ -13,6 +14,7 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.sizes import evaluate
 from nestarray.importers.jax.sizes import bound
 from nestarray.proof.source import EquationSource, Loss, Result
+from nestarray.transforms import jit
 
 
 @dataclasses.dataclass(eq=False)
@@ -83,9 +85,20 @@ class JaxSource(EquationSource):
         loss: Loss | None,
         override: Override = identity,
     ) -> Result:
-        """Run the program, and differentiate it where JAX does; see `Source.result`."""
+        """Run the program, and differentiate it where JAX does; see `Source.result`.
+
+        JAX compiles each operation that runs alone; one program of all of them takes less time.
+        An override is a function of values, which the compiler does not have.
+        """
+
+        def run(inputs: list[Any], v: Container, s: Container, key: Any) -> Result:
+            return super(JaxSource, self).result(
+                graph.replace(v=v, s=s), inputs, key, loss, override
+            )
+
+        compiled = jit(run) if override is identity else run
         try:
-            return super().result(graph, inputs, key, loss, override)
+            return compiled(inputs, graph.v, graph.s, key)
         except (NotImplementedError, TypeError, ValueError) as error:
             if loss is None:
                 raise
