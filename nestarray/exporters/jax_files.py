@@ -18,7 +18,7 @@ from nestarray.graph.node import Node, map_nodes
 
 
 def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
-    """Save a function of the inputs, with its derivative."""
+    """Save a function of the inputs, with its derivative if it has one."""
     moved = graph.to_backend("jax")
     ranges = graph.sizes.ranges.items()
     limits = [f"{name} >= {least}" for name, (least, _) in ranges]
@@ -37,7 +37,17 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
 
     args, kwargs = map_nodes(spec, taken(graph))
     exported = jax.export.export(jax.jit(run))(*args, **kwargs)
-    path.write_bytes(exported.serialize(vjp_order=1))
+    path.write_bytes(_serialized(exported))
+
+
+def _serialized(exported: jax.export.Exported) -> bytearray:
+    """A function with its derivative, which JAX lacks for a loop that a value ends."""
+    try:
+        return exported.serialize(vjp_order=1)
+    except ValueError as error:
+        if "Reverse-mode differentiation does not work" not in str(error):
+            raise
+        return exported.serialize()
 
 
 def _equalities(conditions: Iterable[str]) -> Iterator[str]:

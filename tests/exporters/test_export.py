@@ -177,6 +177,16 @@ def test_jax_models_of_open_sizes_become_files_of_tensorflow(format: str, tmp_pa
     assert graph.export(tmp_path / FILES[format]).error < 1e-6
 
 
+def test_stablehlo_of_a_loop_that_a_value_ends(tmp_path: Path) -> None:
+    def halved(x: Any) -> Any:
+        return jax.lax.while_loop(lambda x: x.max() > 1.0, lambda x: x / 2, x)
+
+    na.trace_graph(halved, jax.numpy.ones(3)).export(tmp_path / "net.stablehlo")
+    loaded = jax.export.deserialize(bytearray((tmp_path / "net.stablehlo").read_bytes()))
+    assert loaded.call(8 * jax.numpy.ones(3)).tolist() == [1.0, 1.0, 1.0]
+    assert not loaded.has_vjp()
+
+
 def test_stablehlo_has_the_derivative(tmp_path: Path) -> None:
     graph = _graph("linen_graph")
     graph.export(tmp_path / "net.stablehlo")
