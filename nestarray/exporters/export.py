@@ -16,7 +16,6 @@ import numpy as np
 
 from nestarray import backends, lazy_imports, ops, tree
 from nestarray.errors import ArgumentError, ConversionError
-from nestarray.errors.text import listed
 from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
@@ -161,11 +160,11 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
 def _format_of(path: Path, format: str | None) -> str:
     if format is not None and format not in FORMATS:
         raise ArgumentError(
-            f"export: format: got {format!r}, expected {listed(map(repr, FORMATS))}"
+            f"export: format: got {format!r}, expected {', '.join(map(repr, FORMATS))}"
         )
     found = format or next((n for n, f in FORMATS.items() if f.suffix == path.suffix), None)
     if found is None:
-        suffixes = listed([f.suffix for f in FORMATS.values() if f.suffix])
+        suffixes = ", ".join(dict.fromkeys(f.suffix for f in FORMATS.values() if f.suffix))
         raise ArgumentError(
             f"export: {str(path)!r}: the suffix {path.suffix!r} names no format; expected {suffixes}, "
             "no suffix for a SavedModel, or format="

@@ -24,7 +24,6 @@ import numpy as np
 from nestarray import lazy_imports, ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
-from nestarray.errors.text import listed
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
 from nestarray.exporters.source.constants import known_result, shortest, with_numbers
 from nestarray.exporters.source.fixed_numbers import FixedGenerator
@@ -138,10 +137,10 @@ def eject(
 def _check(graph: Graph, target: str, style: str | None) -> str:
     """The style to write."""
     if target not in STYLES:
-        expected = listed(map(repr, STYLES))
+        expected = ", ".join(map(repr, STYLES))
         raise ArgumentError(f"eject: target: got {target!r}, expected {expected}")
     if style is not None and style not in STYLES[target]:
-        expected = listed(map(repr, STYLES[target]))
+        expected = ", ".join(map(repr, STYLES[target]))
         raise ArgumentError(f"eject: style: got {style!r} for {target}, expected {expected}")
     if graph.abstract:
         raise ConversionError(

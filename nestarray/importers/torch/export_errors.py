@@ -72,8 +72,8 @@ _ADVICE: tuple[tuple[str, str], ...] = (
         "not torch.compiler.is_compiling()",
     ),
     (
-        r"numpy\.ndarray",
-        "Give torch tensors as examples: torch.as_tensor(x)",
+        r"numpy\.ndarray|ArrayImpl|EagerTensor",
+        'Give torch tensors as examples: na.to_backend(x, "torch")',
     ),
     (
         r"Unsupported input type",

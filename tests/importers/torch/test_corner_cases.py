@@ -301,7 +301,11 @@ def test_arguments_that_the_exporter_does_not_know(x, value, kind):
     [
         (
             lambda x: (Layer(lambda self, x: self.fc(x)), x.numpy()),
-            r"Give torch tensors as examples: torch\.as_tensor\(x\)$",
+            r'Give torch tensors as examples: na\.to_backend\(x, "torch"\)$',
+        ),
+        (
+            lambda x: (Layer(lambda self, x: self.fc(x)), na.to_backend(x, "jax")),
+            r'Give torch tensors as examples: na\.to_backend\(x, "torch"\)$',
         ),
         (
             lambda x: (nn.Linear(3, 3), x.to("meta")),
