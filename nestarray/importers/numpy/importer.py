@@ -75,10 +75,13 @@ def _writes_elements(function: Any) -> bool:
 
 
 def _is_of(packages: tuple[str, ...]) -> Callable[[Any], bool]:
-    """Whether a value is a function of packages; arrays are constants, types are for `isinstance`."""
+    """Whether a value is a function of packages, or makes functions of NumPy as `np.vectorize` does.
+
+    Arrays are constants, other types are for `isinstance`.
+    """
 
     def is_of(value: Any) -> bool:
-        if isinstance(value, type) or not callable(value):
+        if (isinstance(value, type) and value is not np.vectorize) or not callable(value):
             return False
         return _package(value) in packages
 

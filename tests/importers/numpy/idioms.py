@@ -102,6 +102,10 @@ def _leaky(x: Any, slope: Any = 0.1) -> Any:
     return x if x > 0 else slope * x
 
 
+def vectorized_only(x: Any) -> Any:
+    return np.vectorize(lambda y: y * 2 if y > 0 else -y)(x)
+
+
 def vectorized_choice(x: Any) -> Any:
     return _leaky(x), np.vectorize(math.atan)(x)
 
@@ -131,5 +135,6 @@ IDIOMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "polynomials": (polynomials, (normal(4), normal(3))),
     "entropy": (entropy, (np.asarray([1, 0, 2, 0, 1]),)),
     "vectorized_choice": (vectorized_choice, (normal(4),)),
+    "vectorized_only": (vectorized_only, (normal(4),)),
     "pivoting": (pivoting, (normal(3, 3), normal(3))),
 }
