@@ -59,7 +59,7 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
     around = ((0, 0), *at.padding, (0, 0))
     if groups == 1 and set(at.stride) == {1} and len(at.kernel) == 2:
         out = tf.nn.conv2d(x, kernel, 1, around)
-        return out if bias is None else out + bias
+        return out if bias is None else tf.nn.bias_add(out, bias)
     if any(low or high for low, high in at.padding):
         x = tf.pad(x, around)
     x, stride = _without_strides_of_one_window(x, kernel, at.stride)
@@ -75,7 +75,7 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
     else:
         parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1))
         out = tf.concat([native(part, each, strides, "VALID") for part, each in parts], -1)
-    return out if bias is None else out + bias
+    return out if bias is None else tf.nn.bias_add(out, bias)
 
 
 def _without_strides_of_one_window(
@@ -173,7 +173,7 @@ def _spread_out(x: Any, kernel: Any, bias: Any, at: windows.Transposed) -> Any:
     out = out[(slice(None), *kept)]
     if any(high < 0 for _, high in at.crop):
         out = tf.pad(out, ((0, 0), *((0, max(-high, 0)) for _, high in at.crop), (0, 0)))
-    return out if bias is None else out + bias
+    return out if bias is None else tf.nn.bias_add(out, bias)
 
 
 def _transposed_convolution(count: int) -> Callable[..., Any]:
