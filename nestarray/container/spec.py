@@ -451,6 +451,11 @@ def explain_mismatch(left: Spec, right: Spec, caller: str) -> StructureError:
             name = join_path(paths[0])
             near = nearest_name(name, there.path_names)
             hint = f"; the nearest there is {near!r}" if near is not None else ""
+            if near == name:  # 0 and "0"
+                hint = (
+                    "; one has a list there, the other a dict with numbers as keys: "
+                    "from_flat_dict(…, lists=True) makes lists"
+                )
             more = f" (and {len(paths) - 1} more)" if len(paths) > 1 else ""
             return StructureError(
                 f"{caller}: Containers do not match: {name!r} is in the {sides[0]} one "

@@ -247,6 +247,16 @@ def test_message_of_different_structures() -> None:
     )
 
 
+def test_a_list_is_no_dict_with_numbers_as_keys() -> None:
+    c = na.Container(blocks=[{"w": np.ones(2)}])
+    flat = c.to_flat_dict()
+    assert na.tree_all(na.equal(na.Container.from_flat_dict(flat, lists=True), c))
+    with pytest.raises(
+        StructureError, match=r"one has a list there, .*\(…, lists=True\) makes lists"
+    ):
+        c + na.Container.from_flat_dict(flat)
+
+
 def test_message_of_missing_leaves() -> None:
     with pytest.raises(StructureError) as info:
         na.Container(a=1.0) * na.Container(a=1.0, b=2.0, c=3.0)

@@ -228,7 +228,9 @@ def test_errors_leave_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = _graph("conv_net")
-    with pytest.raises(errors.ArgumentError, match=r"'\.exe' names no format; expected \.pt2, \.onnx, "):
+    with pytest.raises(
+        errors.ArgumentError, match=r"'\.exe' names no format; expected \.pt2, \.onnx, "
+    ):
         graph.export(tmp_path / "net.exe")
     with pytest.raises(errors.ArgumentError, match="format: got 'coreml'"):
         graph.export(tmp_path / "net", format="coreml")
