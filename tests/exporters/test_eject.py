@@ -288,6 +288,34 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert 'for unit_params in params["units"]' in jax_text
 
 
+class Attention(torch.nn.Module):
+    """Attention, whose queries and keys are rotated."""
+
+    def __init__(self, is_causal: bool) -> None:
+        super().__init__()
+        self.is_causal = is_causal
+        self.project = torch.nn.Linear(8, 16)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The mean of the heads."""
+        q, k = self.project(x).reshape(2, 6, 2, 8).transpose(1, 2) * 1.0, x[:, None]
+        mask = torch.ones(6, 6, dtype=torch.bool).tril() if self.is_causal else None
+        rotated = torch.cat([-q[:, :, :, 4:8], q[:, :, :, 0:4]], 3)
+        scale = float(np.float32(8**-0.5))
+        return F.scaled_dot_product_attention(rotated, k, k, mask, scale=scale).mean(1)
+
+
+def test_attention_reads_as_a_human_writes_it() -> None:
+    net = torch.nn.Sequential(Attention(is_causal=False), Attention(is_causal=True))
+    graph = na.trace_graph(net.eval(), torch.ones(2, 6, 8))
+    text = graph.to_source("torch", standalone=True)
+    assert text.count("class Attention") == 1
+    assert "torch.cat([-project[..., 4:8], project[..., :4]], 3)" in text
+    assert "is_causal=self.is_causal)" in text
+    assert "scale=" not in text
+    assert "* 1.0" not in text
+
+
 def test_images_in_nnx_have_the_channels_last() -> None:
     text = _source("unet", "nnx").text
     assert "nnx.Conv(in_features, out_features, (3, 3), padding=1, rngs=rngs)" in text

@@ -78,12 +78,15 @@ def without_mask(
     query, key = args[0].shape, args[1].shape
     mask = args[3] if len(args) > 3 else kwargs.get(name)
     known = constants.get(mask) if isinstance(mask, Value) else None
+    absent = {name: None}  # the first setting, as in calls without a mask
     if known is not None and known.dtype == bool:
         if known.all():
-            args, kwargs = args[:3], kwargs | {name: None}
+            args, kwargs = args[:3], {**absent, **kwargs, **absent}
         elif is_causal(known) and query[-2] == key[-2]:
-            args, kwargs = args[:3], kwargs | {name: None, "is_causal": True}
-    if kwargs.get("scale") == query[-1] ** -0.5:
+            args, kwargs = args[:3], {**absent, **kwargs, **absent, "is_causal": True}
+    scale = kwargs.get("scale")
+    kind = np.dtype("float64" if args[0].dtype == "float64" else "float32").type
+    if isinstance(scale, float) and kind(scale) == kind(query[-1] ** -0.5):
         kwargs = kwargs | {"scale": None}
     return args, kwargs
 
@@ -121,6 +124,17 @@ def with_numbers(call: Call, constants: Mapping[Value, np.ndarray]) -> Call:
         return shortest(first.item()) if is_decided and (array == first).all() else leaf
 
     return dataclasses.replace(call, args=tuple(map(of, call.args)))
+
+
+def unchanged(call: Call) -> Value | None:
+    """The argument that a product with one equals."""
+    if call.target != "operator.mul" or not isinstance(call.result, Value):
+        return None
+    values = [x for x in call.args if isinstance(x, Value)]
+    if len(values) != 1 or not any(type(x) in (int, float) and x == 1 for x in call.args):
+        return None
+    (x,) = values
+    return x if (x.shape, x.dtype) == (call.result.shape, call.result.dtype) else None
 
 
 def known_result(call: Call, constants: Mapping[Value, np.ndarray]) -> np.ndarray | None:

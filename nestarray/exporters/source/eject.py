@@ -25,7 +25,7 @@ from nestarray import lazy_imports, ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
-from nestarray.exporters.source.constants import known_result, shortest, with_numbers
+from nestarray.exporters.source.constants import known_result, shortest, unchanged, with_numbers
 from nestarray.exporters.source.fixed_numbers import FixedGenerator
 from nestarray.exporters.source.layer_calls import lowered
 from nestarray.exporters.source.module_tree import module_tree, with_writes
@@ -391,10 +391,10 @@ def normalized(
             args, kwargs = map_leaves(shortest, (of(call.args), of(call.kwargs)))
             call = dataclasses.replace(call, args=args, kwargs=kwargs)
             found = language.normal(call, known)
-            if (
-                isinstance(call.result, Value) and call.result in changed
-            ):  # a copy, so that the original keeps its values
-                found = call
+            if isinstance(call.result, Value) and call.result in changed:
+                found = call  # a copy, so that the original keeps its values
+            elif isinstance(found, Call):
+                found = unchanged(found) or found
             if isinstance(found, Call):
                 calls.append(with_numbers(found, known))
                 if (value := known_result(call, known)) is not None:

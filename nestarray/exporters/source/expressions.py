@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import dataclasses
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -80,7 +81,9 @@ def value_expression(value: Any, names: Names, dtype: Callable[[DType], str]) ->
             return Expression(f"[{items}]")
         return Expression(f"({items}{',' if len(value) == 1 else ''})")
     if isinstance(value, slice):
-        parts = ["" if part is None else text(part) for part in (value.start, value.stop)]
+        is_forward = value.step is None or (isinstance(value.step, int) and value.step > 0)
+        start = None if is_forward and value.start == 0 else value.start
+        parts = ["" if part is None else text(part) for part in (start, value.stop)]
         step = "" if value.step in (None, 1) else f":{text(value.step)}"
         return Expression(":".join(parts) + step)
     if isinstance(value, Mapping):
@@ -114,10 +117,20 @@ def operation_expression(
         return operator_expression(name, [operand(x) for x in args])
     if name not in ("getitem", "setitem"):
         return Expression(f"{name}({', '.join(operand(x).text for x in args)})")
-    element = index_expression(operand(args[0]), args[1], lambda x: operand(x).text)
+    index = _of_last_axes(args[1], len(args[0].shape))
+    element = index_expression(operand(args[0]), index, lambda x: operand(x).text)
     if name == "getitem":
         return element
     return Expression(f"{element.text} = {operand(args[2]).text}")
+
+
+def _of_last_axes(index: Any, rank: int) -> Any:
+    """An index with an Ellipsis for several whole axes before the others."""
+    is_whole = isinstance(index, tuple) and len(index) == rank
+    if not is_whole or any(item is None for item in index):
+        return index
+    whole = [*itertools.takewhile(lambda item: item == slice(None), index)]
+    return (..., *index[len(whole) :]) if len(whole) > 1 else index
 
 
 def index_expression(of: Expression, index: Any, text: Callable[[Any], str]) -> Expression:

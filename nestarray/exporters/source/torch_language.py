@@ -174,7 +174,10 @@ class TorchLanguage:
             default = defaults[name]
             if default is not inspect.Parameter.empty:
                 named.setdefault(name, default)
-        return positional, {k: _plain(k, x) for k, x in named.items() if k != "out"}
+        in_order = sorted(
+            named, key=lambda name: names.index(name) if name in names else len(names)
+        )
+        return positional, {k: _plain(k, named[k]) for k in in_order if k != "out"}
 
     # -- text ------------------------------------------------------------------------------
 
