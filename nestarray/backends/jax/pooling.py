@@ -14,15 +14,39 @@ from nestarray.backends.base import supports
 from nestarray.numerics import windows
 
 
-def _reduce(x: Any, at: windows.Windows, start: Any, function: Callable[..., Any]) -> Any:
-    return lax.reduce_window(
-        x,
-        start,
-        function,
-        (1, 1, *at.kernel),
-        (1, 1, *at.stride),
-        ((0, 0), (0, 0), *at.padding),
-    )
+def _reduce(
+    x: Any, at: windows.Windows, start: Any, function: Callable[..., Any], is_last: bool
+) -> Any:
+    def along(other: Any, spatial: Any) -> tuple[Any, ...]:
+        return (other, *spatial, other) if is_last else (other, other, *spatial)
+
+    settings = along(1, at.kernel), along(1, at.stride), along((0, 0), at.padding)
+    return lax.reduce_window(x, start, function, *settings)
+
+
+def _max_pooled(x: Any, at: windows.Windows, *, is_last: bool = False) -> Any:
+    """Maxima in windows, with the channels first or last."""
+    lowest = -np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
+    return _reduce(x, at, np.asarray(lowest, x.dtype), lax.max, is_last)
+
+
+def _avg_pooled(
+    x: Any,
+    at: windows.Windows,
+    *,
+    count_include_pad: bool,
+    divisor_override: int | None,
+    is_last: bool = False,
+) -> Any:
+    """Means in windows, with the channels first or last."""
+    wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
+    total = _reduce(wide, at, np.asarray(0, wide.dtype), lax.add, is_last)
+    if divisor_override is not None:
+        return (total / divisor_override).astype(x.dtype)
+    spatial = x.shape[1:-1] if is_last else x.shape[2:]
+    numbers = windows.counts(at, spatial, count_include_pad=count_include_pad)
+    elements = np.asarray(reduce(np.multiply.outer, numbers), wide.dtype)
+    return (total / (elements[..., None] if is_last else elements)).astype(x.dtype)
 
 
 def _max_pool(count: int) -> Callable[..., Any]:
@@ -60,8 +84,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
             padding=padding,
             ceil_mode=ceil_mode,
         )
-        lowest = -np.inf if jnp.issubdtype(x.dtype, jnp.floating) else jnp.iinfo(x.dtype).min
-        return _reduce(x, at, np.asarray(lowest, x.dtype), lax.max)
+        return _max_pooled(x, at)
 
     return max_pool
 
@@ -95,13 +118,9 @@ def _avg_pool(count: int) -> Callable[..., Any]:
             ceil_mode=ceil_mode,
             divisor=divisor_override,
         )
-        wide = x.astype(np.float32) if x.dtype.itemsize == 2 else x
-        total = _reduce(wide, at, np.asarray(0, wide.dtype), lax.add)
-        if divisor_override is not None:
-            return (total / divisor_override).astype(x.dtype)
-        numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
-        elements = np.asarray(reduce(np.multiply.outer, numbers), wide.dtype)
-        return (total / elements).astype(x.dtype)
+        return _avg_pooled(
+            x, at, count_include_pad=count_include_pad, divisor_override=divisor_override
+        )
 
     return avg_pool
 
