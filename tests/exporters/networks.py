@@ -136,6 +136,37 @@ class Stage(nn.Module):
         return x
 
 
+class Attention(nn.Module):
+    """Attention between the rows, with or without a bias and a mask."""
+
+    def __init__(self, features: int) -> None:
+        super().__init__()
+        self.query = nn.Linear(features, features)
+
+    def forward(
+        self, x: torch.Tensor, bias: torch.Tensor | None = None, mask: torch.Tensor | None = None
+    ) -> torch.Tensor:
+        """(rows, features) → (rows, features)."""
+        query = self.query(x)
+        query = query if bias is None else query * bias
+        return F.scaled_dot_product_attention(query[None], x[None], x[None], mask)[0]
+
+
+class Window(nn.Module):
+    """Attention of rows that may be shifted."""
+
+    def __init__(self, features: int, shift: int) -> None:
+        super().__init__()
+        self.shift = shift
+        self.attention = Attention(features)
+        self.register_buffer("mask", torch.tensor([[-0.7, 0.2], [0.4, -0.9]]) if shift else None)
+
+    def forward(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """The sum of the attention and the input."""
+        rows = x.roll(self.shift, 0) if self.shift else x
+        return x + self.attention(rows, bias if self.shift else None, self.mask)
+
+
 class Stages(nn.Module):
     """Stages that differ in their number of units and in the parts of these."""
 
@@ -143,12 +174,16 @@ class Stages(nn.Module):
         super().__init__()
         self.pairs = nn.ModuleList([Pair(4, (0.5, 0.5)), Pair(4, (None, 0.3))])
         self.stages = nn.ModuleList([Stage(4, 4, 2), Stage(4, 6, 2), Stage(6, 8, 4)])
+        self.windows = nn.ModuleList([Window(8, 0), Window(8, 1)])
         self.out = Unit(8, 3, is_active=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """Three numbers."""
         for layer in [*self.pairs, *self.stages]:
             x = layer(x)
+        bias = torch.tanh(x)
+        for window in self.windows:
+            x = window(x, bias)
         return self.out(x)
 
 

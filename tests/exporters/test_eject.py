@@ -28,12 +28,6 @@ from tests.exporters.networks import LOOPS, NETWORKS, torch_kernel
 _SOME = ("mlp", "stages", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
 
-#: Models of `transformers` with blocks that lack parts of others; `bart`, `swin` and `t5` keep two
-#: classes for attention and the layers around it.
-_ONE_CLASS = ("convnext", "mobilenet_v2", "regnet", "resnet", "resnet18")
-#: Second classes: of the layers of one class, one pads and the other has a bias.
-_SECOND = {("regnet", "module"): ["Conv2d_2"]}
-
 #: The start of programs that run in a process in which nestarray cannot be imported.
 _BLOCKED = """
 import sys
@@ -140,6 +134,16 @@ _TARGETS = {
     "functional": "jax",
     "nnx": "jax",
     "equinox": "jax",
+}
+
+#: Models of `transformers` with blocks that lack parts or inputs of others; `bart` and `t5` keep two
+#: classes for attention and the layers around it.
+_ONE_CLASS = ("convnext", "mobilenet_v2", "regnet", "resnet", "resnet18", "swin")
+#: Second classes: of the layers of one class, one pads and the other has a bias; a longer list of
+#: blocks is no repetition of the last one.
+_SECOND = {("regnet", "module"): ["Conv2d_2"]} | {
+    ("swin", style): ["swin_stage_2" if style == "functional" else "SwinStage_2"]
+    for style in _PROGRAMS
 }
 
 
@@ -286,6 +290,47 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert 'if "before" in params:' in jax_text
     assert 'if "scale" in params:' in jax_text
     assert 'for unit_params in params["units"]' in jax_text
+    assert "def forward(self, x, y=None, mask=None):" in torch_text
+    assert "query if y is None else query * y" in torch_text
+    assert "def attention(params, x, y=None, mask=None):" in jax_text
+    assert 'window(params["windows"][0], {}, x)' in jax_text  # without state
+
+
+class Selecting(torch.nn.Module):
+    """A selection among the elements, of which a mask may take some."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        """(4, 4) → (4, 4)."""
+        selected = self.linear(x) > 0
+        if mask is not None:
+            selected = ~(mask.flip(0) & selected)
+        return torch.where(selected, x, -x) + selected
+
+
+class Selections(torch.nn.Module):
+    """Selections with and without a mask."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Selecting(), Selecting()])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """One selection after the other."""
+        return self.layers[1](self.layers[0](x), x > 0.1)
+
+
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_a_branch_reads_names_that_it_does_not_assign(target: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    graph = na.trace_graph(Selections().eval(), torch.randn(4, 4))
+    graph.eject(tmp_path / "net", target)
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "if mask is not None:" in text
+    assert "electing_2" not in text
 
 
 class Attention(torch.nn.Module):
@@ -665,7 +710,7 @@ def test_numpy_source_repeats_no_default_arguments() -> None:
     assert "None" not in text[text.index("def ") : text.index("def load")]
 
 
-@pytest.mark.parametrize("name", ["mlp", "gpt2", *LOOPS])
+@pytest.mark.parametrize("name", ["mlp", "stages", "gpt2", *LOOPS])
 def test_numpy_agrees_with_the_graph(name: str, tmp_path: Path) -> None:
     graph = _graph(name)[1]
     assert graph.eject(tmp_path / "net", "numpy").error < 1e-5

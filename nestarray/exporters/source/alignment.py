@@ -1,12 +1,14 @@
 """Alignment of two modules: equal steps, of which one module may lack some.
 
 A module lacks a step if the rest of its program is the same with an argument of the step in the
-place of its result: ``x + h`` for ``x + downsample(h)``.
+place of its result: ``x + h`` for ``x + downsample(h)``. It lacks a variable or an input if its
+calls have the default None in the place of this value: a bias, or the mask of attention.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, parts, results
@@ -16,8 +18,23 @@ from nestarray.exporters.source.settings import is_setting
 
 def is_aligned(first: Module, second: Module) -> bool:
     """Whether two modules are equal but for their settings."""
-    steps = Alignment(first, second, is_aligned).steps()
-    return steps is not None and None not in steps
+    found = aligned(first, second, is_aligned)
+    return found is not None and None not in (*found.own, *found.inputs)
+
+
+def aligned(
+    whole: Module,
+    part: Module,
+    is_same: Callable[[Module, Module], bool],
+    otherwise: Mapping[Value, Value] | None = None,
+    present: Collection[Value] = (),
+) -> Alignment | None:
+    """The first alignment for inputs of `whole` that may be those of `part`, in order."""
+    for inputs in itertools.combinations(whole.inputs, len(part.inputs)):
+        alignment = Alignment(whole, part, inputs, is_same, otherwise or {}, present)
+        if alignment.succeeds():
+            return alignment
+    return None
 
 
 class Alignment:
@@ -26,47 +43,60 @@ class Alignment:
     Args:
         whole: the module that has all steps.
         part: the other one.
+        inputs: of `whole`, which those of `part` are.
         is_same: whether two children may be called by the same step.
         otherwise: results of steps that modules lack → the values that they use instead; an
             alignment that succeeds adds those of `part`.
+        present: variables that no module lacks, because the source computes them where it uses them.
+
+    Attributes:
+        own: for each step of `whole` that of `part`, or None where it lacks it.
+        inputs: for each input of `whole` that of `part`, or None.
     """
 
     def __init__(
         self,
         whole: Module,
         part: Module,
+        inputs: Sequence[Value],
         is_same: Callable[[Module, Module], bool],
-        otherwise: Mapping[Value, Value] | None = None,
+        otherwise: Mapping[Value, Value],
+        present: Collection[Value],
     ) -> None:
         self.whole, self.part, self.is_same = whole, part, is_same
-        self.otherwise = dict(otherwise or {})
+        self.otherwise = dict(otherwise)
+        given = dict(zip(inputs, part.inputs, strict=True))
+        self.own: list[Step | None] = []
+        self.inputs = [given.get(x) for x in whole.inputs]
+        #: Values whose place None may take.
+        self.absent = {x for x in whole.inputs if x not in given}
+        for name in whole.variables.keys() - part.variables.keys():
+            self.absent |= {whole.variables[name]} - {*present}
         #: Result of a step that `part` lacks → the values that it may use instead.
         self.lacking: dict[Value, list[Value]] = {}
         #: Value of `part` → value of `whole`.
-        self.stands_for: dict[Value, Value] = {}
+        self.stands_for: dict[Value, Value] = {own: x for x, own in given.items()}
 
-    def steps(self) -> list[Step | None] | None:
-        """For each step of `whole` that of `part`, or None where it lacks it; None if they differ."""
+    def succeeds(self) -> bool:
+        """Whether the modules are equal but for the steps and values that `part` lacks."""
         whole, part = self.whole, self.part
         if whole.layer or part.layer:
-            return [*whole.steps] if self._is_same_layer() else None  # its steps are not written
-        if len(whole.inputs) != len(part.inputs) or not self._has_variables():
-            return None
+            self.own = [*whole.steps]  # which are not written
+            return self._is_same_layer()
+        if not self._has_variables():
+            return False
         if len(whole.steps) < len(part.steps) or not part.children.keys() <= whole.children.keys():
-            return None
-        names = part.variables.items()
-        self.stands_for = dict(zip(part.inputs, whole.inputs, strict=True))
-        self.stands_for |= {value: whole.variables[name] for name, value in names}
-        own: list[Step | None] = []
+            return False
+        self.stands_for |= {x: whole.variables[name] for name, x in part.variables.items()}
         left = list(reversed(part.steps))
         for step in whole.steps:
             if left and self._is_same_step(step, left[-1]):
-                own.append(left.pop())
+                self.own.append(left.pop())
             elif self._may_lack(step):
-                own.append(None)
+                self.own.append(None)
             else:
-                return None
-        return None if left or not self._is_same(whole.output, part.output) else own
+                return False
+        return not left and self._is_same(whole.output, part.output)
 
     def _is_same_layer(self) -> bool:
         one, other = self.whole.layer, self.part.layer
@@ -103,7 +133,7 @@ class Alignment:
         if isinstance(one, Use) and isinstance(other, Use):
             children = self.whole.children[one.name], self.part.children[other.name]
             is_same = one.name == other.name and self.is_same(*children)
-            is_same = is_same and self._is_same(one.inputs, other.inputs)
+            is_same = is_same and all(map(self._is_given, one.inputs, other.inputs))
         elif isinstance(one, Call) and isinstance(other, Call):
             is_same = self._is_same_call(one, other)
         else:
@@ -113,21 +143,20 @@ class Alignment:
         return is_same
 
     def _is_same_call(self, one: Call, other: Call) -> bool:
-        """Whether two calls are equal but for settings, and for variables that `part` lacks."""
+        """Whether two calls are equal but for settings, and for values that `part` lacks."""
         if one.target != other.target:
             return False
-        shared = {key: x for key, x in one.kwargs.items() if key in other.kwargs}
-        extra = [*one.args[len(other.args) :], *(one.kwargs[k] for k in one.kwargs.keys() - shared)]
-        first = [*one.args[: len(other.args)], shared]
-        return all(map(self._is_lacking, extra)) and self._is_same(
-            first, [*other.args, other.kwargs]
-        )
+        given, own = _without_none(one.kwargs), _without_none(other.kwargs)
+        if len(one.args) < len(other.args) or [key for key in given if key in own] != [*own]:
+            return False
+        pairs = [*itertools.zip_longest(one.args, other.args)]
+        pairs += [(x, own.get(key)) for key, x in given.items()]
+        return all(self._is_given(x, y) for x, y in pairs)
 
-    def _is_lacking(self, value: Any) -> bool:
-        """Whether a value is a parameter that `part` lacks: an argument whose default is None."""
-        names = self.whole.variables.keys() - self.part.variables.keys()
-        known = [self.whole.variables[name] for name in names]
-        return isinstance(value, Value) and value.source in ("v", "s") and value in known
+    def _is_given(self, value: Any, own: Any) -> bool:
+        """Whether an argument is that of `part`, which has None for a value that it lacks."""
+        is_absent = own is None and isinstance(value, Value) and value in self.absent
+        return is_absent or self._is_same(value, own)
 
     def _is_same(self, one: Any, other: Any) -> bool:
         """Whether two nests are equal but for their settings."""
@@ -172,6 +201,11 @@ class Alignment:
         values, own = values_in(one), values_in(other)
         self.stands_for |= dict(zip(own, values, strict=False))
         return len(values) == len(own)
+
+
+def _without_none(kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """The keywords without those whose value is None, the default of an argument."""
+    return {key: x for key, x in kwargs.items() if x is not None}
 
 
 def _relative(value: Value, path: Path) -> tuple[str, Path]:

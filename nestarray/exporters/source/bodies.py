@@ -268,9 +268,9 @@ class Body:
         first, last = loop.uses[0], loop.uses[-1]
         lines = []
         names = []
-        for k, value in enumerate(first.inputs):
-            name = self._name(value)
-            later = [p for p in self.position.get(value, []) if self.evaluated[p] > i]
+        for k, value in enumerate(first.given):
+            name = self.text_of(value)
+            later = value and [p for p in self.position.get(value, []) if self.evaluated[p] > i]
             if k in loop.carried and later:
                 fresh = self._fresh("h")  # the value before the loop is needed later
                 lines.append(f"{fresh} = {name}")
@@ -298,7 +298,9 @@ class Body:
     def _option(self, i: int, option: Option) -> list[str]:
         """The steps of an option as a branch."""
         body, otherwise = self.inner(i), self.text_of(option.otherwise)
+        read = {self._name(x) for x in _arguments(option) if x is not option.otherwise}
         self.release(i)
+        self.free -= read  # the branch reads them after the assignment of `otherwise`
         name = self._new_name(otherwise, option, option.result, 1)
         body.given[option.result] = self.names[option.result] = name
         lines = body.statements(option.steps, {}, option.result)
@@ -316,7 +318,7 @@ class Body:
                 made, given, condition = given, made, condition.replace(" is not ", " is ")
             return Expression(f"{made} if {condition} else {given}", 12)
         if isinstance(item, Use):
-            return Expression(self.use(item.name, [self._name(v) for v in item.inputs]))
+            return Expression(self.use(item.name, [*map(self.text_of, item.given)]))
         found = self.language.expression(item, self._leaf)
         if isinstance(item.result, (tuple, list)) and len(item.result) == 1:
             return Expression(f"{found.within(0)}[0]")
@@ -441,7 +443,7 @@ def _is_in_place(item: Item) -> TypeGuard[Call]:
 
 def _arguments(item: Item) -> list[Value]:
     if isinstance(item, Loop):
-        return item.uses[0].inputs
+        return arguments(item.uses[0])
     if isinstance(item, Option):
         made = {value for step in item.steps for value in results(step)}
         used = [value for step in item.steps for value in arguments(step)]

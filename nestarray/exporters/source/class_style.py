@@ -113,7 +113,8 @@ class ClassWriter:
         for module in root.walk():
             if not style.placeholder:
                 number_lists(module)
-        self.classes = classes_of(root, name, is_functional=False)
+        inline = {value for value, text in constants.items() if not style.constant("", text)}
+        self.classes = classes_of(root, name, inline)
         written = [module for module in root.walk() if module.layer is None]
         steps = [s for module in written for s in module.steps if isinstance(s, Call)]
         calls = [*all_calls(steps), *(module.layer for module in root.walk() if module.layer)]
@@ -171,10 +172,13 @@ class ClassWriter:
             stored[name] = None
             return f"self.{name}"
 
+        inputs = input_names(module.inputs)
         variables: dict[Value, str] = {}
         for keys, name, value in module.variables_below():
             text = ".".join(["self", *map(self._access, keys), name])
-            variables[value] = style.read(text, value)
+            variables[value] = read = style.read(text, value)
+            if read != text and not keys and cls.is_optional(name):
+                variables[value] = f"None if {text} is None else {read}"
             if value in self.constants and not style.constant(name, self.constants[value]):
                 variables[value] = self.constants[value]
         body = Body(
@@ -183,10 +187,9 @@ class ClassWriter:
             variables.get,
             setting,
             self._loop,
-            lambda option: self._condition(cls, option, setting),
+            lambda option: self._condition(cls, option, inputs, setting),
             {*self.defined, "self"},
         )
-        inputs = input_names(module.inputs)
         items = cls.items(lambda a, b: True, has_slices=False)
         lines = body.lines(items, inputs, module.output)
         passed = []
@@ -208,7 +211,7 @@ class ClassWriter:
         if init:
             head.append(f"    def __init__({self._signature(cls)}):")
             head += [f"        {line}" for line in [*style.begin, *init]] + [""]
-        names = ", ".join(["self", *inputs.values()])
+        names = ", ".join(["self", *cls.method_inputs(inputs)])
         return [*head, f"    def {style.method}({names}):", *(f"        {line}" for line in lines)]
 
     def _attributes(self, cls: Class, stored: Mapping[str, None]) -> dict[str, str]:
@@ -415,8 +418,14 @@ class ClassWriter:
     def _loop(self, name: Path, start: int) -> str:
         return f"for {_item(name)} in self.{self._list_name(name)}:"
 
-    def _condition(self, cls: Class, option: Option, setting: Callable[[str], str]) -> str:
-        """Whether a module has the steps of an option: by their children, or by a flag."""
+    def _condition(
+        self,
+        cls: Class,
+        option: Option,
+        inputs: Mapping[Value, str],
+        setting: Callable[[str], str],
+    ) -> str:
+        """Whether a module has the steps of an option: by their children or inputs, or by a flag."""
         used = [step.name for step in option.steps if isinstance(step, Use)]
         for name in (name for name in used if cls.without(name) == option.without):
             if is_item(name):
@@ -427,6 +436,8 @@ class ClassWriter:
             is_held = value in given and value not in self.constants
             if is_held and cls.lacks(name) == option.without:
                 return f"self.{name} is not None"
+        for value in cls.deciding_inputs(option.steps, option.without):
+            return f"{inputs[value]} is not None"
         flag, rest = cls.flags[option.without]
         return setting(flag) + rest
 

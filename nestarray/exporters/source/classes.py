@@ -2,7 +2,7 @@
 
 Modules of one class of the source share a class also if some lack steps that others have: the class
 is printed with all steps, and those that are lacking depend on a flag. A list of modules may be
-shorter.
+shorter. An input that some lack has the default None.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from nestarray.exporters.source.alignment import Alignment
+from nestarray.exporters.source.alignment import aligned
 from nestarray.exporters.source.expressions import Setting
 from nestarray.exporters.source.loops import Item, Option, with_loops
 from nestarray.exporters.source.modules import (
@@ -31,7 +31,7 @@ from nestarray.exporters.source.modules import (
     parts,
     results,
 )
-from nestarray.exporters.source.records import Value, is_equal, values_in
+from nestarray.exporters.source.records import Call, Value, is_equal, values_in
 from nestarray.exporters.source.settings import ABSENT, settings_in, settings_of, with_settings
 
 #: Names that a source imports, which no class has.
@@ -46,6 +46,7 @@ class Class:
         name: of the class.
         module: a module of the class with all steps, which is printed.
         members: module → for each step its own, or None.
+        inputs: module → for each input its own, or None.
         otherwise: result of a step that modules lack → the value that they use instead.
         settings: of the steps of the module, its variables and its children, and its flags and
             lengths: a constant, or a `Setting` where the modules differ.
@@ -61,6 +62,7 @@ class Class:
     name: str
     module: Module
     members: dict[Module, list[Step | None]]
+    inputs: dict[Module, list[Value | None]]
     otherwise: dict[Value, Value]
     settings: list[Any] = dataclasses.field(default_factory=list)
     parameters: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -81,6 +83,28 @@ class Class:
     def lacks(self, variable: str) -> frozenset[Module]:
         """The modules without a variable."""
         return frozenset(module for module in self.members if variable not in module.variables)
+
+    def is_optional(self, variable: str) -> bool:
+        """Whether a variable is an argument also in modules that lack it."""
+        value, without = self.module.variables[variable], self.lacks(variable)
+        steps = enumerate(self.module.steps)
+        return any(value in arguments(step) and without - self.lacking(i) for i, step in steps)
+
+    def lacks_input(self, value: Value) -> frozenset[Module]:
+        """The modules without an input."""
+        i = self.module.inputs.index(value)
+        return frozenset(module for module, own in self.inputs.items() if own[i] is None)
+
+    def method_inputs(self, names: Mapping[Value, str]) -> list[str]:
+        """The parameters of the method: those after the last that all modules have may be None."""
+        is_needed = [not self.lacks_input(value) for value in names]
+        last = max((i for i, needed in enumerate(is_needed) if needed), default=-1)
+        return [name if i <= last else f"{name}=None" for i, name in enumerate(names.values())]
+
+    def deciding_inputs(self, steps: Sequence[Step], without: frozenset[Module]) -> list[Value]:
+        """The inputs of some steps that just the modules without the steps lack."""
+        used = {value for step in steps for value in arguments(step)}
+        return [x for x in self.module.inputs if x in used and self.lacks_input(x) == without]
 
     def numbers(self, name: Path) -> list[int]:
         """The numbers of the items of a list, smallest first."""
@@ -146,26 +170,36 @@ class Class:
         }
 
 
-def classes_of(root: Module, name: str, *, is_functional: bool) -> dict[Module, Class]:
+def classes_of(root: Module, name: str, present: Collection[Value]) -> dict[Module, Class]:
     """Module → its class; the classes of children come first.
 
     Args:
         root: the module of the model.
         name: of its class.
-        is_functional: the variables are not made by the class, so modules may lack some.
+        present: variables that no module lacks, because the source computes them where it uses them.
     """
-    classes = _Classes(is_functional)
+    classes = _Classes(root, present)
     for module in root.walk():
         classes.add(module)
     return classes.finished(root, name)
 
 
+def _class_of(module: Module) -> Class:
+    """The class of one module."""
+    return Class("", module, {module: [*module.steps]}, {module: [*module.inputs]}, {})
+
+
 class _Classes:
     """Finds the classes of modules."""
 
-    def __init__(self, is_functional: bool) -> None:
-        self.is_functional = is_functional
+    def __init__(self, root: Module, present: Collection[Value]) -> None:
+        self.present = present
         self.of: dict[Module, Class] = {}
+        self.uses: dict[Module, list[Use]] = {}
+        for module in root.walk():
+            for step in module.steps:
+                if isinstance(step, Use):
+                    self.uses.setdefault(module.children[step.name], []).append(step)
 
     def add(self, module: Module) -> None:
         """Find the class of a module, whose children have one."""
@@ -181,27 +215,33 @@ class _Classes:
         for cls in known:
             found = self._aligned(cls.module, module, cls)
             has_all = [*cls.module.variables] == [*module.variables]
-            if has_all and found and None not in found.members[module]:
+            if has_all and found and None not in (*found.members[module], *found.inputs[module]):
                 return self._join(cls, found)
-        self.of[module] = Class("", module, {module: [*module.steps]}, {})
+        self.of[module] = _class_of(module)
         return None
 
     def _join(self, cls: Class, found: Class) -> None:
-        """Give a class the members of another one."""
+        """Give a class the members of another one, and their calls None for inputs that they lack."""
+        for module, inputs in found.inputs.items():
+            before = self.of[module].inputs[module] if module in self.of else module.inputs
+            for use in self.uses.get(module, ()):
+                given = dict(zip(before, use.inputs, strict=True))
+                use.inputs = [given.get(value) for value in inputs]
         cls.module, cls.members, cls.otherwise = found.module, found.members, found.otherwise
+        cls.inputs = found.inputs
         self.of |= dict.fromkeys(cls.members, cls)
 
     def _aligned(self, whole: Module, part: Module, cls: Class) -> Class | None:
         """The class with one more member."""
-        alignment = Alignment(whole, part, self._is_same, cls.otherwise)
-        steps = alignment.steps()
-        if steps is None:
+        found = aligned(whole, part, self._is_same, cls.otherwise, self.present)
+        if found is None:
             return None
-        return Class("", whole, cls.members | {part: steps}, alignment.otherwise)
+        members, inputs = cls.members | {part: found.own}, cls.inputs | {part: found.inputs}
+        return Class("", whole, members, inputs, found.otherwise)
 
     def _extended(self, whole: Module, cls: Class) -> Class | None:
         """The class with a module that has more steps."""
-        found: Class | None = Class("", whole, {whole: [*whole.steps]}, {})
+        found: Class | None = _class_of(whole)
         for member in cls.members:
             found = found and self._aligned(whole, member, found)
         return found
@@ -331,7 +371,9 @@ def _flags(cls: Class) -> dict[frozenset[Module], str]:
         if without := cls.lacks(name):
             found.setdefault(without, f"use_{identifier(name)}")
     for i, step in enumerate(cls.module.steps):
-        if without := cls.lacking(i):
+        without = cls.lacking(i)
+        is_decided = isinstance(step, Call) and bool(cls.deciding_inputs([step], without))
+        if without and not is_decided:
             found.setdefault(without, _flag_name(step, cls.module))
     return found
 

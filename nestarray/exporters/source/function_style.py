@@ -69,7 +69,7 @@ class FunctionWriter:
                 self.places[value] = _HOLDERS[value.source], path
         self.has_state = any(holder == "state" for holder, _ in self.places.values())
         self.lists = _lists(self.places.values())
-        self.classes = classes_of(root, name, is_functional=True)
+        self.classes = classes_of(root, name, constants)
         steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
         calls = list(all_calls(steps))
         self.writes = any(call.target == "state:set" for call in calls)
@@ -116,6 +116,7 @@ class FunctionWriter:
             used[name] = None
             return name
 
+        inputs = input_names(module.inputs)
         writer = _Language(self, module)
         body = Body(
             writer,
@@ -123,11 +124,10 @@ class FunctionWriter:
             lambda value: self._variable(cls, value),
             setting,
             lambda name, start: self._loop(module, name, start),
-            lambda option: self._condition(cls, option, setting),
+            lambda option: self._condition(cls, option, inputs, setting),
             self.reserved,
             lambda call: self._group(module, call),
         )
-        inputs = input_names(module.inputs)
         items = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
         lines = body.lines(items, inputs, self._output(module))
         if module is self.root and self.writes:
@@ -136,7 +136,7 @@ class FunctionWriter:
         holders = self._holders(module.path)
         if module is self.root and not holders:
             holders = ["params"]  # empty
-        names = [*holders, *inputs.values()]
+        names = [*holders, *cls.method_inputs(inputs)]
         names += ["*", *cls.signature()] if cls.parameters else []
         return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
 
@@ -168,9 +168,7 @@ class FunctionWriter:
     def _is_optional(self, cls: Class, value: Value) -> bool:
         """Whether a variable is an argument also in modules that lack it."""
         names = [name for name, own in cls.module.variables.items() if own is value]
-        lacking = frozenset[Module]().union(*map(cls.lacks, names))
-        steps = enumerate(cls.module.steps)
-        return any(value in arguments(step) and lacking - cls.lacking(i) for i, step in steps)
+        return any(map(cls.is_optional, names))
 
     def access(self, holder: str, path: Path, start: int) -> str:
         """The text of a part of the parameters or the state, from a module at depth `start`."""
@@ -181,21 +179,20 @@ class FunctionWriter:
         return holder + "".join(keys)
 
     def _use(self, cls: Class, name: Path, inputs: list[str], setting: Callable[[str], str]) -> str:
-        start = len(cls.module.path)
-        if name[-1] == "*":
-            name = items_of(cls.module, name[:-1])[-1]
-            given = [
-                self._item(holder, name) for holder in self._holders((*cls.module.path, *name))
-            ]
-        else:
-            path = (*cls.module.path, *name)
-            given = [self.access(holder, path, start) for holder in self._holders(path)]
+        is_item = name[-1] == "*"
+        name = items_of(cls.module, name[:-1])[-1] if is_item else name
+        path, start = (*cls.module.path, *name), len(cls.module.path)
+        own = {
+            holder: self._item(holder, name) if is_item else self.access(holder, path, start)
+            for holder in self._holders(path)
+        }
+        child = cls.children[name][0]
+        given = [own.get(holder, "{}") for holder in self._holders(child.module.path)]
         settings = [
             f"{key}={value_expression(x, lambda s: Expression(setting(s.name)), self.language.dtype).text}"
             for key, x in cls.arguments(name).items()
         ]
-        called = cls.children[name][0].name
-        return f"{called}({', '.join([*given, *inputs, *settings])})"
+        return f"{child.name}({', '.join([*given, *inputs, *settings])})"
 
     def _group(self, module: Module, call: Call) -> Path:
         """The path, below a module, of the group of variables that a call takes."""
@@ -229,11 +226,18 @@ class FunctionWriter:
         number = len(items_of(cls.module, a[:-1]))
         is_list = all(self.lists.get((holder, path[:-1])) == number for holder in holders)
         is_list = is_list and 0 not in cls.numbers(a[:-1])
+        is_list = is_list and holders == self._holders((*cls.module.path, *b))
         has_class = cls.children[a][0] is cls.children[b][0]
         return bool(holders) and is_list and has_class and cls.arguments(a) == cls.arguments(b)
 
-    def _condition(self, cls: Class, option: Option, setting: Callable[[str], str]) -> str:
-        """Whether a module has the steps of an option: by their variables, or by a flag."""
+    def _condition(
+        self,
+        cls: Class,
+        option: Option,
+        inputs: Mapping[Value, str],
+        setting: Callable[[str], str],
+    ) -> str:
+        """Whether a module has the steps of an option: by their variables or inputs, or by a flag."""
         depth = len(cls.module.path)
         used = [path for step in option.steps for path in self._paths(cls.module, step)]
         for n in range(1, min(map(len, used), default=0) + 1):
@@ -245,6 +249,8 @@ class FunctionWriter:
                 text = self.access(holders[0], around, depth)
                 is_list = (holders[0], around) in self.lists
                 return f"len({text}) > {name[-1]}" if is_list else f'"{name[-1]}" in {text}'
+        for value in cls.deciding_inputs(option.steps, option.without):
+            return f"{inputs[value]} is not None"
         flag, rest = cls.flags[option.without]
         return setting(flag) + rest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from keyword import iskeyword
 from typing import Any
 
@@ -23,12 +23,18 @@ class Use:
 
     Attributes:
         name: the module, a key of `children` of the module around it.
-        inputs, outputs: the values that it takes and returns.
+        inputs, outputs: the values that it takes and returns; None for an input that the module lacks.
     """
 
     name: Path
-    inputs: list[Value]
+    inputs: Sequence[Value | None]
     outputs: list[Value]
+
+    @property
+    def given(self) -> Sequence[Value | None]:
+        """The inputs, without a default None after the last Value."""
+        last = max((i for i, value in enumerate(self.inputs) if value), default=-1)
+        return self.inputs[: last + 1]
 
 
 Step = Call | Use
@@ -80,7 +86,7 @@ class Module:
 
 def arguments(step: Step) -> list[Value]:
     """The Values that a step takes."""
-    return step.inputs if isinstance(step, Use) else values_in([list(step.args), step.kwargs])
+    return values_in(step.inputs if isinstance(step, Use) else [[*step.args], step.kwargs])
 
 
 def results(step: Step) -> list[Value]:
