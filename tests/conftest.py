@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import gc
 import os
 import re
+import sys
 import zlib
 from importlib.metadata import version
 
@@ -25,7 +25,7 @@ if os.environ.get("HYPOTHESIS_PROFILE") != "full":
         os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {fast_compilation}".strip()
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 
 import numpy as np
@@ -72,33 +72,18 @@ def backend(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _one_mlir_context() -> Iterator[Callable[[], None]]:
-    """A fifth of the time to compile a small program is its new MLIR context: share one.
-
-    The value of the fixture releases the context, which keeps constants of programs.
-    """
-    from jax._src.interpreters import mlir
-
-    with pytest.MonkeyPatch.context() as patch:
-        shared = functools.cache(mlir.make_ir_context)
-        patch.setattr(mlir, "make_ir_context", shared)
-        yield shared.cache_clear
-
-
 _KEPT_TESTS = 400
 _tests_done = count(1)
 
 
 @pytest.fixture(autouse=True)
-def _bounded_compilation_caches(_one_mlir_context: Callable[[], None]) -> Iterator[None]:
+def _bounded_compilation_caches() -> Iterator[None]:
     """JAX keeps every program that it compiled; thousands of small ones fill the memory."""
     yield
-    if next(_tests_done) % _KEPT_TESTS == 0:
+    if next(_tests_done) % _KEPT_TESTS == 0 and "jax" in sys.modules:
         import jax
 
         jax.clear_caches()
-        _one_mlir_context()
         gc.collect()
 
 

@@ -55,9 +55,12 @@ def _stack_stores(graph: Graph) -> Graph:
 
     graph = rewrite(graph, stacked)
     read = {*iter_nodes([(node.args, node.kwargs) for node in graph.calls])}
-    # after the steps of loops, which they would interrupt
-    is_late = lambda node: is_op(node, "stack") and node not in read  # noqa: E731
-    return graph.replace(nodes=sorted(graph.nodes, key=is_late))
+
+    def is_result(node: Node) -> bool:
+        """Whether a call only stacks rows for the results: between the steps it would end a loop."""
+        return is_op(node, "stack") and node not in read
+
+    return graph.replace(nodes=sorted(graph.nodes, key=is_result))
 
 
 def _written_row(node: Any) -> tuple[Any, int, Node] | None:
