@@ -34,7 +34,7 @@ from nestarray.graph.binding import (
     check_variables,
     is_abstract,
 )
-from nestarray.graph.node import Node
+from nestarray.graph.node import Node, all_calls
 from nestarray.graph.precision import check_float64, check_integers, with_float64
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
@@ -276,7 +276,7 @@ class Graph:
     @cached_property
     def sized_by_values(self) -> Node | None:
         """The first call that reads a number from an array or whose size values decide, if any."""
-        return first_of_unknown_size(self.inputs, self.calls, self.sizes.ranges)
+        return first_of_unknown_size(self.inputs, all_calls(self.nodes), self.sizes.ranges)
 
     @cached_property
     def needs_key(self) -> bool:

@@ -173,3 +173,13 @@ def test_other_calls_stay(program: Any) -> None:
 def test_values_of_two_steps_before() -> None:
     graph = na.trace_graph(_two_steps_back, X, roll_loops=True)
     np.testing.assert_allclose(graph(X * 2), _two_steps_back(X * 2), rtol=1e-12)
+
+
+def test_the_error_names_a_selection_in_a_loop() -> None:
+    def selected(x: Any) -> Any:
+        return na.stack([na.sum(na.exp(x[na.asarray(mask)] ** 2)) for mask in np.eye(3) == 0])
+
+    graph = na.trace_graph(selected, X, roll_loops=True).to_backend("jax")
+    assert "na.scan" in _calls(graph)
+    with pytest.raises(na.errors.UnsupportedError, match="values decide the size of 'getitem"):
+        graph.compile()(na.to_backend(X, "jax"))
