@@ -2,8 +2,8 @@
 
 The files of ``backends/<name>`` run a second time, with an ``import`` that gives namespaces of
 recording functions for the modules of the framework. Functions bound at import
-(``selu = floating(jax.nn.selu)``) are then recording functions too. Decorators that compile or
-define derivatives do nothing: the records are differentiated by the framework.
+(``selu = floating(jax.nn.selu)``) are then recording functions too. Decorators that compile, register
+or define derivatives do nothing: the records are differentiated by the framework.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _SOURCE = "nestarray.exporters.source"
 
 
 class _Undecorated:
-    """A function, with the methods that define a derivative of it."""
+    """A function, with the methods that define a derivative or another rule of it."""
 
     def __init__(self, function: Any = None, **_settings: Any) -> None:
         self._function = function
@@ -33,13 +33,17 @@ class _Undecorated:
         return self._function(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        if not name.startswith("def"):
+        if not name.startswith(("def", "register_")):
             raise AttributeError(name)
         return lambda rule, **_settings: rule
 
 
 def _unchanged(function: Any = None, **_settings: Any) -> Any:
     return (lambda function: function) if function is None else function
+
+
+def _unregistered(_name: str, **_settings: Any) -> Callable[..., Any]:
+    return _Undecorated
 
 
 def _value_only(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,6 +64,7 @@ _REPLACED: Mapping[str, Any] = {
     "tensorflow.custom_gradient": _value_only,
     "numpy.ndarray": Observed,
     "torch.Tensor": Observed,
+    "torch.library.custom_op": _unregistered,
 }
 
 
