@@ -137,23 +137,28 @@ class Stage(nn.Module):
 
 
 class Attention(nn.Module):
-    """Attention between the rows, with or without a bias and a mask."""
+    """Attention of rows to themselves or to a source, with or without a gate and a mask."""
 
     def __init__(self, features: int) -> None:
         super().__init__()
         self.query = nn.Linear(features, features)
 
     def forward(
-        self, x: torch.Tensor, bias: torch.Tensor | None = None, mask: torch.Tensor | None = None
+        self,
+        x: torch.Tensor,
+        source: torch.Tensor | None = None,
+        gate: torch.Tensor | None = None,
+        mask: torch.Tensor | None = None,
     ) -> torch.Tensor:
         """(rows, features) → (rows, features)."""
+        source = x if source is None else source
         query = self.query(x)
-        query = query if bias is None else query * bias
-        return F.scaled_dot_product_attention(query[None], x[None], x[None], mask)[0]
+        query = query if gate is None else query * gate
+        return F.scaled_dot_product_attention(query[None], source[None], source[None], mask)[0]
 
 
 class Window(nn.Module):
-    """Attention of rows that may be shifted."""
+    """Attention of rows that may be shifted, and attend to a source then."""
 
     def __init__(self, features: int, shift: int) -> None:
         super().__init__()
@@ -161,10 +166,11 @@ class Window(nn.Module):
         self.attention = Attention(features)
         self.register_buffer("mask", torch.tensor([[-0.7, 0.2], [0.4, -0.9]]) if shift else None)
 
-    def forward(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+    def forward(self, x: torch.Tensor, source: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
         """The sum of the attention and the input."""
-        rows = x.roll(self.shift, 0) if self.shift else x
-        return x + self.attention(rows, bias if self.shift else None, self.mask)
+        if not self.shift:
+            return x + self.attention(x)
+        return x + self.attention(x.roll(self.shift, 0), source, gate, self.mask)
 
 
 class Stages(nn.Module):
@@ -181,9 +187,9 @@ class Stages(nn.Module):
         """Three numbers."""
         for layer in [*self.pairs, *self.stages]:
             x = layer(x)
-        bias = torch.tanh(x)
+        source, gate = torch.tanh(x), torch.sigmoid(x)
         for window in self.windows:
-            x = window(x, bias)
+            x = window(x, source, gate)
         return self.out(x)
 
 

@@ -2,7 +2,8 @@
 
 A module lacks a step if the rest of its program is the same with an argument of the step in the
 place of its result: ``x + h`` for ``x + downsample(h)``. It lacks a variable or an input if its
-calls have the default None in the place of this value: a bias, or the mask of attention.
+calls have the default None in the place of this value: a bias, or the mask of attention. An input
+may have another one in its place: the queries for the keys of attention.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def aligned(
     whole: Module,
     part: Module,
     is_same: Callable[[Module, Module], bool],
-    otherwise: Mapping[Value, Value] | None = None,
+    otherwise: Mapping[Value, Value | None] | None = None,
     present: Collection[Value] = (),
 ) -> Alignment | None:
     """The first alignment for inputs of `whole` that may be those of `part`, in order."""
@@ -45,7 +46,7 @@ class Alignment:
         part: the other one.
         inputs: of `whole`, which those of `part` are.
         is_same: whether two children may be called by the same step.
-        otherwise: results of steps that modules lack → the values that they use instead; an
+        otherwise: values that modules lack → the values that they use instead, or None; an
             alignment that succeeds adds those of `part`.
         present: variables that no module lacks, because the source computes them where it uses them.
 
@@ -60,7 +61,7 @@ class Alignment:
         part: Module,
         inputs: Sequence[Value],
         is_same: Callable[[Module, Module], bool],
-        otherwise: Mapping[Value, Value],
+        otherwise: Mapping[Value, Value | None],
         present: Collection[Value],
     ) -> None:
         self.whole, self.part, self.is_same = whole, part, is_same
@@ -72,8 +73,11 @@ class Alignment:
         self.absent = {x for x in whole.inputs if x not in given}
         for name in whole.variables.keys() - part.variables.keys():
             self.absent |= {whole.variables[name]} - {*present}
-        #: Result of a step that `part` lacks → the values that it may use instead.
+        #: Input or result of a step that `part` lacks → the values that it may use instead.
         self.lacking: dict[Value, list[Value]] = {}
+        for i, x in enumerate(whole.inputs):
+            if x not in given:
+                self.lacking[x] = [y for y in whole.inputs[:i] if y in given]
         #: Value of `part` → value of `whole`.
         self.stands_for: dict[Value, Value] = {own: x for x, own in given.items()}
 
@@ -90,10 +94,12 @@ class Alignment:
         self.stands_for |= {x: whole.variables[name] for name, x in part.variables.items()}
         left = list(reversed(part.steps))
         for step in whole.steps:
+            before = dict(self.otherwise)
             if left and self._is_same_step(step, left[-1]):
                 self.own.append(left.pop())
             elif self._may_lack(step):
                 self.own.append(None)
+                self.otherwise = before
             else:
                 return False
         return not left and self._is_same(whole.output, part.output)
@@ -120,8 +126,7 @@ class Alignment:
         if isinstance(step, Call) and (step.writes_in_place or step.target.startswith("flow:")):
             return False
         given = [x for x in arguments(step) if not x.source or x in self.whole.inputs]
-        fixed = self.otherwise.get(made[0])
-        self.lacking[made[0]] = [fixed] if fixed else given
+        self.lacking[made[0]] = given
         return True
 
     # -- comparison ------------------------------------------------------------------------
@@ -155,8 +160,9 @@ class Alignment:
 
     def _is_given(self, value: Any, own: Any) -> bool:
         """Whether an argument is that of `part`, which has None for a value that it lacks."""
-        is_absent = own is None and isinstance(value, Value) and value in self.absent
-        return is_absent or self._is_same(value, own)
+        if own is None and isinstance(value, Value) and value in self.absent:
+            return self.otherwise.setdefault(value, None) is None
+        return self._is_same(value, own)
 
     def _is_same(self, one: Any, other: Any) -> bool:
         """Whether two nests are equal but for their settings."""
@@ -180,8 +186,11 @@ class Alignment:
         """Whether a value is another one where steps are lacking; note the values used instead."""
         if value is wanted:
             return True
-        for given in self.lacking.get(value, ()):
-            if self._may_be(given, wanted):
+        if value not in self.lacking:
+            return False
+        known = [self.otherwise[value]] if value in self.otherwise else self.lacking[value]
+        for given in known:
+            if given and self._may_be(given, wanted):
                 self.otherwise[value] = given
                 return True
         return False

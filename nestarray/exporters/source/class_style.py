@@ -191,7 +191,7 @@ class ClassWriter:
             {*self.defined, "self"},
         )
         items = cls.items(lambda a, b: True, has_slices=False)
-        lines = body.lines(items, inputs, module.output)
+        lines = [*cls.input_defaults(inputs), *body.lines(items, inputs, module.output)]
         passed = []
         made = [
             (self._variable(cls, name, value, passed), name)

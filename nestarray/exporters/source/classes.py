@@ -47,7 +47,7 @@ class Class:
         module: a module of the class with all steps, which is printed.
         members: module → for each step its own, or None.
         inputs: module → for each input its own, or None.
-        otherwise: result of a step that modules lack → the value that they use instead.
+        otherwise: value that modules lack → the value that they use instead, or None.
         settings: of the steps of the module, its variables and its children, and its flags and
             lengths: a constant, or a `Setting` where the modules differ.
         parameters: name of an argument → position of its first use in `settings`.
@@ -63,7 +63,7 @@ class Class:
     module: Module
     members: dict[Module, list[Step | None]]
     inputs: dict[Module, list[Value | None]]
-    otherwise: dict[Value, Value]
+    otherwise: dict[Value, Value | None]
     settings: list[Any] = dataclasses.field(default_factory=list)
     parameters: dict[str, int] = dataclasses.field(default_factory=dict)
     defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
@@ -104,7 +104,13 @@ class Class:
     def deciding_inputs(self, steps: Sequence[Step], without: frozenset[Module]) -> list[Value]:
         """The inputs of some steps that just the modules without the steps lack."""
         used = {value for step in steps for value in arguments(step)}
-        return [x for x in self.module.inputs if x in used and self.lacks_input(x) == without]
+        inputs = [x for x in self.module.inputs if x in used and not self.otherwise.get(x)]
+        return [x for x in inputs if self.lacks_input(x) == without]
+
+    def input_defaults(self, names: Mapping[Value, str]) -> list[str]:
+        """The statements that give inputs that are None the value of another input."""
+        pairs = [(names[x], y) for x in names if (y := self.otherwise.get(x))]
+        return [f"{name} = {names[y]} if {name} is None else {name}" for name, y in pairs]
 
     def numbers(self, name: Path) -> list[int]:
         """The numbers of the items of a list, smallest first."""
@@ -139,9 +145,10 @@ class Class:
             (result,) = results(step)
             if result in needed:
                 made = {value for step in steps for value in results(step)}
-                value = result
+                value: Value | None = result
                 while value in made:
                     value = self.otherwise[value]
+                assert value is not None  # only inputs and variables have None instead
                 yield Option(steps, value, result, without)
                 steps = []
 

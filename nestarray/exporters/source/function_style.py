@@ -129,7 +129,7 @@ class FunctionWriter:
             lambda call: self._group(module, call),
         )
         items = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
-        lines = body.lines(items, inputs, self._output(module))
+        lines = [*cls.input_defaults(inputs), *body.lines(items, inputs, self._output(module))]
         if module is self.root and self.writes:
             lines.insert(0, f"state = {_COPIES[self.language.name]}")
         cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
