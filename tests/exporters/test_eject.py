@@ -362,6 +362,27 @@ def test_attention_reads_as_a_human_writes_it() -> None:
     assert "* 1.0" not in text
 
 
+class Ordered(torch.nn.Module):
+    """A linear layer whose results a buffer puts in order."""
+
+    def __init__(self, *order: int) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(3, 3)
+        self.register_buffer("order", torch.tensor(order), persistent=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(batch, 3) → (batch, 3)."""
+        return self.linear(x)[:, self.order]
+
+
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_computed_and_stored_constants_have_two_classes(target: str, tmp_path: Path) -> None:
+    net = torch.nn.Sequential(Ordered(2, 0, 1), Ordered(0, 1, 2), Ordered(1, 2, 0))
+    na.trace_graph(net.eval(), torch.ones(2, 3)).eject(tmp_path / "net", target)
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert len(re.findall(r"(?m)^(?:class|def) [Oo]rdered", text)) == 2
+
+
 def test_images_in_nnx_have_the_channels_last() -> None:
     text = _source("unet", "nnx").text
     assert "nnx.Conv(in_features, out_features, (3, 3), padding=1, rngs=rngs)" in text

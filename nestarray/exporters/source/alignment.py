@@ -9,7 +9,7 @@ may have another one in its place: the queries for the keys of attention.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, parts, results
@@ -28,11 +28,11 @@ def aligned(
     part: Module,
     is_same: Callable[[Module, Module], bool],
     otherwise: Mapping[Value, Value | None] | None = None,
-    present: Collection[Value] = (),
+    constants: Mapping[Value, str] | None = None,
 ) -> Alignment | None:
     """The first alignment for inputs of `whole` that may be those of `part`, in order."""
     for inputs in itertools.combinations(whole.inputs, len(part.inputs)):
-        alignment = Alignment(whole, part, inputs, is_same, otherwise or {}, present)
+        alignment = Alignment(whole, part, inputs, is_same, otherwise or {}, constants or {})
         if alignment.succeeds():
             return alignment
     return None
@@ -48,7 +48,7 @@ class Alignment:
         is_same: whether two children may be called by the same step.
         otherwise: values that modules lack → the values that they use instead, or None; an
             alignment that succeeds adds those of `part`.
-        present: variables that no module lacks, because the source computes them where it uses them.
+        constants: variable → the text that computes it, which is equal in both modules.
 
     Attributes:
         own: for each step of `whole` that of `part`, or None where it lacks it.
@@ -62,17 +62,17 @@ class Alignment:
         inputs: Sequence[Value],
         is_same: Callable[[Module, Module], bool],
         otherwise: Mapping[Value, Value | None],
-        present: Collection[Value],
+        constants: Mapping[Value, str],
     ) -> None:
         self.whole, self.part, self.is_same = whole, part, is_same
-        self.otherwise = dict(otherwise)
+        self.otherwise, self.constants = dict(otherwise), constants
         given = dict(zip(inputs, part.inputs, strict=True))
         self.own: list[Step | None] = []
         self.inputs = [given.get(x) for x in whole.inputs]
         #: Values whose place None may take.
         self.absent = {x for x in whole.inputs if x not in given}
         for name in whole.variables.keys() - part.variables.keys():
-            self.absent |= {whole.variables[name]} - {*present}
+            self.absent |= {whole.variables[name]} - constants.keys()
         #: Input or result of a step that `part` lacks → the values that it may use instead.
         self.lacking: dict[Value, list[Value]] = {}
         for i, x in enumerate(whole.inputs):
@@ -113,10 +113,12 @@ class Alignment:
     def _has_variables(self) -> bool:
         """Whether the variables of `part` are among those of `whole`."""
         known = self.whole.variables
-        return all(
-            name in known and (known[name].source, known[name].dtype) == (value.source, value.dtype)
-            for name, value in self.part.variables.items()
-        )
+
+        def kind(value: Value) -> tuple[str, str, str | None]:
+            return value.source, value.dtype, self.constants.get(value)
+
+        own = self.part.variables.items()
+        return all(name in known and kind(known[name]) == kind(value) for name, value in own)
 
     def _may_lack(self, step: Step) -> bool:
         """Note that `part` lacks a step, if it has a single result."""

@@ -113,8 +113,7 @@ class ClassWriter:
         for module in root.walk():
             if not style.placeholder:
                 number_lists(module)
-        inline = {value for value, text in constants.items() if not style.constant("", text)}
-        self.classes = classes_of(root, name, inline)
+        self.classes = classes_of(root, name, constants)
         written = [module for module in root.walk() if module.layer is None]
         steps = [s for module in written for s in module.steps if isinstance(s, Call)]
         calls = [*all_calls(steps), *(module.layer for module in root.walk() if module.layer)]

@@ -177,15 +177,15 @@ class Class:
         }
 
 
-def classes_of(root: Module, name: str, present: Collection[Value]) -> dict[Module, Class]:
+def classes_of(root: Module, name: str, constants: Mapping[Value, str]) -> dict[Module, Class]:
     """Module → its class; the classes of children come first.
 
     Args:
         root: the module of the model.
         name: of its class.
-        present: variables that no module lacks, because the source computes them where it uses them.
+        constants: variable → the text that computes it.
     """
-    classes = _Classes(root, present)
+    classes = _Classes(root, constants)
     for module in root.walk():
         classes.add(module)
     return classes.finished(root, name)
@@ -199,8 +199,8 @@ def _class_of(module: Module) -> Class:
 class _Classes:
     """Finds the classes of modules."""
 
-    def __init__(self, root: Module, present: Collection[Value]) -> None:
-        self.present = present
+    def __init__(self, root: Module, constants: Mapping[Value, str]) -> None:
+        self.constants = constants
         self.of: dict[Module, Class] = {}
         self.uses: dict[Module, list[Use]] = {}
         for module in root.walk():
@@ -240,7 +240,7 @@ class _Classes:
 
     def _aligned(self, whole: Module, part: Module, cls: Class) -> Class | None:
         """The class with one more member."""
-        found = aligned(whole, part, self._is_same, cls.otherwise, self.present)
+        found = aligned(whole, part, self._is_same, cls.otherwise, self.constants)
         if found is None:
             return None
         members, inputs = cls.members | {part: found.own}, cls.inputs | {part: found.inputs}
