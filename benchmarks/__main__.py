@@ -70,17 +70,22 @@ def main(arguments: list[str] | None = None) -> None:
 def _write(name: str, text: str) -> None:
     """Replace the tables of one benchmark in the page."""
     found = re.split(r"^<!-- (\w+) -->\n", PAGE.read_text(), flags=re.MULTILINE)
-    parts = dict(zip(found[1::2], found[2::2], strict=True)) | {name: text}
+    parts = dict(zip(found[1::2], found[2::2], strict=True)) | {name: f"{text}\n{_machine()}"}
     marked = (f"<!-- {n} -->\n{parts[n].strip()}\n" for n in BENCHMARKS if n in parts)
-    PAGE.write_text("\n".join([_head(), *marked]))
+    PAGE.write_text("\n".join([_HEAD, *marked]))
 
 
-def _head() -> str:
+_HEAD = """\
+# Benchmarks
+
+Written by `python -m benchmarks --write`; do not edit. The candidates of a table were measured
+in turn in one run; compare within a table, not between machines.
+"""
+
+
+def _machine() -> str:
     versions = ", ".join(f"{p} {version(p)}" for p in PACKAGES)
     return (
-        "# Benchmarks\n\n"
-        "Written by `python -m benchmarks --write`; do not edit. The candidates of a table were measured\n"
-        "in turn in one run; compare within a table, not between machines.\n\n"
         f"One core of {_processor()}, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}, {versions}.\n"
     )
