@@ -762,3 +762,8 @@ def test_source_has_no_sizes_that_values_of_the_example_decide(target: str, tmp_
     with pytest.raises(ConversionError, match=r"values decide the size of .* sizes of one example"):
         graph.eject(tmp_path / "b", target)
     assert not (tmp_path / "b").exists()
+
+
+def test_numbers_that_compilers_make_zeros(tmp_path: Path) -> None:
+    graph = na.trace_graph(lambda x: torch.exp(x) * 1e-30 * 1e-10, torch.ones(3))
+    graph.eject(tmp_path / "tiny", "jax")
