@@ -252,9 +252,9 @@ def text() -> str:
             rows.append(f"| `{name}` | {listed} | {how} | {marks} |\n")
     count = sum(map(len, read.values()))
     version = torch.__version__.partition("+")[0]
-    from tests.frontends.test_torch_functions import DTYPE
+    from tests.frontends.test_torch_functions import ALL
 
-    dtypes = ", ".join(DTYPE)
+    dtypes = ", ".join(str(dtype).removeprefix("torch.") for dtype in ALL)
     head = HEAD.format(version=version, functions=len(rows), overloads=count, dtypes=dtypes)
     return head + "".join(rows) + left_out()
 

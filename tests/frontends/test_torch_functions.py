@@ -71,6 +71,7 @@ HIGH = (torch.float64, torch.complex64, torch.complex128)
 NARROW = (
     torch.float16, torch.bfloat16, torch.bool, torch.uint8, torch.int8, torch.int16, torch.int32,
 )  # fmt: skip
+ALL = (*WIDE, *HIGH, *NARROW)
 HALF = (torch.float16, torch.bfloat16)
 
 
@@ -235,7 +236,7 @@ def test_function(name: str, backend: str) -> None:
 @pytest.mark.full
 @pytest.mark.parametrize("name", NAMES)
 def test_function_on_all_inputs(name: str, backend: str) -> None:
-    for dtype in (*WIDE, *HIGH, *NARROW):
+    for dtype in ALL:
         limit = 60 if backend != "jax" else 2 if dtype in NARROW else 8
         _compare(name, dtype, backend, limit)
 
