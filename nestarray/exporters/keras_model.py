@@ -6,6 +6,7 @@ Loading looks functions up by name; it runs no code of the file.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,7 +44,8 @@ class KerasModel(keras.Model):
     """
 
     def __init__(self, program: Program, **kwargs: Any) -> None:
-        super().__init__(**{"name": program.name.lower(), **kwargs})
+        name = re.sub(r"\W+", "_", program.name.lower()).strip("_")  # of ``__call__``, ``<lambda>``
+        super().__init__(**{"name": name, **kwargs})
         self.program = program
         self.parts: dict[str, Part] = {}
         self.weights_of: dict[str, Any] = {}

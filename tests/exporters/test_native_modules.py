@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import jax
+import keras
 import numpy as np
 import pytest
 import torch
@@ -99,3 +101,13 @@ def test_keras_names_the_remedy_for_another_batch() -> None:
     assert net.predict(np.ones((2, 3), "float32"), verbose=0).shape == (2, 2)
     with pytest.raises(ShapeError, match="dynamic=True"):
         net.predict(np.ones((5, 3), "float32"), verbose=0)
+
+
+def test_keras_takes_the_names_of_all_functions(tmp_path: Path) -> None:
+    x = np.arange(6.0, dtype="float32").reshape(2, 3)
+    net = na.trace_graph(lambda x: x * 2, torch.ones(2, 3), dynamic={"x": {0: "batch"}})
+    native = net.to_keras_model()
+    np.testing.assert_allclose(native.predict(x, verbose=0), x * 2)
+    native.save(tmp_path / "net.keras")
+    loaded = keras.saving.load_model(tmp_path / "net.keras")
+    np.testing.assert_allclose(loaded.predict(x, verbose=0), x * 2)
