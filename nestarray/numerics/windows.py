@@ -354,6 +354,12 @@ def pooling(
     )
 
 
+def channels_last_pooling(op: str, x_shape: Sequence[int], kernel: Ints, **options: Any) -> Windows:
+    """The windows of a pooling of an array whose channels are the last axis; see `pooling`."""
+    shape = (x_shape[0], x_shape[-1], *x_shape[1:-1])
+    return pooling(op, len(shape) - 2, shape, kernel, **options)
+
+
 def is_dense(dilation: Ints, count: int) -> bool:
     """Whether windows of `count` axes have no gaps."""
     return dilation == 1 if isinstance(dilation, int) else tuple(dilation) == (1,) * count

@@ -21,11 +21,6 @@ def _max_is_native(x: Any, /, *, dilation: Any = 1, **settings: Any) -> bool:
     return windows.is_dense(dilation, len(x.shape) - 2) and _is_native(x, **settings)
 
 
-def _at(name: str, x: Any, kernel_size: Any, **settings: Any) -> windows.Windows:
-    shape = (x.shape[0], x.shape[-1], *x.shape[1:-1])
-    return windows.pooling(name, len(shape) - 2, shape, kernel_size, **settings)
-
-
 @supports(_max_is_native)
 def max_pool(
     x: Any,
@@ -39,8 +34,8 @@ def max_pool(
     data_format: str = "channels_first",
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
-    at = _at(
-        "max_pool", x, kernel_size, stride=stride, padding=padding, dilation=dilation,
+    at = windows.channels_last_pooling(
+        "max_pool", x.shape, kernel_size, stride=stride, padding=padding, dilation=dilation,
         ceil_mode=ceil_mode,
     )  # fmt: skip
     return _max_pooled(x, at, is_last=True)
@@ -60,8 +55,8 @@ def avg_pool(
     data_format: str = "channels_first",
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
-    at = _at(
-        "avg_pool", x, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
+    at = windows.channels_last_pooling(
+        "avg_pool", x.shape, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
         divisor=divisor_override,
     )  # fmt: skip
     return _avg_pooled(
