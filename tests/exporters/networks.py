@@ -137,7 +137,10 @@ class Stage(nn.Module):
 
 
 class Attention(nn.Module):
-    """Attention of rows to themselves or to a source, with or without a gate and a mask."""
+    """Attention of rows to themselves or to a source, with or without a gate and a mask.
+
+    It returns the query too.
+    """
 
     def __init__(self, features: int) -> None:
         super().__init__()
@@ -149,12 +152,13 @@ class Attention(nn.Module):
         source: torch.Tensor | None = None,
         gate: torch.Tensor | None = None,
         mask: torch.Tensor | None = None,
-    ) -> torch.Tensor:
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows, features) → (rows, features)."""
         source = x if source is None else source
         query = self.query(x)
-        query = query if gate is None else query * gate
-        return F.scaled_dot_product_attention(query[None], source[None], source[None], mask)[0]
+        gated = query if gate is None else query * gate
+        x = F.scaled_dot_product_attention(gated[None], source[None], source[None], mask)[0]
+        return x, query
 
 
 class Window(nn.Module):
@@ -169,8 +173,9 @@ class Window(nn.Module):
     def forward(self, x: torch.Tensor, source: torch.Tensor, gate: torch.Tensor) -> torch.Tensor:
         """The sum of the attention and the input."""
         if not self.shift:
-            return x + self.attention(x)
-        return x + self.attention(x.roll(self.shift, 0), source, gate, self.mask)
+            return x + self.attention(x)[0]
+        h, query = self.attention(x.roll(self.shift, 0), source, gate, self.mask)
+        return x + h + query
 
 
 class Stages(nn.Module):

@@ -138,12 +138,11 @@ _TARGETS = {
 
 #: Models of `transformers` with blocks that lack parts or inputs of others.
 _ONE_CLASS = ("bart", "convnext", "mobilenet_v2", "regnet", "resnet", "resnet18", "swin")
-#: Second classes: of the layers of one class, one pads and the other has a bias; the attention of a
-#: decoder returns a cache; a longer list of blocks is no repetition of the last one.
+#: Second classes: of the layers of one class, one pads and the other has a bias; a longer list of
+#: blocks is no repetition of the last one.
 _SECOND = {("regnet", "module"): ["Conv2d_2"]}
 for _style in _PROGRAMS:
     _is_functional = _style == "functional"
-    _SECOND["bart", _style] = ["bart_attention_2" if _is_functional else "BartAttention_2"]
     _SECOND["swin", _style] = ["swin_stage_2" if _is_functional else "SwinStage_2"]
 
 
@@ -292,8 +291,10 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert 'for unit_params in params["units"]' in jax_text
     assert "def forward(self, x, y=None, z=None, mask=None):" in torch_text
     assert "z = x if z is None else z" in torch_text
-    assert "x = x if y is None else x * y" in torch_text
+    assert "y = x if y is None else x * y" in torch_text
     assert "def attention(params, x, y=None, z=None, mask=None):" in jax_text
+    assert "h, h2 = self.attention(h, y, z, self.mask)" in torch_text
+    assert "return x + h2 if self.use_mask else x" in torch_text  # of one output of the attention
     assert 'window(params["windows"][0], {}, x)' in jax_text  # without state
 
 

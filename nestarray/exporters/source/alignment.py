@@ -3,7 +3,8 @@
 A module lacks a step if the rest of its program is the same with an argument of the step in the
 place of its result: ``x + h`` for ``x + downsample(h)``. It lacks a variable or an input if its
 calls have the default None in the place of this value: a bias, or the mask of attention. An input
-may have another one in its place: the queries for the keys of attention.
+may have another one in its place: the queries for the keys of attention. A module lacks an output
+that nothing uses: the keys and values of attention.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from nestarray.exporters.source.settings import is_setting
 def is_aligned(first: Module, second: Module) -> bool:
     """Whether two modules are equal but for their settings."""
     found = aligned(first, second, is_aligned)
-    return found is not None and None not in (*found.own, *found.inputs)
+    if found is None or None in (*found.own, *found.inputs):
+        return False
+    return found.own_outputs == second.outputs
 
 
 def aligned(
@@ -53,6 +56,8 @@ class Alignment:
     Attributes:
         own: for each step of `whole` that of `part`, or None where it lacks it.
         inputs: for each input of `whole` that of `part`, or None.
+        outputs: those of `whole`, and its values that only `part` returns.
+        own_outputs: for each output that of `part`, or None.
     """
 
     def __init__(
@@ -69,6 +74,8 @@ class Alignment:
         given = dict(zip(inputs, part.inputs, strict=True))
         self.own: list[Step | None] = []
         self.inputs = [given.get(x) for x in whole.inputs]
+        self.outputs = whole.outputs
+        self.own_outputs: list[Value | None] = [None for _ in self.outputs]
         #: Values whose place None may take.
         self.absent = {x for x in whole.inputs if x not in given}
         for name in whole.variables.keys() - part.variables.keys():
@@ -86,7 +93,7 @@ class Alignment:
         whole, part = self.whole, self.part
         if whole.layer or part.layer:
             self.own = [*whole.steps]  # which are not written
-            return self._is_same_layer()
+            return self._is_same_layer() and self._has_outputs()
         if not self._has_variables():
             return False
         if len(whole.steps) < len(part.steps) or not part.children.keys() <= whole.children.keys():
@@ -102,7 +109,30 @@ class Alignment:
                 self.otherwise = before
             else:
                 return False
-        return not left and self._is_same(whole.output, part.output)
+        return not left and self._has_outputs()
+
+    def _has_outputs(self) -> bool:
+        """Whether the outputs of `part` are values of `whole`, which has those that `part` lacks."""
+        for own in self.part.outputs:
+            pairs = enumerate(zip(self.outputs, self.own_outputs, strict=True))
+            i = next((i for i, (x, y) in pairs if not y and self._is_same(x, own)), None)
+            if i is not None:
+                self.own_outputs[i] = own
+            elif own in self.stands_for:
+                self.outputs.append(self.stands_for[own])
+                self.own_outputs.append(own)
+            else:
+                return False
+        lacking = [x for x, own in zip(self.outputs, self.own_outputs, strict=True) if not own]
+        return all(map(self._has_value, lacking))
+
+    def _has_value(self, value: Value) -> bool:
+        """Whether a value of `whole` is known in `part`."""
+        while value in self.lacking and value not in self.whole.inputs:
+            if not (given := self.otherwise.get(value)):
+                return False
+            value = given
+        return True
 
     def _is_same_layer(self) -> bool:
         one, other = self.whole.layer, self.part.layer
@@ -134,20 +164,21 @@ class Alignment:
     # -- comparison ------------------------------------------------------------------------
 
     def _is_same_step(self, one: Step, other: Step) -> bool:
-        made, own = results(one), results(other)
-        if len(made) != len(own):
-            return False
         if isinstance(one, Use) and isinstance(other, Use):
+            made, own = one.outputs, other.outputs
             children = self.whole.children[one.name], self.part.children[other.name]
             is_same = one.name == other.name and self.is_same(*children)
             is_same = is_same and all(map(self._is_given, one.inputs, other.inputs))
         elif isinstance(one, Call) and isinstance(other, Call):
-            is_same = self._is_same_call(one, other)
+            made, own = results(one), results(other)
+            is_same = len(made) == len(own) and self._is_same_call(one, other)
         else:
             return False
-        if is_same:
-            self.stands_for |= zip(own, made, strict=True)
-        return is_same
+        pairs = [(x, y) for x, y in zip(own, made, strict=False) if x]
+        if not is_same or any(y is None for _, y in pairs):
+            return False
+        self.stands_for |= {x: y for x, y in pairs if y}
+        return True
 
     def _is_same_call(self, one: Call, other: Call) -> bool:
         """Whether two calls are equal but for settings, and for values that `part` lacks."""

@@ -198,7 +198,10 @@ class Body:
             self.free.discard(self.names[made[0]])
             return [*defined, text]
         names = []
-        for value in made:
+        for value in item.outputs if isinstance(item, Use) and len(made) > 1 else made:
+            if value is None:
+                names.append("_")
+                continue
             is_used = value in self.position
             name = self.given.get(value) or (
                 self._new_name(text, item, value, len(made)) if is_used else "_"
@@ -268,7 +271,8 @@ class Body:
         first, last = loop.uses[0], loop.uses[-1]
         lines = []
         names = []
-        for k, value in enumerate(first.given):
+        last_given = max([len(use.given) for use in loop.uses])
+        for k, value in enumerate(first.inputs[:last_given]):
             name = self.text_of(value)
             later = value and [p for p in self.position.get(value, []) if self.evaluated[p] > i]
             if k in loop.carried and later:
@@ -284,14 +288,17 @@ class Body:
         targets = []
         for j, value in enumerate(last.outputs):
             is_used = value in self.position
-            self.names[value] = outputs.get(j) or (self._fresh("y") if is_used else "_")
-            targets.append(self.names[value])
+            targets.append(outputs.get(j) or (self._fresh("y") if is_used else "_"))
+            self.names |= {value: targets[-1]} if value else {}
         path = (*first.name[:-1], "*")
         lines.append(self.loop(first.name[:-1], int(first.name[-1])))
-        lines.append(f"    {', '.join(targets)} = {self.use(path, names)}")
+        named = [name for name in targets if name != "_"]
+        place = _place([name if name != "_" else None for name in targets])
+        left = named if place else targets
+        lines.append(f"    {', '.join(left)} = {self.use(path, names)}{place}")
         self.release(i)
         for value, name in zip(last.outputs, targets, strict=True):
-            self.names[value] = name
+            self.names |= {value: name} if value else {}
             self.free.discard(name)
         return lines
 
@@ -318,7 +325,8 @@ class Body:
                 made, given, condition = given, made, condition.replace(" is not ", " is ")
             return Expression(f"{made} if {condition} else {given}", 12)
         if isinstance(item, Use):
-            return Expression(self.use(item.name, [*map(self.text_of, item.given)]))
+            text = self.use(item.name, [*map(self.text_of, item.given)])
+            return Expression(text + _place(item.outputs))
         found = self.language.expression(item, self._leaf)
         if isinstance(item.result, (tuple, list)) and len(item.result) == 1:
             return Expression(f"{found.within(0)}[0]")
@@ -454,7 +462,13 @@ def _arguments(item: Item) -> list[Value]:
 def _results(item: Item) -> list[Value]:
     if isinstance(item, Option):
         return [item.result]
-    return item.uses[-1].outputs if isinstance(item, Loop) else results(item)
+    return results(item.uses[-1] if isinstance(item, Loop) else item)
+
+
+def _place(outputs: Sequence[Any]) -> str:
+    """The index of the only output that is used of several; the others are None."""
+    used = [i for i, value in enumerate(outputs) if value is not None]
+    return f"[{used[0]}]" if len(used) == 1 < len(outputs) else ""
 
 
 def _count(nest: Any, value: Value) -> int:

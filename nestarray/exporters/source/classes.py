@@ -2,7 +2,7 @@
 
 Modules of one class of the source share a class also if some lack steps that others have: the class
 is printed with all steps, and those that are lacking depend on a flag. A list of modules may be
-shorter. An input that some lack has the default None.
+shorter. An input that some lack has the default None; outputs that some lack come last.
 """
 
 from __future__ import annotations
@@ -24,10 +24,12 @@ from nestarray.exporters.source.modules import (
     arguments,
     identifier,
     is_item,
+    is_sequence,
     items_of,
     joined,
     lists_of,
     numbered,
+    output_of,
     parts,
     results,
 )
@@ -47,6 +49,7 @@ class Class:
         module: a module of the class with all steps, which is printed.
         members: module → for each step its own, or None.
         inputs: module → for each input its own, or None.
+        outputs: module → for each output its own, or None.
         otherwise: value that modules lack → the value that they use instead, or None.
         settings: of the steps of the module, its variables and its children, and its flags and
             lengths: a constant, or a `Setting` where the modules differ.
@@ -63,6 +66,7 @@ class Class:
     module: Module
     members: dict[Module, list[Step | None]]
     inputs: dict[Module, list[Value | None]]
+    outputs: dict[Module, list[Value | None]]
     otherwise: dict[Value, Value | None]
     settings: list[Any] = dataclasses.field(default_factory=list)
     parameters: dict[str, int] = dataclasses.field(default_factory=dict)
@@ -94,6 +98,20 @@ class Class:
         """The modules without an input."""
         i = self.module.inputs.index(value)
         return frozenset(module for module, own in self.inputs.items() if own[i] is None)
+
+    def is_like(self, module: Module) -> bool:
+        """Whether the class is that of a member that has all steps, inputs and outputs."""
+        lists = self.members[module], self.inputs[module], self.outputs[module]
+        return not any(None in own for own in lists)
+
+    def sort_outputs(self) -> None:
+        """Put the outputs that some modules lack last."""
+        columns = [*zip(*self.outputs.values(), strict=True)]
+        order = sorted(range(len(columns)), key=lambda i: None in columns[i])
+        self.outputs = {module: [own[i] for i in order] for module, own in self.outputs.items()}
+        made = self.module.outputs
+        if order != [*range(len(order))]:
+            self.module = dataclasses.replace(self.module, output=[made[i] for i in order])
 
     def method_inputs(self, names: Mapping[Value, str]) -> list[str]:
         """The parameters of the method: those after the last that all modules have may be None."""
@@ -193,7 +211,14 @@ def classes_of(root: Module, name: str, constants: Mapping[Value, str]) -> dict[
 
 def _class_of(module: Module) -> Class:
     """The class of one module."""
-    return Class("", module, {module: [*module.steps]}, {module: [*module.inputs]}, {})
+    return Class(
+        name="",
+        module=module,
+        members={module: [*module.steps]},
+        inputs={module: [*module.inputs]},
+        outputs={module: [*module.outputs]},
+        otherwise={},
+    )
 
 
 class _Classes:
@@ -203,7 +228,9 @@ class _Classes:
         self.constants = constants
         self.of: dict[Module, Class] = {}
         self.uses: dict[Module, list[Use]] = {}
+        self.in_sequence: set[Module] = set()
         for module in root.walk():
+            self.in_sequence.update(module.children.values() if is_sequence(module) else ())
             for step in module.steps:
                 if isinstance(step, Use):
                     self.uses.setdefault(module.children[step.name], []).append(step)
@@ -222,20 +249,23 @@ class _Classes:
         for cls in known:
             found = self._aligned(cls.module, module, cls)
             has_all = [*cls.module.variables] == [*module.variables]
-            if has_all and found and None not in (*found.members[module], *found.inputs[module]):
+            if has_all and found and found.is_like(module):
                 return self._join(cls, found)
         self.of[module] = _class_of(module)
         return None
 
     def _join(self, cls: Class, found: Class) -> None:
-        """Give a class the members of another one, and their calls None for inputs that they lack."""
-        for module, inputs in found.inputs.items():
-            before = self.of[module].inputs[module] if module in self.of else module.inputs
+        """Give a class the members of another one, and their calls None for values that they lack."""
+        found.sort_outputs()
+        for module in found.members:
+            before = self.of.get(module) or _class_of(module)
             for use in self.uses.get(module, ()):
-                given = dict(zip(before, use.inputs, strict=True))
-                use.inputs = [given.get(value) for value in inputs]
+                given = dict(zip(before.inputs[module], use.inputs, strict=True))
+                made = dict(zip(before.outputs[module], use.outputs, strict=True))
+                use.inputs = [given.get(value) for value in found.inputs[module]]
+                use.outputs = [made.get(value) for value in found.outputs[module]]
         cls.module, cls.members, cls.otherwise = found.module, found.members, found.otherwise
-        cls.inputs = found.inputs
+        cls.inputs, cls.outputs = found.inputs, found.outputs
         self.of |= dict.fromkeys(cls.members, cls)
 
     def _aligned(self, whole: Module, part: Module, cls: Class) -> Class | None:
@@ -243,14 +273,21 @@ class _Classes:
         found = aligned(whole, part, self._is_same, cls.otherwise, self.constants)
         if found is None:
             return None
+        new = [None for _ in found.outputs[len(whole.outputs) :]]
+        is_partial = bool(new) or None in found.own_outputs
+        if is_partial and not self.in_sequence.isdisjoint([*cls.members, part]):
+            return None
+        module = dataclasses.replace(whole, output=output_of(found.outputs)) if new else whole
         members, inputs = cls.members | {part: found.own}, cls.inputs | {part: found.inputs}
-        return Class("", whole, members, inputs, found.otherwise)
+        outputs = {member: [*own, *new] for member, own in cls.outputs.items()}
+        outputs[part] = found.own_outputs
+        return Class("", module, members, inputs, outputs, found.otherwise)
 
     def _extended(self, whole: Module, cls: Class) -> Class | None:
         """The class with a module that has more steps."""
         found: Class | None = _class_of(whole)
         for member in cls.members:
-            found = found and self._aligned(whole, member, found)
+            found = found and self._aligned(found.module, member, found)
         return found
 
     def _is_same(self, one: Module, other: Module) -> bool:

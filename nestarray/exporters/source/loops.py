@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments
+from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, results
 from nestarray.exporters.source.records import Value, values_in
 
 
@@ -106,12 +106,12 @@ def _loop(uses: list[Use], used: dict[Value, list[int]], start: int, stop: int) 
         if len(a.inputs) != len(b.inputs):
             return None
         for i, (x, y) in enumerate(zip(a.inputs, b.inputs, strict=True)):
-            if y in a.outputs:
+            if y is not None and y in a.outputs:
                 if carried.setdefault(i, a.outputs.index(y)) != a.outputs.index(y):
                     return None
             elif x is not y or i in carried:
                 return None
     for j, use in enumerate(uses[:-1]):  # nothing outside of the loop uses its results
-        if any(k != start + j + 1 for value in use.outputs for k in used.get(value, [])):
+        if any(k != start + j + 1 for value in results(use) for k in used.get(value, [])):
             return None
     return Loop(uses, carried) if carried else None

@@ -23,6 +23,7 @@ from nestarray.exporters.source.modules import (
     is_chain,
     joined,
     numbered,
+    output_of,
     parts,
     results,
 )
@@ -191,8 +192,8 @@ class _Builder:
                 if any(not start <= j < stop for j in self.used.get(value, ())):
                     outputs[value] = None
         given, made = sorted(inputs, key=_rank), sorted(outputs, key=_rank)
-        output = made if len(made) > 1 else next(iter(made), None)
-        return Module(path, self.kinds.get(path, ""), steps, given, output, children, {})
+        kind = self.kinds.get(path, "")
+        return Module(path, kind, steps, given, output_of(made), children, {})
 
     def _is_part(self, module: Module, runs: Sequence[Module]) -> bool:
         """Whether the steps of a module belong to the module around it."""

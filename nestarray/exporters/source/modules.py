@@ -23,12 +23,13 @@ class Use:
 
     Attributes:
         name: the module, a key of `children` of the module around it.
-        inputs, outputs: the values that it takes and returns; None for an input that the module lacks.
+        inputs, outputs: the values that it takes and returns; None for those that the module lacks
+            and others of its class have.
     """
 
     name: Path
     inputs: Sequence[Value | None]
-    outputs: list[Value]
+    outputs: Sequence[Value | None]
 
     @property
     def given(self) -> Sequence[Value | None]:
@@ -64,6 +65,11 @@ class Module:
     variables: dict[str, Value]
     layer: Call | None = None
 
+    @property
+    def outputs(self) -> list[Value]:
+        """The values that it returns."""
+        return values_in(self.output)
+
     def walk(self) -> Iterator[Module]:
         """The modules of the tree, each after its children."""
         for child in self.children.values():
@@ -84,6 +90,11 @@ class Module:
         return any(module.variables for module in self.walk())
 
 
+def output_of(values: list[Value]) -> Any:
+    """The output of a module that returns some values: a list, a single one, or None."""
+    return values if len(values) > 1 else next(iter(values), None)
+
+
 def arguments(step: Step) -> list[Value]:
     """The Values that a step takes."""
     return values_in(step.inputs if isinstance(step, Use) else [[*step.args], step.kwargs])
@@ -91,7 +102,7 @@ def arguments(step: Step) -> list[Value]:
 
 def results(step: Step) -> list[Value]:
     """The Values that a step makes."""
-    return step.outputs if isinstance(step, Use) else values_in(step.result)
+    return values_in([*step.outputs] if isinstance(step, Use) else step.result)
 
 
 def parts(path: str) -> Path:
