@@ -214,16 +214,15 @@ def check(
     with progress(f"check {request.name}") as step:
         step("trace")
         try:
-            importer = select_importer(request)
-            imported = importer.read(request)
+            imported = select_importer(request).read(request)
         except ConversionError as error:
             problem = Problem("source", str(error), "")
             return CheckReport(request.name, target, train, [], [problem], [])
         step(f"try the calls on {target}")
-        return _report(request, imported, importer.framework, core)
+        return _report(request, imported, core)
 
 
-def _report(request: Request, imported: Imported, framework: str, core: ModuleType) -> CheckReport:
+def _report(request: Request, imported: Imported, core: ModuleType) -> CheckReport:
     """The report of a source that was read."""
     graph, target = imported.graph, core.NAME
     operations = sorted(imported.operations, key=lambda op: _ORDER.index(op.status))
@@ -236,7 +235,9 @@ def _report(request: Request, imported: Imported, framework: str, core: ModuleTy
         notes.append("calls were not tried on the target: NumPy has none without numbers")
     else:
         problems = _refusals(graph, target)
-    return CheckReport(imported.name, target, request.train, operations, problems, notes, framework)
+    return CheckReport(
+        imported.name, target, request.train, operations, problems, notes, imported.framework
+    )
 
 
 def _dtypes(found: list[tuple[Any, str]], target: ModuleType) -> tuple[list[Problem], list[str]]:

@@ -48,12 +48,14 @@ class Imported:
     """The result of an importer.
 
     Attributes:
+        framework: whose program was read.
         name: name of the source.
         operations: each operation of the source, and its replacement.
         graph: the graph; None if an operation is unsupported.
         dtypes: (dtype, place) of each array of the source.
     """
 
+    framework: str
     name: str
     operations: list[Operation]
     graph: Graph | None

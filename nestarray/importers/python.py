@@ -1,4 +1,8 @@
-"""The importer of code over `na`: the recorder reads functions and `nestarray.nn.Module`s."""
+"""The importer of code over `na`: the recorder reads functions and `nestarray.nn.Module`s.
+
+Code on JAX arrays that calls functions of JAX, or that needs a number where a size is open, is
+traced by JAX instead. Only a run finds such calls: they may be in any function or attribute.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +36,7 @@ from nestarray.graph.record.recorder import (
 from nestarray.graph.sizes import Sizes
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_of
+from nestarray.importers.jax.importer import JaxImporter
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec, named_axes
 from nestarray.nn.module import Module
@@ -61,13 +66,15 @@ class PythonImporter:
             key = kwargs.pop("key", None) if request.train else None
         elif request.train:
             raise protocol.training_of_function()
-        graph = trace_python(
-            PythonSource(source, request.args, kwargs, train=request.train, key=key),
-            request.guards,
-            request.sizes,
-        )
+        code = PythonSource(source, request.args, kwargs, train=request.train, key=key)
+        try:
+            graph = trace_python(code, request.guards, request.sizes)
+        except _NotRecorded:
+            if code.backend != "jax":
+                raise
+            return JaxImporter().read(request)  # its functions take JAX's own traced values only
         arrays = [(n.aval.dtype, str(Place(n.module, n.line))) for n in graph.nodes if n.aval]
-        return Imported(graph.name, operations_of(graph), graph, arrays)
+        return Imported(self.framework, graph.name, operations_of(graph), graph, arrays)
 
 
 protocol.register(PythonImporter(), last=True)
@@ -199,7 +206,7 @@ def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
             new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
     except UndecidedSize as error:
         reason = str(error).removeprefix("lower: ")
-        raise ConversionError(
+        raise _NotRecorded(
             f"trace_graph: {source.name}: dynamic: {_line_of(error)}: {reason}; leave this size fixed"
         ) from error
     except TypeError as error:
@@ -289,12 +296,16 @@ def _line_of(error: Exception) -> str:
     return line_of([f for f, _ in traceback.walk_tb(error.__traceback__)][::-1])
 
 
-def _foreign_call(source: PythonSource, error: TypeError) -> ConversionError:
+class _NotRecorded(ConversionError):
+    """Code hands a traced array, or an open size, to a function that does not take one."""
+
+
+def _foreign_call(source: PythonSource, error: TypeError) -> _NotRecorded:
     frames = [f for f, _ in traceback.walk_tb(error.__traceback__)][::-1]
     library = library_of(frames) or "another library"
-    return ConversionError(
+    return _NotRecorded(
         f"trace_graph: {source.name}: {line_of(frames)}: a function of {library} "
-        f"was called on a traced array; use the function of na that does the same, or that of "
-        "nestarray.frontends (nestarray.frontends.jax.numpy.sin); a function, not a module, is traced by "
-        f"a library if the example is arrays of it ({error})"
+        "was called on a traced array; use the function of na that does the same, that of "
+        "nestarray.frontends (nestarray.frontends.jax.numpy.sin), or one of the framework of the arrays "
+        f"({error})"
     )

@@ -33,7 +33,8 @@ def trace_graph(
 
     Args:
         source: a ``torch.nn.Module``, which ``torch.export`` reads; or a `nestarray.nn.Module`,
-            or a function over `na.*`, which runs once while its calls of ops are recorded.
+            or a function over `na.*`, which runs once while its calls of ops are recorded; if it
+            calls functions of JAX on JAX arrays, JAX traces it.
             A function of torch tensors whose code names functions of torch or methods of tensors
             is also read by ``torch.export``; modules that it uses by name are its layers
             (``v["net/weight"]``), other tensors in closures are constants.
@@ -117,7 +118,7 @@ def trace_graph(
     with progress(f"trace {request.name}"):
         imported = importer.read(request)
     if imported.graph is None:
-        raise missing_ops(imported.name, imported.operations, importer.framework)
+        raise missing_ops(imported.name, imported.operations, imported.framework)
     graph = loops.roll_loops(imported.graph) if roll_loops else imported.graph
     return with_float64(graph, float64)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.extend.random import threefry2x32_p
 
 import nestarray as na
 import nestarray.frontends.jax as frontend
@@ -102,7 +104,7 @@ MISSING = {
 #: Functions here that are primitives of jaxprs, without a function upstream.
 PRIMITIVES = {
     "approx_top_k", "eq_to", "iota_2x32_shape", "le_to", "lt_to", "random_gamma", "reduce_window_max", "reduce_window_min",
-    "reduce_window_sum", "select_and_gather_add", "select_and_scatter_add", "svd",
+    "reduce_window_sum", "select_and_gather_add", "select_and_scatter_add", "svd", "threefry2x32",
 }  # fmt: skip
 #: Parameters of upstream that the frontend leaves out.
 OMITTED = {"out_sharding", "sharding"}
@@ -293,3 +295,13 @@ def test_bits_of_the_compilers_generators(algorithm: Any, backend: str) -> None:
             )
             for x, y in zip(want, got, strict=True):
                 np.testing.assert_array_equal(host(y), x)
+
+
+@pytest.mark.parametrize("shape", [(), (3,)])
+def test_hashes_of_counters(shape: tuple[int, ...], backend: str) -> None:
+    keys = [np.full(shape, word, "uint32") for word in (7, 2**32 - 1)]
+    words = np.arange(6, dtype="uint32").reshape(2, 3)
+    want = threefry2x32_p.bind(*[jnp.broadcast_to(k, (2, 3)) for k in keys], words, words + 1)
+    got = frontend.lax.threefry2x32(*[on(backend, x) for x in (*keys, words, words + 1)])
+    for x, y in zip(want, got, strict=True):
+        np.testing.assert_array_equal(host(y), x)

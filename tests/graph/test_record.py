@@ -236,30 +236,6 @@ def test_native_calls_in_modules_of_na_are_recorded(backend):
     )
 
 
-def test_functions_of_jax_in_modules_of_na_are_those_of_the_frontend():
-    from nestarray.frontends.jax import nn as jax_nn
-    from nestarray.frontends.jax import numpy as frontend
-
-    def recorded(numpy, nn):
-        model = Mixed(lambda y: nn.relu(numpy.sin(y)) + y.sum(axis=-1, keepdims=True))
-        model = model.init(na.random.key(0, backend="jax"))
-        return model, na.trace_graph(model, on("jax", X))
-
-    with pytest.raises(errors.ConversionError, match=r"that of nestarray\.frontends"):
-        recorded(jnp, jax.nn)
-    model, graph = recorded(frontend, jax_nn)
-    graph.verify().raise_if_failed()
-    moved = graph.to_backend("torch")
-    np.testing.assert_allclose(host(moved(on("torch", X))), host(model(on("jax", X))), rtol=1e-5)
-
-
-def test_functions_of_jax_and_of_na_in_one_function():
-    graph = na.trace_graph(lambda x: jnp.sin(x) + na.cos(x) * x.sum(), on("jax", X))
-    graph.verify().raise_if_failed()
-    found = host(graph.to_backend("torch")(on("torch", X)))
-    np.testing.assert_allclose(found, np.sin(X) + np.cos(X) * X.sum(), rtol=1e-5)
-
-
 def test_layers_of_torch_in_modules_of_na_are_refused():
     model = Mixed(torch.nn.Linear(2, 2)).init(na.random.key(0, backend="torch"))
     with pytest.raises(errors.ConversionError, match=r"parameters would be constants; .*to_module"):

@@ -70,7 +70,7 @@ class ToyImporter:
         calls = [(e.operation, Place(line=e.line)) for e in lines]
         operations = coverage.find_operations(calls, vocabulary.find)
         if any(operation.status == "missing" for operation in operations):
-            return Imported(program.name, operations, None)
+            return Imported(self.framework, program.name, operations, None)
         builder = GraphBuilder(program.name, "numpy", train=request.train)
         values = {"x": request.args[0], **program.parameters, **program.state}
         nodes = {"x": builder.argument("x", aval_of(values["x"]))}
@@ -83,7 +83,7 @@ class ToyImporter:
         updates = {name[:-1]: node for name, node in nodes.items() if name[-1] == "'"}
         source = ToySource("numpy", list(of), of, request.args, {})
         graph = builder.finish(nodes[program.result], updates, source)
-        return Imported(program.name, operations, graph)
+        return Imported(self.framework, program.name, operations, graph)
 
 
 def translate(

@@ -3,9 +3,9 @@
 NumPy and PyTorch hand calls on objects of other classes to a protocol of the object
 (``__array_ufunc__``, ``__array_function__``, ``__torch_function__``), TensorFlow to a dispatcher that is
 registered while code is recorded. The frontend's function of the same name computes the call, and its
-ops are recorded. JAX has no such protocol: its functions refuse a traced array. A function that calls
-them is traced by JAX itself, a module calls those of `nestarray.frontends.jax`. Functions must belong to
-the framework that the arrays belong to, because a plain run of the code mixes no frameworks either.
+ops are recorded. JAX has no such protocol: its functions refuse a traced array. Then JAX itself traces the
+code (`nestarray.importers.python`). Functions must belong to the framework that the arrays belong to,
+because a plain run of the code mixes no frameworks either.
 """
 
 from __future__ import annotations

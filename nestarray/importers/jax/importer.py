@@ -155,7 +155,7 @@ class JaxImporter:
         if all(operation.status != "missing" for operation in operations):
             graph = translation.graph(structure, *output)
         avals = [(str(v.aval.dtype), "") for eqn in closed.eqns for v in eqn.outvars]
-        return Imported(program.name, operations, graph, avals)
+        return Imported(self.framework, program.name, operations, graph, avals)
 
 
 def _on_jax(x: Any) -> Any:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nestarray import backends, dtypes
+from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
 from nestarray.importers import keras
@@ -26,6 +27,7 @@ from nestarray.interchange.equinox import from_equinox, to_equinox
 from nestarray.interchange.flax import from_flax, to_flax
 from nestarray.interchange.haiku import from_haiku, to_haiku
 from nestarray.interchange.pytrees import from_pytree, to_pytree
+from nestarray.nn.module import Module
 
 #: (output, new state by path) of variables, state, arguments and keyword arguments.
 Run = Callable[[Container, Container, tuple[Any, ...], dict[str, Any]], tuple[Any, dict[str, Any]]]
@@ -113,7 +115,28 @@ def program_of(request: Request) -> Program:
         "keras": _keras,
         "": _function,
     }
+    if isinstance(request.source, Module):
+        return _nestarray(request)
     return _with_state(made[kind_of(request.source)](request))
+
+
+def _nestarray(request: Request) -> Program:
+    module, kwargs = request.source, dict(request.kwargs)
+    train = request.train
+    if train:
+        kwargs.pop("key", None)  # of the example
+
+    def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
+        with use_backend("jax"), named_modules([*module.named_modules()]):
+            found = module(*args, v=v, s=s, train=train, **kwargs)
+        if not train:
+            return found, {}
+        output, new = found
+        return output, {path: x for path, x in new.flat_items() if x is not s[path]}
+
+    random = "key" if train else ""
+    name = type(module).__name__
+    return Program(name, run, module.forward, request.args, kwargs, module.v, module.s, random)
 
 
 def _function(request: Request) -> Program:

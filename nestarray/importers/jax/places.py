@@ -50,7 +50,7 @@ def _line_of(source_info: Any) -> str:
             continue
         if found is None or found[1].startswith(_IMPORTERS):
             return ""
-        if not found[1].startswith(_PACKAGE):
+        if not found[1].startswith((_PACKAGE, "<nestarray op")):
             return line_name(found[1], found[2])
     return ""
 

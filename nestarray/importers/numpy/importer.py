@@ -61,7 +61,7 @@ class NumpyImporter:
         if source.assigned:
             source.divide()
             graph = trace_python(source, request.guards, request.sizes)
-        return Imported(graph.name, operations_of(graph), graph)
+        return Imported(self.framework, graph.name, operations_of(graph), graph)
 
 
 _METHODS = frozenset(n for n in dir(np.ndarray) if not n.startswith("_")) - {*dir(Traced)}

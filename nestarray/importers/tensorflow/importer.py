@@ -82,7 +82,7 @@ class TensorFlowImporter:
         concrete = program.concrete.graph
         avals = [(x.dtype.name, "") for op in concrete.get_operations() for x in op.outputs]
         kept = [(name, place) for name, place in avals if name not in ("resource", "variant")]
-        return Imported(program.name, found, graph, kept)
+        return Imported(self.framework, program.name, found, graph, kept)
 
 
 class Translation:

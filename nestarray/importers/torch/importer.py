@@ -95,7 +95,7 @@ class TorchImporter:
             graph = None
             if all(operation.status != "missing" for operation in operations):
                 graph = _Importer(module, program, args, kwargs, request.train, asked).graph()
-        return Imported(name, operations, graph, list(_dtypes(program)))
+        return Imported(self.framework, name, operations, graph, list(_dtypes(program)))
 
 
 def _tensor(x: Any) -> Any:

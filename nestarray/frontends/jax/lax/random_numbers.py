@@ -15,7 +15,7 @@ from nestarray import dtypes
 from nestarray.numerics import bit_generators
 from nestarray.typing import Array, DTypeLike
 
-__all__ = ["random_gamma", "rng_bit_generator"]
+__all__ = ["random_gamma", "rng_bit_generator", "threefry2x32"]
 
 
 def random_gamma(key: Array, a: Array, log_space: bool = False) -> Array:
@@ -46,3 +46,14 @@ def rng_bit_generator(
     counter = bit_generators.advanced(na, state[2:], na.asarray(np.uint32(count), like=key))
     new = na.concat([na.getitem(key, slice(2)), na.stack(counter)])
     return new, na.astype(na.reshape(words, shape), wanted)
+
+
+def threefry2x32(k1: Array, k2: Array, x1: Array, x2: Array) -> tuple[Array, Array]:
+    """The Threefry hash of counters (x1, x2) under keys (k1, k2), which broadcast; all are uint32."""
+    shape = na.broadcast_shapes(*[tuple(x.shape) for x in (k1, k2, x1, x2)])
+    is_one_key = k1.ndim == k2.ndim == 0
+    keys = (k1, k2) if is_one_key else [na.broadcast_to(k, shape) for k in (k1, k2)]
+    words = [na.reshape(na.broadcast_to(x, shape), (-1,)) for x in (x1, x2)]
+    key = na.stack([k if is_one_key else na.reshape(k, (-1,)) for k in keys])
+    high, low = na.threefry2x32(key, *words)
+    return na.reshape(high, shape), na.reshape(low, shape)
