@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from nestarray.backends.tensorflow import lite
+from nestarray.errors import UnsupportedError
 from nestarray.exporters.export import Example, named_outputs
 from nestarray.exporters.native import to_keras_model, to_tf_module
 from nestarray.graph.graph import Graph
@@ -33,13 +37,29 @@ def run_savedmodel(path: Path, example: Example) -> dict[str, np.ndarray]:
 def write_tflite(graph: Graph, example: Example, path: Path) -> None:
     """Save a model of TFLite, with the signature "serving_default".
 
-    Operations that TFLite lacks are TensorFlow's, which need its Flex delegate.
+    Raises:
+        UnsupportedError: TFLite lacks an operation, or its dtype.
     """
-    module = to_tf_module(graph)
-    converter = tf.lite.TFLiteConverter.from_concrete_functions([_signature(graph, module)], module)
-    sets = tf.lite.OpsSet
-    converter.target_spec.supported_ops = [sets.TFLITE_BUILTINS, sets.SELECT_TF_OPS]
-    path.write_bytes(converter.convert())
+    with tempfile.TemporaryDirectory() as folder:
+        with lite.builtin_operators():
+            write_savedmodel(graph, example, Path(folder))
+        converter = tf.lite.TFLiteConverter.from_saved_model(folder, ["serving_default"])
+        try:
+            path.write_bytes(converter.convert())
+        except Exception as error:
+            lacking = _lacking(str(error))
+            if not lacking:
+                raise
+            raise UnsupportedError(
+                f"TFLite lacks {', '.join(lacking)}; cast values of other dtypes to float32 or "
+                "int32, or choose another format: onnx, savedmodel"
+            ) from None
+
+
+def _lacking(text: str) -> list[str]:
+    """The operations of TensorFlow that the message of a failed conversion names."""
+    calls = re.findall(r"^\s*(tf\.\w+\(.*\)) -> ", text, re.MULTILINE)  # with dtypes
+    return sorted({*(calls or re.findall(r"'(tf\.\w+)' op", text))})
 
 
 def run_tflite(path: Path, example: Example) -> dict[str, np.ndarray]:
@@ -56,7 +76,7 @@ def _signature(graph: Graph, module: Any) -> Any:
     specs = {node.name: _spec(node) for node in graph.inputs}
     by_node = {node: node.name for node in graph.inputs}
 
-    @tf.function
+    @tf.function(autograph=False)
     def serve(**inputs: Any) -> Any:
         args, kwargs = map_nodes(lambda node: inputs[by_node[node]], graph.signature)
         return named_outputs(module(*args, **kwargs))

@@ -25,7 +25,7 @@ class TensorFlowModule(tf.Module):
             for path, value in (program.v | program.s).items()
         }
 
-    @tf.function
+    @tf.function(autograph=False)
     def __call__(self, *args: Any, training: bool = False, **kwargs: Any) -> Any:
         """The output of the source, called as the source is."""
         values = {path: variable.value() for path, variable in self._values.items()}

@@ -108,12 +108,47 @@ def test_positions_in_int32_become_onnx(tmp_path: Path) -> None:
     np.testing.assert_array_equal(first, table[rows])
 
 
-def test_attention_of_open_sizes_becomes_tflite(tmp_path: Path) -> None:
+def _running_product(x: torch.Tensor) -> torch.Tensor:
+    return torch.cumprod(x, 1)
+
+
+def _largest_of_groups(x: torch.Tensor, groups: torch.Tensor) -> torch.Tensor:
+    first, second = groups  # unstacked int64
+    return torch.full((4,), -9.0).scatter_reduce(0, first + second, x[:, 0], "amax")
+
+
+def _recurrent() -> torch.nn.Module:
     torch.manual_seed(0)
-    net = torch.nn.TransformerEncoderLayer(4, 2, 4).eval()
-    dynamic = {"src": {0: "length", 1: "batch"}}
-    graph = na.trace_graph(net, torch.randn(3, 2, 4), dynamic=dynamic)
+    return torch.nn.GRU(2, 3, bidirectional=True, batch_first=True)
+
+
+@pytest.mark.parametrize(
+    ("source", "args", "dynamic"),
+    [
+        (torch.nn.TransformerEncoderLayer(4, 2, 4).eval(), ((3, 2, 4),),
+         {"src": {0: "length", 1: "batch"}}),
+        (_recurrent(), ((3, 4, 2),), {"input": {0: "batch", 1: "length"}}),
+        (_running_product, ((3, 4),), {"x": {0: "batch"}}),
+        (_largest_of_groups, ((3, 4), torch.tensor([[0, 1, 0], [0, 2, 0]])), None),
+    ],
+    ids=["attention", "recurrent", "running product", "groups"],
+)  # fmt: skip
+def test_programs_of_open_sizes_become_tflite(
+    source: Any, args: Any, dynamic: Any, tmp_path: Path
+) -> None:
+    arrays = [x if isinstance(x, torch.Tensor) else torch.rand(x) for x in args]
+    graph = na.trace_graph(source, *arrays, dynamic=dynamic)
     assert graph.export(tmp_path / "net.tflite").error < 1e-5
+
+
+def test_an_error_names_the_operations_that_tflite_lacks(tmp_path: Path) -> None:
+    graph = na.trace_graph(torch.nn.Linear(2, 3).double(), torch.ones(4, 2, dtype=torch.float64))
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"TFLite lacks .*tf\.MatMul\(.*f64.*; cast .* onnx, savedmodel$",
+    ):
+        graph.export(tmp_path / "net.tflite")
+    assert not [*tmp_path.iterdir()]
 
 
 def test_symbolic_sizes_stay_symbolic(tmp_path: Path) -> None:
@@ -175,6 +210,25 @@ def test_jax_models_of_open_sizes_become_files_of_tensorflow(format: str, tmp_pa
     x = jax.numpy.ones((2, 3))
     graph = na.trace_graph(shifted, x, x[0], dynamic={"x": {0: "batch"}})
     assert graph.export(tmp_path / FILES[format]).error < 1e-6
+
+
+@pytest.mark.parametrize("format", ["savedmodel", "tflite"])
+def test_custom_derivatives_that_read_constants(format: str, tmp_path: Path) -> None:
+    weight = jax.numpy.linspace(-1.0, 1.0, 200)  # TensorFlow captures those above 128 numbers
+
+    @jax.custom_vjp
+    def scaled(x: jax.Array) -> jax.Array:
+        return x * weight
+
+    scaled.defvjp(lambda x: (scaled(x), None), lambda _, g: (3.0 * g * weight,))
+    graph = na.trace_graph(lambda x: scaled(x) + 1.0, jax.numpy.ones(200))
+    assert graph.export(tmp_path / FILES[format]).error < 1e-6
+    if format == "savedmodel":
+        loaded, x = tf.saved_model.load(str(tmp_path / "net")), tf.ones(200)
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = loaded(x)
+        np.testing.assert_allclose(tape.gradient(y, x), 3.0 * weight)
 
 
 def test_stablehlo_of_a_loop_that_a_value_ends(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.checks.positions import check_along, check_masks
+from nestarray.backends.tensorflow import lite
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
 from nestarray.numerics.axes import one_axis
@@ -138,7 +139,10 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     if mode == "mul":
         flat = flat * tf.math.unsorted_segment_prod(updates, places, tf.size(flat))
     else:
-        combined = _SCATTER[mode](flat, places[:, None], updates)
+        if lite.is_wanted() and mode in ("min", "max"):
+            combined = lite.scatter_extreme(mode, flat, places, updates)
+        else:
+            combined = _SCATTER[mode](flat, places[:, None], updates)
         if mode in ("min", "max") and flat.dtype.is_floating:
             combined = tf.where(
                 _meets_nan(flat, places, updates), cast(math.nan, flat.dtype), combined
@@ -150,7 +154,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
 def _meets_nan(flat: Any, places: Any, updates: Any) -> Any:
     """Positions with a NaN element or update, which TensorFlow's maximum ignores."""
     is_nan, others = (tf.cast(tf.math.is_nan(x), tf.int32) for x in (flat, updates))
-    return tf.tensor_scatter_nd_max(is_nan, places[:, None], others) > 0
+    return tf.maximum(is_nan, tf.math.unsorted_segment_max(others, places, tf.size(flat))) > 0
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:

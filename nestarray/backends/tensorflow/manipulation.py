@@ -8,6 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import lengths, supports
+from nestarray.backends.tensorflow import lite
 from nestarray.backends.tensorflow.integers import by_bits
 from nestarray.backends.tensorflow.padding import padded
 from nestarray.backends.tensorflow.promotion import promoted
@@ -87,6 +88,8 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/unstack"""
+    if lite.is_wanted():
+        return tuple(lite.unstack(x, axis))
     return tuple(tf.unstack(x, axis=axis))
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends.tensorflow import lite
+
 
 def total(x: Any, axis: Any, keepdims: bool) -> Any:
     """``tf.reduce_prod``."""
@@ -43,9 +45,6 @@ def running(x: Any, axis: int) -> Any:
     def native(x: Any) -> Any:
         return tf.math.cumprod(x, axis)
 
-    if not _is_differentiable(x, [axis]):
-        return native(x)
-
     def by_doubling(x: Any) -> Any:
         count, reach = x.shape[axis], 1
         while reach < count:  # each element is the product of the last `reach` factors
@@ -55,6 +54,10 @@ def running(x: Any, axis: int) -> Any:
             reach *= 2
         return x
 
+    if lite.is_wanted() and x.shape[axis] is not None:
+        return by_doubling(x)
+    if not _is_differentiable(x, [axis]):
+        return native(x)
     return _derived_from(by_doubling, native, x)
 
 

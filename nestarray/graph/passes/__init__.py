@@ -10,6 +10,7 @@ intermediate values with the source.
 `share_moments`                read the moments of a batch from its normalization; `lower` runs it
 `fold_constants`               compute values of constants once; `lower` runs it
 `merge_common_subexpressions`  merge equal calls
+`pass_constants_to_pullbacks`  make constants of custom derivatives residuals
 `remove_dead_code`             drop calls, constants and carries that no result uses; `lower` runs it
 `cancel_transposes`            move transposes down until they cancel
 `channels_last`                run convolutions and calls between them with channels last
@@ -31,6 +32,7 @@ from nestarray.graph.passes.biases import fuse_biases
 from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code
+from nestarray.graph.passes.derivatives import pass_constants_to_pullbacks
 from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.passes.loops import roll_loops
 from nestarray.graph.passes.moments import share_moments
@@ -51,6 +53,7 @@ __all__ = [
     "fold_parameters",
     "fuse_biases",
     "merge_common_subexpressions",
+    "pass_constants_to_pullbacks",
     "recognize_idioms",
     "remove_dead_code",
     "roll_loops",
@@ -62,7 +65,12 @@ __all__ = [
 Pass = Callable[[Graph], Graph]
 
 #: The passes for any graph: they keep parameters and gradients.
-TRAINING: tuple[Pass, ...] = (fold_constants, merge_common_subexpressions, remove_dead_code)
+TRAINING: tuple[Pass, ...] = (
+    fold_constants,
+    merge_common_subexpressions,
+    remove_dead_code,
+    pass_constants_to_pullbacks,
+)
 
 
 #: Backends with faster convolutions for channels last on the CPU. On accelerators XLA chooses.
