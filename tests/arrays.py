@@ -40,6 +40,14 @@ def placed(backend: str, x: np.ndarray) -> Any:
     return backends.core(backend).from_numpy(x, device)
 
 
+def normal(*shape: int, seed: int = 0, scale: float = 1.0) -> Any:
+    """Normal numbers in JAX.
+
+    NumPy draws them: JAX compiles a program for each shape, while the tests are collected.
+    """
+    return on("jax", np.random.default_rng(seed).normal(scale=scale, size=shape), "float32")
+
+
 def host(x: Any) -> np.ndarray:
     """The values of an array of any backend as a NumPy array."""
     return backends.core(na.backend_of(x)).to_numpy(x)

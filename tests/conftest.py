@@ -8,6 +8,7 @@ import re
 import sys
 import zlib
 from importlib.metadata import version
+from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # before anything imports TensorFlow
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
@@ -40,19 +41,33 @@ settings.register_profile("full", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """``one_in(n)``: one test in n is not ``full``; the backends of one case take turns."""
-    cases: dict[str, list[pytest.Item]] = defaultdict(list)
-    for item in items:
-        if item.get_closest_marker("one_in") and not item.get_closest_marker("full"):
-            cases[re.sub("|".join(BACKENDS), "", item.nodeid)].append(item)
-    for case, tests in cases.items():
-        n = tests[0].get_closest_marker("one_in").args[0]
+@pytest.hookimpl(trylast=True)  # after the hooks that make the calls
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """``one_in(n)``: one test in n is not ``full``; the backends of one case take turns.
+
+    Without the full tests, their calls are dropped here: an item of each takes a third of the time
+    that a run needs before its first test.
+    """
+    test, calls = metafunc.definition, metafunc._calls
+    one_in = test.get_closest_marker("one_in")
+    whole_test_is_full = test.get_closest_marker("full") is not None
+
+    def is_full(call: Any) -> bool:
+        return whole_test_is_full or any(mark.name == "full" for mark in call.marks)
+
+    cases: dict[str, list[Any]] = defaultdict(list)
+    for call in calls if one_in else ():
+        if not is_full(call):
+            cases[re.sub("|".join(BACKENDS), "", f"{test.nodeid}[{call.id}]")].append(call)
+    for case, of_case in cases.items():
+        n = one_in.args[0]
         first = zlib.crc32(case.encode()) % n  # other cases begin with other backends
-        for i, item in enumerate(tests):
+        for i, call in enumerate(of_case):
             if i % n != first:
-                item.add_marker(pytest.mark.full)
+                call.marks.append(pytest.mark.full.mark)
+    if metafunc.config.option.markexpr == "not full":
+        # a test without calls would run once without parameters
+        calls[:] = [call for call in calls if not is_full(call)] or calls[:1]
 
 
 def pytest_collection_finish() -> None:

@@ -19,13 +19,26 @@ from nestarray.container.container import ListContainer
 from nestarray.dispatch import OPS
 from tools import stubs
 
-PACKAGE = stubs.modules()
-TREE = ast.parse(stubs.attached_stub(PACKAGE))
-CLASS = next(node for node in TREE.body if isinstance(node, ast.ClassDef))
-METHODS = {node.name: node for node in CLASS.body if isinstance(node, ast.FunctionDef)}
+
+@pytest.fixture(scope="module")
+def package() -> list[stubs.Module]:
+    return stubs.modules()
 
 
-def test_it_declares_the_attached_methods_and_no_others() -> None:
+@pytest.fixture(scope="module")
+def tree(package: list[stubs.Module]) -> ast.Module:
+    return ast.parse(stubs.attached_stub(package))
+
+
+@pytest.fixture(scope="module")
+def methods(tree: ast.Module) -> dict[str, ast.FunctionDef]:
+    cls = next(node for node in tree.body if isinstance(node, ast.ClassDef))
+    return {node.name: node for node in cls.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_it_declares_the_attached_methods_and_no_others(
+    methods: dict[str, ast.FunctionDef],
+) -> None:
     for name in (
         "relu",
         "sum",
@@ -36,8 +49,8 @@ def test_it_declares_the_attached_methods_and_no_others() -> None:
         "__add__",
         "T",
     ):
-        assert name in METHODS
-    for name in METHODS:
+        assert name in methods
+    for name in methods:
         assert name in vars(na.Container), name
         own = getattr(inspect.unwrap(_plain(name)), "__module__", "")
         assert own != "nestarray.container.container", f"{name} is Container's own"
@@ -45,11 +58,11 @@ def test_it_declares_the_attached_methods_and_no_others() -> None:
     in_file = ast.parse(Path(inspect.getfile(na.Container)).read_text())
     body = next(n for n in in_file.body if isinstance(n, ast.ClassDef) and n.name == "Container")
     own_names = {n.name for n in body.body if isinstance(n, ast.FunctionDef)}
-    assert public == (set(METHODS) | own_names) & public
+    assert public == (set(methods) | own_names) & public
 
 
-def test_signatures_of_ops() -> None:
-    tree = ast.parse(stubs.ops_stub(PACKAGE))
+def test_signatures_of_ops(package: list[stubs.Module]) -> None:
+    tree = ast.parse(stubs.ops_stub(package))
     functions = {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
     imported = {
         a.asname or a.name for n in tree.body if isinstance(n, ast.ImportFrom) for a in n.names
@@ -78,9 +91,9 @@ def _plain(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", ["relu", "mean", "clip", "tree_norm", "summary", "plot", "where"])
-def test_parameters(name: str) -> None:
+def test_parameters(name: str, methods: dict[str, ast.FunctionDef]) -> None:
     expected = list(inspect.signature(_plain(name)).parameters.values())[1:]
-    arguments = METHODS[name].args
+    arguments = methods[name].args
     positional = [a.arg for a in (*arguments.posonlyargs, *arguments.args)][1:]
     found = positional + [a.arg for a in (arguments.vararg, *arguments.kwonlyargs) if a]
     out = ["out"] if name in OPS else []
@@ -90,35 +103,35 @@ def test_parameters(name: str) -> None:
     assert [ast.literal_eval(d) for d in given] == [*defaults, *[None for _ in out]]
 
 
-def test_docstrings_and_kinds() -> None:
-    assert ast.get_docstring(METHODS["relu"]) == (
+def test_docstrings_and_kinds(methods: dict[str, ast.FunctionDef]) -> None:
+    assert ast.get_docstring(methods["relu"]) == (
         inspect.cleandoc(na.relu.__doc__ or "").partition("Example:")[0].strip()
     )
-    decorators = {n: [ast.unparse(d) for d in METHODS[n].decorator_list] for n in METHODS}
+    decorators = {n: [ast.unparse(d) for d in methods[n].decorator_list] for n in methods}
     assert decorators["from_torch_module"] == ["staticmethod"]
     assert decorators["T"] == ["property"]
     assert decorators["relu"] == []
-    plain = [n for n in METHODS if n[:2] != "__" and decorators[n] != ["property"]]
-    assert [n for n in plain if not ast.get_docstring(METHODS[n])] == []
+    plain = [n for n in methods if n[:2] != "__" and decorators[n] != ["property"]]
+    assert [n for n in plain if not ast.get_docstring(methods[n])] == []
 
 
-def test_names_in_annotations_exist() -> None:
+def test_names_in_annotations_exist(tree: ast.Module, methods: dict[str, ast.FunctionDef]) -> None:
     imported: set[str] = set()
-    for node in TREE.body:
+    for node in tree.body:
         if isinstance(node, ast.ImportFrom):
             module = importlib.import_module(str(node.module))
             assert all(hasattr(module, item.name) for item in node.names)
             imported |= {item.asname or item.name for item in node.names}
         elif isinstance(node, ast.Import):
             imported |= {item.asname or item.name for item in node.names}
-    for method in METHODS.values():
+    for method in methods.values():
         annotations = [a.annotation for a in ast.walk(method.args) if isinstance(a, ast.arg)]
         for annotation in (*annotations, method.returns):
             for node in ast.walk(annotation) if annotation else ():
                 if isinstance(node, ast.Name):
                     known = node.id in imported or node.id == "Leaf" or hasattr(builtins, node.id)
                     assert known, f"{method.name}: {node.id}"
-                    assert node.id not in METHODS, f"{method.name}: {node.id} is a method there"
+                    assert node.id not in methods, f"{method.name}: {node.id} is a method there"
 
 
 def test_generic_in_the_type_of_leaves() -> None:

@@ -18,9 +18,10 @@ from flax.training import train_state
 from jax.experimental.ode import odeint
 
 import nestarray as na
+from tests.arrays import normal
 
 KEY = jax.random.PRNGKey(0)
-ROWS = jax.random.normal(KEY, (4, 3))
+ROWS = normal(4, 3)
 MLP = eqx.nn.MLP(3, 2, 8, 1, key=KEY)
 LINEAR = nnx.Linear(3, 2, rngs=nnx.Rngs(0))
 ADAM = optax.adam(0.1)

@@ -12,12 +12,9 @@ from flax import nnx
 
 import nestarray as na
 from nestarray import errors
+from tests.arrays import normal as draw
 
 KEY = jax.random.PRNGKey(0)
-
-
-def draw(*shape: int) -> Any:
-    return jax.random.normal(KEY, shape)
 
 
 def reshapes(x: Any) -> Any:

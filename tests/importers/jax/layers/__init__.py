@@ -11,12 +11,9 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 
+from tests.arrays import normal as array
+
 KEY = jax.random.PRNGKey(0)
-
-
-def array(*shape: int, seed: int = 1) -> Any:
-    """Normal numbers."""
-    return jax.random.normal(jax.random.fold_in(KEY, seed), shape)
 
 
 ROWS = array(4, 6)

@@ -11,15 +11,13 @@ import jax.numpy as jnp
 from jax import lax
 from jax.flatten_util import ravel_pytree
 
+from tests.arrays import normal as array
+
 KEY = jax.random.PRNGKey(0)
 
 
-def array(*shape: int, seed: int = 0) -> Any:
-    return jax.random.normal(jax.random.fold_in(KEY, seed), shape)
-
-
 def dense(n: int, m: int, seed: int = 0) -> Any:
-    return {"w": array(n, m, seed=seed) / n**0.5, "b": jnp.zeros(m)}
+    return {"w": array(n, m, seed=seed, scale=n**-0.5), "b": array(m, scale=0.0)}
 
 
 def mlp(layers: Any, x: Any, activation: Any = jnp.tanh) -> Any:

@@ -16,11 +16,9 @@ import jax
 import jax.numpy as jnp
 from flax import nnx
 
+from tests.arrays import normal as array
+
 KEY = jax.random.PRNGKey(0)
-
-
-def array(*shape: int, seed: int = 0) -> Any:
-    return jax.random.normal(jax.random.fold_in(KEY, seed), shape)
 
 
 IMAGES = array(2, 16, 16, 3)

@@ -14,11 +14,9 @@ import optax
 from flax import struct
 from jax import lax
 
+from tests.arrays import normal as array
+
 KEY = jax.random.PRNGKey(0)
-
-
-def array(*shape: int, seed: int = 0, scale: float = 1.0) -> Any:
-    return scale * jax.random.normal(jax.random.fold_in(KEY, seed), shape)
 
 
 def mlp(p, x):
@@ -31,7 +29,7 @@ def mlp(p, x):
 
 def layers(*s):
     return [
-        {"w": array(a, b, seed=i, scale=a**-0.5), "b": jnp.zeros(b)}
+        {"w": array(a, b, seed=i, scale=a**-0.5), "b": array(b, scale=0.0)}
         for i, (a, b) in enumerate(pairwise(s))
     ]
 
@@ -47,19 +45,18 @@ class Config(NamedTuple):
 CFG = Config()
 
 
-def gpt_init(key, cfg):
-    ks = jax.random.split(key, 8)
+def gpt_init(cfg):
     L, D = cfg.layers, cfg.dim
-    n = lambda k, *s: jax.random.normal(k, s) * 0.2  # noqa: E731
+    n = lambda i, *s: array(*s, seed=i, scale=0.2)  # noqa: E731
     return {
-        "wte": n(ks[0], cfg.vocab, D),
+        "wte": n(0, cfg.vocab, D),
         "blocks": {
             "ln1": {"g": jnp.ones((L, D)), "b": jnp.zeros((L, D))},
-            "qkv": n(ks[1], L, D, 3 * D),
-            "proj": n(ks[2], L, D, D),
+            "qkv": n(1, L, D, 3 * D),
+            "proj": n(2, L, D, D),
             "ln2": {"g": jnp.ones((L, D)), "b": jnp.zeros((L, D))},
-            "fc": n(ks[3], L, D, 4 * D),
-            "out": n(ks[4], L, 4 * D, D),
+            "fc": n(3, L, D, 4 * D),
+            "out": n(4, L, 4 * D, D),
         },
         "lnf": {"g": jnp.ones(D), "b": jnp.zeros(D)},
     }
@@ -423,8 +420,8 @@ def ppo_row():
 
 
 PROGRAMS: dict[str, Any] = {
-    "gpt-loss": (gpt_loss, gpt_init(KEY, CFG), jax.random.randint(KEY, (2, 9), 0, 11)),
-    "gpt-generation": (gpt_generate, gpt_init(KEY, CFG), jnp.asarray([1, 2, 3]), KEY),
+    "gpt-loss": (gpt_loss, gpt_init(CFG), jax.random.randint(KEY, (2, 9), 0, 11)),
+    "gpt-generation": (gpt_generate, gpt_init(CFG), jnp.asarray([1, 2, 3]), KEY),
     "flash-attention": (
         flash_model,
         {name: array(8, 8, seed=i) for i, name in enumerate("qkvo")},
