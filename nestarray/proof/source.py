@@ -6,8 +6,8 @@ A `Source` runs the traced program on its own framework, one value for each call
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -126,11 +126,41 @@ class Source(Protocol):
         ...
 
 
-class EquationSource(ABC):
+@dataclass(eq=False)
+class Given:
+    """An argument, a variable, or a constant with its value."""
+
+    value: Any = None
+    operands: tuple[()] = ()
+
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        """The value."""
+        return self.value
+
+
+@dataclass(eq=False)
+class Part:
+    """One of several results of an equation."""
+
+    equation: Any
+    index: int
+
+    @property
+    def operands(self) -> tuple[Any]:
+        """The equation."""
+        return (self.equation,)
+
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        """The result."""
+        return values[self.equation][self.index]
+
+
+class EquationSource:
     """The source of a program that is a list of equations.
 
-    A subclass says how one equation is computed (`evaluate`) and which others it reads
-    (`operands`). Values are released after their last use, draws of random numbers come from the
+    An equation is an object that tells which others it reads (`operands`) and computes its value
+    (`evaluate`), such as `Given` and `Part`; a source of the framework's own objects overrides these
+    two methods. Values are released after their last use, draws of random numbers come from the
     graph's own key, and values can be overridden.
 
     Args:
@@ -151,13 +181,13 @@ class EquationSource(ABC):
         self.backend, self.equations, self.nodes = backend, equations, nodes
         self.args, self.kwargs = args, kwargs
 
-    @abstractmethod
     def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
         """The value of an equation, given the values of its operands."""
+        return equation.evaluate(values)
 
-    @abstractmethod
     def operands(self, equation: Any) -> Iterable[Hashable]:
         """The equations that an equation reads."""
+        return equation.operands
 
     def node(self, equation: Any) -> Node | None:
         """The Node of an equation, if the graph has one."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nestarray.container import Container
@@ -11,17 +11,11 @@ from nestarray.errors import UnsupportedError
 from nestarray.graph.builder import NOWHERE, Place
 from nestarray.graph.execution import Override, identity
 from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node
 from nestarray.graph.sizes import evaluate
 from nestarray.importers.jax.sizes import bound
-from nestarray.proof.source import EquationSource, Loss, Result
+from nestarray.proof.source import EquationSource, Given, Loss, Part, Result
 from nestarray.transforms import jit
-
-
-@dataclasses.dataclass(eq=False)
-class Given:
-    """An argument, a variable, or a constant with its value."""
-
-    value: Any = None
 
 
 @dataclasses.dataclass(eq=False)
@@ -40,10 +34,14 @@ class Equation:
     place: Place = NOWHERE
     sizes: Mapping[str, tuple[Given, int]] = dataclasses.field(default_factory=dict)
 
+    @property
+    def operands(self) -> list[Any]:
+        """The values that it reads."""
+        return [*filter(is_value, self.inputs), *_sized(self)]
+
     def evaluate(self, values: Mapping[Any, Any]) -> Any:
         """The value, or the list of values, given the values of operands."""
-        known = (Given, Equation, Part)
-        operands = [values[x] if isinstance(x, known) else x for x in self.inputs]
+        operands = [values[x] if is_value(x) else x for x in self.inputs]
         sizes = {name: values[given].shape[axis] for name, (given, axis) in self.sizes.items()}
         return bound(self.eqn, operands, sizes)
 
@@ -60,18 +58,24 @@ class Size:
     text: str
     sizes: Mapping[str, tuple[Given, int]]
 
+    @property
+    def operands(self) -> list[Any]:
+        """The arguments that have the sizes."""
+        return _sized(self)
+
     def evaluate(self, values: Mapping[Any, Any]) -> int:
         """The size, given the values of the arguments."""
         sizes = {name: values[given].shape[axis] for name, (given, axis) in self.sizes.items()}
         return int(evaluate(self.text, sizes))
 
 
-@dataclasses.dataclass(eq=False)
-class Part:
-    """One of several results."""
+def is_value(x: Any) -> bool:
+    """Whether an operand is a value of the program, in a body a node; others are constants."""
+    return isinstance(x, (Given, Equation, Part, Node))
 
-    equation: Equation
-    index: int
+
+def _sized(equation: Equation | Size) -> list[Any]:
+    return [given for given, _ in equation.sizes.values()]
 
 
 class JaxSource(EquationSource):
@@ -105,21 +109,3 @@ class JaxSource(EquationSource):
             raise UnsupportedError(
                 f"JAX has no derivative: {(str(error) or type(error).__name__).splitlines()[0]}"
             ) from error
-
-    def operands(self, equation: Any) -> Iterable[Any]:
-        """The values that an equation reads."""
-        if isinstance(equation, Part):
-            return [equation.equation]
-        if isinstance(equation, Given):
-            return []
-        inputs = equation.inputs if isinstance(equation, Equation) else ()
-        sized = [given for given, _ in equation.sizes.values()]
-        return [*(x for x in inputs if isinstance(x, (Given, Equation, Part))), *sized]
-
-    def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
-        """The value of an equation."""
-        if isinstance(equation, Given):
-            return equation.value
-        if isinstance(equation, Part):
-            return values[equation.equation][equation.index]
-        return equation.evaluate(values)

@@ -13,10 +13,12 @@ from nestarray.errors import ConversionError
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.importers.tensorflow import custom_gradients, loops, operations
 from nestarray.importers.tensorflow.operations import Cell
+from nestarray.importers.tensorflow.shapes import aval_of
 from nestarray.importers.tensorflow.sizes import Dim
-from nestarray.importers.tensorflow.source import Equation, Part
+from nestarray.importers.tensorflow.source import Equation
 from nestarray.importers.tensorflow.tensor_lists import TensorList, element, stacked
 from nestarray.importers.tensorflow.values import Value
+from nestarray.proof.source import Part
 from nestarray.transforms import call_with_vjp, cond, scan, switch, while_loop
 
 if TYPE_CHECKING:
@@ -72,7 +74,7 @@ class ControlFlow:
         found: list[Any] = []
         for i, (x, form) in enumerate(zip(op.outputs, forms[0], strict=True)):
             avals = [body.output[i].aval for body in bodies]
-            aval = self.of.aval(x) or (avals[0] if avals.count(avals[0]) == len(avals) else None)
+            aval = aval_of(x) or (avals[0] if avals.count(avals[0]) == len(avals) else None)
             found.append(self._result(equation, node, i, i, form, aval))
         for k, i in enumerate(written):
             at = len(op.outputs) + k
@@ -350,14 +352,14 @@ class _Loop:
                 avals.append(start[-1].aval)
             else:
                 start.append(self.of.node(x.value if isinstance(x, Cell) else x))
-                avals.append(self.of.aval(body.inputs[i]) or start[-1].aval)
+                avals.append(aval_of(body.inputs[i]) or start[-1].aval)
         return avals, tuple(start)
 
     def _written_aval(self, body: Any, index: int) -> Aval | None:
         """Shape and dtype of the elements that a step writes into a list."""
         for op in loops.readers(body, index):
             if op.type in ("TensorListSetItem", "TensorListPushBack"):
-                return self.of.aval(op.inputs[-1])
+                return aval_of(op.inputs[-1])
         return None
 
     def _given(
@@ -399,7 +401,7 @@ class _Loop:
         results = list(self.inputs)
         for k, i in enumerate(self.carried):
             x = self.inputs[i]
-            aval = self.of.aval(self.op.outputs[i]) or avals[k]
+            aval = aval_of(self.op.outputs[i]) or avals[k]
             item = self.builder.item(node, k, aval=aval)
             if isinstance(x, TensorList):
                 results[i] = TensorList(item, x.length, x.aval)

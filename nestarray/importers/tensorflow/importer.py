@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, ops, tree
-from nestarray.errors import ConversionError, DtypeError
+from nestarray.errors import ConversionError
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
 from nestarray.graph.builder import NOWHERE, GraphBuilder, Place, plain
@@ -29,6 +29,7 @@ from nestarray.importers.tensorflow import (
     known_values,
     operations,
     random_ops,
+    shapes,
     sizes,
 )
 from nestarray.importers.tensorflow.control_flow import ControlFlow
@@ -36,10 +37,11 @@ from nestarray.importers.tensorflow.islands import may_be_island, name_of
 from nestarray.importers.tensorflow.models import KEYWORDS, Program, modes, program_of
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.selection import kind_of, uses_tensorflow
-from nestarray.importers.tensorflow.source import Equation, Given, Part, Sizes, TensorFlowSource
+from nestarray.importers.tensorflow.source import Equation, Sizes, TensorFlowSource
 from nestarray.importers.tensorflow.tensor_lists import OPERATIONS as TENSOR_LISTS
 from nestarray.importers.tensorflow.tensor_lists import TensorList, TensorLists
 from nestarray.importers.tensorflow.values import Value
+from nestarray.proof.source import Given, Part
 
 #: Operations whose functions take an array and numbers.
 _TAKE_NUMBERS = frozenset(
@@ -47,8 +49,6 @@ _TAKE_NUMBERS = frozenset(
      "Less", "LessEqual", "Greater", "GreaterEqual", "Equal", "NotEqual", "FloorDiv", "FloorMod",
      "Div", "DivNoNan", "MulNoNan", "Atan2", "TruncateMod", "LeakyRelu"]
 )  # fmt: skip
-#: Operations on the shape of their operand.
-_SHAPES = ("Shape", "ShapeN", "Size", "Rank", "VariableShape")
 
 
 class TensorFlowImporter:
@@ -99,6 +99,7 @@ class Translation:
         self.outer = NOWHERE  # of the operations that are being translated
         self.dropped: list[str] = []
         self.control_flow, self.lists = ControlFlow(self), TensorLists(self)
+        self.shapes = shapes.Shapes(self)
 
     # -- coverage --------------------------------------------------------------------------
 
@@ -151,7 +152,7 @@ class Translation:
         for i, placeholder in zip(program.inputs, concrete.inputs):
             axes = program.axes[i]
             shape = tuple([axes.get(k, int(n)) for k, n in enumerate(program.leaves[i].shape)])
-            filled[i] = builder.argument(f"x_{i}", Aval(shape, _dtype(placeholder.dtype)))
+            filled[i] = builder.argument(f"x_{i}", Aval(shape, shapes.dtype_of(placeholder)))
             self.sizes.read(filled[i], axes, program.leaves[i].shape)
             env[placeholder.ref()] = self.add(Given(), filled[i])
         for external, placeholder in concrete.captures:
@@ -272,8 +273,8 @@ class Translation:
         if any(isinstance(x, TensorList) for x in inputs):
             return self.lists.sum(op, inputs)
         known = [x.known if isinstance(x, Value) else None for x in inputs]
-        if name in _SHAPES:
-            return [self._shape(op, x) for x in inputs]
+        if name in shapes.OPERATIONS:
+            return [self.shapes.shape(op, x) for x in inputs]
         if inputs and all(x is not None for x in known) and not op.op_def.is_stateful:
             found = known_values.computed(op, _run_on_arrays, [x for x in known if x is not None])
             if found is not None:
@@ -300,7 +301,7 @@ class Translation:
         equation = Equation(
             op, [self.given(x, at) for x, at in zip(inputs, op.inputs)], self.builder.place
         )
-        avals = self._avals(op, inputs)
+        avals = self.shapes.avals(op, inputs)
         node = self.builder.call(
             _value_name(op.type),
             call.function,
@@ -327,7 +328,7 @@ class Translation:
 
     def _island(self, op: Any, inputs: list[Any]) -> rules.Call:
         """A call in TensorFlow, on the host."""
-        takes = tuple([_dtype(x.dtype) for x in op.inputs])
+        takes = tuple([shapes.dtype_of(x) for x in op.inputs])
         args = (name_of(op, self.builder.place), *map(self.node, inputs))
         settings = {"framework": "tensorflow", "takes": takes}
         return rules.Call(island, "na.graph.island", args, settings)
@@ -383,12 +384,6 @@ class Translation:
         """The layer and the line of an operation."""
         return self.program.layers.place_of(op, self.outer)
 
-    def aval(self, tensor: Any) -> Aval | None:
-        """Shape and dtype of a tensor, if its shape is known."""
-        if not _is_full(tensor.shape) or not _has_dtype(tensor):
-            return None
-        return Aval(tuple(tensor.shape), _dtype(tensor.dtype))
-
     def given(self, value: Any, tensor: Any) -> Any:
         """An operand in an equation of the source."""
         if self.depth:
@@ -441,106 +436,10 @@ class Translation:
                 return scalar
         return self.node(value)
 
-    # -- shapes ------------------------------------------------------------------------------
-
-    def _shape(self, op: Any, value: Value) -> Value:
-        """The shape of an operand as a known value."""
-        rank_only = op.type == "Rank"
-        value = value.value if isinstance(value, Cell) else value
-        if value.known is not None:
-            shape: tuple[Any, ...] = value.known.shape
-        elif value.node.aval is not None:
-            shape = tuple(
-                [self.sizes.dim(n) if isinstance(n, str) else n for n in value.node.aval.shape]
-            )
-        else:
-            tensor = op.inputs[0]
-            shape = tuple(
-                [
-                    sizes.size_of(value.node, axis) if n is None else n
-                    for axis, n in enumerate(tensor.shape)
-                ]
-            )
-        if rank_only:
-            return Value(known=np.asarray(len(shape), "int32"))
-        is_open = any(isinstance(n, sizes.Dim) for n in shape)
-        dtype: Any = object if is_open else op.get_attr("out_type").as_numpy_dtype
-        made = np.empty(len(shape), dtype)
-        made[:] = shape
-        if op.type == "Size":
-            total = np.empty((), dtype)
-            total[()] = np.multiply.reduce(made) if len(shape) else 1
-            return Value(known=total)
-        return Value(known=made)
-
-    def _avals(self, op: Any, inputs: list[Any]) -> list[Aval | None]:
-        """Shape and dtype of each result.
-
-        TensorFlow infers shapes that are open in its own program from the shapes of the operands:
-        at a few points if the graph has open sizes, which gives expressions.
-        """
-        import tensorflow as tf
-
-        known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
-        if None in known:
-            rows = []
-            for point in range(sizes.POINTS if self.sizes.is_open else 1):
-                with tf.Graph().as_default():
-                    operands = [self._at_point(x, at, point) for x, at in zip(inputs, op.inputs)]
-                    try:
-                        rows.append([y.shape for y in execution.run(op, operands)])
-                    except ValueError as error:
-                        if not self.sizes.is_open:
-                            raise
-                        raise ConversionError(
-                            f"trace_graph: dynamic: {op.type} ({self.builder.place}) does not fit the "
-                            f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "
-                            "sizes that the program fixes none"
-                        ) from error
-            known = [
-                shape if shape is not None else self._fitted([row[i] for row in rows])
-                for i, shape in enumerate(known)
-            ]
-        return [
-            Aval(shape, _dtype(x.dtype)) if shape is not None and _has_dtype(x) else None
-            for shape, x in zip(known, op.outputs, strict=True)
-        ]
-
-    def _at_point(self, value: Any, tensor: Any, point: int) -> Any:
-        """An operand without a value, with its shape at a point."""
-        import tensorflow as tf
-
-        placeholder = tf.compat.v1.placeholder
-        if isinstance(value, Cell):
-            aval = self.node(value.value).aval
-            return Cell(placeholder(tf.as_dtype(aval.dtype.name), self._shape_at(aval, point)))
-        known = getattr(value, "known", None)
-        if known is not None and all(x.text for x in known.flat if isinstance(x, sizes.Dim)):
-            return tf.constant(sizes.at_point(known, point), tensor.dtype)
-        aval = None if value.node is None or _is_full(tensor.shape) else value.node.aval
-        return placeholder(
-            tensor.dtype, tensor.shape if aval is None else self._shape_at(aval, point)
-        )
-
-    def _shape_at(self, aval: Aval, point: int) -> list[int]:
-        return [self.sizes.dim(n).values[point] if isinstance(n, str) else n for n in aval.shape]
-
-    def _fitted(self, shapes: Sequence[Any]) -> tuple[int | str, ...] | None:
-        """The shape that has these sizes at the points; None if it is unknown."""
-        if any(shape.rank is None for shape in shapes):
-            return None
-        found: list[int | str] = []
-        for numbers in zip(*shapes, strict=True):
-            size = self.sizes.fitted(numbers)
-            if size is None:
-                return None
-            found.append(size.text if isinstance(size, sizes.Dim) else size)
-        return tuple(found)
-
 
 #: Operations that the importer translates itself.
 _BUILT_IN = frozenset(
-    [*operations.CALLS, *operations.WRITES, *operations.READS, *_SHAPES, "Const", "Placeholder",
+    [*operations.CALLS, *operations.WRITES, *operations.READS, *shapes.OPERATIONS, "Const", "Placeholder",
      "IdentityN", *TENSOR_LISTS, *random_ops.KEY_COUNTERS]
 )  # fmt: skip
 
@@ -608,22 +507,6 @@ def _node_of(value: Any) -> Any:
     return value.value.node if isinstance(value, Cell) else value.node
 
 
-def _is_full(shape: Any) -> bool:
-    return shape.rank is not None and None not in tuple(shape)
-
-
-def _has_dtype(tensor: Any) -> bool:
-    try:
-        _dtype(tensor.dtype)
-    except DtypeError:
-        return False
-    return True
-
-
-def _dtype(dtype: Any) -> dtypes.DType:
-    return dtypes.as_dtype(dtype.name)
-
-
 def _number(array: np.ndarray) -> Any:
     """The Python number of a 0-d array; None for others, bools and complex numbers."""
     found = array.item() if array.shape == () else None
@@ -656,7 +539,7 @@ def _setting(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode()
     if isinstance(value, tf.DType):
-        return _dtype(value)
+        return dtypes.as_dtype(value.name)
     if isinstance(value, list):
         return [_setting(x) for x in value]
     if hasattr(value, "unknown_rank"):  # a TensorShapeProto

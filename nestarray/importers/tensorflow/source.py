@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from nestarray.errors import UnsupportedError
@@ -14,14 +14,7 @@ from nestarray.graph.node import Node
 from nestarray.importers.tensorflow import execution
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.sizes import Dim
-from nestarray.proof.source import EquationSource, Loss, Result
-
-
-@dataclasses.dataclass(eq=False)
-class Given:
-    """An argument, a variable, or a constant with its value."""
-
-    value: Any = None
+from nestarray.proof.source import EquationSource, Given, Loss, Part, Result
 
 
 @dataclasses.dataclass(eq=False)
@@ -46,19 +39,17 @@ class Equation:
         """Whether it has one result and writes nothing."""
         return len(self.op.outputs) == 1 and not self.written
 
-    def evaluate(self, values: Mapping[Any, Any]) -> list[Any]:
-        """The results, and the values of the variables that it writes."""
+    @property
+    def operands(self) -> list[Any]:
+        """The values that it reads."""
+        inputs = [x.value if isinstance(x, Cell) else x for x in self.inputs]
+        return [x for x in inputs if isinstance(x, (Given, Equation, Part, Sizes))]
+
+    def evaluate(self, values: Mapping[Any, Any]) -> Any:
+        """The result; of several, a list of them and of the values of variables that it writes."""
         operands = [_operand(x, values) for x in self.inputs]
         found = execution.run(self.op, operands)
-        return [*found, *(operands[i].value for i in self.written)]
-
-
-@dataclasses.dataclass(eq=False)
-class Part:
-    """One of the results of an operation."""
-
-    equation: Equation
-    index: int
+        return found[0] if self.is_single else [*found, *(operands[i].value for i in self.written)]
 
 
 @dataclasses.dataclass(eq=False)
@@ -74,6 +65,11 @@ class Sizes:
     known: Any
     dtype: Any
     arrays: Mapping[Node, Any]
+
+    @property
+    def operands(self) -> list[Any]:
+        """The equations of the arrays."""
+        return list(self.arrays.values())
 
     def evaluate(self, values: Mapping[Any, Any]) -> Any:
         """The sizes as a tensor."""
@@ -133,26 +129,6 @@ class TensorFlowSource(EquationSource):
         equation = self.equation_of.get(node)
         if equation is None or isinstance(equation, Part):
             return {}
-        if any(isinstance(x, Sizes) for x in self.operands(equation)):
+        if any(isinstance(x, Sizes) for x in equation.operands):
             return {}
         return super().call_gradients(graph, node, values, key, loss)
-
-    def operands(self, equation: Any) -> Iterable[Any]:
-        """The values that an operation reads."""
-        if isinstance(equation, Part):
-            return [equation.equation]
-        if isinstance(equation, Given):
-            return []
-        if isinstance(equation, Sizes):
-            return list(equation.arrays.values())
-        inputs = [x.value if isinstance(x, Cell) else x for x in equation.inputs]
-        return [x for x in inputs if isinstance(x, (Given, Equation, Part, Sizes))]
-
-    def evaluate(self, equation: Any, values: Mapping[Any, Any]) -> Any:
-        """The value of an equation; of an operation with one result, this result."""
-        if isinstance(equation, Given):
-            return equation.value
-        if isinstance(equation, Part):
-            return values[equation.equation][equation.index]
-        found = equation.evaluate(values)
-        return found[0] if isinstance(equation, Equation) and equation.is_single else found

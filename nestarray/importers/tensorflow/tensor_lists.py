@@ -16,6 +16,7 @@ from nestarray.errors import ConversionError
 from nestarray.frontends.tensorflow import vocabulary
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.tensorflow import known_values
+from nestarray.importers.tensorflow.shapes import aval_of
 from nestarray.importers.tensorflow.sizes import Dim, size_of
 from nestarray.importers.tensorflow.source import Equation
 from nestarray.importers.tensorflow.values import Value
@@ -144,7 +145,7 @@ class TensorLists:
     def _call(self, name: str, tensor: Any, op: Any, *args: Any, aval: Aval | None = None) -> Value:
         rule = vocabulary.find(name)
         assert rule is not None
-        aval = self.of.aval(tensor) or aval
+        aval = aval_of(tensor) or aval
         return Value(
             self.builder.call(
                 "item", rule.function, rule.name, args, aval=aval, origin=op.type,
@@ -194,7 +195,7 @@ class TensorLists:
         if one.kind == "row":
             return [one.row]
         place = int(index.known) if index.known is not None else self.of.node(index)
-        stack = self._stack(one, op, self.of.aval(op.outputs[0]))
+        stack = self._stack(one, op, aval_of(op.outputs[0]))
         aval = element(stack)
         return [self._call("GatherV2", op.outputs[0], op, stack, place, 0, aval=aval)]
 
@@ -270,7 +271,7 @@ class TensorLists:
             ops.reshape,
             "na.reshape",
             (stack, (-1, *rest)),
-            aval=self.of.aval(op.outputs[0]),
+            aval=aval_of(op.outputs[0]),
         )
         lengths = np.full(one.length, first, "int64")
         return [Value(joined), Value(known=lengths)]

@@ -1,0 +1,213 @@
+"""Equations that take functions: loops, choices, reductions and custom derivatives."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from nestarray.frontends.jax import vocabulary
+from nestarray.graph.builder import Place
+from nestarray.graph.node import Body, Node
+from nestarray.importers.jax import custom_derivatives
+from nestarray.importers.jax.jaxprs import aval_of, called_jaxpr, is_literal, open_jaxpr
+from nestarray.importers.jax.loops import while_of
+from nestarray.importers.jax.named_calls import named_call
+from nestarray.transforms import call_with_jvp, call_with_vjp
+
+if TYPE_CHECKING:
+    from nestarray.importers.jax.importer import Translation
+
+#: Primitives of loops, choices and reductions.
+PRIMITIVES = ("cond", "while", "scan", "reduce", "reduce_window")
+#: Inside of this many custom derivatives, JAX differentiates the formula instead. A rule often
+#: calls its own function; two make derivatives of first and second order exact.
+NO_RULES = 2
+
+
+class ControlFlow:
+    """Translates the equations of one program that take functions.
+
+    Args:
+        of: the translation of the program.
+    """
+
+    def __init__(self, of: Translation) -> None:
+        self.of = of
+        self._rules = 0  # around the equations that are being translated
+        self._traced_rules: dict[Any, tuple[Any, ...]] = {}  # equation → jaxprs of its derivative
+
+    def call(self, eqn: Any, inputs: list[Any], place: Place) -> Node | None:
+        """The call of an equation that takes functions; None for other equations."""
+        if eqn.primitive.name in PRIMITIVES:
+            return getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
+        if self.rules(eqn):
+            return self._with_rules(eqn, inputs, place)
+        if _applies_function(eqn):
+            return self._scatter_apply(eqn, inputs, place)
+        return None
+
+    def rules(self, eqn: Any, around: int | None = None) -> tuple[Any, ...]:
+        """The jaxprs of an equation's own derivative; empty if the formula's is used.
+
+        Args:
+            eqn: any equation.
+            around: the number of rules around it; of the present translation by default.
+        """
+        around = self._rules if around is None else around
+        is_custom = eqn.primitive.name in custom_derivatives.PRIMITIVES and named_call(eqn) is None
+        if not is_custom or around >= NO_RULES:
+            return ()
+        if eqn not in self._traced_rules:
+            try:
+                self._traced_rules[eqn] = custom_derivatives.rules_of(eqn)
+            except Exception:
+                if not around:
+                    raise
+                self._traced_rules[eqn] = ()  # JAX cannot trace the rules of some rules
+        return self._traced_rules[eqn]
+
+    def _body(
+        self,
+        name: str,
+        closed: Any,
+        consts: Sequence[Any],
+        parameters: Mapping[str, Sequence[Any]],
+    ) -> Body:
+        """A jaxpr as a Body.
+
+        Args:
+            name: of the function.
+            closed: the jaxpr; its first inputs are `consts`.
+            consts: values of the outer program.
+            parameters: name → the variables of a tuple of arguments.
+        """
+        described = {key: [aval_of(v.aval) for v in vars] for key, vars in parameters.items()}
+        outer = [self.of.node(x) for x in consts]
+        constants = [self.of.node(self.of.constant(x)) for x in closed.consts]
+        with self.of.builder.body(name, described) as body:
+            given = [node for part in body.parameters for node in part]
+            env = dict(zip(closed.jaxpr.invars, [*outer, *given], strict=True))
+            env |= dict(zip(closed.jaxpr.constvars, constants, strict=True))
+            self.of.depth += 1
+            self.of.translate(closed.jaxpr, env)
+            self.of.depth -= 1
+            body.output = tuple(
+                [self.of.node(x.val if is_literal(x) else env[x]) for x in closed.jaxpr.outvars]
+            )
+        return body
+
+    def _take(self, name: str, args: Sequence[Any], place: Place, **kwargs: Any) -> Node:
+        return self.of.builder.call(
+            name, vocabulary.function(f"jax.lax.{name}"), f"jax.lax.{name}", args, kwargs,
+            place=place, origin=name,
+        )  # fmt: skip
+
+    def _cond(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        index, *operands = inputs
+        branches = [
+            self._body(f"branch_{i}", closed, operands, {})
+            for i, closed in enumerate(eqn.params["branches"])
+        ]
+        return self._take("switch", (self.of.node(index), branches), place)
+
+    def _while(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        loop, functions = while_of(eqn), []
+        for name, closed, taken in (
+            ("go_on", loop.go_on, inputs[loop.go_on_constants]),
+            ("body", loop.body, inputs[loop.body_constants]),
+        ):
+            carry = closed.jaxpr.invars[len(taken) :]
+            functions.append(self._body(name, closed, taken, {"carry": carry}))
+        functions[0].output = functions[0].output[0]
+        carried = tuple(map(self.of.node, inputs[loop.carry]))
+        return self._take("while_loop", (*functions, carried), place)
+
+    def _scan(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        params = eqn.params
+        first, count = params["num_consts"], params["num_carry"]
+        invars = params["jaxpr"].jaxpr.invars
+        parts = {"carry": invars[first : first + count], "row": invars[first + count :]}
+        body = self._body("step", params["jaxpr"], inputs[:first], parts)
+        body.output = body.output[:count], body.output[count:]
+        carry, xs = inputs[first : first + count], inputs[first + count :]
+        settings = {"reverse": True} if params["reverse"] else {}
+        if not xs:
+            settings["length"] = self.of.sizes.replaced(params["length"])
+        args = (body, tuple(map(self.of.node, carry)), tuple(map(self.of.node, xs)))
+        return self._take("scan", args, place, **settings)
+
+    def _combining(self, jaxpr: Any, constants: Sequence[Any], count: int) -> Body:
+        """The function of two elements that a reduction takes."""
+        from jax.extend.core import ClosedJaxpr
+
+        closed = ClosedJaxpr(open_jaxpr(jaxpr), getattr(jaxpr, "consts", constants))
+        invars = closed.jaxpr.invars
+        return self._body("combine", closed, (), {"x": invars[:count], "y": invars[count:]})
+
+    def _reduce(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        nodes, count = tuple(map(self.of.node, inputs)), len(inputs) // 2
+        body = self._combining(eqn.params["jaxpr"], (), count)
+        args = (nodes[:count], nodes[count:], body, tuple(eqn.params["dimensions"]))
+        return self._take("reduce", args, place)
+
+    def _reduce_window(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        nodes, count = tuple(map(self.of.node, inputs)), len(inputs) // 2
+        params = dict(eqn.params)
+        body = self._combining(params.pop("jaxpr"), params.pop("consts"), count)
+        args = (nodes[:count], nodes[count:], body)
+        return self._take("reduce_window", args, place, **self.of.settings(params))
+
+    def _scatter_apply(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        """A scatter that applies a function to elements, in place of updates."""
+        body = self._combining(eqn.params["update_jaxpr"], eqn.params["update_consts"], 1)
+        body.parameters = body.parameters[0]
+        body.names = (body.parameters[0].name,)
+        body.output = body.output[0]
+        operand, indices, _ = map(self.of.node, inputs)
+        numbers = self.of.settings(eqn.params)["dimension_numbers"]
+        return self._take(
+            "scatter_apply",
+            (operand, indices, body, tuple([tuple(x) for x in numbers])),
+            place,
+            update_shape=self.of.sizes.replaced(eqn.invars[2].aval.shape),
+            mode="clip" if "CLIP" in str(eqn.params["mode"]) else "drop",
+        )
+
+    def _with_rules(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        """A call of a function with a custom derivative."""
+        call = called_jaxpr(eqn)
+        name, rules = custom_derivatives.name_of(eqn), self._rules
+        avals = [v.aval for v in call.jaxpr.invars]
+        self._rules = NO_RULES
+        body = self._body(name, call, (), {"args": call.jaxpr.invars})
+        self._rules = rules + 1
+        if len(self.rules(eqn, rules)) == 1:
+            (rule,) = self.rules(eqn, rules)
+            count = len(avals)
+            parts = {"args": rule.jaxpr.invars[:count], "tangents": rule.jaxpr.invars[count:]}
+            bodies = [body, self._body(f"{name}_jvp", rule, (), parts)]
+            function: Any = call_with_jvp
+        else:
+            forward, backward = self.rules(eqn, rules)
+            count = len(forward.jaxpr.outvars) - len(eqn.outvars)
+            parts = {
+                "residuals": backward.jaxpr.invars[:count],
+                "cotangents": backward.jaxpr.invars[count:],
+            }
+            first = self._body(f"{name}_forward", forward, (), {"args": forward.jaxpr.invars})
+            outputs = len(eqn.outvars)
+            first.output = first.output[:outputs], first.output[outputs:]
+            bodies = [body, first, self._body(f"{name}_backward", backward, (), parts)]
+            function = call_with_vjp
+        self._rules = rules
+        printed = f"na.{function.__name__}"
+        args = (*bodies, tuple(map(self.of.node, inputs)))
+        return self.of.builder.call(
+            name, function, printed, args, place=place, origin=eqn.primitive.name
+        )
+
+
+def _applies_function(eqn: Any) -> bool:
+    """Whether a scatter computes its values from the elements that it replaces."""
+    jaxpr = eqn.params.get("update_jaxpr") if eqn.primitive.name == "scatter" else None
+    return jaxpr is not None and jaxpr.outvars[0] is not jaxpr.invars[1]
