@@ -43,11 +43,6 @@ class Console:
         self.is_json = is_json
         self._rich = None if is_json else _rich_console()
 
-    @property
-    def is_colored(self) -> bool:
-        """Whether text is printed by rich."""
-        return self._rich is not None
-
     def json(self, document: Any) -> None:
         """Print the document, if JSON is asked for."""
         if self.is_json:

@@ -149,7 +149,7 @@ def unfold(
 
 
 def _fold_windows(
-    x: Any, output_size: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
+    output_size: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any
 ) -> tuple[tuple[int, ...], windows.Windows]:
     sizes = (output_size,) if isinstance(output_size, int) else tuple(output_size)
     at = windows.settings(
@@ -169,7 +169,7 @@ def _are_patches(
     dilation: Any = 1,
 ) -> bool:
     """Whether the shapes match; the body raises the error for others."""
-    sizes, at = _fold_windows(x, output_size, kernel_size, stride, padding, dilation)
+    sizes, at = _fold_windows(output_size, kernel_size, stride, padding, dilation)
     return (
         x.ndim == 3
         and x.shape[1] % math.prod(at.kernel) == 0
@@ -189,7 +189,7 @@ def fold(
     dilation: Any = 1,
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.add.html"""
-    sizes, at = _fold_windows(x, output_size, kernel_size, stride, padding, dilation)
+    sizes, at = _fold_windows(output_size, kernel_size, stride, padding, dilation)
     count = math.prod(at.kernel)
     columns = x.reshape(len(x), x.shape[1] // count, count, *at.output(sizes))
     padded = [n + low + high for n, (low, high) in zip(sizes, at.padding)]

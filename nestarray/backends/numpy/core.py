@@ -56,7 +56,6 @@ FLOATING = frozenset(map(np.dtype, "efd"))
 INEXACT = FLOATING.union(map(np.dtype, "FD"))
 PRECISE = frozenset(map(np.dtype, "fdFD"))
 INTEGERS = frozenset(map(np.dtype, "bBhHiIlLqQ"))
-ORDERED = FLOATING.union(INTEGERS, [np.dtype(bool)])
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:

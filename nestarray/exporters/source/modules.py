@@ -84,11 +84,6 @@ class Module:
             for keys, name, value in child.variables_below():
                 yield (key, *keys), name, value
 
-    @property
-    def has_variables(self) -> bool:
-        """Whether a module of the tree has variables."""
-        return any(module.variables for module in self.walk())
-
 
 def output_of(values: list[Value]) -> Any:
     """The output of a module that returns some values: a list, a single one, or None."""

@@ -27,9 +27,10 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.dispatch import INTERPRETERS, Op
 from nestarray.errors import ConversionError
-from nestarray.frontends.numpy import functions, reductions, ufuncs
+from nestarray.frontends.numpy import functions, reductions
 from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype
 from nestarray.frontends.numpy.ndarray import AbstractArray
+from nestarray.frontends.numpy.ufunc import filled, has_poles
 from nestarray.graph import assumptions
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record import native_calls
@@ -112,7 +113,7 @@ class RecordedArray(AbstractArray):
         if method != "__call__":
             function = getattr(function, method)
         elif ufunc.nout == 1 and (mask := _common_mask(args)) is not None:
-            fills = ufuncs.has_poles(ufunc.__name__, args)
+            fills = has_poles(ufunc.__name__, args)
             given = [self._operand(x, fills) for x in args]
             settings = {k: v for k, v in kwargs.items() if k != "out"}
             found = self._recording.compute(function, given, settings)
@@ -124,7 +125,7 @@ class RecordedArray(AbstractArray):
         selected = _selection(x)
         if selected is None:
             return x
-        return self._recording.compute(ufuncs.filled, selected, {}) if fills else selected[0]
+        return self._recording.compute(filled, selected, {}) if fills else selected[0]
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
         name = f"{function.__module__}.{function.__name__}".replace("numpy.", "", 1)
