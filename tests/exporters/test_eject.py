@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -79,7 +80,7 @@ _PROGRAMS = {
     function = [x for x in vars(model).values() if callable(x)][-3]  # before load and _lists
     loss = lambda params: sum((x * x).sum() for x in leaves(function(params, *state, *inputs)))
     first, tree = jax.jit(jax.value_and_grad(loss))(params)
-    second = loss(jax.tree.map(lambda p, g: p - 1e-3 * g, params, tree))
+    second = jax.jit(loss)(jax.tree.map(lambda p, g: p - 1e-3 * g, params, tree))
     grads = names({"params": tree} if state else tree, "")
     grads = {k.removeprefix("."): x for k, x in grads.items()}
 """,
@@ -98,20 +99,20 @@ _PROGRAMS |= {
     from flax import nnx
     net, inputs = model.load(), [jax.numpy.asarray(x) for x in inputs]
     loss = lambda net: sum((x * x).sum() for x in leaves(net(*inputs)))
-    first, tree = nnx.value_and_grad(loss)(net)
+    first, tree = nnx.jit(nnx.value_and_grad(loss))(net)
     grads = {".".join(map(str, path)): x[...] for path, x in nnx.to_flat_state(tree)}
     nnx.Optimizer(net, optax.sgd(1e-3), wrt=nnx.Param).update(net, tree)
-    second = loss(net)
+    second = nnx.jit(loss)(net)
 """,
     "equinox": """
     import equinox, jax
     net, inputs = model.load(), [jax.numpy.asarray(x) for x in inputs]
     loss = lambda net: sum((x * x).sum() for x in leaves(net(*inputs)))
-    first, tree = equinox.filter_value_and_grad(loss)(net)
+    first, tree = equinox.filter_jit(equinox.filter_value_and_grad(loss))(net)
     key = lambda k: str(k.name if hasattr(k, "name") else k.idx)
     found = jax.tree_util.tree_leaves_with_path(tree)
     grads = {".".join(map(key, path)): x for path, x in found}
-    second = loss(equinox.apply_updates(net, jax.tree.map(lambda g: -1e-3 * g, tree)))
+    second = equinox.filter_jit(loss)(equinox.apply_updates(net, jax.tree.map(lambda g: -1e-3 * g, tree)))
 """,
     "module": """
     import tensorflow as tf
@@ -186,7 +187,7 @@ def test_the_source_runs_and_trains_without_nestarray(
         np.savez(tmp_path / name / "inputs.npz", **example_of(graph).flat)
     program = _BLOCKED + _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
     folders = [str(tmp_path / name) for name in names]
-    environment = {"OMP_NUM_THREADS": "1", "PATH": ""}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": "", "PYTHONPATH": ""}
     subprocess.run([sys.executable, "-c", program, *folders], check=True, env=environment)
     for name in graphs:
         _check(name, style, np.load(tmp_path / name / "found.npz"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -195,7 +196,7 @@ def test_the_source_of_a_training_graph_has_both_modes(style: str, tmp_path: Pat
     np.save(tmp_path / "x.npy", x)
     program = _ALONE.replace("PROGRAM", _PROGRAMS[style].strip())
     names = ",".join(_source(style).writes)
-    environment = {"OMP_NUM_THREADS": "1", "PATH": ""}
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": "", "PYTHONPATH": ""}
     command = [sys.executable, "-c", program, str(tmp_path), names]
     subprocess.run(command, check=True, env=environment)
     found = np.load(tmp_path / "found.npz")
