@@ -155,6 +155,7 @@ class Attention(nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """(rows, features) → (rows, features)."""
         source = x if source is None else source
+        gate = None if gate is None else torch.relu(gate)
         query = self.query(x)
         gated = query if gate is None else query * gate
         x = F.scaled_dot_product_attention(gated[None], source[None], source[None], mask)[0]

@@ -295,6 +295,7 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert "y = x if y is None else x * y" in torch_text
     assert "def attention(params, x, y=None, z=None, mask=None):" in jax_text
     assert "h, h2 = self.attention(h, y, z, self.mask)" in torch_text
+    assert "y = None if y is None else F.relu(y)" in torch_text
     assert "return x + h2 if self.use_mask else x" in torch_text  # of one output of the attention
     assert 'window(params["windows"][0], {}, x)' in jax_text  # without state
 

@@ -33,12 +33,17 @@ def aligned(
     otherwise: Mapping[Value, Value | None] | None = None,
     constants: Mapping[Value, str] | None = None,
 ) -> Alignment | None:
-    """The first alignment for inputs of `whole` that may be those of `part`, in order."""
+    """The alignment for inputs of `whole` that may be those of `part`, in order.
+
+    Of several, it is the first with the fewest values that others stand for in `part`.
+    """
+    found: list[Alignment] = []
     for inputs in itertools.combinations(whole.inputs, len(part.inputs)):
         alignment = Alignment(whole, part, inputs, is_same, otherwise or {}, constants or {})
-        if alignment.succeeds():
-            return alignment
-    return None
+        has_dtypes = [x.dtype for x in inputs] == [x.dtype for x in part.inputs]
+        if has_dtypes and alignment.succeeds():
+            found.append(alignment)
+    return min(found, key=lambda alignment: len(alignment.otherwise), default=None)
 
 
 class Alignment:
@@ -123,15 +128,6 @@ class Alignment:
                 self.own_outputs.append(own)
             else:
                 return False
-        lacking = [x for x, own in zip(self.outputs, self.own_outputs, strict=True) if not own]
-        return all(map(self._has_value, lacking))
-
-    def _has_value(self, value: Value) -> bool:
-        """Whether a value of `whole` is known in `part`."""
-        while value in self.lacking and value not in self.whole.inputs:
-            if not (given := self.otherwise.get(value)):
-                return False
-            value = given
         return True
 
     def _is_same_layer(self) -> bool:

@@ -39,7 +39,8 @@ class Body:
         variable: the text of a variable, or None for a value that is none.
         setting: the text of a setting.
         loop: the head of a loop over a list of children: ``(path of the list, first number)``.
-        condition: the text of whether a module has the steps of an Option.
+        condition: the text of whether a module has the steps of an Option; its second argument
+            returns the name of a value.
         reserved: names that variables must not have.
         hint: the path after which the result of a call may be named.
     """
@@ -51,7 +52,7 @@ class Body:
         variable: Callable[[Value], str | None],
         setting: Callable[[str], str],
         loop: Callable[[Path, int], str],
-        condition: Callable[[Option], str],
+        condition: Callable[[Option, Callable[[Value], str]], str],
         reserved: Collection[str] = (),
         hint: Callable[[Call], Path] = lambda call: (),
     ) -> None:
@@ -161,7 +162,7 @@ class Body:
         if isinstance(item, Loop) or _functions(item):
             return 2 * _LENGTH
         if isinstance(item, Option):
-            return len(self.condition(item)) + sum(map(self._size, item.steps)) + 12
+            return len(self.condition(item, self._name)) + sum(map(self._size, item.steps)) + 12
         if isinstance(item, Use):
             return len(self.use(item.name, [])) + 3 * len(item.inputs)
         return len(self.language.expression(item, self._short).text)
@@ -313,14 +314,14 @@ class Body:
         lines = body.statements(option.steps, {}, option.result)
         branch = [*lines, *assignment([name], [body.text_of(option.result)])]
         unchanged = assignment([name], [otherwise])
-        lines = [f"if {self.condition(option)}:", *indented(branch)]
+        lines = [f"if {self.condition(option, self._name)}:", *indented(branch)]
         return [*unchanged, *lines] if name != otherwise else lines
 
     def _expression(self, item: Step | Option) -> Expression:
         if isinstance(item, Option):
             (step,) = item.steps
             made, given = self._expression(step).text, self.text_of(item.otherwise)
-            condition = self.condition(item)
+            condition = self.condition(item, self._name)
             if condition.endswith(" is not None"):
                 made, given, condition = given, made, condition.replace(" is not ", " is ")
             return Expression(f"{made} if {condition} else {given}", 12)
@@ -455,7 +456,8 @@ def _arguments(item: Item) -> list[Value]:
     if isinstance(item, Option):
         made = {value for step in item.steps for value in results(step)}
         used = [value for step in item.steps for value in arguments(step)]
-        return [*dict.fromkeys([item.otherwise, *(value for value in used if value not in made)])]
+        given = [value for value in used if value not in made]
+        return [*dict.fromkeys([item.otherwise, *given] if item.otherwise else given)]
     return arguments(item)
 
 

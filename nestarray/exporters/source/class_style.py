@@ -186,7 +186,7 @@ class ClassWriter:
             variables.get,
             setting,
             self._loop,
-            lambda option: self._condition(cls, option, inputs, setting),
+            lambda option, name_of: self._condition(cls, option, name_of, setting),
             {*self.defined, "self"},
         )
         items = cls.items(lambda a, b: True, has_slices=False)
@@ -421,7 +421,7 @@ class ClassWriter:
         self,
         cls: Class,
         option: Option,
-        inputs: Mapping[Value, str],
+        name_of: Callable[[Value], str],
         setting: Callable[[str], str],
     ) -> str:
         """Whether a module has the steps of an option: by their children or inputs, or by a flag."""
@@ -435,8 +435,8 @@ class ClassWriter:
             is_held = value in given and value not in self.constants
             if is_held and cls.lacks(name) == option.without:
                 return f"self.{name} is not None"
-        for value in cls.deciding_inputs(option.steps, option.without):
-            return f"{inputs[value]} is not None"
+        for value in cls.deciding_values(option.steps, option.without):
+            return f"{name_of(value)} is not None"
         flag, rest = cls.flags[option.without]
         return setting(flag) + rest
 

@@ -17,6 +17,7 @@ from nestarray.exporters.source.alignment import aligned
 from nestarray.exporters.source.expressions import Setting
 from nestarray.exporters.source.loops import Item, Option, with_loops
 from nestarray.exporters.source.modules import (
+    KINDS,
     Module,
     Path,
     Step,
@@ -33,7 +34,7 @@ from nestarray.exporters.source.modules import (
     parts,
     results,
 )
-from nestarray.exporters.source.records import Call, Value, is_equal, values_in
+from nestarray.exporters.source.records import Call, Value, is_equal
 from nestarray.exporters.source.settings import ABSENT, settings_in, settings_of, with_settings
 
 #: Names that a source imports, which no class has.
@@ -104,26 +105,21 @@ class Class:
         lists = self.members[module], self.inputs[module], self.outputs[module]
         return not any(None in own for own in lists)
 
-    def sort_outputs(self) -> None:
-        """Put the outputs that some modules lack last."""
-        columns = [*zip(*self.outputs.values(), strict=True)]
-        order = sorted(range(len(columns)), key=lambda i: None in columns[i])
-        self.outputs = {module: [own[i] for i in order] for module, own in self.outputs.items()}
-        made = self.module.outputs
-        if order != [*range(len(order))]:
-            self.module = dataclasses.replace(self.module, output=[made[i] for i in order])
-
     def method_inputs(self, names: Mapping[Value, str]) -> list[str]:
         """The parameters of the method: those after the last that all modules have may be None."""
         is_needed = [not self.lacks_input(value) for value in names]
         last = max((i for i, needed in enumerate(is_needed) if needed), default=-1)
         return [name if i <= last else f"{name}=None" for i, name in enumerate(names.values())]
 
-    def deciding_inputs(self, steps: Sequence[Step], without: frozenset[Module]) -> list[Value]:
-        """The inputs of some steps that just the modules without the steps lack."""
+    def deciding_values(self, steps: Sequence[Step], without: frozenset[Module]) -> list[Value]:
+        """The values that some steps take and that are None just in modules without the steps."""
         used = {value for step in steps for value in arguments(step)}
-        inputs = [x for x in self.module.inputs if x in used and not self.otherwise.get(x)]
-        return [x for x in inputs if self.lacks_input(x) == without]
+        used -= {value for step in steps for value in results(step)}
+        lacks = {value: self.lacks_input(value) for value in self.module.inputs}
+        for i, step in enumerate(self.module.steps):
+            lacks |= dict.fromkeys(results(step), self.lacking(i))
+        values = [x for x in lacks if x in used and not self.otherwise.get(x)]
+        return [x for x in values if lacks[x] == without]
 
     def input_defaults(self, names: Mapping[Value, str]) -> list[str]:
         """The statements that give inputs that are None the value of another input."""
@@ -156,7 +152,7 @@ class Class:
         inside = {value for step in group for value in results(step)}
         others = [s for s in self.module.steps if inside.isdisjoint(results(s))]
         needed = {value for step in others for value in arguments(step)}
-        needed.update(values_in(self.module.output))
+        needed.update(self.module.outputs)
         steps: list[Step] = []
         for step in group:
             steps.append(step)
@@ -165,8 +161,7 @@ class Class:
                 made = {value for step in steps for value in results(step)}
                 value: Value | None = result
                 while value in made:
-                    value = self.otherwise[value]
-                assert value is not None  # only inputs and variables have None instead
+                    value = self.otherwise.get(value)
                 yield Option(steps, value, result, without)
                 steps = []
 
@@ -256,7 +251,6 @@ class _Classes:
 
     def _join(self, cls: Class, found: Class) -> None:
         """Give a class the members of another one, and their calls None for values that they lack."""
-        found.sort_outputs()
         for module in found.members:
             before = self.of.get(module) or _class_of(module)
             for use in self.uses.get(module, ()):
@@ -343,6 +337,17 @@ class _Classes:
             row.append((f"num_{word}", len(items_of(module, name))))
         return row
 
+    def _sort_values(self, cls: Class) -> None:
+        """Put the inputs and the outputs that some modules lack last."""
+        given = _with_lacking_last(cls.module.inputs, [*cls.inputs.values()])
+        made = _with_lacking_last(cls.module.outputs, [*cls.outputs.values()])
+        inputs, outputs = _chosen(cls.module.inputs, given), _chosen(cls.module.outputs, made)
+        cls.module = dataclasses.replace(cls.module, inputs=inputs, output=output_of(outputs))
+        cls.inputs = {module: _chosen(own, given) for module, own in cls.inputs.items()}
+        cls.outputs = {module: _chosen(own, made) for module, own in cls.outputs.items()}
+        for use in (use for module in cls.members for use in self.uses.get(module, ())):
+            use.inputs, use.outputs = _chosen(use.inputs, given), _chosen(use.outputs, made)
+
     def finished(self, root: Module, name: str) -> dict[Module, Class]:
         """Module → its class, with all attributes."""
         order: dict[Class, None] = {}
@@ -357,6 +362,8 @@ class _Classes:
         for cls in order:
             if not cls.module.layer:
                 cls.name = name if root in cls.members else _class_name(cls, [*order], taken)
+            if len(cls.members) > 1:
+                self._sort_values(cls)
             self._give_settings(cls)
         return {module: cls for cls in order for module in cls.members}
 
@@ -408,6 +415,23 @@ def _absent(noted: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return [(name, ABSENT) for name, _ in noted]
 
 
+def _with_lacking_last(
+    values: Sequence[Value], rows: Sequence[Sequence[Value | None]]
+) -> list[int]:
+    """The positions of values, of which those that some modules lack come last.
+
+    Args:
+        values: inputs or outputs of a class.
+        rows: those of each module.
+    """
+    is_lacking = [any(row[i] is None for row in rows) for i in range(len(values))]
+    return sorted(range(len(values)), key=lambda i: (values[i].dtype in KINDS, is_lacking[i]))
+
+
+def _chosen(values: Sequence[Any], positions: Sequence[int]) -> list[Any]:
+    return [values[i] for i in positions]
+
+
 def _flags(cls: Class) -> dict[frozenset[Module], str]:
     """Modules that lack steps → the name of an argument."""
     found: dict[frozenset[Module], str] = {}
@@ -416,7 +440,7 @@ def _flags(cls: Class) -> dict[frozenset[Module], str]:
             found.setdefault(without, f"use_{identifier(name)}")
     for i, step in enumerate(cls.module.steps):
         without = cls.lacking(i)
-        is_decided = isinstance(step, Call) and bool(cls.deciding_inputs([step], without))
+        is_decided = isinstance(step, Call) and bool(cls.deciding_values([step], without))
         if without and not is_decided:
             found.setdefault(without, _flag_name(step, cls.module))
     return found

@@ -124,7 +124,7 @@ class FunctionWriter:
             lambda value: self._variable(cls, value),
             setting,
             lambda name, start: self._loop(module, name, start),
-            lambda option: self._condition(cls, option, inputs, setting),
+            lambda option, name_of: self._condition(cls, option, name_of, setting),
             self.reserved,
             lambda call: self._group(module, call),
         )
@@ -234,7 +234,7 @@ class FunctionWriter:
         self,
         cls: Class,
         option: Option,
-        inputs: Mapping[Value, str],
+        name_of: Callable[[Value], str],
         setting: Callable[[str], str],
     ) -> str:
         """Whether a module has the steps of an option: by their variables or inputs, or by a flag."""
@@ -249,8 +249,8 @@ class FunctionWriter:
                 text = self.access(holders[0], around, depth)
                 is_list = (holders[0], around) in self.lists
                 return f"len({text}) > {name[-1]}" if is_list else f'"{name[-1]}" in {text}'
-        for value in cls.deciding_inputs(option.steps, option.without):
-            return f"{inputs[value]} is not None"
+        for value in cls.deciding_values(option.steps, option.without):
+            return f"{name_of(value)} is not None"
         flag, rest = cls.flags[option.without]
         return setting(flag) + rest
 

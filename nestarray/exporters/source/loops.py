@@ -30,13 +30,14 @@ class Option:
 
     Attributes:
         steps: of which the last one makes the result.
-        otherwise: the value that takes the place of the result in modules without the steps.
+        otherwise: the value that takes the place of the result in modules without the steps; None
+            if they do not use it.
         result: the result.
         without: the modules without the steps.
     """
 
     steps: list[Step]
-    otherwise: Value
+    otherwise: Value | None
     result: Value
     without: frozenset[Module]
 
