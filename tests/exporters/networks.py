@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import itertools
 from collections.abc import Callable
@@ -179,6 +180,21 @@ class Window(nn.Module):
         return x + h + query
 
 
+class Turns(nn.Module):
+    """Layers of two kinds that take turns."""
+
+    def __init__(self, features: int, number: int) -> None:
+        super().__init__()
+        kinds = [nn.LayerNorm(features), nn.Linear(features, features)]
+        self.layers = nn.ModuleList(copy.deepcopy(kinds[i % 2]) for i in range(number))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The last layer."""
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
 class Stages(nn.Module):
     """Stages that differ in their number of units and in the parts of these."""
 
@@ -187,6 +203,7 @@ class Stages(nn.Module):
         self.pairs = nn.ModuleList([Pair(4, (0.5, 0.5)), Pair(4, (None, 0.3))])
         self.stages = nn.ModuleList([Stage(4, 4, 2), Stage(4, 6, 2), Stage(6, 8, 4)])
         self.windows = nn.ModuleList([Window(8, 0), Window(8, 1)])
+        self.turns = nn.ModuleList([Turns(8, 2), Turns(8, 4)])
         self.out = Unit(8, 3, is_active=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -196,6 +213,8 @@ class Stages(nn.Module):
         source, gate = torch.tanh(x), torch.sigmoid(x)
         for window in self.windows:
             x = window(x, source, gate)
+        for turns in self.turns:
+            x = turns(x)
         return self.out(x)
 
 

@@ -139,12 +139,8 @@ _TARGETS = {
 
 #: Models of `transformers` with blocks that lack parts or inputs of others.
 _ONE_CLASS = ("bart", "convnext", "mobilenet_v2", "regnet", "resnet", "resnet18", "swin")
-#: Second classes: of the layers of one class, one pads and the other has a bias; a longer list of
-#: blocks is no repetition of the last one.
+#: Second classes: of the layers of one class, one pads and the other has a bias.
 _SECOND = {("regnet", "module"): ["Conv2d_2"]}
-for _style in _PROGRAMS:
-    _is_functional = _style == "functional"
-    _SECOND["swin", _style] = ["swin_stage_2" if _is_functional else "SwinStage_2"]
 
 
 @functools.cache
@@ -293,6 +289,8 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert "def forward(self, x, y=None, z=None, mask=None):" in torch_text
     assert "z = x if z is None else z" in torch_text
     assert "y = x if y is None else x * y" in torch_text
+    assert "for layer in (nn.LayerNorm(8), nn.Linear(8, 8))" in torch_text
+    assert 'if len(params["layers"]) > 2:' in jax_text
     assert "def attention(params, x, y=None, z=None, mask=None):" in jax_text
     assert "h, h2 = self.attention(h, y, z, self.mask)" in torch_text
     assert "y = None if y is None else F.relu(y)" in torch_text

@@ -274,11 +274,8 @@ class ClassWriter:
     def _list(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text of a list of children."""
         items = {key[-1]: self._child(cls, key, passed) for key in items_of(cls.module, name)}
-        first, repeated, number = self._items(
-            cls, name, self._numbered(items), cls.settings, passed
-        )
-        generator = f"{repeated} for _ in range({number})"
-        if not repeated:
+        first, generator = self._items(cls, name, self._numbered(items), cls.settings, passed)
+        if not generator:
             text = self.style.list_of(", ".join(first))
         elif not first:
             text = self.style.generated(generator)
@@ -293,19 +290,27 @@ class ClassWriter:
         texts: list[str],
         settings: Sequence[Any],
         passed: list[Setting],
-    ) -> tuple[list[str], str, str]:
-        """(texts of the first items of a list, text of the others, the number of these)."""
+    ) -> tuple[list[str], str]:
+        """(texts of the first items of a list, the generator of the others, which repeat)."""
         if name not in cls.lengths:
             is_equal = len(texts) > 1 and len(set(texts)) == 1
-            return ([], texts[0], str(len(texts))) if is_equal else (texts, "", "")
-        start = min(n for n in cls.numbers(name) if n) - 1
-        while start and texts[start - 1] == texts[-1]:
-            start -= 1
+            return ([], f"{texts[0]} for _ in range({len(texts)})") if is_equal else (texts, "")
+        period = cls.periods[name]
+        start = min(n for n in cls.numbers(name) if n) - period
+        while start >= period and texts[start - period : start] == texts[start : start + period]:
+            start -= period
         length = settings[cls.lengths[name]]
-        if not isinstance(length, Setting):
-            return texts[:start], texts[-1], str(length - start)
-        passed.append(length)
-        return texts[:start], texts[-1], f"{length.name} - {start}" if start else length.name
+        if isinstance(length, Setting):
+            passed.append(length)
+            number = f"{length.name} - {start}" if start else length.name
+            number = f"({number}) // {period}" if start and period > 1 else number
+            number = f"{number} // {period}" if not start and period > 1 else number
+        else:
+            number = str((length - start) // period)
+        if period == 1:
+            return texts[:start], f"{texts[start]} for _ in range({number})"
+        word, repeated = _item(name or ("layers",)), ", ".join(texts[start : start + period])
+        return texts[:start], f"{word} for _ in range({number}) for {word} in ({repeated})"
 
     def _sequence(self, cls: Class, settings: Sequence[Any], passed: list[Setting]) -> str:
         """The texts of the modules of a sequence."""
@@ -313,10 +318,8 @@ class ClassWriter:
             name[-1]: self._made(child, settings[cls.children[name][1] :], passed)
             for name, child in cls.module.children.items()
         }
-        first, repeated, number = self._items(cls, (), self._numbered(made), settings, passed)
-        return ", ".join(
-            [*first, *([f"*[{repeated} for _ in range({number})]"] if repeated else [])]
-        )
+        first, generator = self._items(cls, (), self._numbered(made), settings, passed)
+        return ", ".join([*first, *([f"*[{generator}]"] if generator else [])])
 
     def _numbered(self, items: Mapping[str, str]) -> list[str]:
         """The items of a list in order, with placeholders for numbers that are not called."""

@@ -61,6 +61,7 @@ class Class:
         flags: modules that lack steps → the condition of the others, as (name of an argument, rest
             of the text).
         lengths: list of children whose number differs → position of the number.
+        periods: such a list → the number of successive children that repeat: two that alternate.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Class:
     children: dict[Path, tuple[Class, int]] = dataclasses.field(default_factory=dict)
     flags: dict[frozenset[Module], tuple[str, str]] = dataclasses.field(default_factory=dict)
     lengths: dict[Path, int] = dataclasses.field(default_factory=dict)
+    periods: dict[Path, int] = dataclasses.field(default_factory=dict)
 
     def lacking(self, i: int) -> frozenset[Module]:
         """The modules without a step."""
@@ -259,7 +261,7 @@ class _Classes:
                 use.inputs = [given.get(value) for value in found.inputs[module]]
                 use.outputs = [made.get(value) for value in found.outputs[module]]
         cls.module, cls.members, cls.otherwise = found.module, found.members, found.otherwise
-        cls.inputs, cls.outputs = found.inputs, found.outputs
+        cls.inputs, cls.outputs, cls.periods = found.inputs, found.outputs, found.periods
         self.of |= dict.fromkeys(cls.members, cls)
 
     def _aligned(self, whole: Module, part: Module, cls: Class) -> Class | None:
@@ -288,22 +290,30 @@ class _Classes:
         return self.of[one] is self.of[other]
 
     def _has_flags(self, cls: Class) -> bool:
-        """Whether flags and lengths determine the children: the rest of a longer list is equal."""
+        """Whether flags and lengths determine the children: a longer list repeats its end."""
         flags = _flags(cls)
         if any(
             cls.without(name) and cls.without(name) not in flags for name in cls.module.children
         ):
             return False
-        for name in lists_of(cls.module):
-            lengths = [n for n in cls.numbers(name) if n]
-            for module in cls.members:
-                items = items_of(module, name)
-                if [int(key[-1]) for key in items] != [*range(len(items))] and len(lengths) > 1:
-                    return False
-                tail = [module.children[key] for key in items[lengths[0] - 1 :]]
-                if len(lengths) > 1 and any(not self._is_equal(tail[0], x) for x in tail[1:]):
-                    return False
-        return True
+        cls.periods = {name: self._period(cls, name) for name in _lengths(cls)}
+        return 0 not in cls.periods.values()
+
+    def _period(self, cls: Class, name: Path) -> int:
+        """The number of children that repeat at the end of lists of different lengths, or zero."""
+        lists = [items_of(module, name) for module in cls.members]
+        if any(int(key[-1]) != i for items in lists for i, key in enumerate(items)):
+            return 0
+        pairs = zip(cls.members, lists, strict=True)
+        children = [[module.children[key] for key in items] for module, items in pairs]
+        shortest, *longer = [n for n in cls.numbers(name) if n]
+        for period in range(1, shortest + 1):
+            tails = [items[shortest - period :] for items in children]
+            repeat = [(a, b) for tail in tails for a, b in zip(tail, tail[period:], strict=False)]
+            is_whole = all((n - shortest) % period == 0 for n in longer)
+            if is_whole and all(self._is_equal(a, b) for a, b in repeat):
+                return period
+        return 0
 
     def _is_equal(self, one: Module, other: Module) -> bool:
         return self._is_same(one, other) and self._row(one) == self._row(other)
@@ -324,7 +334,10 @@ class _Classes:
             row.append((f"{name}_shape", shape))
         for name, child in whole.children.items():
             items = items_of(module, name[:-1]) if name[-1].isdigit() else []
-            own = name if name in module.children else items[-1] if items else None
+            own = name if name in module.children else None
+            if items and not own:  # the item at its place in the part that repeats
+                period = cls.periods.get(name[:-1], 1)
+                own = items[(int(name[-1]) - len(items)) % period - period]
             row += self._row(module.children[own]) if own else _absent(self._row(child))
         # an argument that is None decides about a part, so a module without the part has no choice
         decisive = {cls.parameters[name] for name, rest in cls.flags.values() if rest}

@@ -242,12 +242,13 @@ class FunctionWriter:
         used = [path for step in option.steps for path in self._paths(cls.module, step)]
         for n in range(1, min(map(len, used), default=0) + 1):
             name = used[0][:n]
+            around = (*cls.module.path, *name[:-1])
             holders = self._holders((*cls.module.path, *name))
-            is_theirs = holders and all(path[:n] == name for path in used)
-            if is_theirs and not any(self._holders((*m.path, *name)) for m in option.without):
-                around = (*cls.module.path, *name[:-1])
+            if not holders or any(self._holders((*m.path, *name)) for m in option.without):
+                continue
+            is_list = (holders[0], around) in self.lists
+            if all(path[: n - is_list] == name[: n - is_list] for path in used):
                 text = self.access(holders[0], around, depth)
-                is_list = (holders[0], around) in self.lists
                 return f"len({text}) > {name[-1]}" if is_list else f'"{name[-1]}" in {text}'
         for value in cls.deciding_values(option.steps, option.without):
             return f"{name_of(value)} is not None"
