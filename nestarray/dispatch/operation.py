@@ -16,8 +16,9 @@ A parameter is an array argument if its annotation contains ``Array``: ``Array |
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial, wraps
 from typing import Any, TypeVar, overload
 
@@ -244,6 +245,9 @@ class Op:
                 if has_shortcuts and self._takes_one_or_two and hasattr(handler, "shortcut"):
                     return handler.shortcut(self, tuple(types), general)
                 return general
+        return self._of_one_backend(types)
+
+    def _of_one_backend(self, types: list[type]) -> Callable[..., Any]:
         names: list[str] = []
         numpy_scalars = False
         for t in types:
@@ -290,17 +294,22 @@ class Op:
         def again(arguments: Mapping[str, Any]) -> Any:
             bound = self.signature.bind(*args, **kwargs)
             bound.arguments.update(arguments)
-            types = [
-                t
-                for name in self.array_parameters
-                for value in [bound.arguments.get(name)]
-                for t in (map(type, value) if isinstance(value, (list, tuple)) else [type(value)])
-            ]
-            return self._find(types)(*bound.args, **bound.kwargs)
+            return self._find(self._types_of(bound))(*bound.args, **bound.kwargs)
 
         parameters = self.signature.parameters
         diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
         return None
+
+    def call_native(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Compute a call by the backend of its arrays, without interpreters."""
+        bound = self.signature.bind(*args, **kwargs)
+        return self._of_one_backend(self._types_of(bound))(*bound.args, **bound.kwargs)
+
+    def _types_of(self, bound: inspect.BoundArguments) -> list[type]:
+        """The types of the array arguments, and of the items of sequences of them."""
+        values = [bound.arguments.get(name) for name in self.array_parameters]
+        groups = [value if isinstance(value, (list, tuple)) else (value,) for value in values]
+        return [type(x) for group in groups for x in group]
 
     def _by_index(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
         """The call of an interpreter, for an index of its arrays into an array of a framework."""
@@ -450,6 +459,26 @@ def _holds_arrays(parameter: inspect.Parameter) -> bool:
 def _is_sequence(parameter: inspect.Parameter) -> bool:
     is_variadic = parameter.kind is inspect.Parameter.VAR_POSITIONAL
     return is_variadic or "Sequence[" in str(parameter.annotation)
+
+
+@contextlib.contextmanager
+def interpreting(kind: type, handler: Handler) -> Iterator[None]:
+    """Hand calls on arrays of a type to `handler`, in all threads, until the end of the context."""
+    INTERPRETERS.append((kind, handler))
+    _forget_functions()
+    try:
+        yield
+    finally:
+        INTERPRETERS.remove((kind, handler))
+        _forget_functions()
+
+
+def _forget_functions() -> None:
+    """Empty the tables of functions by type, which an interpreter changes."""
+    for record in OPS.values():
+        record.table.clear()
+        record.resolved.clear()
+        record.cached_calls.clear()
 
 
 @overload

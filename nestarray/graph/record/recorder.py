@@ -15,7 +15,6 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from inspect import BoundArguments
 from itertools import count, dropwhile
 from pathlib import Path
 from types import FrameType
@@ -339,19 +338,13 @@ class Recorder:
     def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute `op` on the arrays that stand behind, and record it."""
         result = self.compute(op.function, args, kwargs)
-        given = op.signature.bind(*args, **kwargs)
-        is_before = False  # what goes by position alone and has one behind it is not left out
-        for p in reversed(op.parameters):  # a call is recorded as short as people write it
-            value = given.arguments.get(p.name, _NOTHING)
-            if not is_before and type(value) is type(p.default) and value == p.default:
-                del given.arguments[p.name]
-            elif p.kind is p.POSITIONAL_ONLY and value is not _NOTHING:
-                is_before = True
+        given_args, given_kwargs = written_arguments(op, args, kwargs, partial(self._argument, op))
         write = partial(
             self.builder.call,
             target=op.function,
             target_name=f"na.{op.name}",
-            **self._arguments(op, given),
+            args=given_args,
+            kwargs=given_kwargs,
             **self._place(op.name),
         )
         return self._traced(result, write, op.name)
@@ -454,26 +447,6 @@ class Recorder:
     def _item(self, of: Node, index: int, name: str, *, aval: Aval | None = None) -> Node:
         return self.builder.item(of, index, name, aval=aval)
 
-    def _arguments(self, op: Op, given: BoundArguments) -> dict[str, Any]:
-        """`args` and `kwargs` of a node; what stands behind an argument left out goes by name."""
-        args: list[Any] = []
-        kwargs: dict[str, Any] = {}
-        gap = False
-        for p in op.parameters:
-            if p.name not in given.arguments:
-                gap = True
-                continue
-            value = self._argument(op, p.name, given.arguments[p.name])
-            if p.kind is p.VAR_POSITIONAL:
-                args += value
-            elif p.kind is p.VAR_KEYWORD:
-                kwargs |= value
-            elif p.kind is p.KEYWORD_ONLY or (gap and p.kind is not p.POSITIONAL_ONLY):
-                kwargs[p.name] = value
-            else:
-                args.append(value)
-        return {"args": tuple(args), "kwargs": kwargs}
-
     def _argument(self, op: Op, parameter: str, value: Any) -> Any:
         if value is None:
             return None
@@ -530,6 +503,44 @@ class Recorder:
 
 _LITERALS = (bool, int, float, complex, str)
 _NOTHING = object()
+
+
+def written_arguments(
+    op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], convert: Callable[[str, Any], Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call of an op as people write it: short, without defaults.
+
+    What stands behind an argument left out goes by name.
+
+    Args:
+        op, args, kwargs: the call.
+        convert: of a parameter's name and its value, what a node holds.
+    """
+    given = op.signature.bind(*args, **kwargs).arguments
+    is_before = False  # what goes by position alone and has one behind it is not left out
+    for p in reversed(op.parameters):
+        value = given.get(p.name, _NOTHING)
+        if not is_before and type(value) is type(p.default) and value == p.default:
+            del given[p.name]
+        elif p.kind is p.POSITIONAL_ONLY and value is not _NOTHING:
+            is_before = True
+    by_place: list[Any] = []
+    by_name: dict[str, Any] = {}
+    gap = False
+    for p in op.parameters:
+        if p.name not in given:
+            gap = True
+            continue
+        value = convert(p.name, given[p.name])
+        if p.kind is p.VAR_POSITIONAL:
+            by_place += value
+        elif p.kind is p.VAR_KEYWORD:
+            by_name |= value
+        elif p.kind is p.KEYWORD_ONLY or (gap and p.kind is not p.POSITIONAL_ONLY):
+            by_name[p.name] = value
+        else:
+            by_place.append(value)
+    return tuple(by_place), by_name
 
 
 def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -9,9 +9,8 @@ from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import Place
 from nestarray.graph.node import Body, Node
 from nestarray.importers.jax import custom_derivatives
-from nestarray.importers.jax.jaxprs import aval_of, called_jaxpr, is_literal, open_jaxpr
+from nestarray.importers.jax.jaxprs import aval_of, called_jaxpr, is_literal, kept_call, open_jaxpr
 from nestarray.importers.jax.loops import while_of
-from nestarray.importers.jax.named_calls import named_call
 from nestarray.transforms import call_with_jvp, call_with_vjp
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ class ControlFlow:
             around: the number of rules around it; of the present translation by default.
         """
         around = self._rules if around is None else around
-        is_custom = eqn.primitive.name in custom_derivatives.PRIMITIVES and named_call(eqn) is None
+        is_custom = eqn.primitive.name in custom_derivatives.PRIMITIVES and kept_call(eqn) is None
         if not is_custom or around >= NO_RULES:
             return ()
         if eqn not in self._traced_rules:

@@ -20,7 +20,7 @@ from nestarray.frontends.jax import vocabulary
 from nestarray.graph.binding import argument_names
 from nestarray.graph.builder import NOWHERE, GraphBuilder, Place
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node
+from nestarray.graph.node import Node, map_leaves
 from nestarray.importers import keras
 from nestarray.importers.coverage import Operation
 from nestarray.importers.islands import island
@@ -33,6 +33,7 @@ from nestarray.importers.jax.jaxprs import (
     inner_jaxprs,
     is_inlined,
     is_literal,
+    kept_call,
     open_jaxpr,
     why_no_arrays,
 )
@@ -45,7 +46,8 @@ from nestarray.importers.jax.models import (
     kind_of,
     program_of,
 )
-from nestarray.importers.jax.named_calls import NamedCall, kept_calls, named_call, python_number
+from nestarray.importers.jax.named_calls import NamedCall, kept_calls, python_number
+from nestarray.importers.jax.own_calls import Input, OwnCall, kept_ops, noted
 from nestarray.importers.jax.places import place_of
 from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic
@@ -90,6 +92,7 @@ class JaxImporter:
         """The arguments with the variables of a model."""
         return KEYWORDS.get(kind_of(source), frozenset())
 
+    @kept_ops()
     def read(self, request: Request) -> Imported:
         """Trace the source; see `Importer.read`."""
         import jax
@@ -120,7 +123,8 @@ class JaxImporter:
             if program.random:
                 kwargs[program.random] = key_like(key, words)
             variables = from_leaves(program.v.spec, tuple(v)), from_leaves(program.s.spec, tuple(s))
-            result, new = program.run(*variables, args, kwargs)
+            with noted(words):
+                result, new = program.run(*variables, args, kwargs)
             found, spec = jax.tree.flatten(jax.tree.map(key_words, result))
             output[:] = [_Output(spec, found, list(new))]
             return [*filter(backends.is_array, found), *new.values()]
@@ -376,7 +380,7 @@ class Translation:
                 node = call
             elif random_keys.is_moving(eqn):
                 node = self._on_words(eqn, inputs)
-            elif named_call(eqn) or vocabulary.find(eqn.primitive.name):
+            elif kept_call(eqn) or vocabulary.find(eqn.primitive.name):
                 node = self._call(eqn, inputs, place)
             else:
                 node = self._island(eqn, inputs, place)
@@ -391,7 +395,9 @@ class Translation:
 
     def _results(self, eqn: Any, node: Node) -> list[Node]:
         """A node for each result."""
-        if not eqn.primitive.multiple_results or named_call(eqn) is not None:
+        named = kept_call(eqn)
+        is_single = named is not None and (isinstance(named, NamedCall) or named.is_single)
+        if is_single or not eqn.primitive.multiple_results:
             return [node]
         avals = [aval_of(v.aval) for v in eqn.outvars]
         if eqn.primitive.name == "scan":
@@ -407,7 +413,9 @@ class Translation:
 
     def _call(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         name = eqn.primitive.name
-        named = named_call(eqn)
+        named = kept_call(eqn)
+        if isinstance(named, OwnCall):
+            return self._own_call(eqn, named, inputs, place)
         if named is not None:
             return self._named_call(eqn, named, inputs, place)
         rule = vocabulary.find(name)
@@ -464,6 +472,18 @@ class Translation:
             rule.name.rpartition(".")[2], rule.function, rule.name, args, named.settings,
             aval=aval_of(eqn.outvars[0].aval), place=place, origin=eqn.primitive.name,
         )  # fmt: skip
+
+    def _own_call(self, eqn: Any, call: OwnCall, inputs: list[Any], place: Place) -> Node:
+        """A call of an op of `na`."""
+
+        def held(x: Any) -> Any:
+            return self.node(inputs[x.index]) if isinstance(x, Input) else self.sizes.replaced(x)
+
+        args, kwargs = map_leaves(held, [list(call.args), call.kwargs])
+        name, aval = call.op.name, aval_of(eqn.outvars[0].aval) if call.is_single else None
+        return self.builder.call(
+            name, call.op.function, f"na.{name}", args, kwargs, aval=aval, place=place, origin=name
+        )
 
     def settings(self, params: Mapping[str, Any]) -> dict[str, Any]:
         """Parameters as the graph holds them."""

@@ -9,7 +9,8 @@ from nestarray import dtypes
 from nestarray.errors import DtypeError
 from nestarray.graph.node import Aval
 from nestarray.importers.jax import linear_solves
-from nestarray.importers.jax.named_calls import named_call
+from nestarray.importers.jax.named_calls import NamedCall, named_call
+from nestarray.importers.jax.own_calls import OwnCall, own_call
 from nestarray.importers.jax.sizes import text_of
 
 #: Primitive → the parameter with the jaxpr that it calls.
@@ -35,9 +36,14 @@ def is_literal(atom: Any) -> bool:
     return hasattr(atom, "val")
 
 
+def kept_call(eqn: Any) -> NamedCall | OwnCall | None:
+    """The public function or the op of `na` that an equation calls; None for other equations."""
+    return own_call(eqn) or named_call(eqn)
+
+
 def is_inlined(eqn: Any) -> bool:
     """Whether the equations of a called jaxpr take the place of the call."""
-    return (eqn.primitive.name in CALLS and named_call(eqn) is None) or bool(
+    return (eqn.primitive.name in CALLS and kept_call(eqn) is None) or bool(
         eqn.params.get(_PLATFORMS)
     )
 

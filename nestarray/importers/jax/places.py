@@ -19,7 +19,7 @@ from nestarray.importers.patching import one_trace, patched
 _IMPORTERS = str(Path(__file__).parents[1])
 _PACKAGE = str(Path(__file__).parents[2])
 #: Files of functions that are called between the source and JAX.
-_WRAPPERS = ("importers/patching.py", "jax/named_calls.py")
+_WRAPPERS = ("importers/patching.py", "jax/named_calls.py", "jax/own_calls.py")
 #: The calls of this package around a line of its backends are fewer.
 _FRAMES = 20
 

@@ -1,5 +1,7 @@
 """Code over `na` that calls JAX, which JAX traces: modules of nestarray, and functions."""
 
+import threading
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ import pytest
 
 import nestarray as na
 from nestarray import errors, nn
+from nestarray.dispatch import INTERPRETERS
 from tests.arrays import host, on
 
 X = np.random.default_rng(0).normal(size=(5, 3)).astype("float32")
@@ -103,6 +106,43 @@ def test_state_keys_and_modes_of_modules_that_call_jax(train):
         for path in state.paths():
             np.testing.assert_allclose(host(new[path]), host(state[path]), rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(host(got), host(want), rtol=1e-4, atol=1e-5)
+
+
+def test_calls_of_ops_stay_calls_of_ops():
+    def function(layer, x):
+        halves = na.split(jnp.sin(layer(x)), [1, 2], axis=1)
+        return na.relu(halves[0]) * gated(na.softmax(x, axis=0)[:, :1]) + jax.grad(na.sum)(x)[:, :1]
+
+    before = list(INTERPRETERS)
+    graph = na.trace_graph(Module(function).init(KEY), on("jax", X))
+    assert before == INTERPRETERS
+    names = [node.target_name for node in graph.calls if node.target_name.startswith("na.")]
+    assert names == ["na.linear", "na.split", "na.relu", "na.softmax"]
+    graph.to_backend("torch").verify().raise_if_failed()
+
+
+def test_other_threads_run_ops_while_jax_traces():
+    found = []
+
+    def function(layer, x):
+        thread = threading.Thread(target=lambda: found.append(jax.jit(na.relu)(on("jax", X))))
+        thread.start()
+        thread.join()
+        return jnp.sin(layer(x))
+
+    na.trace_graph(Module(function).init(KEY), on("jax", X))
+    for result in found:
+        np.testing.assert_array_equal(host(result), np.maximum(X, 0))
+    assert found
+
+
+def test_source_of_modules_that_call_jax(tmp_path):
+    graph = na.trace_graph(Network().init(KEY), on("jax", X), train=True)
+    graph.eject(tmp_path / "net", "torch")
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "nn.Linear(3, 4)" in text
+    assert "nn.BatchNorm1d(4)" in text
+    assert "ropout" in text
 
 
 def test_open_sizes_of_modules_that_call_jax():

@@ -178,10 +178,16 @@ def _axes(x: Array, axis: Axis) -> tuple[int, ...]:
     return axes_of(axis, len(na.shape(x)))
 
 
+def _one_axis(x: Array, axis: Axis) -> int | tuple[int, ...]:
+    """The axes; one as a number, for which frameworks have kernels."""
+    axes = _axes(x, axis)
+    return axes[0] if len(axes) == 1 else axes
+
+
 def softmax(x: Array, axis: Axis = -1, where: Array | None = None) -> Array:
     """Exponentials divided by their sum; 0 where `where` is false."""
     x = inexact(x)
-    axes = _axes(x, axis)
+    axes = _one_axis(x, axis)
     if where is None:
         return na.softmax(x, axis=axes)
     found = na.softmax(na.where(where, x, na.full_like(x, -math.inf)), axis=axes)
@@ -191,7 +197,7 @@ def softmax(x: Array, axis: Axis = -1, where: Array | None = None) -> Array:
 def log_softmax(x: Array, axis: Axis = -1, where: Array | None = None) -> Array:
     """The logarithm of `softmax`; −∞ where `where` is false."""
     x = inexact(x)
-    axes = _axes(x, axis)
+    axes = _one_axis(x, axis)
     if where is None:
         return na.log_softmax(x, axis=axes)
     nothing = na.full_like(x, -math.inf)
