@@ -195,6 +195,24 @@ class Turns(nn.Module):
         return x
 
 
+class Offset(nn.Module):
+    """A linear layer and an offset, which the first layer computes for all others."""
+
+    def __init__(self, features: int, *, is_first: bool) -> None:
+        super().__init__()
+        self.linear = nn.Linear(features, features)
+        self.offset = nn.Parameter(torch.rand(features)) if is_first else None
+
+    def forward(
+        self, x: torch.Tensor, offset: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """The sum, and the offset."""
+        if offset is None:
+            assert self.offset is not None
+            offset = torch.tanh(self.offset)
+        return self.linear(x) + offset, offset
+
+
 class Stages(nn.Module):
     """Stages that differ in their number of units and in the parts of these."""
 
@@ -204,6 +222,7 @@ class Stages(nn.Module):
         self.stages = nn.ModuleList([Stage(4, 4, 2), Stage(4, 6, 2), Stage(6, 8, 4)])
         self.windows = nn.ModuleList([Window(8, 0), Window(8, 1)])
         self.turns = nn.ModuleList([Turns(8, 2), Turns(8, 4)])
+        self.offsets = nn.ModuleList([Offset(8, is_first=True), Offset(8, is_first=False)])
         self.out = Unit(8, 3, is_active=False)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
@@ -215,6 +234,9 @@ class Stages(nn.Module):
             x = window(x, source, gate)
         for turns in self.turns:
             x = turns(x)
+        offset = None
+        for layer in self.offsets:
+            x, offset = layer(x, offset)
         return self.out(x)
 
 

@@ -289,6 +289,8 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert "def forward(self, x, y=None, z=None, mask=None):" in torch_text
     assert "z = x if z is None else z" in torch_text
     assert "y = x if y is None else x * y" in torch_text
+    assert "y = y if self.offset is None else torch.tanh(self.offset)" in torch_text
+    assert "x = None\n        for offset in self.offsets:\n" in torch_text
     assert "for layer in (nn.LayerNorm(8), nn.Linear(8, 8))" in torch_text
     assert 'if len(params["layers"]) > 2:' in jax_text
     assert "def attention(params, x, y=None, z=None, mask=None):" in jax_text

@@ -4,11 +4,13 @@ A module lacks a step if the rest of its program is the same with an argument of
 place of its result: ``x + h`` for ``x + downsample(h)``. It lacks a variable or an input if its
 calls have the default None in the place of this value: a bias, or the mask of attention. An input
 may have another one in its place: the queries for the keys of attention. A module lacks an output
-that nothing uses: the keys and values of attention.
+that nothing uses: the keys and values of attention. It may take as an input a value that the other
+one computes: the bias of relative positions.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -35,15 +37,24 @@ def aligned(
 ) -> Alignment | None:
     """The alignment for inputs of `whole` that may be those of `part`, in order.
 
-    Of several, it is the first with the fewest values that others stand for in `part`.
+    Of several, it is the first with the fewest values that others stand for in `part`. If there is
+    none, an input of `part` may be a value that `whole` computes, which gets this input too.
     """
-    found: list[Alignment] = []
-    for inputs in itertools.combinations(whole.inputs, len(part.inputs)):
-        alignment = Alignment(whole, part, inputs, is_same, otherwise or {}, constants or {})
-        has_dtypes = [x.dtype for x in inputs] == [x.dtype for x in part.inputs]
-        if has_dtypes and alignment.succeeds():
-            found.append(alignment)
-    return min(found, key=lambda alignment: len(alignment.otherwise), default=None)
+    for computed in [None, *(part.inputs if whole.kind and whole.kind == part.kind else ())]:
+        own = [x for x in part.inputs if x is not computed]
+        new = {dataclasses.replace(computed): computed} if computed else {}
+        wider = dataclasses.replace(whole, inputs=[*whole.inputs, *new]) if new else whole
+        found: list[Alignment] = []
+        for inputs in itertools.combinations(whole.inputs, len(own)):
+            if [*map(_kind, inputs)] != [*map(_kind, own)]:
+                continue
+            given = dict(zip(inputs, own, strict=True)) | new
+            alignment = Alignment(wider, part, given, is_same, otherwise or {}, constants or {})
+            if alignment.succeeds():
+                found.append(alignment)
+        if found:
+            return min(found, key=lambda alignment: len(alignment.otherwise))
+    return None
 
 
 class Alignment:
@@ -52,7 +63,7 @@ class Alignment:
     Args:
         whole: the module that has all steps.
         part: the other one.
-        inputs: of `whole`, which those of `part` are.
+        given: input of `whole` → that of `part`.
         is_same: whether two children may be called by the same step.
         otherwise: values that modules lack → the values that they use instead, or None; an
             alignment that succeeds adds those of `part`.
@@ -69,14 +80,13 @@ class Alignment:
         self,
         whole: Module,
         part: Module,
-        inputs: Sequence[Value],
+        given: Mapping[Value, Value],
         is_same: Callable[[Module, Module], bool],
         otherwise: Mapping[Value, Value | None],
         constants: Mapping[Value, str],
     ) -> None:
         self.whole, self.part, self.is_same = whole, part, is_same
         self.otherwise, self.constants = dict(otherwise), constants
-        given = dict(zip(inputs, part.inputs, strict=True))
         self.own: list[Step | None] = []
         self.inputs = [given.get(x) for x in whole.inputs]
         self.outputs = whole.outputs
@@ -90,6 +100,9 @@ class Alignment:
         for i, x in enumerate(whole.inputs):
             if x not in given:
                 self.lacking[x] = [y for y in whole.inputs[:i] if y in given]
+        #: Inputs of `part` that may take the place of any value.
+        used = {x for step in whole.steps for x in arguments(step)}
+        self.computed = [x for x in given if x not in used]
         #: Value of `part` → value of `whole`.
         self.stands_for: dict[Value, Value] = {own: x for x, own in given.items()}
 
@@ -154,7 +167,7 @@ class Alignment:
         if isinstance(step, Call) and (step.writes_in_place or step.target.startswith("flow:")):
             return False
         given = [x for x in arguments(step) if not x.source or x in self.whole.inputs]
-        self.lacking[made[0]] = given
+        self.lacking[made[0]] = [*given, *self.computed]
         return True
 
     # -- comparison ------------------------------------------------------------------------
@@ -170,10 +183,12 @@ class Alignment:
             is_same = len(made) == len(own) and self._is_same_call(one, other)
         else:
             return False
-        pairs = [(x, y) for x, y in zip(own, made, strict=False) if x]
-        if not is_same or any(y is None for _, y in pairs):
+        if not is_same:
             return False
-        self.stands_for |= {x: y for x, y in pairs if y}
+        for i, value in enumerate(own):
+            if value and not made[i]:  # the call in `whole` has a result that nothing reads
+                made[i] = dataclasses.replace(value)
+        self.stands_for |= {x: y for x, y in zip(own, made, strict=False) if x and y}
         return True
 
     def _is_same_call(self, one: Call, other: Call) -> bool:
@@ -239,6 +254,11 @@ class Alignment:
         values, own = values_in(one), values_in(other)
         self.stands_for |= dict(zip(own, values, strict=False))
         return len(values) == len(own)
+
+
+def _kind(value: Value) -> str:
+    """The dtype of a value; masks may be integers."""
+    return "int" if value.dtype.startswith(("bool", "int", "uint")) else value.dtype
 
 
 def _without_none(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -87,6 +87,7 @@ class Body:
         end = len(self.items)
         for value in values_in(output):
             self.position.setdefault(value, []).append(end)
+        self.items = [self._read(item) if isinstance(item, Use) else item for item in self.items]
         self.written = {
             item.args[0]: i
             for i, item in enumerate(self.items)
@@ -97,6 +98,11 @@ class Body:
         for i, item in enumerate(self.items):
             lines += self._statement(i, item)
         return lines
+
+    def _read(self, use: Use) -> Use:
+        """A call with None for the outputs that nothing reads."""
+        outputs = [value if value in self.position else None for value in use.outputs]
+        return Use(use.name, use.inputs, outputs)
 
     # -- which values have no name ----------------------------------------------------------
 
@@ -280,7 +286,7 @@ class Body:
                 fresh = self._fresh("h")  # the value before the loop is needed later
                 lines.append(f"{fresh} = {name}")
                 name = fresh
-            elif k in loop.carried and not name.isidentifier():
+            elif k in loop.carried and (value is None or not name.isidentifier()):
                 fresh = self._fresh("x")
                 lines.append(f"{fresh} = {name}")
                 name = fresh

@@ -158,8 +158,7 @@ class Class:
         steps: list[Step] = []
         for step in group:
             steps.append(step)
-            (result,) = results(step)
-            if result in needed:
+            for result in needed.intersection(results(step)):  # one, or none
                 made = {value for step in steps for value in results(step)}
                 value: Value | None = result
                 while value in made:
@@ -269,15 +268,24 @@ class _Classes:
         found = aligned(whole, part, self._is_same, cls.otherwise, self.constants)
         if found is None:
             return None
+        more = [None for _ in found.whole.inputs[len(whole.inputs) :]]
         new = [None for _ in found.outputs[len(whole.outputs) :]]
         is_partial = bool(new) or None in found.own_outputs
         if is_partial and not self.in_sequence.isdisjoint([*cls.members, part]):
             return None
-        module = dataclasses.replace(whole, output=output_of(found.outputs)) if new else whole
-        members, inputs = cls.members | {part: found.own}, cls.inputs | {part: found.inputs}
+        module = found.whole
+        if new:
+            module = dataclasses.replace(module, output=output_of(found.outputs))
+        inputs = {member: [*own, *more] for member, own in cls.inputs.items()}
         outputs = {member: [*own, *new] for member, own in cls.outputs.items()}
-        outputs[part] = found.own_outputs
-        return Class("", module, members, inputs, outputs, found.otherwise)
+        return Class(
+            name="",
+            module=module,
+            members=cls.members | {part: found.own},
+            inputs=inputs | {part: found.inputs},
+            outputs=outputs | {part: found.own_outputs},
+            otherwise=found.otherwise,
+        )
 
     def _extended(self, whole: Module, cls: Class) -> Class | None:
         """The class with a module that has more steps."""
@@ -292,6 +300,10 @@ class _Classes:
     def _has_flags(self, cls: Class) -> bool:
         """Whether flags and lengths determine the children: a longer list repeats its end."""
         flags = _flags(cls)
+        if any(
+            cls.lacking(i) and len(results(step)) > 1 for i, step in enumerate(cls.module.steps)
+        ):
+            return False
         if any(
             cls.without(name) and cls.without(name) not in flags for name in cls.module.children
         ):

@@ -67,6 +67,10 @@ class FunctionWriter:
             path = (*owner, name_) if value.source == "constants" else parts(value.path)
             if value not in constants:
                 self.places[value] = _HOLDERS[value.source], path
+        #: Holder and path of each group of variables.
+        self.groups = {
+            (h, path[:n]) for h, path in self.places.values() for n in range(len(path) + 1)
+        }
         self.has_state = any(holder == "state" for holder, _ in self.places.values())
         self.lists = _lists(self.places.values())
         self.classes = classes_of(root, name, constants)
@@ -133,7 +137,7 @@ class FunctionWriter:
         if module is self.root and self.writes:
             lines.insert(0, f"state = {_COPIES[self.language.name]}")
         cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
-        holders = self._holders(module.path)
+        holders = self._holders_of(cls)
         if module is self.root and not holders:
             holders = ["params"]  # empty
         names = [*holders, *cls.method_inputs(inputs)]
@@ -149,8 +153,12 @@ class FunctionWriter:
 
     def _holders(self, path: Path) -> list[str]:
         """The arguments with variables that the module at a path takes."""
-        below = {h for h, place in self.places.values() if place[: len(path)] == path}
-        return [holder for holder in ("params", "state") if holder in below]
+        return [holder for holder in ("params", "state") if (holder, path) in self.groups]
+
+    def _holders_of(self, cls: Class, name: Path = ()) -> list[str]:
+        """The arguments with variables that modules of a class take, or that a child of them takes."""
+        found = {holder for m in cls.members for holder in self._holders((*m.path, *name))}
+        return [holder for holder in ("params", "state") if holder in found]
 
     def _variable(self, cls: Class, value: Value) -> str | None:
         if value is _STATE:
@@ -181,13 +189,15 @@ class FunctionWriter:
     def _use(self, cls: Class, name: Path, inputs: list[str], setting: Callable[[str], str]) -> str:
         is_item = name[-1] == "*"
         name = items_of(cls.module, name[:-1])[-1] if is_item else name
-        path, start = (*cls.module.path, *name), len(cls.module.path)
-        own = {
-            holder: self._item(holder, name) if is_item else self.access(holder, path, start)
-            for holder in self._holders(path)
-        }
+        own: dict[str, str] = {}
+        for holder in self._holders_of(cls, name):
+            paths = [m.path for m in cls.members if name in m.children]
+            has = [path for path in paths if holder in self._holders((*path, *name))]
+            text = self.access(holder, (*has[0], *name), len(has[0]))
+            text = text if len(has) == len(paths) else f"{text} if {holder} else {{}}"
+            own[holder] = self._item(holder, name) if is_item else text
         child = cls.children[name][0]
-        given = [own.get(holder, "{}") for holder in self._holders(child.module.path)]
+        given = [own.get(holder, "{}") for holder in self._holders_of(child)]
         settings = [
             f"{key}={value_expression(x, lambda s: Expression(setting(s.name)), self.language.dtype).text}"
             for key, x in cls.arguments(name).items()
@@ -227,6 +237,7 @@ class FunctionWriter:
         is_list = all(self.lists.get((holder, path[:-1])) == number for holder in holders)
         is_list = is_list and 0 not in cls.numbers(a[:-1])
         is_list = is_list and holders == self._holders((*cls.module.path, *b))
+        is_list = is_list and holders == self._holders_of(cls, a)
         has_class = cls.children[a][0] is cls.children[b][0]
         return bool(holders) and is_list and has_class and cls.arguments(a) == cls.arguments(b)
 

@@ -141,7 +141,7 @@ class _Builder:
             if isinstance(step, Module):
                 name = step.path[len(path) :]
                 children.setdefault(name, step)
-                use = Use(name, step.inputs, values_in(step.output))
+                use = Use(name, step.inputs, [*step.outputs])
                 self.runs[use] = step
                 step = use
             steps.append(step)

@@ -29,7 +29,7 @@ class Use:
 
     name: Path
     inputs: Sequence[Value | None]
-    outputs: Sequence[Value | None]
+    outputs: list[Value | None]
 
     @property
     def given(self) -> Sequence[Value | None]:
