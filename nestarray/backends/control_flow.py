@@ -25,8 +25,6 @@ Body = Callable[[Arrays], Arrays]
 CountedBody = Callable[[Any, Arrays], Arrays]
 
 
-#: The backends' files; torch.compile can trace a dictionary but no cached function.
-_chapters: dict[str, Any] = {}
 _python = sys.modules[__name__]
 
 
@@ -38,9 +36,8 @@ def find(backend: str, name: str, values: Sequence[Any] = ()) -> Callable[..., A
     for x in values:
         if hasattr(x, "__traced_backend__"):
             return getattr(getattr(type(x), "__control_flow__", None) or _python, name)
-    if backend not in _chapters:
-        _chapters[backend] = backends.chapter(backend, "control_flow")
-    return getattr(_chapters[backend], name, None) or getattr(_python, name)
+    chapter = backends.chapter(backend, "control_flow")
+    return getattr(chapter, name, None) or getattr(_python, name)
 
 
 def keeps_traces(backend: str) -> bool:

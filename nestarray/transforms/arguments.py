@@ -70,7 +70,7 @@ class Arguments:
         self._flat = [tree.flatten(x, unfused=unfused or wrt is not None) for x in chosen]
         self._leaves = [leaf for part, _ in self._flat for leaf in part]
         kinds = list(dict.fromkeys([type(leaf) for leaf in self._leaves]))
-        self._are_arrays = None not in [_backend_of_kind(kind) for kind in kinds]
+        self._are_arrays = None not in [backends.backend_of_type(kind) for kind in kinds]
         self.backend = (
             _backend(name, kinds, self._leaves)
             or backends.find_backend((args, kwargs))
@@ -228,17 +228,9 @@ def describe(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
-#: Caches as dictionaries, because torch.compile can trace dictionaries but calls functions
-#: decorated with `functools.cache` again.
-_modules: dict[str, Any] = {}
-_backends: dict[type, str | None] = {}
-
-
 def native_transforms(backend: str) -> Any:
     """The module that implements `nestarray.backends.protocol.Transforms` for a backend."""
-    if backend not in _modules:
-        _modules[backend] = native_chapter(backend, "transforms")
-    return _modules[backend]
+    return native_chapter(backend, "transforms")
 
 
 def native_chapter(backend: str, name: str) -> Any:
@@ -254,17 +246,11 @@ def native_chapter(backend: str, name: str) -> Any:
 
 def backend_of_leaf(leaf: Any) -> str | None:
     """The backend of an array, None of anything else."""
-    return _backend_of_kind(type(leaf))
-
-
-def _backend_of_kind(cls: type) -> str | None:
-    if cls not in _backends:
-        _backends[cls] = backends.backend_of_type(cls)
-    return _backends[cls]
+    return backends.backend_of_type(type(leaf))
 
 
 def _backend(name: str, kinds: list[type], leaves: list[Any]) -> str | None:
-    found = dict.fromkeys([_backend_of_kind(kind) for kind in kinds])
+    found = dict.fromkeys([backends.backend_of_type(kind) for kind in kinds])
     names = [backend for backend in found if backend is not None]
     if len(names) > 1:
         raise MixedBackendError(backends.mixed_message(name, names))

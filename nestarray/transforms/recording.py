@@ -4,32 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
+from nestarray.dynamo import ContextVariable
+
 #: The recorder of this context.
-_recorder: ContextVar[Any] = ContextVar("nestarray_control_flow", default=None)
+_recorder: ContextVariable[Any] = ContextVariable("nestarray_control_flow", default=None)
 #: Whether loops end after a step in this context.
-_takes_single_steps: ContextVar[bool] = ContextVar("nestarray_single_steps", default=False)
-#: The recorders of all threads: empty for torch.compile, which cannot read a context variable.
-_recordings: list[Any] = []
+_takes_single_steps: ContextVariable[bool] = ContextVariable(
+    "nestarray_single_steps", default=False
+)
 
 
 @contextmanager
 def recording(recorder: Any) -> Iterator[None]:
     """Call `recorder` for control flow and `vmap`, in place of the backend; None restores the backend."""
     token = _recorder.set(recorder)
-    _recordings.append(recorder)
     try:
         yield
     finally:
-        _recordings.remove(recorder)
         _recorder.reset(token)
 
 
 def current_recorder() -> Any:
     """The recorder of the running code, or None."""
-    return _recorder.get() if _recordings else None
+    return _recorder.get()
 
 
 @contextmanager
@@ -44,4 +43,4 @@ def single_steps() -> Iterator[None]:
 
 def takes_single_steps() -> bool:
     """Whether the running code takes one step of each `while_loop`."""
-    return bool(_recordings) and _takes_single_steps.get() and _recorder.get() is None
+    return _takes_single_steps.get() and _recorder.get() is None
