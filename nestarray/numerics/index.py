@@ -100,7 +100,7 @@ def is_mask(item: Any) -> bool:
 
 def is_array(item: Any) -> bool:
     """Whether an entry is an array of at least one dimension, or a mask."""
-    return is_mask(item) or (hasattr(item, "shape") and len(item.shape) > 0)
+    return is_mask(item) or len(getattr(item, "shape", ())) > 0
 
 
 def check_numbers(name: str, index: Any, shape: Any) -> None:

@@ -633,10 +633,26 @@ def pad(
             ]
             x = ops.concat([margins[0], x, margins[1]], axis=axis)
         else:
-            # The padding of an axis selects elements of that axis; NumPy computes their positions.
-            places = np.pad(np.arange(x.shape[axis]), widths, mode=mode)  # type: ignore[call-overload]
-            x = ops.take(x, ops.asarray(places, like=x), axis=axis)
+            size = x.shape[axis]
+            if size == 0:
+                raise ShapeError(
+                    f"pad: x: got shape {tuple(x.shape)}, whose axis {axis} has no element for mode "
+                    f"{mode!r}; pad it with mode='constant'"
+                )
+            places = ops.arange(-widths[0], size + widths[1], like=x)
+            x = ops.take(x, _inside(places, size, mode), axis=axis)
     return x
+
+
+def _inside(places: Array, size: int, mode: str) -> Array:
+    """The positions in an axis whose elements a mode of `pad` puts at positions outside of it."""
+    if mode == "edge":
+        return ops.clip(places, 0, size - 1)
+    if mode == "wrap":
+        return ops.remainder(places, size)
+    period, last = (2 * size, 2 * size - 1) if mode == "symmetric" else (2 * size - 2,) * 2
+    places = ops.remainder(places, max(period, 1))  # an axis of one element has no mirror image
+    return ops.minimum(places, last - places)
 
 
 @op

@@ -86,6 +86,11 @@ ROWS: list[Row] = [
         "pad: pad_width: got -1, expected numbers that are not negative; cut off with slices instead",
     ),
     (
+        lambda x: na.pad(x[:0], 1, mode="edge"),
+        ShapeError,
+        "pad: x: got shape (0, 3), whose axis 0 has no element for mode 'edge'; pad it with mode='constant'",
+    ),
+    (
         lambda x: na.flatten(x, start_axis=1, end_axis=0),
         ShapeError,
         "flatten: start_axis 1 comes after end_axis 0 in an array of 2 dimensions",

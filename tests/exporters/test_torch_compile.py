@@ -81,7 +81,24 @@ def _of_keras() -> Any:
     return na.to_module(keras.Sequential(layers), np.zeros((2, 5, 3), np.float32))
 
 
-@pytest.mark.parametrize("build", [_of_conditions, _of_counters, _of_rows, _of_keras])
+class _Bags(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.bag = torch.nn.EmbeddingBag(5, 3, mode="mean")
+        self.conv = torch.nn.Conv1d(3, 3, 3, padding="same", padding_mode="reflect")
+        self.drop = torch.nn.Dropout(0.5)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        words = self.bag(x.sum(2).long() % 5)
+        return self.drop(self.conv(x.mT).mT + words[:, None])
+
+
+def _of_bags() -> Any:
+    """Sums by computed positions, and mirrored margins."""
+    return na.to_module(_Bags(), torch.zeros(2, 5, 3))
+
+
+@pytest.mark.parametrize("build", [_of_bags, _of_conditions, _of_counters, _of_rows, _of_keras])
 def test_torch_compiles_training(build: Callable[[], Any]) -> None:
     module = build()
     native, twin = module.to_torch_module(), module.to_torch_module()  # which count their draws

@@ -93,6 +93,8 @@ def adapted(
         if check is not None:
             check(**{k: v for k, v in given.items() if not _is_missing(v)})
         like, out = first_array(given.values()), given.get("out")
+        if isinstance(out, tuple):  # of a ufunc, such as matmul
+            (out,) = out
         named = _passed(name, given, parameters, signature)
         named = {k: moved(v, like) for k, v in named.items()}
         for parameter, is_sequence in sequences.items():

@@ -35,6 +35,19 @@ def merge_common_subexpressions(graph: Graph, of: Collection[str] | None = None)
     return rewrite(graph, rule, in_bodies=True)
 
 
+def is_equal(x: Any, y: Any) -> bool:
+    """Whether two nests of nodes and constants have the same values: also by equal calls."""
+    if isinstance(x, (list, tuple)) and type(x) is type(y):
+        return len(x) == len(y) and all(map(is_equal, x, y))
+    if isinstance(x, Mapping) and isinstance(y, Mapping):
+        return is_equal([*x.items()], [*y.items()])
+    if not (isinstance(x, Node) and isinstance(y, Node)) or _key(x) == _key(y):
+        return _key(x) == _key(y)
+    if x.kind != "call" or x.is_random or any(bodies(x.args)):
+        return False
+    return x.target_name == y.target_name and is_equal((x.args, x.kwargs), (y.args, y.kwargs))
+
+
 def _key(value: Any) -> Hashable:
     """Equal for equal arguments; 1, 1.0 and True differ, and so do 0.0 and -0.0."""
     if isinstance(value, Node):

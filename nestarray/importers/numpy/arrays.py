@@ -33,6 +33,7 @@ from nestarray.frontends.numpy.ndarray import AbstractArray
 from nestarray.frontends.numpy.ufunc import filled, has_poles
 from nestarray.graph import assumptions
 from nestarray.graph.node import map_leaves
+from nestarray.graph.passes.subexpressions import is_equal
 from nestarray.graph.record import native_calls
 from nestarray.graph.record.recorder import Traced
 from nestarray.importers.numpy.recording import Recording
@@ -245,7 +246,7 @@ class RecordedArray(AbstractArray):
         if _is_mask(index):
             mask, selected = index._current(), _selection(value)
             new = value if selected is None else selected[0]
-            if np.ndim(value) == 0 or (selected is not None and selected[1] is mask):
+            if np.ndim(value) == 0 or (selected is not None and _is_same(selected[1], mask)):
                 new = self._compute(as_array, new, self, self.dtype)
                 added = (..., *[None] * (self.ndim - index.ndim))
                 mask = self._compute(ops.getitem, mask, added) if len(added) > 1 else mask
@@ -312,8 +313,14 @@ def _common_mask(args: tuple[Any, ...]) -> Any:
     """The mask that selects all operands that are not single elements; None without one."""
     masks = [found[1] for x in args if (found := _selection(x)) is not None]
     others = [x for x in args if _selection(x) is None]
-    is_common = masks and all(m is masks[0] for m in masks) and all(np.ndim(x) == 0 for x in others)
-    return masks[0] if is_common else None
+    is_common = masks and all(_is_same(m, masks[0]) for m in masks[1:])
+    return masks[0] if is_common and all(np.ndim(x) == 0 for x in others) else None
+
+
+def _is_same(mask: Any, other: Any) -> bool:
+    """Whether two masks are one, also if the code computes it twice: ``x[x > 0] = y[x > 0]``."""
+    are_traced = isinstance(mask, Traced) and isinstance(other, Traced)
+    return mask is other or (are_traced and is_equal(mask._node, other._node))
 
 
 #: Reductions that take a mask of the elements to reduce.

@@ -120,6 +120,21 @@ def pivoting(a: Any, b: Any) -> Any:
     return rows
 
 
+def masks_computed_twice(c: Any) -> Any:
+    low, high = np.zeros_like(c), np.full_like(c, 4.0)
+    middle = (low + high) / 2
+    low[middle**3 < c] = middle[middle**3 < c]
+    high[~(middle**3 < c)] = middle[~(middle**3 < c)] + low[~(middle**3 < c)]
+    return low, high
+
+
+def buffers(x: Any, w: Any) -> Any:
+    rows, out = x.copy(), np.zeros_like(x)
+    np.matmul(rows, w, out=rows)
+    np.tanh(rows, out=out)
+    return out, rows.repeat(2, axis=1), np.repeat(x[0], 3)
+
+
 def normal(*shape: int) -> np.ndarray:
     return RNG.normal(size=shape)
 
@@ -136,5 +151,7 @@ IDIOMS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "entropy": (entropy, (np.asarray([1, 0, 2, 0, 1]),)),
     "vectorized_choice": (vectorized_choice, (normal(4),)),
     "vectorized_only": (vectorized_only, (normal(4),)),
+    "masks_computed_twice": (masks_computed_twice, (normal(5) * 8,)),
+    "buffers": (buffers, (normal(2, 3), normal(3, 3))),
     "pivoting": (pivoting, (normal(3, 3), normal(3))),
 }

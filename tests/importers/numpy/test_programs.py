@@ -300,6 +300,16 @@ def test_reductions_of_selected_elements_are_compiled(backend: str) -> None:
         np.testing.assert_allclose(host(got), want)
 
 
+@pytest.mark.parametrize("name", ["masks_computed_twice", "buffers"])
+def test_jax_knows_the_sizes_of_idioms(name: str) -> None:
+    program, args = IDIOMS[name]
+    others = [x + 0.1 for x in args]
+    graph = na.trace_graph(program, *_copies(args)).to_backend("jax")
+    found = graph.compile()(*[na.to_backend(x, "jax") for x in others])
+    for got, want in zip(found, program(*_copies(tuple(others))), strict=True):
+        np.testing.assert_allclose(host(got), want, rtol=1e-9)
+
+
 def _beside_poles(x: Any) -> Any:
     inverse = np.divide(1, x, out=np.zeros_like(x), where=x != 0)
     root = np.zeros_like(x)

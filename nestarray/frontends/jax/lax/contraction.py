@@ -43,7 +43,8 @@ def dot_general(
     """Σ lhs · rhs over contracted axes; the result has batch axes, axes of lhs, axes of rhs."""
     (over_l, over_r), (batch_l, batch_r) = dimension_numbers
     if preferred_element_type is None:
-        preferred_element_type = max(map(dtypes.dtype_of, (lhs, rhs)), key=_width)
+        own, other = dtypes.dtype_of(lhs), dtypes.dtype_of(rhs)
+        preferred_element_type = own if _width(own) >= _width(other) else other
     lhs, rhs = _cast(lhs, preferred_element_type), _cast(rhs, preferred_element_type)
     rank_l, rank_r = len(na.shape(lhs)), len(na.shape(rhs))
     is_matmul = not batch_l and rank_r == 2 and tuple(over_l) == (rank_l - 1,)
