@@ -106,6 +106,9 @@ def optional(package: str, needing: str, *, extra: str, instead: str = "") -> An
     try:
         return importlib.import_module(package)
     except ImportError as error:
+        missing = (error.name or package).partition(".")[0]
+        if missing in ("torch", "jax", "tensorflow") and missing != extra:
+            extra = f"{extra},{missing}"  # Keras imports one of them, its backend
         raise MissingFrameworkError(
             f"{needing} the package {package!r}, which cannot be imported ({error}). "
             f"Install it with: pip install 'nestarray[{extra}]'{instead}"

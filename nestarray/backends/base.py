@@ -40,7 +40,14 @@ def lengths(shape: Any) -> Any:
 def whole_range(start: Any, stop: Any = None, step: Any = 1, **settings: Any) -> bool:
     """Whether a range has integer ends and step; for these all frameworks agree."""
     ends = (start, 0 if stop is None else stop)
-    return type(step) is int and all(type(x) is int or is_unknown_size(x) for x in ends)
+    return type(step) is int and all(_is_size(x) for x in ends)
+
+
+def _is_size(x: Any) -> bool:
+    if type(x) is int or is_unknown_size(x):
+        return True
+    is_symbol = hasattr(x, "__index__") and not hasattr(x, "dtype")  # `torch.SymInt`
+    return is_symbol and not isinstance(x, bool)
 
 
 def accumulation_dtype(x: Any, dtype: Any) -> dtypes.DType:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import check_kind, check_not_zero
+from nestarray.typing import check_kind, check_not_zero, is_unknown_size
 
 #: An integer for all spatial axes, or one for each.
 Ints = int | Sequence[int]
@@ -101,7 +101,7 @@ def settings(
         kernel, stride = _clipped(sizes, pairs, kernel, stride, dilation)
         extent = tuple(d * (k - 1) + 1 for k, d in zip(kernel, dilation))
     for n, (low, high), e in zip(sizes, pairs, extent):
-        if n is not None and n + low + high < e:
+        if n is not None and not is_unknown_size(n) and n + low + high < e:
             raise ShapeError(
                 f"{op}: the window spans {extent} elements and the padded input has "
                 f"{tuple(n + sum(p) for n, p in zip(sizes, pairs))}; expected an input at "

@@ -504,12 +504,12 @@ def _combination(computation: str, x: Array) -> tuple[Callable[..., Array], Any]
 
 def _pooled(x: Array, computation: str, at: windows.Windows) -> Array | None:
     """The maxima or sums by the pooling functions; None where these do not apply."""
-    sizes = tuple(x.shape)
+    sizes = ops.shape(x)
     trivial = (1, 1, (0, 0))
     settings = [*zip(at.kernel, at.stride, at.padding)]
     axes = [i for i in range(len(sizes)) if settings[i] != trivial]
     others = [i for i in range(len(sizes)) if settings[i] == trivial]
-    is_floating = dtypes.dtype_of(x).is_floating and 1 <= len(axes) <= 3 and 0 not in sizes
+    is_floating = dtypes.dtype_of(x).is_floating and 1 <= len(axes) <= 3 and 0 not in tuple(x.shape)
     has_dilation = any(step != 1 for step in at.dilation)
     is_floating = is_floating and all(min(pair) >= 0 for pair in at.padding)
     if (

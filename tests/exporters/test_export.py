@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import onnxruntime
 import pytest
 import tensorflow as tf
 import torch
+from flax import nnx
 
 import nestarray as na
 from nestarray import errors
@@ -213,6 +215,63 @@ def test_jax_models_of_open_sizes_become_files_of_tensorflow(format: str, tmp_pa
 
 
 @pytest.mark.parametrize("format", ["savedmodel", "tflite"])
+def _positions_of(tokens: torch.Tensor) -> torch.Tensor:
+    return tokens + torch.arange(tokens.shape[1])
+
+
+def _running_sums(x: jax.Array) -> jax.Array:
+    return jax.lax.scan(lambda total, row: (total + row, total), jax.numpy.zeros(3), x)[1]
+
+
+def _strided() -> torch.nn.Module:
+    torch.manual_seed(0)
+    pooled = torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.MaxPool2d(2)
+    return torch.nn.Sequential(*pooled, torch.nn.Conv2d(2, 2, 3, stride=2, padding=1))
+
+
+_IMAGES = {0: "batch", 2: "height", 3: "width"}
+
+
+@pytest.mark.parametrize(
+    ("source", "x", "axes", "format"),
+    [
+        (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "torch"),
+        (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "onnx"),
+        (_running_sums, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
+        (_strided(), torch.ones(2, 2, 16, 16), _IMAGES, "stablehlo"),
+        (nnx.Conv(2, 2, (3, 3), strides=2, rngs=nnx.Rngs(0)), jax.numpy.ones((2, 16, 16, 2)),
+         {0: "batch", 1: "height", 2: "width"}, "stablehlo"),
+        (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
+        (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
+    ],
+    ids=["arange", "arange", "scan", "strided", "same", "transposed", "transposed"],
+)  # fmt: skip
+def test_ops_of_open_sizes_become_files(
+    source: Any, x: Any, axes: Any, format: str, tmp_path: Path
+) -> None:
+    name = next(iter(inspect.signature(getattr(source, "forward", source)).parameters))
+    graph = na.trace_graph(source, x, dynamic={name: axes})
+    assert graph.export(tmp_path / FILES[format]).error < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("format", "package", "extra"),
+    [
+        (format, package, extra)
+        for format, written in FORMATS.items()
+        for package, extra in written.packages.items()
+    ],
+)
+def test_a_missing_package_of_a_format_names_its_extra(
+    format: str, package: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = _dynamic()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(errors.MissingFrameworkError, match=rf"'nestarray\[{extra}\]'"):
+        graph.export(tmp_path / "net", format=format)
+    assert not [*tmp_path.iterdir()]
+
+
 def test_custom_derivatives_that_read_constants(format: str, tmp_path: Path) -> None:
     weight = jax.numpy.linspace(-1.0, 1.0, 200)  # TensorFlow captures those above 128 numbers
 

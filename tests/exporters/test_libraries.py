@@ -567,7 +567,34 @@ def test_a_training_mode_that_cannot_be_traced() -> None:
             native.train()(torch.ones(2))
 
 
-def test_a_missing_library_names_its_extra(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "haiku", None)
-    with pytest.raises(errors.MissingFrameworkError, match=r"pip install 'nestarray\[haiku\]'"):
-        model.to_haiku_module()
+@pytest.mark.parametrize(
+    ("form", "library", "extra"),
+    [
+        ("torch_module", "torch", "torch"),
+        ("flax_module", "flax.nnx", "flax"),
+        ("linen_module", "flax.linen", "flax"),
+        ("haiku_module", "haiku", "haiku"),
+        ("equinox_module", "equinox", "equinox"),
+        ("tf_module", "tensorflow", "tensorflow"),
+        ("keras_model", "keras", "keras"),
+    ],
+)
+def test_a_missing_library_names_its_extra(
+    model: Any, form: str, library: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(errors.MissingFrameworkError, match=rf"pip install 'nestarray\[{extra}\]'"):
+        getattr(model, f"to_{form}")()
+
+
+@pytest.mark.parametrize(
+    ("style", "library", "extra"), [("nnx", "flax.nnx", "flax"), ("equinox", "equinox", "equinox")]
+)
+def test_a_missing_library_of_a_style_names_its_extra(
+    style: str, library: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = na.trace_graph(torch.tanh, torch.ones(2))
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(errors.MissingFrameworkError, match=rf"pip install 'nestarray\[{extra}\]'"):
+        graph.eject(tmp_path / "net", "jax", style=style)
+    assert not [*tmp_path.iterdir()]

@@ -102,6 +102,8 @@ def scan(
     unroll: int | bool = 1,
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html"""
+    if xs:  # `lax.scan` takes no symbolic length
+        length = None
     return lax.scan(step, carry, xs, length=length, reverse=reverse, unroll=unroll)
 
 

@@ -10,10 +10,19 @@ import jax.numpy as jnp
 from jax import lax
 
 from nestarray.numerics import windows
+from nestarray.typing import is_unknown_size
 
 
 def _add_bias(out: Any, bias: Any, count: int) -> Any:
     return out if bias is None else out + bias.reshape(-1, *(1,) * count)
+
+
+def _padded(x: Any, padding: Any) -> tuple[Any, Any]:
+    """`x` and the padding that remains: convolutions take no symbolic padding."""
+    if not any(is_unknown_size(n) for pair in padding for n in pair):
+        return x, padding
+    widths = [(0, 0, 0), (0, 0, 0), *((low, high, 0) for low, high in padding)]
+    return lax.pad(x, jnp.zeros((), x.dtype), widths), [(0, 0)] * len(padding)
 
 
 def _convolution(count: int) -> Callable[..., Any]:
@@ -39,11 +48,12 @@ def _convolution(count: int) -> Callable[..., Any]:
             dilation=dilation,
             groups=groups,
         )
+        x, around = _padded(x, at.padding)
         out = lax.conv_general_dilated(
             x,
             weight,
             at.stride,
-            at.padding,
+            around,
             rhs_dilation=at.dilation,
             feature_group_count=groups,
         )
@@ -83,7 +93,8 @@ def _transposed_convolution(count: int) -> Callable[..., Any]:
             groups=groups,
         )
         spread = at.windows.stride
-        if math.prod(x.shape[2:]) <= math.prod(weight.shape[2:]):
+        size = math.prod(x.shape[2:])
+        if not is_unknown_size(size) and size <= math.prod(weight.shape[2:]):
             # XLA swaps a small image with its kernel, and aborts if only some axes are smaller
             x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, s - 1) for s in (1, 1, *spread)])
             spread = (1,) * count

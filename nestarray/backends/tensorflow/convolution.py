@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.numerics import windows
 
 
@@ -160,7 +161,7 @@ def _spread_out(x: Any, kernel: Any, bias: Any, at: windows.Transposed) -> Any:
     steps = at.windows.stride
     count = len(steps)
     native = tf.nn.conv3d_transpose if count == 3 else tf.nn.conv2d_transpose
-    sizes = [(n - 1) * s + e for n, s, e in zip(x.shape[1:-1], steps, at.windows.extent)]
+    sizes = [(n - 1) * s + e for n, s, e in zip(shape(x)[1:-1], steps, at.windows.extent)]
     full = (tf.shape(x)[0], *sizes, kernel.shape[-2])
     strides = (1, *steps, 1)
     if count == 1:

@@ -52,6 +52,10 @@ STYLES = {
 }
 
 
+#: Style → the module that its source imports besides the framework, and the extra.
+_LIBRARIES = {"nnx": ("flax.nnx", "flax"), "equinox": ("equinox", "equinox")}
+
+
 class Ejected(NamedTuple):
     """A folder that was written.
 
@@ -148,6 +152,9 @@ def _check(graph: Graph, target: str, style: str | None) -> str:
             "graph.replace(v=v, s=s)"
         )
     lazy_imports.optional(target, "eject needs", extra=target)
+    if style in _LIBRARIES:
+        library, extra = _LIBRARIES[style]
+        lazy_imports.optional(library, f"eject: the style {style!r} needs", extra=extra)
     return style or next(iter(STYLES[target]))
 
 

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import lazy_imports
 from nestarray.exporters.source import jax_classes
 from nestarray.exporters.source.class_style import ClassStyle, attribute_of
 from nestarray.exporters.source.functions import jax_functions, nnx_layers
@@ -173,7 +172,6 @@ def write(
     root: Module, name: str, constants: Mapping[Value, np.ndarray]
 ) -> tuple[str, dict[str, Value]]:
     """The text of a program, and its variables by their names in the file of weights."""
-    lazy_imports.optional("flax.nnx", "eject needs", extra="flax")
     for module in root.walk():
         module.layer = None if module is root else _layer(module)
         if module.layer is None:
