@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from nestarray.errors import MissingOpError
-from nestarray.frontends.rules import Rule
 from nestarray.graph.builder import Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node
@@ -62,41 +61,27 @@ def missing_ops(name: str, operations: Sequence[Operation], framework: str) -> M
     )
 
 
-def find_operations(
-    calls: Iterable[tuple[str, Place]], find: Callable[[str], Rule | None]
-) -> list[Operation]:
-    """The operations of a source, each with its function or missing.
+def operations_of(calls: Iterable[tuple[tuple[str, str, str, str], Place]]) -> list[Operation]:
+    """The operations of a source.
 
     Args:
-        calls: name of the operation and place of each call.
-        find: `Vocabulary.find`.
+        calls: ((name, status, function, why it is missing), place) of each call.
     """
-    groups: dict[str, list[Place]] = {}
-    for name, place in calls:
-        groups.setdefault(name, []).append(place)
-    found = []
-    for name, places in groups.items():
-        rule = find(name)
-        if rule is None:
-            reason = "there is no function of that name"
-            found.append(Operation(name, "missing", "", tuple(places), reason))
-        else:
-            found.append(Operation(name, "function", rule.name, tuple(places)))
-    return found
-
-
-def operations_of(graph: Graph) -> list[Operation]:
-    """The calls of a graph as operations that have a function."""
-    groups: dict[tuple[str, str], list[Node]] = {}
-    for node in graph.calls:
-        if node.target is not operator.getitem:
-            groups.setdefault((node.origin, node.target_name), []).append(node)
+    groups: dict[tuple[str, str, str, str], list[Place]] = {}
+    for operation, place in calls:
+        groups.setdefault(operation, []).append(place)
     return [
-        Operation(
-            origin,
-            "island" if name == "na.graph.island" else "function",
-            name,
-            tuple([Place(node.module, node.line) for node in nodes]),
-        )
-        for (origin, name), nodes in groups.items()
+        Operation(name, status, becomes, tuple(places), reason)
+        for (name, status, becomes, reason), places in groups.items()
     ]
+
+
+def operations_in(graph: Graph) -> list[Operation]:
+    """The calls of a graph as operations that have a function."""
+
+    def operation(node: Node) -> tuple[str, str, str, str]:
+        name = node.target_name
+        return node.origin, "island" if name == "na.graph.island" else "function", name, ""
+
+    calls = [node for node in graph.calls if node.target is not operator.getitem]
+    return operations_of((operation(node), Place(node.module, node.line)) for node in calls)

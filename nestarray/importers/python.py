@@ -35,7 +35,7 @@ from nestarray.graph.record.recorder import (
 )
 from nestarray.graph.sizes import Sizes
 from nestarray.importers import protocol
-from nestarray.importers.coverage import operations_of
+from nestarray.importers.coverage import operations_in
 from nestarray.importers.jax.importer import JaxImporter
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec, named_axes
@@ -74,7 +74,7 @@ class PythonImporter:
                 raise
             return JaxImporter().read(request)  # its functions take JAX's own traced values only
         arrays = [(n.aval.dtype, str(Place(n.module, n.line))) for n in graph.nodes if n.aval]
-        return Imported(self.framework, graph.name, operations_of(graph), graph, arrays)
+        return Imported(self.framework, graph.name, operations_in(graph), graph, arrays)
 
 
 protocol.register(PythonImporter(), last=True)

@@ -67,8 +67,15 @@ class ToyImporter:
     def read(self, request: Request) -> Imported:
         program, vocabulary = request.source, registry.vocabulary("toy")
         lines = [e for line in program.equations for e in (line, *line.body)]
-        calls = [(e.operation, Place(line=e.line)) for e in lines]
-        operations = coverage.find_operations(calls, vocabulary.find)
+
+        def replacement(name: str) -> tuple[str, str, str]:
+            rule = vocabulary.find(name)
+            missing = "missing", "", "there is no function of that name"
+            return missing if rule is None else ("function", rule.name, "")
+
+        operations = coverage.operations_of(
+            ((e.operation, *replacement(e.operation)), Place(line=e.line)) for e in lines
+        )
         if any(operation.status == "missing" for operation in operations):
             return Imported(self.framework, program.name, operations, None)
         builder = GraphBuilder(program.name, "numpy", train=request.train)

@@ -22,7 +22,7 @@ from nestarray.graph.builder import NOWHERE, GraphBuilder, Place
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_leaves
 from nestarray.importers import keras
-from nestarray.importers.coverage import Operation
+from nestarray.importers.coverage import Operation, operations_of
 from nestarray.importers.islands import island
 from nestarray.importers.jax import control_flow, random_keys
 from nestarray.importers.jax.islands import may_be_island, name_of, why_missing
@@ -201,14 +201,10 @@ class Translation:
 
     def operations(self) -> list[Operation]:
         """The operations of the jaxpr, each with its function or missing."""
-        groups: dict[tuple[str, str, str, str], list[Place]] = {}
-        for eqn, place in self._all_equations(self.closed.jaxpr, 0, NOWHERE):
-            known = eqn.primitive.name, *self._replacement(eqn)
-            groups.setdefault(known, []).append(place)
-        return [
-            Operation(name, status, becomes, tuple(places), reason)
-            for (name, status, becomes, reason), places in groups.items()
-        ]
+        equations = self._all_equations(self.closed.jaxpr, 0, NOWHERE)
+        return operations_of(
+            ((eqn.primitive.name, *self._replacement(eqn)), place) for eqn, place in equations
+        )
 
     def _replacement(self, eqn: Any) -> tuple[str, str, str]:
         """(status, function, why it is missing) of an equation."""

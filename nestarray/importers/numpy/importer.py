@@ -15,7 +15,7 @@ from nestarray.container import Container
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.recorder import Traced
 from nestarray.importers import protocol
-from nestarray.importers.coverage import operations_of
+from nestarray.importers.coverage import operations_in
 from nestarray.importers.numpy.arrays import RecordedArray
 from nestarray.importers.numpy.attributes import Attributes
 from nestarray.importers.numpy.recording import Recording
@@ -61,7 +61,7 @@ class NumpyImporter:
         if source.assigned:
             source.divide()
             graph = trace_python(source, request.guards, request.sizes)
-        return Imported(self.framework, graph.name, operations_of(graph), graph)
+        return Imported(self.framework, graph.name, operations_in(graph), graph)
 
 
 _METHODS = frozenset(n for n in dir(np.ndarray) if not n.startswith("_")) - {*dir(Traced)}

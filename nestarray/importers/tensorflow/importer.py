@@ -20,7 +20,7 @@ from nestarray.frontends.tensorflow import vocabulary
 from nestarray.graph.builder import NOWHERE, GraphBuilder, Place, plain
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
-from nestarray.importers.coverage import Operation
+from nestarray.importers.coverage import Operation, operations_of
 from nestarray.importers.islands import island
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.tensorflow import (
@@ -106,16 +106,11 @@ class Translation:
     def operations(self) -> list[Operation]:
         """The operations of the program, each with its function or missing."""
         graph = self.program.concrete.graph
-        groups: dict[tuple[str, str, str, str], list[Place]] = {}
-        for op, place in self._all_operations(graph, graph.outputs, NOWHERE):
-            if op.type in operations.IDENTITIES or op.type in _BUILT_IN:
-                continue
-            replacement = _replacement(op, islands=self.request.islands)
-            groups.setdefault((op.type, *replacement), []).append(place)
-        return [
-            Operation(name, status, becomes, tuple(places), reason)
-            for (name, status, becomes, reason), places in groups.items()
-        ]
+        return operations_of(
+            ((op.type, *_replacement(op, islands=self.request.islands)), place)
+            for op, place in self._all_operations(graph, graph.outputs, NOWHERE)
+            if op.type not in operations.IDENTITIES and op.type not in _BUILT_IN
+        )
 
     def _all_operations(
         self, graph: Any, outputs: Sequence[Any], outer: Place
