@@ -73,7 +73,8 @@ def to_source(graph: Graph, *, comments: bool = True, free: bool = False) -> str
         lines += _statement(graph, node, "    ", comments)
         dead = last_use.get(node, ())
         if dead:
-            lines.append(f"    del {', '.join(unused.name for unused in dead)}")
+            # no `del`, which torch.compile lacks for variables that the functions of calls read
+            lines.append(f"    {' = '.join(unused.name for unused in dead)} = None")
     for path, node in graph.state_updates.items():
         lines.append(f"    s = s.set({path!r}, {_value(node)})")
     output = _value(graph.output)

@@ -81,6 +81,25 @@ def _of_keras() -> Any:
     return na.to_module(keras.Sequential(layers), np.zeros((2, 5, 3), np.float32))
 
 
+class _Loop(eqx.Module):
+    drop: eqx.nn.Dropout
+
+    def __call__(self, x: jax.Array, key: jax.Array | None = None) -> jax.Array:
+        mean = x.mean((0, 1))
+
+        def step(y: jax.Array, factor: jax.Array) -> tuple[jax.Array, None]:
+            return jnp.tanh(y * factor + mean) @ jnp.eye(3), None
+
+        y, _ = jax.lax.scan(step, x, jnp.arange(1.0, 4.0))
+        return self.drop(y + 1, key=key, inference=key is None)
+
+
+def _of_loops() -> Any:
+    """The step of a loop that reads a value of the program around it."""
+    dynamic = {"x": {0: "batch", 1: "length"}}
+    return na.to_module(_Loop(eqx.nn.Dropout(0.5)), jnp.zeros((2, 5, 3)), dynamic=dynamic)
+
+
 class _Bags(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -98,7 +117,9 @@ def _of_bags() -> Any:
     return na.to_module(_Bags(), torch.zeros(2, 5, 3))
 
 
-@pytest.mark.parametrize("build", [_of_bags, _of_conditions, _of_counters, _of_rows, _of_keras])
+@pytest.mark.parametrize(
+    "build", [_of_bags, _of_loops, _of_conditions, _of_counters, _of_rows, _of_keras]
+)
 def test_torch_compiles_training(build: Callable[[], Any]) -> None:
     module = build()
     native, twin = module.to_torch_module(), module.to_torch_module()  # which count their draws
