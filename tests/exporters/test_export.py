@@ -88,6 +88,15 @@ def test_attention_with_a_learned_mask_becomes_onnx(tmp_path: Path) -> None:
     assert graph.export(tmp_path / "net.onnx").error < 1e-5
 
 
+@pytest.mark.parametrize("mask_shape", [None, (4, 5), (2, 4, 5)])
+def test_attention_without_heads_becomes_onnx(mask_shape: Any, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    arrays = [torch.randn(2, n, 3) for n in (4, 5, 5)]
+    mask = [] if mask_shape is None else [torch.randn(mask_shape)]
+    graph = na.trace_graph(torch.nn.functional.scaled_dot_product_attention, *arrays, *mask)
+    assert graph.export(tmp_path / "net.onnx").error < 1e-5
+
+
 def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     def order(x: torch.Tensor) -> torch.Tensor:
         return torch.argsort(x, dim=1, descending=True, stable=True)

@@ -40,6 +40,14 @@ def scaled_dot_product_attention(
     attn_logits_soft_cap: float | None = None,
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html"""
+    if torch.compiler.is_exporting() and {x.ndim for x in (query, key, value)} == {3}:
+        if mask is not None and mask.ndim == 3:
+            mask = mask[None]
+        settings = {"is_causal": is_causal, "scale": scale, "enable_gqa": enable_gqa}
+        # `torch.onnx` takes four axes
+        return F.scaled_dot_product_attention(
+            query[None], key[None], value[None], mask, **settings
+        )[0]
     if mask is None and scale is None and not (is_causal or enable_gqa):
         return F.scaled_dot_product_attention(query, key, value)
     return F.scaled_dot_product_attention(
