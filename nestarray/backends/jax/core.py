@@ -40,9 +40,6 @@ def native_dtype(dtype: Any) -> Any:
 
 
 _NATIVE: dict[DType, Any] = {d: jnp.dtype(d.name) for d in dtypes.ALL}
-#: Sets of dtypes: membership is faster than ``dtype.kind``.
-FLOATING = frozenset(native for d, native in _NATIVE.items() if d.kind == "float")
-INTEGERS = frozenset(native for d, native in _NATIVE.items() if d.kind in ("int", "uint"))
 
 
 def widest_float(x: Any) -> DType:

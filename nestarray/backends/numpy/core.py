@@ -52,10 +52,7 @@ class _Native(dict[DType, Any]):
 
 _NATIVE = _Native()
 #: A set of dtypes: membership takes half the time of ``dtype.kind``.
-FLOATING = frozenset(map(np.dtype, "efd"))
-INEXACT = FLOATING.union(map(np.dtype, "FD"))
 PRECISE = frozenset(map(np.dtype, "fdFD"))
-INTEGERS = frozenset(map(np.dtype, "bBhHiIlLqQ"))
 
 
 def in_dtype(x: Any, dtype: Any) -> Any:

@@ -25,8 +25,6 @@ except ImportError:
 
 _single = in_single_precision(cast)
 
-_COMPLEX = frozenset(map(np.dtype, "FD"))
-
 svdvals = _single(np.linalg.svdvals)
 eigvalsh = _single(np.linalg.eigvalsh)
 

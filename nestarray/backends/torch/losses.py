@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_constant
 
-_CLASSES = torch.int64
 _REDUCTIONS = ("mean", "sum", "none")
 
 

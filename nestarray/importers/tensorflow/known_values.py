@@ -12,8 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.importers.tensorflow.sizes import Dim
-
 #: The most elements of a result that becomes part of the program.
 _MOST = 4096
 #: Operations that remain calls, because a constant would be longer than they are.
@@ -120,8 +118,3 @@ _RULES: dict[str, Callable[..., Any]] = {
     "Reshape": _reshape, "Squeeze": lambda op, x: x.reshape([n for n in x.shape if n != 1]),
     "ExpandDims": lambda op, x, axis: np.expand_dims(x, int(axis)),
 }  # fmt: skip
-
-
-def sizes_of(value: np.ndarray) -> list[Any]:
-    """The elements of a known value: numbers and Dims."""
-    return [x if isinstance(x, Dim) else int(x) for x in value.reshape(-1)]
