@@ -300,6 +300,51 @@ def test_lacking_parts_read_as_a_human_writes_them() -> None:
     assert 'window(params["windows"][0], {}, x)' in jax_text  # without state
 
 
+class Pair(torch.nn.Module):
+    """A layer with two results."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """Two arrays."""
+        h = torch.tanh(self.linear(x))
+        return h * y, h
+
+
+class Single(torch.nn.Module):
+    """A layer with one result."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.project = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """The difference."""
+        return self.project(x) - y
+
+
+class Handing(torch.nn.Module):
+    """A list of layers with two results and with one, and a matrix of zeros."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Pair(), Single()])
+        self.register_buffer("zeros", torch.zeros(4, 4), persistent=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 4) → (2, 4)."""
+        y, h = self.layers[0](x, torch.exp(x))
+        return self.layers[1](y, h) + x @ self.zeros
+
+
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_layers_with_other_outputs_and_products_with_zeros(target: str, tmp_path: Path) -> None:
+    graph = na.trace_graph(Handing().eval(), torch.ones(2, 4))
+    assert graph.eject(tmp_path / "net", target).error < 1e-5
+
+
 class Selecting(torch.nn.Module):
     """A selection among the elements, of which a mask may take some."""
 

@@ -413,7 +413,10 @@ class ClassWriter:
 
     def _use(self, module: Module, name: Path, inputs: list[str]) -> str:
         of = _item(name[:-1]) if name[-1] == "*" else f"self.{self._access(name)}"
-        layer = module.children[name].layer if name in module.children else None
+        child = module.children.get(name)
+        layer = child.layer if child else None
+        if child and not layer:
+            inputs = self.classes[child].method_arguments(inputs)
         place = layer.result if layer is not None and isinstance(layer.result, tuple) else ()
         return f"{of}({', '.join(inputs)})" + "".join(f"[{i}]" for i in place)
 

@@ -36,6 +36,7 @@ from nestarray.exporters.source.modules import (
 )
 from nestarray.exporters.source.records import Call, Value, is_equal
 from nestarray.exporters.source.settings import ABSENT, settings_in, settings_of, with_settings
+from nestarray.exporters.source.variable_names import input_names
 
 #: Names that a source imports, which no class has.
 IMPORTED = ("Any", "Path")
@@ -112,6 +113,16 @@ class Class:
         is_needed = [not self.lacks_input(value) for value in names]
         last = max((i for i, needed in enumerate(is_needed) if needed), default=-1)
         return [name if i <= last else f"{name}=None" for i, name in enumerate(names.values())]
+
+    def method_arguments(self, texts: Sequence[str]) -> list[str]:
+        """The texts of the arguments of the method: by name after an input that is left out."""
+        names = self.method_inputs(input_names(self.module.inputs))
+        pairs = [*zip(texts, names, strict=False)]
+        is_left_out = [text == "None" and name.endswith("=None") for text, name in pairs]
+        first = is_left_out.index(True) if any(is_left_out) else len(pairs)
+        named = zip(pairs[first:], is_left_out[first:], strict=True)
+        later = [f"{name.removesuffix('=None')}={text}" for (text, name), out in named if not out]
+        return [*texts[:first], *later]
 
     def deciding_values(self, steps: Sequence[Step], without: frozenset[Module]) -> list[Value]:
         """The values that some steps take and that are None just in modules without the steps."""

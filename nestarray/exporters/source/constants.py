@@ -100,7 +100,7 @@ def is_causal(array: np.ndarray) -> bool:
 #: Functions that take numbers in the place of arrays, with the dtype of their other arguments.
 _TAKE_NUMBERS = frozenset(
     [
-        *(f"operator.{name}" for name in BINARY),
+        *(f"operator.{name}" for name in BINARY if name != "matmul"),
         *(f"{module}.where" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
         *(f"{m}.{f}" for m in ("jax.numpy", "numpy", "tensorflow") for f in ("maximum", "minimum")),
     ]

@@ -202,6 +202,7 @@ class FunctionWriter:
             f"{key}={value_expression(x, lambda s: Expression(setting(s.name)), self.language.dtype).text}"
             for key, x in cls.arguments(name).items()
         ]
+        inputs = inputs if is_item else child.method_arguments(inputs)
         return f"{child.name}({', '.join([*given, *inputs, *settings])})"
 
     def _group(self, module: Module, call: Call) -> Path:

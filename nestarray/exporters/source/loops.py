@@ -104,7 +104,7 @@ def _loop(uses: list[Use], used: dict[Value, list[int]], start: int, stop: int) 
     """The loop of calls, if each takes the same values or the results of the one before."""
     carried: dict[int, int] = {}
     for a, b in itertools.pairwise(uses):
-        if len(a.inputs) != len(b.inputs):
+        if len(a.inputs) != len(b.inputs) or len(a.outputs) != len(b.outputs):
             return None
         for i, (x, y) in enumerate(zip(a.inputs, b.inputs, strict=True)):
             if y is not None and y in a.outputs:
