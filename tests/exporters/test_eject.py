@@ -690,6 +690,7 @@ class Unused(torch.nn.Module):
         self.scale = torch.nn.Parameter(torch.ones(4))
         self.register_buffer("steps", torch.zeros(2))
         self.pooler = torch.nn.BatchNorm1d(4)
+        self.tower = torch.nn.Sequential(*(torch.nn.Linear(4, 4) for _ in range(3)))
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         """The first layer."""
@@ -741,6 +742,12 @@ def test_names_of_a_torch_source_stay(kind: type[torch.nn.Module], tmp_path: Pat
     torch.testing.assert_close(ejected(x), net(x))
     shared = [parameter.shape for parameter in ejected.parameters()]
     assert sorted(shared) == sorted(parameter.shape for parameter in net.parameters())
+
+
+def test_equal_layers_that_no_call_uses_are_one_item() -> None:
+    text = na.trace_graph(Unused().eval(), torch.ones(2, 4)).to_source("torch", standalone=True)
+    assert '**{f"tower.{i}.bias": nn.Parameter(torch.empty(4)) for i in range(3)},' in text
+    assert '"layers.1.bias": nn.Parameter(torch.empty(4)),' in text
 
 
 def test_tied_layers_read_as_in_pytorch() -> None:

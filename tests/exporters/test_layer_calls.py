@@ -241,26 +241,68 @@ def test_images_with_the_channels_last_stay_so() -> None:
 
 
 class Attention(torch.nn.Module):
-    """Attention whose output layer is read and not called, and a state before the input."""
+    """Attention with and without weights, recurrent networks with states, and a cell."""
 
     def __init__(self) -> None:
         super().__init__()
         self.attention = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+        self.cross = torch.nn.MultiheadAttention(4, 2, kdim=3, vdim=3, batch_first=True)
         self.recurrent = torch.nn.GRU(4, 3, batch_first=True)
+        self.encoder = torch.nn.LSTM(4, 4)
+        self.decoder = torch.nn.LSTM(4, 4)
+        self.cell = torch.nn.LSTMCell(4, 4)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.recurrent(self.attention(x, x, x, need_weights=False)[0])[0]
+    def forward(self, x: torch.Tensor) -> Any:
+        x = x + self.attention(x, x, x, need_weights=False)[0]
+        y = self.recurrent(x)[0]
+        y, weights = self.cross(x, y, y)
+        ends = self.encoder(x)[1]
+        y, (h, _) = self.decoder(y, ends)
+        h, c = self.cell(h[0], (y[0], y[1]))
+        return h + c, weights
 
 
-def test_layers_that_are_read_are_called(tmp_path: Path) -> None:
+def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = Attention().eval()
     graph = na.trace_graph(net, torch.randn(2, 3, 4))
     assert graph.eject(tmp_path / "net", "torch").error < 1e-5
     text = (tmp_path / "net" / "model.py").read_text()
-    assert "self.out_proj = nn.Linear(4, 4)" in text
+    assert text.count("class ") == 1
+    for line in (
+        "self.attention = nn.MultiheadAttention(4, 2, batch_first=True)",
+        "self.cross = nn.MultiheadAttention(4, 2, batch_first=True, kdim=3, vdim=3)",
+        "self.decoder = nn.LSTM(4, 4)",
+        "self.attention(x, x, x, need_weights=False)[0]",
+        ") = self.encoder(x)",
+        "self.cell = nn.LSTMCell(4, 4)",
+    ):
+        assert line in text, text
     with safe_open(tmp_path / "net" / "weights.safetensors", "pt") as file:
         assert {*file.keys()} == {*net.state_dict()}
+
+
+def test_transformers_of_torch() -> None:
+    net = torch.nn.Transformer(8, 2, 2, 1, 12, 0.0, activation="gelu", batch_first=True).eval()
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(3)
+    settings = {"tgt_mask": mask, "tgt_is_causal": True}
+    x, y = torch.rand(2, 4, 8), torch.rand(2, 3, 8)
+    text = na.trace_graph(lambda x, y: net(x, y, **settings), x, y).to_source(
+        "torch", standalone=True
+    )
+    assert "MultiheadAttention" not in text
+    assert (
+        text.count("nn.TransformerEncoderLayer(") == text.count("nn.TransformerDecoderLayer(") == 1
+    )
+
+
+def test_dropout_of_a_transformer_stays_a_setting() -> None:
+    layer = torch.nn.TransformerEncoderLayer(8, 2, 12, 0.3, norm_first=True, batch_first=True)
+    net = torch.nn.Sequential(layer, torch.nn.Flatten())
+    text = na.trace_graph(net, torch.rand(2, 3, 8), train=True).to_source("torch", standalone=True)
+    settings = "8,2,12,dropout=0.3,batch_first=True,norm_first=True"
+    assert f"nn.TransformerEncoderLayer({settings}" in re.sub(r"\s+", "", text)
+    assert "nn.Flatten()" in text
 
 
 class Padded(torch.nn.Module):

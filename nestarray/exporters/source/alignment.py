@@ -40,7 +40,8 @@ def aligned(
     Of several, it is the first with the fewest values that others stand for in `part`. If there is
     none, an input of `part` may be a value that `whole` computes, which gets this input too.
     """
-    for computed in [None, *(part.inputs if whole.kind and whole.kind == part.kind else ())]:
+    has_steps = bool(whole.kind) and whole.kind == part.kind and not whole.layer
+    for computed in [None, *(part.inputs if has_steps else ())]:
         own = [x for x in part.inputs if x is not computed]
         new = {dataclasses.replace(computed): computed} if computed else {}
         wider = dataclasses.replace(whole, inputs=[*whole.inputs, *new]) if new else whole
@@ -145,7 +146,7 @@ class Alignment:
 
     def _is_same_layer(self) -> bool:
         one, other = self.whole.layer, self.part.layer
-        if one is None or other is None or one.target != other.target:
+        if one is None or other is None or (one.target, one.form) != (other.target, other.form):
             return False
         return self._is_same(one.kwargs, other.kwargs)
 
@@ -176,7 +177,8 @@ class Alignment:
         if isinstance(one, Use) and isinstance(other, Use):
             made, own = one.outputs, other.outputs
             children = self.whole.children[one.name], self.part.children[other.name]
-            is_same = one.name == other.name and self.is_same(*children)
+            is_same = (one.name, one.targets) == (other.name, other.targets)
+            is_same = is_same and self.is_same(*children)
             is_same = is_same and all(map(self._is_given, one.inputs, other.inputs))
         elif isinstance(one, Call) and isinstance(other, Call):
             made, own = results(one), results(other)

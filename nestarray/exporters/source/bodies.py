@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Collection, Sequence
 from keyword import iskeyword
@@ -102,7 +103,7 @@ class Body:
     def _read(self, use: Use) -> Use:
         """A call with None for the outputs that nothing reads."""
         outputs = [value if value in self.position else None for value in use.outputs]
-        return Use(use.name, use.inputs, outputs)
+        return dataclasses.replace(use, outputs=use.outputs if use.targets else outputs)
 
     # -- which values have no name ----------------------------------------------------------
 
@@ -218,6 +219,8 @@ class Body:
         if isinstance(item, Call) and functions_in(item):
             nest = item.result if isinstance(item.result, tuple) else (item.result,)
             names = [self._target(x) for x in nest]
+        if isinstance(item, Use) and item.targets:
+            return [f"{item.targets.format(*names)} = {text}"]
         return [*defined, f"{', '.join(names)} = {text}"]
 
     def _target(self, nest: Any) -> str:

@@ -29,7 +29,8 @@ from nestarray.exporters.source.variable_names import input_names
 #: Arguments that are written without their names: sizes come first, in this order.
 _SIZES = (
     "in_features", "out_features", "num_embeddings", "embedding_dim", "in_channels",
-    "out_channels", "input_size", "hidden_size", "normalized_shape", "num_groups", "num_channels", "num_features",
+    "out_channels", "input_size", "hidden_size", "embed_dim", "num_heads", "d_model", "nhead",
+    "dim_feedforward", "normalized_shape", "num_groups", "num_channels", "num_features",
 )  # fmt: skip
 
 
@@ -413,12 +414,14 @@ class ClassWriter:
 
     def _use(self, module: Module, name: Path, inputs: list[str]) -> str:
         of = _item(name[:-1]) if name[-1] == "*" else f"self.{self._access(name)}"
-        child = module.children.get(name)
-        layer = child.layer if child else None
-        if child and not layer:
+        first = items_of(module, name[:-1])[0] if name[-1] == "*" else name
+        child = module.children[first]
+        if child.layer is not None:
+            form = child.layer.form
+            return of + (form.format(*inputs) if inputs else form.replace("{}", ""))
+        if first == name:
             inputs = self.classes[child].method_arguments(inputs)
-        place = layer.result if layer is not None and isinstance(layer.result, tuple) else ()
-        return f"{of}({', '.join(inputs)})" + "".join(f"[{i}]" for i in place)
+        return f"{of}({', '.join(inputs)})"
 
     def _loop(self, name: Path, start: int) -> str:
         return f"for {_item(name)} in self.{self._list_name(name)}:"

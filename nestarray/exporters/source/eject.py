@@ -7,14 +7,13 @@ them. The source is then loaded from its file, run, and compared with the graph.
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import importlib
 import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -25,32 +24,14 @@ from nestarray import lazy_imports, ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
-from nestarray.exporters.source.constants import known_result, shortest, unchanged, with_numbers
 from nestarray.exporters.source.fixed_numbers import FixedGenerator
-from nestarray.exporters.source.layer_calls import lowered
-from nestarray.exporters.source.module_tree import module_tree, with_writes
-from nestarray.exporters.source.recorder import record
-from nestarray.exporters.source.records import Call, Function, Recording, Value, needed, values_in
-from nestarray.exporters.source.sizes import examples, with_open_sizes
-from nestarray.exporters.source.ties import names_by_path, with_own_names
+from nestarray.exporters.source.programs import STYLES, file_of, program_of
+from nestarray.exporters.source.records import Value
+from nestarray.exporters.source.sizes import examples
 from nestarray.exporters.source.training import with_training_layers
 from nestarray.graph.execution import result_of, steps, where_of
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import map_leaves
 from nestarray.storage.atomic import replacing
-
-#: Framework → style → its file; the first style is the default.
-STYLES = {
-    "torch": {"torch": "torch_style"},
-    "jax": {
-        "functional": "jax_style",
-        "nnx": "nnx_style",
-        "equinox": "equinox_style",
-    },
-    "tensorflow": {"module": "tensorflow_style"},
-    "numpy": {"functional": "numpy_style"},
-}
-
 
 #: Style → the module that its source imports besides the framework, and the extra.
 _LIBRARIES = {"nnx": ("flax.nnx", "flax"), "equinox": ("equinox", "equinox")}
@@ -120,7 +101,7 @@ def eject(
             f"eject: {str(path)!r} exists; choose another folder, or pass overwrite=True"
         )
     source = source_of(graph, target, style)
-    written = _file_of(target, style)
+    written = file_of(target, style)
     with replacing(path, "eject") as made:
         made.mkdir()
         (made / "model.py").write_text(source.text, encoding="utf-8")
@@ -156,11 +137,6 @@ def _check(graph: Graph, target: str, style: str | None) -> str:
         library, extra = _LIBRARIES[style]
         lazy_imports.optional(library, f"eject: the style {style!r} needs", extra=extra)
     return style or next(iter(STYLES[target]))
-
-
-def _file_of(target: str, style: str) -> Any:
-    """The file of a style."""
-    return importlib.import_module(f"nestarray.exporters.source.{STYLES[target][style]}")
 
 
 def _compared(graph: Graph, path: Path, style: Any, source: Source, example: Example) -> float:
@@ -292,53 +268,23 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
         target: the framework.
         style: a style of the framework.
     """
-    written = _file_of(target, style)
-    graph = lowered(graph, target, has_channels_last=written.HAS_CHANNELS_LAST)
-    recordings = []
-    updated: set[str] = set()
-    for given in examples(graph.sizes):
-        args, kwargs = example_of(graph, given).on(target)
-        inputs = graph.bind(args, kwargs)
-        program = with_training_layers(graph, inputs, target)
-        updated |= {*program.state_updates}
-        recordings.append(record(program, inputs))
-    recording = with_open_sizes(recordings, graph.name)
-    constants = {
-        v: x
-        for v, x in _arrays(graph, recording).items()
-        if v.source == "constants" or (v.source == "s" and _is_unsaved(graph, v.path, updated))
-    }
-    program = with_writes(normalized(recording, written.LANGUAGE, constants))
-    program = written.with_state(program) if hasattr(written, "with_state") else program
-    arrays = _arrays(graph, dataclasses.replace(program, constants=recording.constants))
-    names = names_by_path(graph.source_names.names) if target == "torch" else {}
-    program, stands_for = with_own_names(program, names)
-    kinds = graph.source_names.modules
-    root = module_tree(
-        program,
-        kinds,
-        is_functional=written.IS_FUNCTIONAL,
-        has_sequences=target == "torch",
-        separator="." if target == "torch" else "_",
-    )
+    written = file_of(target, style)
+    program = program_of(graph, target, style)
+    root, arrays = program.root, program.arrays
     name = written.name_of(graph.name)
-    own = {"stands_for": stands_for, "names": names} if names else {}
+    own: dict[str, Any] = {}
+    if target == "torch":
+        own = {"stands_for": program.stands_for, "names": program.names, "train": graph.train}
     if target == graph.source_names.framework == "torch":
         unused = _unused(graph, arrays)
         arrays |= dict(unused.values())
         own["unused"] = {name: value for name, (value, _) in unused.items()}
-    text, variables = written.write(root, name, constants, **own)
+    text, variables = written.write(root, name, program.constants, **own)
     weights = {key: arrays[x] for key, x in variables.items()}
     weights = written.with_missing(weights, variables, root)
     modes = [value.path for value in root.inputs if value.source in ("mode", "key")]
-    writes = [key for key, x in variables.items() if x.source == "s" and x.path in updated]
+    writes = [key for key, x in variables.items() if x.source == "s" and x.path in program.updated]
     return Source(name, formatted(text), weights, variables, graph.train, modes, writes)
-
-
-def _is_unsaved(graph: Graph, path: str, updated: Collection[str]) -> bool:
-    """Whether a buffer of PyTorch is not in checkpoints, so that it is a constant of the module."""
-    saved = graph.source_names.names.values()
-    return bool(saved) and path not in updated and ("s", path) not in saved
 
 
 def _unused(graph: Graph, used: Collection[Value]) -> dict[str, tuple[Value, np.ndarray]]:
@@ -361,56 +307,3 @@ def formatted(text: str) -> str:
     command = [sys.executable, "-m", "ruff", "format", "--isolated", "--line-length=100", "-"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
     return done.stdout
-
-
-def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:
-    """Variable of a recording → its array."""
-    known = {(s, p): x for s in ("v", "s", "constants") for p, x in getattr(graph, s).flat_items()}
-    known |= {("constants", path): x for path, x in recording.constants.items()}
-    found: dict[Value, np.ndarray] = {}
-    used = [[list(call.args), call.kwargs] for call in recording.calls]
-    for value in values_in([used, recording.output, dict(recording.updates)]):
-        if value.source in ("v", "s", "constants"):
-            found[value] = np.asarray(ops.to_backend(known[value.source, value.path], "numpy"))
-    return found
-
-
-def normalized(
-    recording: Recording, language: Any, constants: Mapping[Value, np.ndarray]
-) -> Recording:
-    """The recording as a user writes it, without calls that compute nothing new."""
-    stands_for: dict[Value, Any] = {}
-    known = dict(constants)
-
-    def of(nest: Any) -> Any:
-        return map_leaves(of_leaf, nest)
-
-    def of_leaf(leaf: Any) -> Any:
-        if isinstance(leaf, Function):
-            calls, output = run(leaf.calls), of(leaf.output)
-            return dataclasses.replace(leaf, calls=needed(calls, output), output=output)
-        return stands_for.get(leaf, leaf) if isinstance(leaf, Value) else leaf
-
-    def run(given: Sequence[Call]) -> list[Call]:
-        calls: list[Call] = []
-        changed = {call.args[0] for call in given if call.writes_in_place}
-        for call in given:
-            args, kwargs = map_leaves(shortest, (of(call.args), of(call.kwargs)))
-            call = dataclasses.replace(call, args=args, kwargs=kwargs)
-            found = language.normal(call, known)
-            if isinstance(call.result, Value) and call.result in changed:
-                found = call  # a copy, so that the original keeps its values
-            elif isinstance(found, Call):
-                found = unchanged(found) or found
-            if isinstance(found, Call):
-                calls.append(with_numbers(found, known))
-                if (value := known_result(call, known)) is not None:
-                    known[call.result] = value
-            else:
-                stands_for[call.result] = found
-        return calls
-
-    calls = run(recording.calls)
-    output, updates = of(recording.output), of(dict(recording.updates))
-    calls = needed(calls, [output, updates])
-    return dataclasses.replace(recording, calls=calls, output=output, updates=updates)

@@ -25,11 +25,13 @@ class Use:
         name: the module, a key of `children` of the module around it.
         inputs, outputs: the values that it takes and returns; None for those that the module lacks
             and others of its class have.
+        targets: the form of the assignment of several outputs that a layer returns, ``"{0}, ({1}, _)"``.
     """
 
     name: Path
     inputs: Sequence[Value | None]
     outputs: list[Value | None]
+    targets: str = ""
 
     @property
     def given(self) -> Sequence[Value | None]:
@@ -39,6 +41,18 @@ class Use:
 
 
 Step = Call | Use
+
+
+@dataclasses.dataclass(eq=False)
+class Layer(Call):
+    """The framework's own class for a module: the call of its constructor, and the form of its calls.
+
+    Attributes:
+        form: the text of the arguments of a call, ``"{}, {}, need_weights=False"``, and of an index
+            of its result, ``"({})[0]"``.
+    """
+
+    form: str = "({})"
 
 
 @dataclasses.dataclass(eq=False)
@@ -53,7 +67,7 @@ class Module:
         output: nest of Values and constants.
         children: path below this module → module.
         variables: name → Value.
-        layer: the constructor of the framework's own class, if there is one for the module.
+        layer: the framework's own class, if there is one for the module.
     """
 
     path: Path
@@ -63,7 +77,7 @@ class Module:
     output: Any
     children: dict[Path, Module]
     variables: dict[str, Value]
-    layer: Call | None = None
+    layer: Layer | None = None
 
     @property
     def outputs(self) -> list[Value]:

@@ -21,6 +21,7 @@ from nestarray.exporters.source.jax_classes import name_of as name_of
 from nestarray.exporters.source.jax_classes import with_missing as with_missing
 from nestarray.exporters.source.jax_style import array, fix_random_numbers
 from nestarray.exporters.source.modules import (
+    Layer,
     Module,
     Path,
     Step,
@@ -225,7 +226,7 @@ def _bias_of(call: Call, module: Module, variables: Mapping[str, Value]) -> list
 _Made = tuple[str, dict[str, Any]] | None
 
 
-def _layer(module: Module) -> Call | None:
+def _layer(module: Module) -> Layer | None:
     """The constructor of the layer of Flax that a module is; its variables get the layer's names."""
     call, *rest = module.steps
     if not isinstance(call, Call) or call.target not in _LAYERS or len(module.inputs) != 1:
@@ -247,7 +248,7 @@ def _layer(module: Module) -> Call | None:
         return None
     module.variables = variables
     target, settings = made
-    return Call(target, (), settings, module.output, call.place)
+    return Layer(target, (), settings, module.output)
 
 
 def _added(steps: list[Any], x: Value) -> Any:

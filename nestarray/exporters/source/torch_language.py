@@ -1,4 +1,4 @@
-"""Calls of PyTorch as a user writes them: names of settings, no defaults, operators, layers."""
+"""Calls of PyTorch as a user writes them: names of settings, no defaults, operators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from nestarray.exporters.source.expressions import (
     value_expression,
 )
 from nestarray.exporters.source.functions import torch_functions
-from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.namespace_language import defined
 from nestarray.exporters.source.records import Call, Name, Value, values_in
 
@@ -77,6 +76,8 @@ _OF_TENSORS = frozenset(
         "logaddexp2", "maximum", "minimum", "nextafter",
     )
 )  # fmt: skip
+#: Function of a recurrent network → its layer.
+RECURRENT = {"torch.lstm": "torch.nn.LSTM", "torch.gru": "torch.nn.GRU"}
 #: Settings that are written with their names.
 _NAMED = ("keepdim",)
 #: Settings that are written without their names after the array.
@@ -177,7 +178,7 @@ class TorchLanguage:
         in_order = sorted(
             named, key=lambda name: names.index(name) if name in names else len(names)
         )
-        return positional, {k: _plain(k, named[k]) for k in in_order if k != "out"}
+        return positional, {k: one_number(k, named[k]) for k in in_order if k != "out"}
 
     # -- text ------------------------------------------------------------------------------
 
@@ -261,40 +262,20 @@ class TorchLanguage:
         """Name → text of the functions that the source defines for some calls."""
         return defined([torch_functions], calls)
 
-    # -- layers ----------------------------------------------------------------------------
-
-    def layer(self, module: Module) -> Call | None:
-        """The layer of ``torch.nn`` that a module is: the call of its constructor.
-
-        Its one step calls the function of the layer, with the variables of the module.
-        """
-        if len(module.steps) != 1 or not isinstance(module.steps[0], Call):
-            return None
-        call = module.steps[0]
-        found = _LAYERS.get(call.target)
-        if found is None or len(module.inputs) != 1:
-            return None
-        given = dict(zip(parameters(call.target), call.args, strict=False)) | call.kwargs
-        data, *_ = given.values()
-        if data is not module.inputs[0]:
-            return None
-        variables = {name: x for name, x in given.items() if x in module.variables.values()}
-        if module.variables != variables:
-            return None
-        settings = {
-            name: x for name, x in given.items() if x is not data and not isinstance(x, Value)
-        }
-        made = found(variables, settings, len(data.shape))
-        return made and Call(made[0], (), made[1], call.result, call.place)
-
 
 @functools.cache
 def parameters(target: str) -> dict[str, Any]:
     """Parameter of a function or a class → its default."""
     if target.startswith("."):
         return {}
-    if target.startswith("torch.nn.") and not target.startswith("torch.nn.functional."):
-        return dict(_LAYER_DEFAULTS.get(target, {}))
+    if target in RECURRENT.values():
+        return {
+            "num_layers": 1,
+            "bias": True,
+            "batch_first": False,
+            "dropout": 0.0,
+            "bidirectional": False,
+        }
     names = target.replace("method:", "torch.Tensor.").split(".")[1:]
     function: Any = functools.reduce(getattr, names, torch)
     own = _parameters(function)
@@ -321,7 +302,7 @@ def _is_positional(target: str) -> bool:
     return target.startswith("method:") or not target.startswith("torch.nn.")
 
 
-def _plain(name: str, value: Any) -> Any:
+def one_number(name: str, value: Any) -> Any:
     """One number for equal numbers of all axes."""
     if isinstance(value, list) and all(isinstance(x, int) for x in value) and name != "axes":
         value = tuple(value)
@@ -336,195 +317,3 @@ def _keeps_shape(target: str, args: list[Any], call: Call) -> bool:
     if target not in names or not isinstance(call.result, Value):
         return False
     return isinstance(args[0], Value) and args[0].shape == call.result.shape
-
-
-# -- layers -----------------------------------------------------------------------------------
-
-_BIAS = {"bias": True}
-_CONVOLUTION = {"stride": 1, "padding": 0, "dilation": 1, "groups": 1, **_BIAS}
-_POOLING = {
-    "stride": None,
-    "padding": 0,
-    "dilation": 1,
-    "ceil_mode": False,
-    "return_indices": False,
-}
-_LAYER_DEFAULTS: dict[str, dict[str, Any]] = {
-    "torch.nn.Linear": _BIAS,
-    "torch.nn.Embedding": {"padding_idx": None},
-    "torch.nn.LayerNorm": {"eps": 1e-5, "elementwise_affine": True, **_BIAS},
-    "torch.nn.RMSNorm": {"eps": None, "elementwise_affine": True},
-    "torch.nn.GroupNorm": {"eps": 1e-5, "affine": True},
-    **{f"torch.nn.Conv{n}d": _CONVOLUTION for n in (1, 2, 3)},
-    **{
-        f"torch.nn.ConvTranspose{n}d": {**_CONVOLUTION, "output_padding": 0} for n in (1, 2, 3)
-    },
-    **{f"torch.nn.BatchNorm{n}d": {"eps": 1e-5, "momentum": 0.1, "affine": True} for n in (1, 2, 3)},
-    **{f"torch.nn.MaxPool{n}d": _POOLING for n in (1, 2, 3)},
-    **{
-        f"torch.nn.AvgPool{n}d": {
-            "stride": None, "padding": 0, "ceil_mode": False, "count_include_pad": True,
-            "divisor_override": None,
-        }
-        for n in (1, 2, 3)
-    },
-    "torch.nn.GELU": {"approximate": "none"},
-    **{
-        f"torch.nn.{name}": {"num_layers": 1, **_BIAS, "batch_first": False, "bidirectional": False}
-        for name in ("LSTM", "GRU")
-    },
-    **{f"torch.nn.{name}": {"p": 0.5} for name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d")},
-}  # fmt: skip
-
-_Found = tuple[str, dict[str, Any]] | None
-
-
-def _batch_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    names = {"running_mean", "running_var"}
-    training = settings.pop("training")
-    is_layer = not training or isinstance(training, Name)
-    if {*variables} not in (names, names | {"weight", "bias"}) or not is_layer:
-        return None
-    made = {"num_features": variables["running_mean"].shape[0], "affine": "weight" in variables}
-    kept = {"eps": settings["eps"]} | ({"momentum": settings["momentum"]} if training else {})
-    return f"torch.nn.BatchNorm{max(rank - 2, 1)}d", made | kept
-
-
-def _linear(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    outputs, inputs = variables["weight"].shape
-    made = {"in_features": inputs, "out_features": outputs, "bias": "bias" in variables}
-    return "torch.nn.Linear", made
-
-
-def _embedding(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    rows, width = variables["weight"].shape
-    made = {"num_embeddings": rows, "embedding_dim": width, "padding_idx": settings["padding_idx"]}
-    return "torch.nn.Embedding", made
-
-
-def _convolution(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    outputs, inputs, *kernel = variables["weight"].shape
-    made = {
-        "in_channels": inputs * settings["groups"],
-        "out_channels": outputs,
-        "kernel_size": _plain("kernel_size", tuple(kernel)),
-        **{k: x for k, x in settings.items() if k != "bias"},
-        "bias": "bias" in variables,
-    }
-    return f"torch.nn.Conv{len(kernel)}d", made
-
-
-def _transposed(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    inputs, outputs, *kernel = variables["weight"].shape
-    made = {
-        "in_channels": inputs,
-        "out_channels": outputs * settings["groups"],
-        "kernel_size": _plain("kernel_size", tuple(kernel)),
-        **{k: x for k, x in settings.items() if k != "bias"},
-        "bias": "bias" in variables,
-    }
-    return f"torch.nn.ConvTranspose{len(kernel)}d", made
-
-
-def _layer_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    shape = settings["normalized_shape"]
-    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
-    if "weight" not in variables:
-        return "torch.nn.LayerNorm", {**made, "elementwise_affine": False}
-    return "torch.nn.LayerNorm", {**made, "bias": "bias" in variables}
-
-
-def _rms_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    shape = settings["normalized_shape"]
-    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
-    return "torch.nn.RMSNorm", {**made, "elementwise_affine": "weight" in variables}
-
-
-def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    if {*variables} != {"weight", "bias"}:
-        return None
-    channels = variables["weight"].shape[0]
-    made = {"num_groups": settings["num_groups"], "num_channels": channels, "eps": settings["eps"]}
-    return "torch.nn.GroupNorm", made
-
-
-def recurrent_layer(module: Module, zeros: set[Value]) -> Call | None:
-    """The layer that a recurrent network is which starts at zeros; its data is the one input then.
-
-    Args:
-        module: a module.
-        zeros: constants that are zero.
-
-    Returns:
-        the call of the constructor, with the place of the module's output in the layer's as result.
-    """
-    *before, call = module.steps
-    known = all(isinstance(s, Call) and s.target in _OF_ZEROS for s in before)
-    if not known or not isinstance(call, Call) or call.target not in RECURRENT:
-        return None
-    x, states, weights, has_biases, num_layers, _, _, bidirectional, batch_first = call.args
-    starts = zeros | {s.result for s in before if isinstance(s, Call) and s.target == "torch.zeros"}
-    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if has_biases else 2]
-    names = [
-        f"{kind}_l{layer}{end}"
-        for layer in range(num_layers)
-        for end in ("", "_reverse")[: 1 + bidirectional]
-        for kind in kinds
-    ]
-    own = [module.variables[name] for name in names if name in module.variables]
-    is_whole = own == weights and len(module.variables) == len(own)
-    places = {"torch.lstm": [(0,), (1, 0), (1, 1)], "torch.gru": [(0,), (1,)]}[call.target]
-    place = [at for at, x in zip(places, call.result, strict=True) if x is module.output]
-    if not is_whole or not place or not {*values_in(states)} <= starts:
-        return None
-    module.inputs = [x]
-    settings = {
-        "input_size": own[0].shape[1], "hidden_size": own[1].shape[1], "num_layers": num_layers,
-        "bias": has_biases, "batch_first": batch_first, "bidirectional": bidirectional,
-    }  # fmt: skip
-    return Call(RECURRENT[call.target], (), settings, place[0], call.place)
-
-
-#: The calls that make the zeros at which a recurrent network starts.
-_OF_ZEROS = ("size", "device", "torch.zeros")
-#: Function of a recurrent network → its layer.
-RECURRENT = {"torch.lstm": "torch.nn.LSTM", "torch.gru": "torch.nn.GRU"}
-
-
-def _activation(name: str) -> Any:
-    def made(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-        kept = {k: x for k, x in settings.items() if k not in ("inplace", "training")}
-        return f"torch.nn.{name}", kept
-
-    return made
-
-
-#: Function → the name and the settings of the layer that calls it with its own variables.
-_LAYERS: dict[str, Any] = {
-    "torch.nn.functional.linear": _linear,
-    "torch.nn.functional.embedding": _embedding,
-    "torch.nn.functional.layer_norm": _layer_norm,
-    "torch.nn.functional.rms_norm": _rms_norm,
-    "torch.nn.functional.group_norm": _group_norm,
-    "torch.nn.functional.batch_norm": _batch_norm,
-    **{f"torch.nn.functional.conv{n}d": _convolution for n in (1, 2, 3)},
-    **{f"torch.nn.functional.conv_transpose{n}d": _transposed for n in (1, 2, 3)},
-    **{
-        f"torch.nn.functional.{function}{n}d": _activation(f"{layer}{n}d")
-        for n in (1, 2, 3)
-        for function, layer in (
-            ("max_pool", "MaxPool"), ("avg_pool", "AvgPool"), ("adaptive_avg_pool", "AdaptiveAvgPool")
-        )
-    },
-    **{
-        f"torch.nn.functional.{function}": _activation(layer)
-        for function, layer in (
-            ("relu", "ReLU"), ("gelu", "GELU"), ("silu", "SiLU"), ("elu", "ELU"), ("mish", "Mish"),
-            ("leaky_relu", "LeakyReLU"), ("hardswish", "Hardswish"), ("softplus", "Softplus"),
-            ("dropout", "Dropout"), ("dropout1d", "Dropout1d"), ("dropout2d", "Dropout2d"),
-            ("dropout3d", "Dropout3d"),
-        )
-    },
-    "torch.sigmoid": _activation("Sigmoid"),
-    "torch.tanh": _activation("Tanh"),
-}  # fmt: skip

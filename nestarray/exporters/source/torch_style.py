@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -16,10 +17,11 @@ from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
 from nestarray.exporters.source.classes import IMPORTED
 from nestarray.exporters.source.fixed_numbers import torch_functions
-from nestarray.exporters.source.modules import Module, Use, arguments
-from nestarray.exporters.source.records import Value, values_in
+from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.records import Value
 from nestarray.exporters.source.ties import statements, ties_of
-from nestarray.exporters.source.torch_language import TorchLanguage, recurrent_layer
+from nestarray.exporters.source.torch_language import TorchLanguage
+from nestarray.exporters.source.torch_layers import give_layers
 
 LANGUAGE = TorchLanguage()
 #: Whether modules of one call are written as this call.
@@ -150,31 +152,40 @@ def readme(source: Any, inputs: list[str]) -> str:
     return _README.format(name=source.name, inputs=", ".join(inputs))
 
 
-def _give_recurrent_layers(root: Module, zeros: set[Value]) -> None:
-    """Make layers of the recurrent networks that start at zeros, which no longer take the zeros."""
-    for module in root.walk():
-        uses = [step for step in module.steps if isinstance(step, Use)]
-        for step in uses:
-            child = module.children[step.name]
-            given = dict(zip(child.inputs, step.inputs, strict=True))
-            is_single = sum(other.name == step.name for other in uses) == 1
-            if is_single and child.layer is None:
-                child.layer = recurrent_layer(child, {v for v in child.inputs if given[v] in zeros})
-                step.inputs = [given[value] for value in child.inputs]
-        used = {value for step in module.steps for value in arguments(step)}
-        used.update(values_in(module.output))
-        own = module.variables.items()
-        module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
-
-
 def _with_unused(unused: Mapping[str, Value]) -> list[str]:
     """The lines of a constructor that make variables of checkpoints that no call uses."""
-    lines = ["unused = {"]
+    made: dict[str, str] = {}
     for name, value in unused.items():
         empty = _empty(str(value.shape), value.dtype)
-        made = f"nn.Parameter({empty})" if value.source == "v" else empty
-        lines.append(f'    "{name}": {made},')
-    return [*lines, "}", *_GIVE_UNUSED.strip().splitlines()] if unused else []
+        made[name] = f"nn.Parameter({empty})" if value.source == "v" else empty
+    lines = ["unused = {", *(f"    {item}," for item in _items(made)), "}"]
+    return [*lines, *_GIVE_UNUSED.strip().splitlines()] if unused else []
+
+
+def _items(texts: Mapping[str, str]) -> Iterator[str]:
+    """The items of a dict; those of equal layers, ``"layers.0.bias"``, ``"layers.1.bias"``, as one."""
+    written: set[str] = set()
+    for name, text in texts.items():
+        for number in re.finditer(r"\b0\b", "" if name in written else name):
+            start, stop = number.span()
+            first = _below(texts, name[:stop])
+            layers = (f"{name[:start]}{i}" for i in itertools.count(1))
+            equal = itertools.takewhile(lambda x, own=first: _below(texts, x) == own, layers)
+            count = 1 + len([*equal])
+            for end, made in first.items() if count > 1 else ():
+                template = f"{name[:start]}{{i}}{end}"
+                yield f'**{{f"{template}": {made} for i in range({count})}}'
+                written |= {f"{name[:start]}{i}{end}" for i in range(count)}
+            if name in written:
+                break
+        if name not in written:
+            yield f'"{name}": {text}'
+
+
+def _below(texts: Mapping[str, str], module: str) -> dict[str, str]:
+    """The ends of the names in a module, and their texts."""
+    own = f"{module}."
+    return {name[len(module) :]: text for name, text in texts.items() if name.startswith(own)}
 
 
 def _load(name: str, ties: Mapping[str, str], *, has_constants: bool) -> str:
@@ -207,6 +218,8 @@ def write(
     stands_for: Mapping[Value, Value] = MappingProxyType({}),
     names: Mapping[str, Sequence[str]] = MappingProxyType({}),
     unused: Mapping[str, Value] = MappingProxyType({}),
+    *,
+    train: bool = False,
 ) -> tuple[str, dict[str, Value]]:
     """The text of a program, and its variables under the names of the state dict.
 
@@ -217,10 +230,9 @@ def write(
         stands_for: parameter with a name of its own → the parameter of the graph.
         names: path of a parameter with several names → its names.
         unused: name → variable that no call uses.
+        train: whether it is of the training mode.
     """
-    for module in root.walk():
-        module.layer = None if module is root else LANGUAGE.layer(module)
-    _give_recurrent_layers(root, {v for v, array in constants.items() if not array.any()})
+    give_layers(root, constants, train=train)
     texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
     style = _Style(constants)
     writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})

@@ -1,0 +1,160 @@
+"""The program of a graph as a tree of modules, with the calls that a style writes."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nestarray import ops
+from nestarray.exporters.export import example_of
+from nestarray.exporters.source.constants import known_result, shortest, unchanged, with_numbers
+from nestarray.exporters.source.layer_calls import lowered
+from nestarray.exporters.source.module_tree import module_tree, with_writes
+from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.recorder import record
+from nestarray.exporters.source.records import Call, Function, Recording, Value, needed, values_in
+from nestarray.exporters.source.sizes import examples, with_open_sizes
+from nestarray.exporters.source.ties import names_by_path, with_own_names
+from nestarray.exporters.source.training import with_training_layers
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import map_leaves
+
+#: Framework → style → its file; the first style is the default.
+STYLES = {
+    "torch": {"torch": "torch_style"},
+    "jax": {
+        "functional": "jax_style",
+        "nnx": "nnx_style",
+        "equinox": "equinox_style",
+    },
+    "tensorflow": {"module": "tensorflow_style"},
+    "numpy": {"functional": "numpy_style"},
+}
+
+
+def file_of(target: str, style: str) -> Any:
+    """The file of a style."""
+    return importlib.import_module(f"nestarray.exporters.source.{STYLES[target][style]}")
+
+
+class Program(NamedTuple):
+    """The program of a graph.
+
+    Attributes:
+        root: the tree of modules.
+        constants: variable that the source computes, or holds outside of its parameters → array.
+        arrays: variable → array.
+        updated: paths of the variables that a call changes.
+        names: path of a parameter of PyTorch with several names → its names.
+        stands_for: parameter with a name of its own → the parameter of the graph.
+    """
+
+    root: Module
+    constants: dict[Value, np.ndarray]
+    arrays: dict[Value, np.ndarray]
+    updated: Collection[str]
+    names: Mapping[str, Sequence[str]]
+    stands_for: Mapping[Value, Value]
+
+
+def program_of(graph: Graph, target: str, style: str) -> Program:
+    """The program of a graph.
+
+    Args:
+        graph: the graph.
+        target: the framework.
+        style: a style of the framework.
+    """
+    written = file_of(target, style)
+    graph = lowered(graph, target, has_channels_last=written.HAS_CHANNELS_LAST)
+    recordings = []
+    updated: set[str] = set()
+    for given in examples(graph.sizes):
+        args, kwargs = example_of(graph, given).on(target)
+        inputs = graph.bind(args, kwargs)
+        program = with_training_layers(graph, inputs, target)
+        updated |= {*program.state_updates}
+        recordings.append(record(program, inputs))
+    recording = with_open_sizes(recordings, graph.name)
+    constants = {
+        v: x
+        for v, x in _arrays(graph, recording).items()
+        if v.source == "constants" or (v.source == "s" and _is_unsaved(graph, v.path, updated))
+    }
+    program = with_writes(normalized(recording, written.LANGUAGE, constants))
+    program = written.with_state(program) if hasattr(written, "with_state") else program
+    arrays = _arrays(graph, dataclasses.replace(program, constants=recording.constants))
+    names = names_by_path(graph.source_names.names) if target == "torch" else {}
+    program, stands_for = with_own_names(program, names)
+    kinds = graph.source_names.modules
+    root = module_tree(
+        program,
+        kinds,
+        is_functional=written.IS_FUNCTIONAL,
+        has_sequences=target == "torch",
+        separator="." if target == "torch" else "_",
+    )
+    return Program(root, constants, arrays, updated, names, stands_for)
+
+
+def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:
+    """Variable of a recording → its array."""
+    known = {(s, p): x for s in ("v", "s", "constants") for p, x in getattr(graph, s).flat_items()}
+    known |= {("constants", path): x for path, x in recording.constants.items()}
+    found: dict[Value, np.ndarray] = {}
+    used = [[list(call.args), call.kwargs] for call in recording.calls]
+    for value in values_in([used, recording.output, dict(recording.updates)]):
+        if value.source in ("v", "s", "constants"):
+            found[value] = np.asarray(ops.to_backend(known[value.source, value.path], "numpy"))
+    return found
+
+
+def _is_unsaved(graph: Graph, path: str, updated: Collection[str]) -> bool:
+    """Whether a buffer of PyTorch is not in checkpoints, so that it is a constant of the module."""
+    saved = graph.source_names.names.values()
+    return bool(saved) and path not in updated and ("s", path) not in saved
+
+
+def normalized(
+    recording: Recording, language: Any, constants: Mapping[Value, np.ndarray]
+) -> Recording:
+    """The recording as a user writes it, without calls that compute nothing new."""
+    stands_for: dict[Value, Any] = {}
+    known = dict(constants)
+
+    def of(nest: Any) -> Any:
+        return map_leaves(of_leaf, nest)
+
+    def of_leaf(leaf: Any) -> Any:
+        if isinstance(leaf, Function):
+            calls, output = run(leaf.calls), of(leaf.output)
+            return dataclasses.replace(leaf, calls=needed(calls, output), output=output)
+        return stands_for.get(leaf, leaf) if isinstance(leaf, Value) else leaf
+
+    def run(given: Sequence[Call]) -> list[Call]:
+        calls: list[Call] = []
+        changed = {call.args[0] for call in given if call.writes_in_place}
+        for call in given:
+            args, kwargs = map_leaves(shortest, (of(call.args), of(call.kwargs)))
+            call = dataclasses.replace(call, args=args, kwargs=kwargs)
+            found = language.normal(call, known)
+            if isinstance(call.result, Value) and call.result in changed:
+                found = call  # a copy, so that the original keeps its values
+            elif isinstance(found, Call):
+                found = unchanged(found) or found
+            if isinstance(found, Call):
+                calls.append(with_numbers(found, known))
+                if (value := known_result(call, known)) is not None:
+                    known[call.result] = value
+            else:
+                stands_for[call.result] = found
+        return calls
+
+    calls = run(recording.calls)
+    output, updates = of(recording.output), of(dict(recording.updates))
+    calls = needed(calls, [output, updates])
+    return dataclasses.replace(recording, calls=calls, output=output, updates=updates)
