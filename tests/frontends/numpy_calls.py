@@ -120,11 +120,11 @@ def _shapes() -> dict[str, Calls]:
         "unstack": call(ANY, axis=AXIS),
         "tile": call(ANY, st.one_of(st.integers(0, 3), shapes())),
         "repeat": after(ANY, lambda x: call(
-            st.one_of(st.integers(0, 3), st.lists(st.integers(0, 2), min_size=1, max_size=3)), axis=st.one_of(AXIS, st.none()))),
+            st.one_of(st.integers(0, 3), st.floats(0, 3), st.lists(st.one_of(st.integers(0, 2), st.floats(0, 2)), min_size=1, max_size=3)), axis=st.one_of(AXIS, st.none()))),
         **rows("flip", call(ANY, axis=AXES)),
         **rows("fliplr flipud matrix_transpose", call(ANY)),
         "rot90": call(MATRIX, k=SMALL, axes=st.sampled_from([(0, 1), (1, 0), (0, -1), (0, 0)])),
-        "roll": call(ANY, st.one_of(SMALL, st.tuples(SMALL, SMALL)), axis=st.one_of(AXIS, st.sampled_from([None, (0, 1)]))),
+        "roll": call(ANY, st.one_of(SMALL, st.floats(-4, 4), st.tuples(SMALL, st.floats(-4, 4))), axis=st.one_of(AXIS, st.sampled_from([None, (0, 1)]))),
         **rows("ndim shape", call(st.one_of(ANY, SMALL, st.just([[1, 2]])))),
         "size": call(ANY, axis=AXIS),
         "trim_zeros": call(ANY, trim=st.sampled_from(["fb", "f", "b"])),

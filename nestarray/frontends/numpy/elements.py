@@ -79,6 +79,9 @@ def clip(
     if dtype.kind in "iu":
         low = None if type(low) is int and low < np.iinfo(dtype).min else low
         high = None if type(high) is int and high > np.iinfo(dtype).max else high
+    if low is not None and high is not None:  # one promotion of all three
+        bounds = [x if is_number(x) else numpy_dtype(as_array(x, like)) for x in (low, high)]
+        found = cast(found, np.result_type(dtype, *bounds))
     if low is not None:
         found = ufuncs.maximum(found, low)
     if high is not None:

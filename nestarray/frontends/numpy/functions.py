@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 import nestarray as na
+from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.numpy.adaptation import adapted
-from nestarray.frontends.numpy.arrays import cast
+from nestarray.frontends.numpy.arrays import as_array, cast, is_number
 from nestarray.typing import Array
 
 __all__ = [
@@ -129,6 +130,32 @@ kaiser = adapted("kaiser", jnp.kaiser)
 
 # -- shapes --------------------------------------------------------------------------------------
 
+
+def _whole(x: Any) -> Any:
+    """Numbers without their fractions, as NumPy takes counts."""
+    if isinstance(x, (list, tuple)):
+        return type(x)(map(_whole, x))
+    if is_number(x):  # an integer may be a size that a recorder leaves open
+        return int(x) if type(x) in (bool, float) else x
+    return na.astype(x, dtypes.int64) if dtypes.dtype_of(x).is_floating else x
+
+
+def _repeat(a: Array, repeats: Any, axis: int | None = None) -> Array:
+    """Each element repeated; counts with fractions are numbers or lists."""
+    if is_number(repeats):
+        repeats = _whole(repeats)
+    elif not hasattr(repeats, "dtype"):
+        repeats = as_array(np.asarray(_whole(repeats), np.int64), a)
+    elif dtypes.dtype_of(repeats) is dtypes.bool:
+        repeats = na.astype(repeats, dtypes.int64)
+    return jnp.repeat(a, repeats, axis)
+
+
+def _roll(a: Array, shift: Any, axis: Any = None) -> Array:
+    """Shifted along axes; elements that leave at one end return at the other."""
+    return jnp.roll(a, _whole(shift), axis)
+
+
 append = adapted("append", jnp.append)
 array_split = adapted("array_split", jnp.array_split)
 atleast_1d = adapted("atleast_1d", jnp.atleast_1d, kept=["arys"])
@@ -154,10 +181,10 @@ moveaxis = adapted("moveaxis", jnp.moveaxis)
 ndim = adapted("ndim", jnp.ndim, arrays=["a"])
 permute_dims = adapted("permute_dims", jnp.permute_dims)
 ravel = adapted("ravel", jnp.ravel)
-repeat = adapted("repeat", jnp.repeat, arrays=["repeats"], is_weak=True)
+repeat = adapted("repeat", _repeat)
 reshape = adapted("reshape", jnp.reshape)
 resize = adapted("resize", jnp.resize)
-roll = adapted("roll", jnp.roll)
+roll = adapted("roll", _roll)
 rollaxis = adapted("rollaxis", jnp.rollaxis)
 rot90 = adapted("rot90", jnp.rot90)
 shape = adapted("shape", jnp.shape, arrays=["a"])

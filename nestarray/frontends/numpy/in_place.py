@@ -89,7 +89,8 @@ def fill_diagonal(a: Array, val: Any, wrap: bool = False) -> None:
     step = sum(math.prod(sizes[i:]) for i in range(1, len(sizes))) + 1
     stop = math.prod(sizes) if wrap or len(sizes) > 2 else min(math.prod(sizes), sizes[1] ** 2)
     places = na.arange(0, stop, step, like=a)
-    if not na.shape(places)[0]:
+    values = as_array(val, a, numpy_dtype(a))
+    if 0 in (*na.shape(places), *na.shape(values)):
         return
-    new = jnp.resize(as_array(val, a, numpy_dtype(a)), na.shape(places))
+    new = jnp.resize(values, na.shape(places))
     write(a, na.reshape(na.setitem(na.reshape(a, (-1,)), places, new), sizes))

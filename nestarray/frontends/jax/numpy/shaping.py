@@ -534,7 +534,7 @@ def _padded_statistic(
     def filled(part: Array, count: int) -> Array:
         value = function(part, axis=axis, keepdims=True)
         if dtypes.dtype_of(value) is not dtype:
-            value = na.astype(na.round(value), dtype)
+            value = na.astype(value if dtype is dtypes.bool else na.round(value), dtype)
         sizes = [count if i == axis else n for i, n in enumerate(na.shape(x))]
         return na.broadcast_to(value, sizes)
 
