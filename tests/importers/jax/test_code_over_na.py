@@ -113,9 +113,8 @@ def test_calls_of_ops_stay_calls_of_ops():
         halves = na.split(jnp.sin(layer(x)), [1, 2], axis=1)
         return na.relu(halves[0]) * gated(na.softmax(x, axis=0)[:, :1]) + jax.grad(na.sum)(x)[:, :1]
 
-    before = list(INTERPRETERS)
     graph = na.trace_graph(Module(function).init(KEY), on("jax", X))
-    assert before == INTERPRETERS
+    assert not any(issubclass(kind, jax.core.Tracer) for kind, _ in INTERPRETERS)  # any more
     names = [node.target_name for node in graph.calls if node.target_name.startswith("na.")]
     assert names == ["na.linear", "na.split", "na.relu", "na.softmax"]
     graph.to_backend("torch").verify().raise_if_failed()
