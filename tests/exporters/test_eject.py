@@ -750,6 +750,14 @@ def test_equal_layers_that_no_call_uses_are_one_item() -> None:
     assert '"layers.1.bias": nn.Parameter(torch.empty(4)),' in text
 
 
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_inputs_have_names_that_python_allows(target: str, tmp_path: Path) -> None:
+    params = {"mlp/w": np.ones(2, "float32"), "mlp_w": np.ones(2, "float32")}
+    graph = na.trace_graph(lambda params: params["mlp/w"] - params["mlp_w"], params)
+    graph.eject(tmp_path / "net", target)
+    assert "params_mlp_w, params_mlp_w_2" in (tmp_path / "net" / "model.py").read_text()
+
+
 def test_tied_layers_read_as_in_pytorch() -> None:
     text = na.trace_graph(Tied().eval(), torch.ones(2, 4)).to_source("torch", standalone=True)
     assert "self.parts.decode = nn.Linear(4, 4, bias=False)" in text

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Sequence
 
-from nestarray.exporters.source.modules import KINDS, Path
+from nestarray.exporters.source.modules import KINDS, Path, identifier, numbered
 from nestarray.exporters.source.records import Value
 
 #: Names that a value takes over from one that is no longer needed.
@@ -24,14 +24,18 @@ def kind_of(value: Value) -> str:
 
 def input_names(values: Sequence[Value]) -> dict[Value, str]:
     """Names of the inputs of a module; the arguments of the model keep their names."""
-    names = {value: value.path for value in values if value.source in ("x", "mode", "key")}
+    names: dict[Value, str] = {}
+    for value in values:
+        if value.source in ("x", "mode", "key"):  # of Haiku, the keys of a dict have slashes
+            own = numbered(identifier(re.sub(r"\W", "_", value.path)))
+            names[value] = next(name for name in own if name not in names.values())
     for value in values:
         if value in names:
             continue
         base = re.sub(r"\W", "_", value.path.rpartition("/")[2]) if value.source in "vs" else ""
         base = base if base.isidentifier() else kind_of(value)
-        numbered = (f"{base}{number}" for number in itertools.count(2))
-        options = itertools.chain(["x", "y", "z"] if base == "x" else [base], numbered)
+        others = (f"{base}{number}" for number in itertools.count(2))
+        options = itertools.chain(["x", "y", "z"] if base == "x" else [base], others)
         names[value] = next(name for name in options if name not in names.values())
     return {value: names[value] for value in values}
 
