@@ -22,14 +22,14 @@ class Attributes:
     """
 
     def __init__(self, owner: Any) -> None:
-        self._holders: list[tuple[str, Holder]] = []
+        self._holders: list[Holder] = []
         self._places: dict[str, tuple[Holder, Any]] = {}
         self._add("", vars(owner))
 
     def _add(self, prefix: str, holder: Holder) -> None:
-        if any(holder is known for _, known in self._holders):
+        if any(holder is known for known in self._holders):
             return
-        self._holders.append((prefix, holder))
+        self._holders.append(holder)
         items = enumerate(holder) if isinstance(holder, list) else holder.items()
         for key, value in items:
             if isinstance(value, np.ndarray):
@@ -47,35 +47,17 @@ class Attributes:
                 found[path] = holder[key]
         return found
 
-    def created(self) -> dict[str, Any]:
-        """The arrays of new attributes, by path, which belong to these from now on.
-
-        Items that are appended to lists do not: each call appends others.
-        """
-        known = {(id(holder), key) for holder, key in self._places.values()}
-        places = {
-            f"{prefix}{key}": (holder, key)
-            for prefix, holder in self._holders
-            if isinstance(holder, dict)
-            for key, value in holder.items()
-            if isinstance(value, np.ndarray)
-            and value.dtype.kind in "biufc"
-            and (id(holder), key) not in known
-        }
-        self._places |= places
-        return {path: holder[key] for path, (holder, key) in places.items()}
-
     @contextlib.contextmanager
     def replaced(self, arrays: Mapping[str, Any]) -> Iterator[None]:
         """The object has other arrays, for the time of one call; it is the same again after it."""
-        before = [copy.copy(holder) for _, holder in self._holders]
+        before = [copy.copy(holder) for holder in self._holders]
         try:
             for path, value in arrays.items():
                 holder, key = self._places[path]
                 holder[key] = value
             yield
         finally:
-            for (_, holder), items in zip(self._holders, before, strict=True):
+            for holder, items in zip(self._holders, before, strict=True):
                 holder.clear()
                 holder.extend(items) if isinstance(holder, list) else holder.update(items)
 

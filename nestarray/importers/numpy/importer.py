@@ -58,7 +58,7 @@ class NumpyImporter:
         owner = kwargs.pop("v", None) if "v" in self.keywords(request.source) else None
         source = NumpySource(request.source, request.args, kwargs, owner, request.islands)
         graph = trace_python(source, request.guards, request.sizes)
-        if source.assigned or source.created:
+        if source.assigned:
             source.divide()
             graph = trace_python(source, request.guards, request.sizes)
         return Imported(self.framework, graph.name, operations_in(graph), graph)
@@ -121,19 +121,13 @@ class NumpySource(PythonSource):
         self.v = Container.from_flat_dict(floating)
         #: the paths of the arrays that the code assigns or overwrites, found by a recording
         self.assigned: set[str] = set()
-        #: the arrays that it assigns to new attributes, found in the same way
-        self.created: dict[str, np.ndarray] = {}
 
     def divide(self) -> None:
-        """Make the arrays that the code assigns its state, and the others its variables.
-
-        The state of a new attribute is its value after the example.
-        """
+        """Make the arrays that the code assigns its state, and the others its variables."""
         arrays = self._attributes.arrays()
         kept = {path: x for path, x in self.v.flat_items() if path not in self.assigned}
         self.v = Container.from_flat_dict(kept)
-        assigned = {path: x for path, x in arrays.items() if path in self.assigned}
-        self.s = Container.from_flat_dict(assigned | self.created)
+        self.s = Container.from_flat_dict({k: x for k, x in arrays.items() if k in self.assigned})
 
     def call(
         self, inputs: list[Any], v: Container, s: Container, key: Any
@@ -162,8 +156,6 @@ class NumpySource(PythonSource):
             result = self.source(*args, **kwargs)
             state = self._state(s)
             new = {path: _current(x) for path, x in self._attributes.arrays().items()}
-            created = self._attributes.created()
-        self.created = {path: np.array(_value(x)) for path, x in created.items()}
         self.assigned = {
             path
             for path, x in new.items()
@@ -182,10 +174,6 @@ def _is_same(x: Any, before: np.ndarray) -> bool:
 
 def _current(x: Any) -> Any:
     return x._current() if type(x) is RecordedArray else x
-
-
-def _value(x: Any) -> np.ndarray:
-    return x._value if type(x) is RecordedArray else x
 
 
 protocol.register(NumpyImporter())
