@@ -382,6 +382,43 @@ def test_a_branch_reads_names_that_it_does_not_assign(target: str, tmp_path: Pat
     assert "electing_2" not in text
 
 
+class Scaling(torch.nn.Module):
+    """A linear layer; a scale may multiply its argument and its result."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, scale: torch.Tensor | None = None) -> torch.Tensor:
+        """(2, 4) → (2, 4)."""
+        h = self.linear(x)
+        if scale is not None:
+            scale = torch.exp(scale).unsqueeze(1)
+            h, x = h * scale, x * scale
+        return h - torch.tanh(x)
+
+
+class Scalings(torch.nn.Module):
+    """Layers with and without a scale."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([Scaling(), Scaling()])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """One layer after the other."""
+        return self.layers[1](self.layers[0](x, x.mean(1)))
+
+
+@pytest.mark.parametrize("style", [*_PROGRAMS])
+def test_two_parts_that_a_module_lacks_share_a_value(style: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    graph = na.trace_graph(Scalings().eval(), torch.randn(2, 4))
+    ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)
+    assert ejected.error < 1e-5
+    assert "caling_2" not in (tmp_path / "net" / "model.py").read_text()
+
+
 class Attention(torch.nn.Module):
     """Attention, whose queries and keys are rotated."""
 

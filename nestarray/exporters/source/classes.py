@@ -161,11 +161,20 @@ class Class:
         return items
 
     def _options(self, group: Sequence[Any], without: frozenset[Module]) -> Iterator[Option]:
-        """Successive steps that the same modules lack, as options with one result each."""
+        """Successive steps that the same modules lack, as options with one result each.
+
+        An option ends with a step whose result a step outside the group or a later option uses.
+        """
         inside = {value for step in group for value in results(step)}
         others = [s for s in self.module.steps if inside.isdisjoint(results(s))]
         needed = {value for step in others for value in arguments(step)}
         needed.update(self.module.outputs)
+        last_use = {value: i for i, step in enumerate(group) for value in arguments(step)}
+        end = len(group)  # of the option of a step
+        for i, step in reversed([*enumerate(group)]):
+            if any(x in needed or last_use.get(x, i) > end for x in results(step)):
+                needed.update(results(step))
+                end = i
         steps: list[Step] = []
         for step in group:
             steps.append(step)
