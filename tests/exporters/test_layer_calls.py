@@ -163,6 +163,46 @@ def test_torch_has_its_own_layers(source: str, tmp_path: Path) -> None:
     torch.testing.assert_close(_loss(net(x)), stepped, rtol=1e-4, atol=1e-5)
 
 
+class Rows(eqx.Module):
+    """Products of the last axis, for which other axes are merged."""
+
+    weight: jax.Array
+    bias: jax.Array
+
+    def __call__(self, x: jax.Array) -> Any:
+        rows = (x.reshape(-1, 4) @ self.weight + self.bias).reshape(2, 3, 6)
+        product = x.reshape(6, 4) @ self.weight
+        heads = product.reshape(2, 3, 2, 3)
+        other = (jnp.sin(x).reshape(-1, 4) @ self.weight).reshape(3, 2, 6)
+        return rows, heads.sum(2), product[0], other
+
+
+def test_products_of_the_last_axis_have_no_reshapes(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    arrays = [jnp.asarray(rng.normal(size=n), "float32") for n in ((4, 6), (6,), (2, 3, 4))]
+    weight, bias, x = arrays
+    graph = na.trace_graph(Rows(weight, bias), x)
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    for line in (
+        "h = x @ self.weight + self.bias\n",
+        "x.reshape(6, 4) @ self.weight",  # that two calls read
+        "(torch.sin(x).reshape(6, 4) @ self.weight).reshape(3, 2, 6)",
+    ):
+        assert line in text, text
+
+
+def test_dense_layers_of_sequences_with_an_open_batch() -> None:
+    net = keras.Sequential([keras.Input((3, 4)), keras.layers.Dense(6, "relu", name="dense")])
+    x = np.ones((2, 3, 4), "float32")
+    graph = na.trace_graph(net, x, dynamic={"inputs": {0: "batch"}})
+    lines = {"torch": "self.dense = nn.Linear(4, 6)", "jax": '["dense"]["kernel"]'}
+    for target, line in lines.items():
+        text = graph.to_source(target, standalone=True)
+        assert line in text, text
+        assert "reshape" not in text, text
+
+
 class Residual(torch.nn.Module):
     """Layers of PyTorch that Flax has too."""
 

@@ -58,6 +58,8 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     is_final = graph.source_names.framework == "torch" or bool(graph.state_updates)
     if not is_final:
         graph = rewrite(with_module_paths(graph), _plain)
+        if target not in ("tensorflow", "numpy"):  # they would multiply each example separately
+            graph = rewrite(graph, _reader(graph, _of_last_axis))
     if has_channels_last:
         graph = channels_last(rewrite(graph, _reader(graph, _product)))
         graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
@@ -216,6 +218,48 @@ def _mean(writer: Writer, node: Node) -> Node | None:
         return None
     settings = {"keepdims": True} if given["keepdims"] else {}
     return writer.call("mean", x, axis=axis, **settings, like=node, aval=node.aval, name=node.name)
+
+
+def _of_last_axis(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """Products between reshapes of the axes before the last one, without these reshapes.
+
+    Keras merges the axes of a sequence so, because ``tf.matmul`` would multiply each example.
+    """
+    merged, calls = node.args[0] if is_op(node, *RESHAPES) else None, []
+    while isinstance(merged, Node) and _is_of_rows(merged) and is_single(merged):
+        calls.append(merged)
+        merged = merged.args[0]
+    if not calls or not isinstance(merged, Node) or not is_op(merged, *RESHAPES):
+        return None
+    x = merged.args[0]
+    if not isinstance(x, Node) or x.aval is None or merged.aval is None or node.aval is None:
+        return None
+    assert calls[0].aval is not None
+    batch, width = x.aval.shape[:-1], calls[0].aval.shape[-1]
+    inner = node.aval.shape[len(batch) :]
+    if (*batch, *merged.aval.shape[-1:]) != x.aval.shape or (*batch, *inner) != node.aval.shape:
+        return None
+    if math.prod(n for n in inner if isinstance(n, int)) != width:
+        return None
+    is_split = inner != (width,)
+    for call in reversed(calls):
+        assert call.aval is not None
+        aval = Aval((*batch, call.aval.shape[-1]), call.aval.dtype)
+        name = writer.name(call.name) if is_split or call is not calls[0] else node.name
+        x = dataclasses.replace(call, args=(x, *call.args[1:]), aval=aval, name=name)
+        writer.calls.append(x)
+    return _reshaped(writer, x, node.aval.shape, node, node.name) if is_split else x
+
+
+def _is_of_rows(node: Node) -> bool:
+    """Whether a call computes each row of its first operand alone: a product, or a bias."""
+    if not is_op(node, "matmul", "linear", "add"):
+        return False
+    avals = [x.aval if isinstance(x, Node) else None for x in (node, *node.args[:2])]
+    if None in avals:
+        return False
+    y, x, other = [len(aval.shape) for aval in avals if aval is not None]
+    return y == x > 0 and other == (1 if is_op(node, "add") else 2)
 
 
 # -- layers of PyTorch --------------------------------------------------------------------------
