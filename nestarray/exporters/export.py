@@ -6,9 +6,10 @@ loaded by its own runtime and compared with the graph, and moved to its path if 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,12 +20,14 @@ from nestarray.errors import ArgumentError, ConversionError
 from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
-from nestarray.graph.sizes import evaluate
+from nestarray.graph.sizes import evaluate, names_in
 from nestarray.proof.sampling import drawn_like
 from nestarray.storage.atomic import replacing
 
 #: The largest difference that is accepted, relative to the largest number of an output.
 TOLERANCE = 1e-3
+#: The number of values of each open size at which a file is compared.
+_COMPARED = 3
 
 
 class Format(NamedTuple):
@@ -107,7 +110,8 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
     derivative by the inputs), ``.tflite``, ``.keras``, or a directory for a SavedModel with the
     signature "serving_default". Each is written by the exporter of its framework and contains
     the variables. Symbolic sizes stay symbolic. The file is loaded in its own runtime and
-    compared with the graph on random inputs.
+    compared with the graph on random inputs: at the sizes of the example, and at two others if
+    sizes are open.
 
     Args:
         path: the file, or a directory for a SavedModel. An existing one is kept if the export fails.
@@ -122,7 +126,8 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
         ArgumentError: the format is unknown, or the graph trains or draws random numbers.
         MissingFrameworkError: a package that the format needs is not installed.
         MissingFileError: the parent directory does not exist.
-        ConversionError: the framework's exporter failed, or the file computes other numbers.
+        ConversionError: the framework's exporter failed, or the file computes other numbers, or
+            fewer sizes than the graph.
 
     Example:
         >>> import tempfile, torch, nestarray as na
@@ -143,18 +148,80 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
     file = importlib.import_module(f"nestarray.exporters.{FORMATS[name].file}")
     example = example_of(graph)
     with replacing(Path(path), "export") as written:
+        run = functools.partial(getattr(file, f"run_{name}"), written)
         try:
             getattr(file, f"write_{name}")(graph, example, written)
-            outputs = getattr(file, f"run_{name}")(written, example)
+            outputs = run(example)
         except Exception as error:
             raise ConversionError(
                 f"export: {graph.name}: the exporter of {name!r} failed: {_reason(error)}"
             ) from error
-        args, kwargs = example.on(graph.backend)
-        result = graph(*args, **kwargs)
-        wanted = named_outputs(result[0] if graph.returns_state else result)
-        error = difference("export", graph.name, wanted, outputs, f"file of format {name!r}")
+        what = f"file of format {name!r}"
+        error = difference("export", graph.name, _wanted(graph, example), outputs, what)
+        error = max(error, _error_at_other_sizes(graph, what, run))
     return Exported(Path(path), name, error)
+
+
+def _wanted(graph: Graph, example: Example) -> dict[str, Any]:
+    """The outputs of the graph."""
+    args, kwargs = example.on(graph.backend)
+    result = graph(*args, **kwargs)
+    return named_outputs(result[0] if graph.returns_state else result)
+
+
+def _error_at_other_sizes(
+    graph: Graph, what: str, run: Callable[[Example], Mapping[str, np.ndarray]]
+) -> float:
+    """The largest difference at other sizes than the example's; 0 if the graph has no others.
+
+    Raises:
+        ConversionError: the file fails at the other sizes, or its outputs differ.
+    """
+
+    def error_at(sizes: Mapping[str, int]) -> float:
+        example = example_of(graph, sizes)
+        try:
+            wanted = _wanted(graph, example)
+        except Exception:  # sizes that the trace did not exclude, such as of an index
+            return 0.0
+        return difference("export", graph.name, wanted, run(example), what)
+
+    def fails(sizes: Mapping[str, int]) -> bool:
+        try:
+            error_at(sizes)
+        except Exception:  # of a runtime, which may be any
+            return True
+        return False
+
+    traced, *others = graph.sizes.choices(_COMPARED)
+    alone = [sizes for name in traced for sizes in graph.sizes.choices(_COMPARED, [name])[1:]]
+    worst = 0.0
+    for sizes in others or alone:
+        try:
+            worst = max(worst, error_at(sizes))
+        except Exception as error:
+            at_fault: dict[str, int] = {}  # the first value at which each size fails alone
+            for tried in [other for other in alone if fails(other)] or [sizes]:
+                changed = {n: m for n, m in tried.items() if m != traced[n]}
+                at_fault |= changed | at_fault
+            reason = _reason(error).removeprefix(f"export: {graph.name}: ")
+            computed = ", ".join(f"{name} = {traced[name]}" for name in at_fault)
+            failing = ", ".join(f"{n} = {m} ({_place(graph, n)})" for n, m in at_fault.items())
+            raise ConversionError(
+                f"export: {graph.name}: the {what} computes the sizes of the example ({computed}), "
+                f"but not {failing}: {reason}; choose another format, or leave "
+                f"{', '.join(at_fault)} out of dynamic="
+            ) from error
+    return worst
+
+
+def _place(graph: Graph, name: str) -> str:
+    """The first dimension of the inputs that has an open size."""
+    for node in graph.inputs:
+        for axis, size in enumerate(node.aval.shape if node.aval else ()):
+            if isinstance(size, str) and name in names_in(size):
+                return f"dimension {axis} of {node.name!r}"
+    return "of no input"
 
 
 def _format_of(path: Path, format: str | None) -> str:
@@ -214,14 +281,21 @@ def _random(shape: tuple[int, ...], dtype: Any, generator: np.random.Generator) 
 
 
 def _given(graph: Graph, flat: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
-    """The inputs of the example that have the shapes of the random ones."""
+    """The inputs of the example: those of the shapes asked for, and integers and booleans repeated.
+
+    Floats of other shapes stay random, because repeated ones have ties.
+    """
     args, kwargs = tree.map(
         lambda x: ops.to_backend(x, graph.backend) if backends.is_array(x) else x,
         (graph.reference.args, graph.reference.kwargs),
     )
     moved = [np.asarray(ops.to_backend(x, "numpy")) for x in graph.bind(args, kwargs)]
     pairs = zip(graph.inputs, moved, strict=True)
-    return {node: x for node, x in pairs if x.shape == flat[node].shape}
+    return {
+        node: np.resize(x, flat[node].shape)
+        for node, x in pairs
+        if x.shape == flat[node].shape or x.dtype.kind in "biu"
+    }
 
 
 def named_outputs(output: Any, name: str = "output") -> dict[str, Any]:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import math
 import operator
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, ShapeError
+
+#: The largest change of a size that `Sizes.choices` tries.
+_LARGEST_SHIFT = 60
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +44,35 @@ class Sizes:
             if not least <= values[name] <= (math.inf if most is None else most):
                 return False
         return all(holds(text, values) for text in self.conditions)
+
+    def choices(self, count: int, names: Collection[str] | None = None) -> list[dict[str, int]]:
+        """Values that a call may have: those of the example, but at least 2, and then others.
+
+        The first others are odd changes where that is possible, because programs may depend on
+        whether a size is even.
+
+        Args:
+            count: the number of choices; the result has fewer if fewer are found.
+            names: the sizes that differ between the choices, each by another number; None: all.
+
+        Example:
+            >>> from nestarray.graph.sizes import Sizes
+            >>> sizes = Sizes({"batch": (1, None)}, ("batch % 2 == 0",), {"batch": 4})
+            >>> sizes.choices(2)
+            [{'batch': 4}, {'batch': 6}]
+        """
+        first = {name: max(2, n) for name, n in self.example.items()}
+        steps = {n: 2 * i + 1 for i, n in enumerate(first) if names is None or n in names}
+        found = [first]
+        larger, smaller = range(1, _LARGEST_SHIFT), range(-1, -_LARGEST_SHIFT, -1)
+        for shift in itertools.chain(larger, smaller) if steps else ():
+            if len(found) == count:
+                break
+            shift *= 1 if len(found) == 1 else 2
+            tried = {name: n + shift * steps.get(name, 0) for name, n in first.items()}
+            if min(tried.values()) >= 2 and self.allow(tried):
+                found.append(tried)
+        return found
 
 
 class Binding:

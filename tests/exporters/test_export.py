@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import sys
 from pathlib import Path
@@ -223,7 +224,6 @@ def test_jax_models_of_open_sizes_become_files_of_tensorflow(format: str, tmp_pa
     assert graph.export(tmp_path / FILES[format]).error < 1e-6
 
 
-@pytest.mark.parametrize("format", ["savedmodel", "tflite"])
 def _positions_of(tokens: torch.Tensor) -> torch.Tensor:
     return tokens + torch.arange(tokens.shape[1])
 
@@ -263,6 +263,59 @@ def test_ops_of_open_sizes_become_files(
     assert graph.export(tmp_path / FILES[format]).error < 1e-5
 
 
+def test_a_file_of_fewer_sizes_than_the_graph_is_refused(tmp_path: Path) -> None:
+    def strided(x: jax.Array) -> jax.Array:
+        kernel = jax.numpy.ones((3, 1, 1))
+        return jax.lax.conv_general_dilated(
+            x, kernel, (2,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")
+        )
+
+    graph = na.trace_graph(strided, jax.numpy.ones((2, 8, 1)), dynamic={"x": {1: "length"}})
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"^export: strided: the file of format 'torch' computes the sizes of the example "
+        r"\(length = 8\), but not length = 9 \(dimension 1 of 'x'\): Guard failed: .*; choose "
+        r"another format, or leave length out of dynamic=",
+    ):
+        graph.export(tmp_path / "net.pt2")
+    assert not [*tmp_path.iterdir()]
+
+
+def test_a_file_that_differs_at_other_sizes_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = na.trace_graph(lambda x: x / x.shape[0], torch.ones(4), dynamic={"x": {0: "batch"}})
+    fixed = na.trace_graph(lambda x: x / 4, torch.ones(4), dynamic={"x": {0: "batch"}})
+    written = torch_files.write_torch
+    monkeypatch.setattr(torch_files, "write_torch", lambda graph, *rest: written(fixed, *rest))
+    with pytest.raises(errors.ConversionError, match=r"but not batch = 5 .*: output: .* differs"):
+        graph.export(tmp_path / "net.pt2")
+    assert not [*tmp_path.iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "sizes"),
+    [((), [(4,), (5,), (8,)]), (("batch % 3 == 1", "batch < 5"), [(4,)])],
+    ids=["free", "one size"],
+)
+def test_files_are_compared_at_sizes_that_the_graph_admits(
+    conditions: tuple[str, ...],
+    sizes: list[tuple[int, ...]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    graph, run, seen = _dynamic(), torch_files.run_torch, []
+    graph = graph.replace(sizes=dataclasses.replace(graph.sizes, conditions=conditions))
+
+    def noted(path: Path, example: Any) -> Any:
+        seen.append(example.flat["input"].shape[:1])
+        return run(path, example)
+
+    monkeypatch.setattr(torch_files, "run_torch", noted)
+    graph.export(tmp_path / "net.pt2")
+    assert seen == sizes
+
+
 @pytest.mark.parametrize(
     ("format", "package", "extra"),
     [
@@ -281,6 +334,7 @@ def test_a_missing_package_of_a_format_names_its_extra(
     assert not [*tmp_path.iterdir()]
 
 
+@pytest.mark.parametrize("format", ["savedmodel", "tflite"])
 def test_custom_derivatives_that_read_constants(format: str, tmp_path: Path) -> None:
     weight = jax.numpy.linspace(-1.0, 1.0, 200)  # TensorFlow captures those above 128 numbers
 

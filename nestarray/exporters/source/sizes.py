@@ -24,8 +24,6 @@ from nestarray.graph.sizes import Sizes
 
 #: The number of recordings.
 COUNT = 3
-#: The number of sizes that are tried for a name.
-_TRIED = 60
 
 
 def examples(sizes: Sizes) -> list[dict[str, int]]:
@@ -34,15 +32,9 @@ def examples(sizes: Sizes) -> list[dict[str, int]]:
     Raises:
         ConversionError: too few sizes fit the conditions of the graph.
     """
-    first = {name: max(2, n) for name, n in sizes.example.items()}
-    found = [first]
-    for shift in range(1, _TRIED):
-        if len(found) == COUNT or not first:
-            return found
-        steps = enumerate(first.items(), start=1)
-        tried = {name: n + shift * i * (1 if len(found) == 1 else 2) for i, (name, n) in steps}
-        if sizes.allow(tried):
-            found.append(tried)
+    found = sizes.choices(COUNT)
+    if len(found) == COUNT or not sizes.example:
+        return found
     raise ConversionError(
         "eject: too few sizes fit the conditions of the graph: " + ", ".join(sizes.conditions)
     )
