@@ -6,6 +6,7 @@ import functools
 import inspect
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -343,6 +344,35 @@ class Handing(torch.nn.Module):
 def test_layers_with_other_outputs_and_products_with_zeros(target: str, tmp_path: Path) -> None:
     graph = na.trace_graph(Handing().eval(), torch.ones(2, 4))
     assert graph.eject(tmp_path / "net", target).error < 1e-5
+
+
+class Lists(torch.nn.Module):
+    """Lists of dicts of layers and of parameters."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layers = [
+            {"norm": torch.nn.LayerNorm(4), "up": torch.nn.Linear(4, 4)},
+            {"norm": torch.nn.LayerNorm(4), "up": torch.nn.Linear(4, 4)},
+        ]
+        self.layers = torch.nn.ModuleList(map(torch.nn.ModuleDict, layers))
+        self.last = torch.nn.ModuleList([torch.nn.ModuleDict(layers[1]), torch.nn.Linear(4, 4)])
+        self.scales = torch.nn.ParameterList([torch.ones(4), torch.ones(4), torch.ones(4)])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(4, 4) → (4, 4)."""
+        for scale, layer in zip(self.scales, self.layers, strict=False):
+            x = x + scale * torch.relu(layer["up"](layer["norm"](x)))
+        return self.last[1](x + self.last[0]["up"](x))
+
+
+@pytest.mark.parametrize("style", ["torch", "functional", "equinox", "module"])
+def test_items_of_lists_that_are_no_modules_with_a_call(style: str, tmp_path: Path) -> None:
+    net = Lists()
+    na.trace_graph(net, torch.ones(4, 4)).eject(tmp_path / "net", _TARGETS[style], style=style)
+    if style == "torch":
+        model = runpy.run_path(str(tmp_path / "net" / "model.py"))["load"]()
+        assert model.state_dict().keys() == net.state_dict().keys()
 
 
 class Selecting(torch.nn.Module):

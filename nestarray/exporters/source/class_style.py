@@ -17,6 +17,7 @@ from nestarray.exporters.source.modules import (
     Use,
     arguments,
     attribute,
+    indexed,
     is_item,
     is_sequence,
     items_of,
@@ -175,7 +176,7 @@ class ClassWriter:
         inputs = input_names(module.inputs)
         variables: dict[Value, str] = {}
         for keys, name, value in module.variables_below():
-            text = ".".join(["self", *map(self._access, keys), name])
+            text = _variable(".".join(["self", *map(self._access, keys)]), name)
             variables[value] = read = style.read(text, value)
             if read != text and not keys and cls.is_optional(name):
                 variables[value] = f"None if {text} is None else {read}"
@@ -246,15 +247,15 @@ class ClassWriter:
     def _children(self, cls: Class, passed: list[Setting]) -> list[str]:
         """The lines that make the children."""
         lines: list[str] = []
-        for name in cls.module.children:
+        children = sorted(cls.module.children, key=lambda name: any(map(str.isdigit, name[1:-1])))
+        for name in children:  # those of items follow the lists
             if not is_item(name):
                 text = self._child(cls, name, passed)
                 text = self._optional(cls, cls.without(name), text, passed)
-                lines.append(f"self.{self._name(name)} = {text}")
+                lines.append(f"self.{self._access(name)} = {text}")
             elif name == items_of(cls.module, name[:-1])[0]:
-                lines.append(
-                    f"self.{self._list_name(name[:-1])} = {self._list(cls, name[:-1], passed)}"
-                )
+                text = self._list(cls, name[:-1], passed)
+                lines.append(f"self.{self._list_name(name[:-1])} = {text}")
         return lines
 
     def _optional(
@@ -274,7 +275,10 @@ class ClassWriter:
 
     def _list(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text of a list of children."""
-        items = {key[-1]: self._child(cls, key, passed) for key in items_of(cls.module, name)}
+        owners = [key for key in self._owners(cls.module) if is_item(key) and key[:-1] == name]
+        items = {key[-1]: self.style.namespace for key in owners}
+        called = items_of(cls.module, name)
+        items |= {key[-1]: self._child(cls, key, passed) for key in called}
         first, generator = self._items(cls, name, self._numbered(items), cls.settings, passed)
         if not generator:
             text = self.style.list_of(", ".join(first))
@@ -282,7 +286,7 @@ class ClassWriter:
             text = self.style.generated(generator)
         else:
             text = self.style.list_of(", ".join([*first, f"*[{generator}]"]))
-        return self._optional(cls, cls.without((*name, "0")), text, passed, "[]")
+        return self._optional(cls, cls.without(called[0]), text, passed, "[]")
 
     def _items(
         self,
@@ -385,18 +389,27 @@ class ClassWriter:
         return value_expression(value, name, self.style.language.dtype).text
 
     def _namespaces(self, module: Module) -> list[str]:
-        """The lines that make modules for names of several parts."""
+        """The lines that make modules for names of several parts; numbers are items of lists."""
+        owners = self._owners(module)
+        lists = {name[:-1] for name in owners if is_item(name)}
+        known = {*module.children, *(name[:-1] for name in module.children if is_item(name))}
+        lines = []
+        for name in owners:
+            text = self.style.namespace
+            if name in lists:
+                length = max(int(item[-1]) for item in owners if item[:-1] == name) + 1
+                text = self.style.generated(f"{text} for _ in range({length})")
+            if name not in known and name[:-1] not in lists:
+                lines.append(f"self.{self._access(name)} = {text}")
+        return lines
+
+    def _owners(self, module: Module) -> list[Path]:
+        """The names of modules that only hold others, or variables."""
         if not self.style.namespace:
             return []
         names = [name[:-1] if is_item(name) else name for name in module.children]
         names += [tuple(name.split(".")) for name in module.variables]
-        found = [name[:n] for name in names for n in range(1, len(name))]
-        known = {*module.children, *(name[:-1] for name in module.children if is_item(name))}
-        return [
-            f"self.{self._name(name)} = {self.style.namespace}"
-            for name in dict.fromkeys(found)
-            if name not in known
-        ]
+        return [*dict.fromkeys(name[:n] for name in names for n in range(1, len(name)))]
 
     def _name(self, name: Path) -> str:
         """The name of a child as an attribute."""
@@ -404,11 +417,11 @@ class ClassWriter:
 
     def _list_name(self, name: Path) -> str:
         """The name of a list of children as an attribute."""
-        return joined(name, self.style.separator)
+        return indexed(joined(name, self.style.separator))
 
     def _access(self, name: Path) -> str:
         """The text of a child as an attribute."""
-        return f"{self._list_name(name[:-1])}[{name[-1]}]" if is_item(name) else self._name(name)
+        return indexed(self._name(name))
 
     # -- bodies ----------------------------------------------------------------------------
 
@@ -438,7 +451,7 @@ class ClassWriter:
         for name in (name for name in used if cls.without(name) == option.without):
             if is_item(name):
                 return f"len(self.{self._list_name(name[:-1])}) > {name[-1]}"
-            return f"self.{self._name(name)} is not None"
+            return f"self.{self._access(name)} is not None"
         given = {value for step in option.steps for value in arguments(step)}
         for name, value in cls.module.variables.items():
             is_held = value in given and value not in self.constants
@@ -450,10 +463,17 @@ class ClassWriter:
         return setting(flag) + rest
 
 
+def _variable(owner: str, name: str) -> str:
+    """The text of a variable of a module; Python has no attributes that are numbers."""
+    *owners, last = name.split(".")
+    text = indexed(".".join([owner, *owners]))
+    return f'getattr({text}, "{last}")' if last.isdigit() else f"{text}.{last}"
+
+
 def attribute_of(model: Any, name: str) -> Any:
     """The attribute of a name in the file of weights."""
     for key in name.split("."):
-        model = model[int(key)] if key.isdigit() else getattr(model, key)
+        model = getattr(model, key) if hasattr(model, key) else model[int(key)]
     return model
 
 

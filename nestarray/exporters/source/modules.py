@@ -168,7 +168,13 @@ def attribute(name: Path, separator: str = "_") -> str:
 
 def joined(name: Path, separator: str = "_") -> str:
     """The name of a list or a variable as an attribute."""
-    return ".".join(map(identifier, separator.join(name).split(".")))
+    first, *others = separator.join(name).split(".")
+    return ".".join([identifier(first), *(x if x.isdigit() else identifier(x) for x in others)])
+
+
+def indexed(name: str) -> str:
+    """A name with indices of lists: ``"layers[0].norm"`` for ``"layers.0.norm"``."""
+    return re.sub(r"\.(\d+)(?=\.|$)", r"[\1]", name)
 
 
 def identifier(name: str) -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from nestarray.exporters.source.modules import Path, parts
+from nestarray.exporters.source.modules import Path, indexed, parts
 from nestarray.exporters.source.records import Recording, Value
 from nestarray.graph.node import map_leaves
 
@@ -82,7 +81,7 @@ def statements(ties: Mapping[str, str], variables: Mapping[str, Value]) -> Itera
     for name, first in ties.items():
         for owner in _owners(name):
             if owner not in modules:
-                yield f"self.{owner} = nn.Module()"
+                yield f"{_access(owner)} = nn.Module()"
                 modules.add(owner)
         yield f"{_access(name)} = {_access(first)}"
 
@@ -94,4 +93,4 @@ def _owners(name: str) -> list[str]:
 
 
 def _access(name: str) -> str:
-    return re.sub(r"\.(\d+)\b", r"[\1]", f"self.{name}")
+    return indexed(f"self.{name}")

@@ -17,7 +17,7 @@ from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
 from nestarray.exporters.source.classes import IMPORTED
 from nestarray.exporters.source.fixed_numbers import torch_functions
-from nestarray.exporters.source.modules import Module
+from nestarray.exporters.source.modules import Module, indexed
 from nestarray.exporters.source.records import Value
 from nestarray.exporters.source.ties import statements, ties_of
 from nestarray.exporters.source.torch_language import TorchLanguage
@@ -79,13 +79,14 @@ class _Style(ClassStyle):
 
     def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         empty = _empty(shape, value.dtype)
-        if value.source == "v":
-            return f"self.{name} = nn.Parameter({empty}){otherwise}"
-        unsaved = ", persistent=False" if value in self.constants else ""
         *owners, last = name.split(".")
-        return (
-            f'{".".join(["self", *owners])}.register_buffer("{last}", {empty}{otherwise}{unsaved})'
-        )
+        owner = indexed(".".join(["self", *owners]))
+        if value.source != "v":
+            unsaved = ", persistent=False" if value in self.constants else ""
+            return f'{owner}.register_buffer("{last}", {empty}{otherwise}{unsaved})'
+        if last.isdigit():
+            return f'{owner}.register_parameter("{last}", nn.Parameter({empty}){otherwise})'
+        return f"{owner}.{last} = nn.Parameter({empty}){otherwise}"
 
     def constant(self, name: str, text: str) -> str:
         return f'self.register_buffer("{name}", {text}, persistent=False)'
@@ -166,7 +167,7 @@ def _items(texts: Mapping[str, str]) -> Iterator[str]:
     """The items of a dict; those of equal layers, ``"layers.0.bias"``, ``"layers.1.bias"``, as one."""
     written: set[str] = set()
     for name, text in texts.items():
-        for number in re.finditer(r"\b0\b", "" if name in written else name):
+        for number in re.finditer(r"\b0(?=\.)", "" if name in written else name):
             start, stop = number.span()
             first = _below(texts, name[:stop])
             layers = (f"{name[:start]}{i}" for i in itertools.count(1))

@@ -634,8 +634,8 @@ def _package_of(frame: FrameType) -> str:
 def _module_path() -> str:
     """The path of the innermost module of the model whose ``forward`` is running."""
     for frame in _frames():
-        if frame.f_code.co_name == "forward":
-            module = frame.f_locals.get("self")
+        if frame.f_code.co_name == "forward" and frame.f_code.co_argcount:
+            module = frame.f_locals.get(frame.f_code.co_varnames[0])
             path = running_path(module) if isinstance(module, Module) else None
             if path is not None:
                 return path
