@@ -412,6 +412,35 @@ def test_a_branch_reads_names_that_it_does_not_assign(target: str, tmp_path: Pat
     assert "electing_2" not in text
 
 
+class Resized(torch.nn.Module):
+    """An image whose positions are resized to it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.positions = torch.nn.Parameter(torch.randn(1, 2, 9, 9))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """The sum."""
+        return x + F.interpolate(self.positions, x.shape[2:], mode="bicubic")
+
+
+@pytest.mark.parametrize("style", [style for style in _PROGRAMS if style != "torch"])
+def test_long_lists_of_numbers_are_in_the_file(style: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    graph = na.trace_graph(Resized().eval(), torch.randn(1, 2, 12, 12))
+    ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)
+    assert ejected.error < 1e-5
+    assert "constant_2" in (tmp_path / "net" / "model.py").read_text()
+
+
+def test_errors_name_constants_that_depend_on_open_sizes(tmp_path: Path) -> None:
+    net = torch.nn.Upsample(scale_factor=2, mode="bicubic")
+    sizes: Any = {"input": {2: "height"}}
+    graph = na.trace_graph(net, torch.ones(1, 2, 12, 12), dynamic=sizes)
+    with pytest.raises(ConversionError, match=r"matmul .* a constant array that depends on open"):
+        graph.eject(tmp_path / "net", "jax")
+
+
 class Scaling(torch.nn.Module):
     """A linear layer; a scale may multiply its argument and its result."""
 

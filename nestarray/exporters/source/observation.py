@@ -229,6 +229,9 @@ class Recorder:
             literal = x._noted if isinstance(x, Observed) else x
             if _is_literal(literal):
                 return Observed(found, literal)  # literals follow the dtypes of arrays
+            if _is_table(x):
+                array = np.asarray(x, dtype_of(found).__numpy_dtype__)
+                return Observed(found, self._literal(array))
         if function.target.startswith("operator.") and all(map(_is_literal, self.noted(args))):
             return Observed(found, function.native(*self.noted(args)))
         args, kwargs = _shortest(function.native, args, kwargs)
@@ -315,6 +318,13 @@ def _is_literal(x: Any) -> bool:
     return isinstance(x, (bool, int, float))
 
 
+def _is_table(x: Any) -> bool:
+    """Whether it is a list of more numbers than a reader of the source wants to see."""
+    numbers: list[Any] = []
+    map_leaves(numbers.append, x)
+    return len(numbers) > _MOST_NUMBERS and all(map(_is_literal, numbers))
+
+
 def _is_array(x: Any) -> bool:
     return backend_of_type(type(x)) is not None
 
@@ -375,6 +385,9 @@ def _owns_memory(x: Any) -> bool:
 def _is_conversion(target: str) -> bool:
     return target.rpartition(".")[2].rpartition(":")[2] in _CONVERSIONS
 
+
+#: Longer lists of numbers, such as the weights of an interpolation, are constants in a file.
+_MOST_NUMBERS = 64
 
 #: Functions that may return their argument.
 _CONVERSIONS = frozenset(

@@ -112,11 +112,24 @@ class _Joined:
             calls = self._joined_calls([function.calls for function in nests])
             output = self._joined([function.output for function in nests], call)
             return dataclasses.replace(first, calls=calls, output=output)
-        if isinstance(first, Value) or all(is_equal(nest, first) for nest in nests):
+        if isinstance(first, Value):
+            self._check_constant(nests, call)
+            return first
+        if all(is_equal(nest, first) for nest in nests):
             return first
         if all(type(nest) is int for nest in nests):
             return self._size(tuple(nests), call)
         raise self._unknown(nests, call)
+
+    def _check_constant(self, values: Sequence[Value], call: Call) -> None:
+        """Raise an error if an array that the graph does not hold depends on the sizes."""
+        pairs = zip(self.recordings, values, strict=True)
+        arrays = [r.constants.get(x.path) for r, x in pairs if x.source == "constants"]
+        if len({(x.shape, x.tobytes()) for x in arrays if x is not None}) > 1:
+            raise ConversionError(
+                f"eject: {self.name}: {_place(call)} takes a constant array that depends on open "
+                "sizes; trace the model without dynamic= for them"
+            )
 
     def _size(self, numbers: tuple[int, ...], call: Call) -> Value:
         """The result of a call that computes a size."""
@@ -176,12 +189,16 @@ class _Joined:
         return of_a <= of_b
 
     def _unknown(self, found: Sequence[Any], call: Call) -> ConversionError:
-        place = " ".join(part for part in call.place if part)
         return ConversionError(
-            f"eject: {self.name}: {call.target} ({place}) takes {found[0]!r} at one size and "
+            f"eject: {self.name}: {_place(call)} takes {found[0]!r} at one size and "
             f"{found[1]!r} at another, which no array's shape explains; trace the model without "
             "dynamic= for this size"
         )
+
+
+def _place(call: Call) -> str:
+    """The function that is called, and where in the source of the model."""
+    return f"{call.target} ({' '.join(part for part in call.place if part)})"
 
 
 def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[str, int] | None:
