@@ -840,6 +840,35 @@ def test_names_of_a_torch_source_stay(kind: type[torch.nn.Module], tmp_path: Pat
     assert sorted(shared) == sorted(parameter.shape for parameter in net.parameters())
 
 
+class _Rows(torch.nn.Module):
+    """A module with a fixed size in its program."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.scale = torch.nn.Linear(3, 3), torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (self.linear(x) * self.scale).sin().reshape(x.shape[0] * 3)
+
+
+class _TwoSizes(torch.nn.Module):
+    """A module that is called with two sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = _Rows()
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        first = self.rows(x).sum()
+        return first * self.rows(y)
+
+
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_calls_of_a_module_with_other_sizes(target: str, tmp_path: Path) -> None:
+    graph = na.trace_graph(_TwoSizes(), torch.randn(2, 3), torch.randn(4, 3))
+    graph.eject(tmp_path / "net", target)
+
+
 def test_equal_layers_that_no_call_uses_are_one_item() -> None:
     text = na.trace_graph(Unused().eval(), torch.ones(2, 4)).to_source("torch", standalone=True)
     assert '**{f"tower.{i}.bias": nn.Parameter(torch.empty(4)) for i in range(3)},' in text

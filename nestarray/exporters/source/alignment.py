@@ -16,16 +16,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, parts, results
-from nestarray.exporters.source.records import Call, Function, Value, values_in
-from nestarray.exporters.source.settings import is_setting
+from nestarray.exporters.source.records import Call, Function, Value, is_equal, values_in
+from nestarray.exporters.source.settings import is_setting, settings_of
 
 
 def is_aligned(first: Module, second: Module) -> bool:
-    """Whether two modules are equal but for their settings."""
+    """Whether two runs of a module have equal steps, settings included."""
     found = aligned(first, second, is_aligned)
     if found is None or None in (*found.own, *found.inputs):
         return False
-    return found.own_outputs == second.outputs
+    if found.own_outputs != second.outputs:
+        return False
+    pairs = zip(_settings(first.steps), _settings(second.steps), strict=True)
+    return all(is_equal(x, y) for x, y in pairs)
+
+
+def _settings(steps: Sequence[Step]) -> list[Any]:
+    return [value for step in steps for _, value in settings_of(step)]
 
 
 def aligned(

@@ -2,6 +2,8 @@
 
 The calls of a module follow each other, so a call of a module is a section of the list of calls. What
 a section uses of outside are the module's inputs; its results that are used outside are its outputs.
+Sections of one module whose calls differ, such as those of a layer and of its derivative, are calls of
+the module around it.
 """
 
 from __future__ import annotations
@@ -206,8 +208,9 @@ class _Builder:
             return not self.has_sequences or not module.path[-1].isdigit()
         if module.kind in _LISTS:
             return True
-        if not module.kind and not is_chain(module):
-            return not any(isinstance(step, Call) for step in module.steps)
+        has_calls = any(isinstance(step, Call) for step in module.steps)
+        if not module.kind and not has_calls and not is_chain(module):
+            return True
         return not all(is_aligned(runs[0], run) for run in runs[1:])
 
     # -- variables -------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import threading
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -142,6 +143,35 @@ def test_source_of_modules_that_call_jax(tmp_path):
     assert "nn.Linear(3, 4)" in text
     assert "nn.BatchNorm1d(4)" in text
     assert "ropout" in text
+
+
+class Perceptron(nn.Module):
+    """Layers whose calls and derivatives alternate."""
+
+    def __init__(self) -> None:
+        self.first, self.last = nn.Linear(3, 4), nn.Linear(4, 1)
+
+    def forward(self, x):
+        return self.last(na.tanh(self.first(x)))
+
+
+class PerceptronOfEquinox(eqx.Module):
+    """The second derivative of layers in a list."""
+
+    layers: eqx.nn.MLP
+
+    def __call__(self, x):
+        return jax.vmap(jax.hessian(lambda row: jnp.sum(self.layers(row))))(x)
+
+
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_source_of_derivatives_of_modules(target, tmp_path):
+    model = Module(lambda layer, x: layer(x) + residual(layer, x))
+    model.layer = Perceptron()
+    na.trace_graph(model.init(KEY), on("jax", X)).eject(tmp_path / "residual", target)
+    layers = eqx.nn.MLP(3, 1, 4, 2, activation=jnp.tanh, key=jax.random.key(0))
+    graph = na.trace_graph(PerceptronOfEquinox(layers), on("jax", X))
+    graph.eject(tmp_path / "hessian", target)
 
 
 def test_open_sizes_of_modules_that_call_jax():
