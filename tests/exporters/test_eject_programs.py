@@ -28,17 +28,16 @@ REFUSED = {
         [(name, "numpy") for name in ("langevin", "sampled", "gpt-generation", "ppo-training")],
         "uses a random key",
     ),
-    ("graph_network", ""): "needs the values of an array",
     # a derivative of an operation, as an operation
     ("text_reader", "jax"): "values decide a size",
     ("text_reader", ""): "derivatives cannot be recorded",
-    ("penalty_step", "torch"): "philox4x32",
+    ("penalty_step", "torch"): "torch.uint32",
     ("penalty_step", "jax"): "reshape",
     ("penalty_step", "tensorflow"): "derivatives cannot be recorded",
     ("penalty_step", "numpy"): "derivatives cannot be recorded",
     ("diffusion", "jax"): "need float64",
-    # Philox: PyTorch computes few functions of unsigned integers
-    ("diffusion", "torch"): "philox4x32",
+    # PyTorch computes few functions of unsigned integers
+    ("diffusion", "torch"): "torch.uint32",
     ("contrastive_step", "torch"): "bitwise_and_cpu",
     # keys that are arguments give other numbers outside of JAX
     ("ppo-training", "torch"): "the source differs",

@@ -65,6 +65,7 @@ _REPLACED: Mapping[str, Any] = {
     "numpy.ndarray": Observed,
     "torch.Tensor": Observed,
     "torch.library.custom_op": _unregistered,
+    "torch.compiler.is_compiling": lambda: True,  # no values are known, and NumPy takes none
 }
 
 
