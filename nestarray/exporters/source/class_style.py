@@ -391,13 +391,14 @@ class ClassWriter:
     def _namespaces(self, module: Module) -> list[str]:
         """The lines that make modules for names of several parts; numbers are items of lists."""
         owners = self._owners(module)
-        lists = {name[:-1] for name in owners if is_item(name)}
         known = {*module.children, *(name[:-1] for name in module.children if is_item(name))}
+        items = [name for name in (*owners, *known) if is_item(name)]
+        lists = {name[:-1] for name in items}
         lines = []
         for name in owners:
             text = self.style.namespace
             if name in lists:
-                length = max(int(item[-1]) for item in owners if item[:-1] == name) + 1
+                length = max(int(item[-1]) for item in items if item[:-1] == name) + 1
                 text = self.style.generated(f"{text} for _ in range({length})")
             if name not in known and name[:-1] not in lists:
                 lines.append(f"self.{self._access(name)} = {text}")

@@ -85,6 +85,8 @@ def var(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
 def one_hot(indices: Any, num_classes: int, *, axis: int = -1, dtype: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/one_hot"""
     kind = native_dtype(as_dtype("float32" if dtype is None else dtype))
+    if kind == tf.bool:  # the default values are numbers
+        return tf.one_hot(indices, num_classes, on_value=True, off_value=False, axis=axis)
     return tf.one_hot(indices, num_classes, axis=axis, dtype=kind)
 
 
