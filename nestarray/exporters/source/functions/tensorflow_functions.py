@@ -252,13 +252,14 @@ def scan(
     """Fold ``step(carry, x) -> (carry, y)`` over the first axis; the last carry, and the ys stacked."""
     xs = tf.range(length) if xs is None else xs
     y = step(carry, tf.nest.map_structure(lambda x: x[0], xs))[1]
-    zero_for_none = lambda nest: tf.nest.map_structure(lambda x: 0 if x is None else x, nest)
-    start = zero_for_none((carry, y))
+
+    def zero_for_none(nest: Any) -> Any:
+        return tf.nest.map_structure(lambda x: 0 if x is None else x, nest)
 
     def body(state: Any, x: Any) -> Any:
         return zero_for_none(step(state[0], x))
 
-    carries, ys = tf.scan(body, xs, start, reverse=reverse)
+    carries, ys = tf.scan(body, xs, zero_for_none((carry, y)), reverse=reverse)
     return tf.nest.map_structure(lambda x: x[0 if reverse else -1], carries), ys
 
 
