@@ -42,10 +42,9 @@ def aligned(
     otherwise: Mapping[Value, Value | None] | None = None,
     constants: Mapping[Value, str] | None = None,
 ) -> Alignment | None:
-    """The alignment for inputs of `whole` that may be those of `part`, in order.
+    """The alignment of two modules, for inputs of `whole` that may match the inputs of `part`.
 
-    Of several, it is the first with the fewest values that others stand for in `part`. If there is
-    none, an input of `part` may be a value that `whole` computes, which gets this input too.
+    Of several, it is the first with the fewest substitutions. If there is none, an input of `part` may be a value that `whole` computes, which gets this input too.
     """
     has_steps = bool(whole.kind) and whole.kind == part.kind and not whole.layer
     for computed in [None, *(part.inputs if has_steps else ())]:
@@ -66,22 +65,22 @@ def aligned(
 
 
 class Alignment:
-    """The steps of a module, aligned with those of a module that has all of them.
+    """The steps of a module, aligned with the steps of a module that has all of them.
 
     Args:
         whole: the module that has all steps.
         part: the other one.
-        given: input of `whole` → that of `part`.
+        given: input of `whole` → input of `part`.
         is_same: whether two children may be called by the same step.
         otherwise: values that modules lack → the values that they use instead, or None; an
-            alignment that succeeds adds those of `part`.
+            alignment that succeeds adds the values that `part` lacks.
         constants: variable → the text that computes it, which is equal in both modules.
 
     Attributes:
-        own: for each step of `whole` that of `part`, or None where it lacks it.
-        inputs: for each input of `whole` that of `part`, or None.
-        outputs: those of `whole`, and its values that only `part` returns.
-        own_outputs: for each output that of `part`, or None.
+        own: for each step of `whole` the step of `part`, or None where it lacks it.
+        inputs: for each input of `whole` the input of `part`, or None.
+        outputs: the outputs of `whole`, and its values that only `part` returns.
+        own_outputs: for each output the output of `part`, or None.
     """
 
     def __init__(
@@ -158,7 +157,7 @@ class Alignment:
         return self._is_same(one.kwargs, other.kwargs)
 
     def _has_variables(self) -> bool:
-        """Whether the variables of `part` are among those of `whole`."""
+        """Whether `whole` has the variables of `part`."""
         known = self.whole.variables
 
         def kind(value: Value) -> tuple[str, str, str | None]:
@@ -212,7 +211,7 @@ class Alignment:
         return all(self._is_given(x, y) for x, y in pairs)
 
     def _is_given(self, value: Any, own: Any) -> bool:
-        """Whether an argument is that of `part`, which has None for a value that it lacks."""
+        """Whether arguments are equal; `part` has None for a value that it lacks."""
         if own is None and isinstance(value, Value) and value in self.absent:
             return self.otherwise.setdefault(value, None) is None
         return self._is_same(value, own)
@@ -259,7 +258,7 @@ class Alignment:
         return self._is_same(one.output, other.output)
 
     def _add(self, one: Any, other: Any) -> bool:
-        """Note that the values of two nests stand for each other, if their numbers are equal."""
+        """Match the values of two nests, if their numbers are equal."""
         values, own = values_in(one), values_in(other)
         self.stands_for |= dict(zip(own, values, strict=False))
         return len(values) == len(own)

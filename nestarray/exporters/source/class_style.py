@@ -248,7 +248,7 @@ class ClassWriter:
         """The lines that make the children."""
         lines: list[str] = []
         children = sorted(cls.module.children, key=lambda name: any(map(str.isdigit, name[1:-1])))
-        for name in children:  # those of items follow the lists
+        for name in children:  # children of items follow the lists
             if not is_item(name):
                 text = self._child(cls, name, passed)
                 text = self._optional(cls, cls.without(name), text, passed)

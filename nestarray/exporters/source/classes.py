@@ -104,7 +104,7 @@ class Class:
         return frozenset(module for module, own in self.inputs.items() if own[i] is None)
 
     def is_like(self, module: Module) -> bool:
-        """Whether the class is that of a member that has all steps, inputs and outputs."""
+        """Whether a member has all steps, inputs and outputs of the class."""
         lists = self.members[module], self.inputs[module], self.outputs[module]
         return not any(None in own for own in lists)
 
@@ -467,7 +467,7 @@ def _with_lacking_last(
 
     Args:
         values: inputs or outputs of a class.
-        rows: those of each module.
+        rows: the values of each module.
     """
     is_lacking = [any(row[i] is None for row in rows) for i in range(len(values))]
     return sorted(range(len(values)), key=lambda i: (values[i].dtype in KINDS, is_lacking[i]))

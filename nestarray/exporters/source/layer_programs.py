@@ -59,7 +59,7 @@ class _Candidate(NamedTuple):
 def known_layer(
     module: Module, give_layers: Callable[[Module], None], *, train: bool
 ) -> Layer | None:
-    """The layer whose program is that of a module; its inputs are those of the layer then.
+    """The layer that has the program of a module; the module gets the inputs of the layer.
 
     Args:
         module: a module, whose children have their layers.
@@ -148,17 +148,13 @@ def _program(
     give_layers: Callable[[Module], None],
     train: bool,
 ) -> _Program | None:
-    """The program of a layer, recorded like that of a model; None if it takes other inputs."""
+    """The program of a layer, recorded as a model is; None if it takes other inputs."""
     arrays = [torch.ones(shape, dtype=getattr(torch, dtype)) for shape, dtype in shapes]
     with torch.random.fork_rng(devices=[]):
         net = _Called(candidate, chosen).train(train)
         try:
             net(*arrays)
-        except (
-            AssertionError,
-            RuntimeError,
-            ValueError,
-        ):  # the inputs of the layer have other shapes
+        except (AssertionError, RuntimeError, ValueError):  # the layer takes other shapes
             return None
     graph = trace_graph(net, *arrays, train=train)
     root = program_of(graph, "torch", "torch").root
@@ -201,7 +197,7 @@ _QUERY_KEY_VALUE = {
 
 
 def _attention(module: Module) -> Iterator[_Candidate]:
-    """Attention: the width of a head is that of the queries, and only fused attention has no weights."""
+    """Attention: queries have the width of a head, and only fused attention returns no weights."""
     shapes = {name: value.shape for name, value in module.variables.items()}
     weight = shapes.get("in_proj_weight") or shapes.get("q_proj_weight")
     fused = _calls(module, _ATTENTION)
@@ -248,7 +244,7 @@ def _causal(prefix: str, size: int) -> tuple[tuple[str, Any], ...]:
 def _masks(
     module: Module, is_data: Sequence[bool], names: Sequence[str]
 ) -> Iterator[tuple[tuple[str, Any], ...]]:
-    """The options that the inputs of a module may be which are no data."""
+    """The keyword arguments that the inputs other than data may be."""
     count = is_data.count(False)
     places = [_Input(i) for i, own in enumerate(is_data) if not own]
     for chosen in itertools.permutations(names, count):
@@ -306,7 +302,7 @@ def _flatten(module: Module) -> Iterator[_Candidate]:
 
 
 def _unflatten(module: Module) -> Iterator[_Candidate]:
-    """The axis whose size is that of several axes of the result."""
+    """The axis that becomes several axes of the result."""
     outputs = values_in(module.output)
     if len(module.inputs) != 1 or len(outputs) != 1:
         return

@@ -1,7 +1,7 @@
 """Calls of ops of `na` in code that JAX traces, which stay one call of the op.
 
 While code is traced, a call on traced arrays becomes an equation that calls a function; its name
-stands for the op and its settings. A derivative or a batch of the equation keeps the name, but has
+identifies the op and its settings. A derivative or a batch of the equation keeps the name, but has
 another jaxpr, so the op is traced again, and the call is kept if the jaxprs are equal.
 """
 
@@ -147,7 +147,7 @@ def own_call(eqn: Any) -> OwnCall | None:
 
 
 def _is_unchanged(call: OwnCall, eqn: Any) -> bool:
-    """Whether an equation is no derivative, batch or part of the call."""
+    """Whether an equation is the call itself, not a derivative, a batch or a part of it."""
     import jax
 
     try:
