@@ -363,7 +363,7 @@ def _linalg() -> dict[str, Calls]:
         "lstsq": after(matrices(dtypes, batch=0), lambda a: call(arrays(WIDE, (len(a), 2)), rcond=st.just(None))),
         **rows("svd", call(any_matrix, full_matrices=FLAG, compute_uv=FLAG)),
         "svdvals": call(any_matrix),
-        "qr": call(any_matrix, mode=st.sampled_from(["reduced", "complete", "r"])),
+        "qr": call(any_matrix, mode=st.sampled_from(["reduced", "complete", "r", "raw"])),
         "pinv": call(any_matrix),
         "matrix_rank": call(any_matrix),
         "solve": systems,

@@ -90,7 +90,8 @@ EXPRESSIONS = [
 NOT_DIFFERENTIATED = {
     **dict.fromkeys(
         ["betainc(p, p + 1, p)", "xlogy(i - i, p)", "polar(m)", "polar(x, 'left')", "sqrtm(a)", "svd(x)[1]",
-         "segment_prod(ties, k, 6)"], "upstream has no derivative"
+         "segment_prod(ties, k, 6)", "qr_multiply(m, a)[0] ** 2", "qr_multiply(tall, x[:, :2], 'left')[1] ** 2",
+         "qr_multiply(tall, z)[0] ** 2"], "upstream has no derivative"
     ),
     **dict.fromkeys(
         ["cho_factor(a)[0]", "cho_solve(cho_factor(a), z)", "cho_solve(cho_factor(a, True), m)", "cholesky(a)",

@@ -95,7 +95,7 @@ UNIQUE: dict[str, Callable[..., Any]] = {
     "linalg.eig": lambda found, call: _eigen(found, call[0][0]),
     "linalg.eigh": lambda found, *_: (found[0], *_projectors(found[1])),
     "linalg.svd": lambda found, *_: _singular(found),
-    "linalg.qr": lambda found, call: _triangular(found),
+    "linalg.qr": lambda found, call: found if call[1].get("mode") == "raw" else _triangular(found),
     "linalg.lstsq": lambda found, *_: (*found[:2], int(found[2]), found[3]),
     "partition": lambda found, call: _parts(found, call),
     "argpartition": lambda found, call: _parts(

@@ -56,6 +56,21 @@ def _from_right(v: Array, tau: Array, x: Array) -> Array:
     return na.subtract(x, na.multiply(na.expand_dims(tau, (-2, -1)), product))
 
 
+def geqrf(a: Array) -> tuple[Array, Array]:
+    """(R with the vectors of the reflections below its diagonal, their τ): A = Q R."""
+    *batch, m, n = na.shape(a)
+    vectors, taus = [], []
+    for i in range(min(m, n)):
+        v, tau, _ = _reflection(na.getitem(a, (..., i)), i)
+        a = _from_left(v, na.conj(tau), a)
+        vectors.append(v)
+        taus.append(tau)
+    if not taus:
+        return a, na.zeros((*batch, 0), dtype=dtypes.dtype_of(a), like=a)
+    packed = na.stack([*vectors, *[na.zeros_like(vectors[0])] * (n - len(taus))], axis=-1)
+    return na.add(na.triu(a), na.tril(packed, k=-1)), na.stack(taus, axis=-1)
+
+
 def hessenberg(a: Array) -> tuple[Array, Array]:
     """(H with the vectors of the reflections below its subdiagonal, their τ): A = Q H Qᴴ."""
     n = na.shape(a)[-1]

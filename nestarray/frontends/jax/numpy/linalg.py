@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.frontends.jax.lax.reflections import geqrf
 from nestarray.frontends.jax.numpy import contraction, reduction
 from nestarray.frontends.jax.promotion import (
     as_index,
@@ -188,11 +189,14 @@ def eigvals(a: Array) -> Array:
 
 
 def qr(a: Array, mode: str = "reduced") -> Any:
-    """(Q, R) with a = Q R; R alone for the mode "r"."""
+    """(Q, R) with a = Q R; R alone for the mode "r"; (hᵀ, τ) of LAPACK's geqrf for "raw"."""
     if mode == "r":
         return na.qr(inexact(a), mode="reduced")[1]
+    if mode == "raw":
+        h, tau = geqrf(inexact(a))
+        return na.matrix_transpose(h), tau
     if mode not in ("reduced", "complete", "full"):
-        raise ArgumentError(f"qr: mode: got {mode!r}, expected 'reduced', 'complete' or 'r'")
+        raise ArgumentError(f"qr: mode: got {mode!r}, expected 'reduced', 'complete', 'r' or 'raw'")
     q, r = na.qr(inexact(a), mode="reduced" if mode == "full" else mode)
     return QRResult(q, r)
 
