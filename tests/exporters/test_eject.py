@@ -6,13 +6,11 @@ import functools
 import inspect
 import os
 import re
-import runpy
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-import haiku as hk
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +24,7 @@ from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import Source, source_of
 from tests import models
 from tests.exporters.networks import LOOPS, NETWORKS, torch_kernel
+from tests.exporters.styles import TARGETS
 
 _SOME = ("mlp", "stages", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
@@ -130,13 +129,6 @@ _PROGRAMS |= {
     second = loss()
 """,
 }
-_TARGETS = {
-    "module": "tensorflow",
-    "torch": "torch",
-    "functional": "jax",
-    "nnx": "jax",
-    "equinox": "jax",
-}
 
 #: Models of `transformers` with blocks that lack parts or inputs of others.
 _ONE_CLASS = ("bart", "convnext", "mobilenet_v2", "regnet", "resnet", "resnet18", "swin")
@@ -154,7 +146,7 @@ def _graph(name: str) -> tuple[torch.nn.Module, na.graph.Graph]:
 @functools.cache
 def _source(name: str, style: str) -> Source:
     graph = _graph(name)[1]
-    return source_of(graph, _TARGETS[style], style)
+    return source_of(graph, TARGETS[style], style)
 
 
 def _loss(output: Any) -> Any:
@@ -177,7 +169,7 @@ _ROWS = [
 def test_the_source_runs_and_trains_without_nestarray(
     names: tuple[str, ...], style: str, tmp_path: Path
 ) -> None:
-    target = _TARGETS[style]
+    target = TARGETS[style]
     graphs = {name: _graph(name)[1] for name in names}
     for name, graph in graphs.items():
         graph.eject(tmp_path / name, target, style=style)
@@ -217,7 +209,7 @@ def test_the_source_runs_in_an_environment_without_nestarray(
     subprocess.run([str(python), "-c", absent], **settings)
     for style in styles:
         program = _NUMPY if style == "numpy" else _PROGRAMS[style]
-        target, own = ("numpy", None) if style == "numpy" else (_TARGETS[style], style)
+        target, own = ("numpy", None) if style == "numpy" else (TARGETS[style], style)
         for name in _SOME:
             folder, graph = tmp_path / f"{style}_{name}", _graph(name)[1]
             graph.eject(folder, target, style=own)
@@ -346,35 +338,6 @@ def test_layers_with_other_outputs_and_products_with_zeros(target: str, tmp_path
     assert graph.eject(tmp_path / "net", target).error < 1e-5
 
 
-class Lists(torch.nn.Module):
-    """Lists of dicts of layers and of parameters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        layers = [
-            {"norm": torch.nn.LayerNorm(4), "up": torch.nn.Linear(4, 4)},
-            {"norm": torch.nn.LayerNorm(4), "up": torch.nn.Linear(4, 4)},
-        ]
-        self.layers = torch.nn.ModuleList(map(torch.nn.ModuleDict, layers))
-        self.last = torch.nn.ModuleList([torch.nn.ModuleDict(layers[1]), torch.nn.Linear(4, 4)])
-        self.scales = torch.nn.ParameterList([torch.ones(4), torch.ones(4), torch.ones(4)])
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """(4, 4) → (4, 4)."""
-        for scale, layer in zip(self.scales, self.layers, strict=False):
-            x = x + scale * torch.relu(layer["up"](layer["norm"](x)))
-        return self.last[1](x + self.last[0]["up"](x))
-
-
-@pytest.mark.parametrize("style", ["torch", "functional", "equinox", "module"])
-def test_items_of_lists_that_are_no_modules_with_a_call(style: str, tmp_path: Path) -> None:
-    net = Lists()
-    na.trace_graph(net, torch.ones(4, 4)).eject(tmp_path / "net", _TARGETS[style], style=style)
-    if style == "torch":
-        model = runpy.run_path(str(tmp_path / "net" / "model.py"))["load"]()
-        assert model.state_dict().keys() == net.state_dict().keys()
-
-
 class Selecting(torch.nn.Module):
     """A selection among the elements, of which a mask may take some."""
 
@@ -428,17 +391,9 @@ class Resized(torch.nn.Module):
 def test_long_lists_of_numbers_are_in_the_file(style: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
     graph = na.trace_graph(Resized().eval(), torch.randn(1, 2, 12, 12))
-    ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)
+    ejected = graph.eject(tmp_path / "net", TARGETS[style], style=style)
     assert ejected.error < 1e-5
     assert "constant_2" in (tmp_path / "net" / "model.py").read_text()
-
-
-def test_errors_name_constants_that_depend_on_open_sizes(tmp_path: Path) -> None:
-    net = torch.nn.Upsample(scale_factor=2, mode="bicubic")
-    sizes: Any = {"input": {2: "height"}}
-    graph = na.trace_graph(net, torch.ones(1, 2, 12, 12), dynamic=sizes)
-    with pytest.raises(ConversionError, match=r"matmul .* a constant array that depends on open"):
-        graph.eject(tmp_path / "net", "jax")
 
 
 class Scaling(torch.nn.Module):
@@ -473,7 +428,7 @@ class Scalings(torch.nn.Module):
 def test_two_parts_that_a_module_lacks_share_a_value(style: str, tmp_path: Path) -> None:
     torch.manual_seed(0)
     graph = na.trace_graph(Scalings().eval(), torch.randn(2, 4))
-    ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)
+    ejected = graph.eject(tmp_path / "net", TARGETS[style], style=style)
     assert ejected.error < 1e-5
     assert "caling_2" not in (tmp_path / "net" / "model.py").read_text()
 
@@ -565,44 +520,6 @@ def test_a_folder_with_other_files_is_kept(own: str, tmp_path: Path) -> None:
     assert (folder / own).read_text() == "years of work"
 
 
-class Lambda(torch.nn.Module):
-    """A part whose name is a word of Python in lower case."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.tanh(x) * 2 + x
-
-
-class LayerNorm(torch.nn.Module):
-    """A model with the name of a function that the source defines for a part of it."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.parts = torch.nn.Sequential(torch.nn.Linear(2, 4), Lambda(), torch.nn.LayerNorm(4))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.parts(x) + 1.0
-
-
-class Load(LayerNorm):
-    """A model with the name of a function of each source."""
-
-
-class Path_(LayerNorm):
-    """A model with the name of an import of each source."""
-
-
-Path_.__name__ = "Path"
-
-
-@pytest.mark.parametrize("style", [*_PROGRAMS])
-@pytest.mark.parametrize("kind", [LayerNorm, Load, Path_])
-def test_models_may_have_names_of_the_source(
-    kind: type[torch.nn.Module], style: str, tmp_path: Path
-) -> None:
-    graph = na.trace_graph(kind(), torch.ones(3, 2))
-    graph.eject(tmp_path / "net", _TARGETS[style], style=style)
-
-
 @pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
 @pytest.mark.parametrize(
     "layer",
@@ -655,81 +572,6 @@ def test_a_branch_takes_both_ways(tmp_path: Path) -> None:
         torch.testing.assert_close(namespace["load"]()(x), graph(x=x))
 
 
-@pytest.mark.parametrize(
-    "target", ["torch", *(pytest.param(x, marks=pytest.mark.full) for x in ("jax", "tensorflow"))]
-)
-def test_open_sizes_stay_open_in_loops(target: str, tmp_path: Path) -> None:
-    net, inputs = LOOPS["gru"]()
-    graph = na.trace_graph(net, **inputs, dynamic={"x": {0: "batch"}})
-    assert graph.eject(tmp_path / "net", target).error < 1e-5
-
-
-def test_arrays_of_open_sizes_are_on_the_device_of_the_input() -> None:
-    class Positions(torch.nn.Module):
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            n = x.shape[0]
-            mask = torch.ones(n, n, dtype=torch.bool).tril()
-            return x * torch.arange(2 * n)[::2, None] + mask.sum(0)[:, None] + torch.zeros(n, 1)
-
-    graph = na.trace_graph(Positions(), torch.ones(3, 2), dynamic={"x": {0: "n"}})
-    source = source_of(graph, "torch", "torch")
-    module: dict[str, Any] = {"__file__": "model.py"}
-    exec(compile(source.text, "model.py", "exec"), module)
-    assert "torch.arange(x.shape[0] * 2, device=x.device)" in source.text
-    x = torch.ones(5, 2, device="meta")
-    assert module[source.name]()(x).device == x.device
-
-
-@pytest.mark.parametrize("style", ["torch", "functional"])
-def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
-    net, inputs = NETWORKS["vit"]()
-    graph = na.trace_graph(net, **inputs, dynamic={"pixel_values": {0: "batch"}})
-    ejected = graph.eject(tmp_path / "net", _TARGETS[style], style=style)  # runs at three sizes
-    assert ejected.error < 1e-5
-    assert "shape[0], 17, -1, 8)" in (tmp_path / "net" / "model.py").read_text()
-
-
-class Segments(torch.nn.Module):
-    """The largest number of each segment; TensorFlow's source has NaN among its constants."""
-
-    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
-        start = torch.full((x.shape[0],), -1e9)
-        return x - start.scatter_reduce(0, ids, x, "amax")[ids]
-
-
-@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
-def test_scattered_numbers_of_open_sizes(target: str, tmp_path: Path) -> None:
-    x, ids = torch.randn(4), torch.tensor([0, 2, 2, 1])
-    sizes = {"x": {0: "n"}, "ids": {0: "n"}}
-    na.trace_graph(Segments(), x, ids, dynamic=sizes).eject(tmp_path / "net", target)
-
-
-def test_open_sizes_need_no_values_inside_of_other_modules() -> None:
-    class Net(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.front = torch.nn.Sequential(
-                torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Conv2d(4, 4, 3)
-            )
-
-        def forward(self, x: torch.Tensor) -> torch.Tensor:
-            return self.front(x).flatten(2).transpose(1, 2) + 1.0
-
-    graph = na.trace_graph(Net(), torch.randn(2, 3, 6, 6), dynamic={"x": {0: "batch"}})
-    text = graph.to_source("torch", standalone=True)
-    assert "self.front = nn.Sequential(" in text
-    assert "reshape(x.shape[0], 4, 4)" in text
-
-
-@pytest.mark.parametrize("style", ["torch", "nnx", "equinox", "module"])
-def test_attributes_do_not_begin_with_two_underscores(style: str, tmp_path: Path) -> None:
-    """Python changes such names in classes; Haiku has them for stacked layers."""
-    x = jnp.ones((2, 4))
-    stack = hk.transform(lambda x: hk.experimental.layer_stack(2)(lambda x: hk.Linear(4)(x))(x))
-    graph = na.trace_graph(stack, x, params=stack.init(jax.random.key(0), x))
-    graph.eject(tmp_path / "net", _TARGETS[style], style=style)
-
-
 @pytest.mark.parametrize("name", _SOME)
 def test_a_checkpoint_of_a_torch_source_loads(name: str) -> None:
     net, graph = _graph(name)
@@ -740,155 +582,6 @@ def test_a_checkpoint_of_a_torch_source_loads(name: str) -> None:
     assert ejected.load_state_dict(net.state_dict()) == ([], [])
     args, kwargs = example_of(graph).on("torch")
     torch.testing.assert_close(ejected.eval()(*args, **kwargs), net(*args, **kwargs))
-
-
-class Regularized(torch.nn.Module):
-    """A sequence with dropout, a list of which one item is not called, a buffer for itself."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        linear = torch.nn.Linear
-        self.register_buffer("ids", torch.arange(4), persistent=False)
-        self.register_buffer("table", torch.tensor([3.0, 1.0, 4.0, 1.0]), persistent=False)
-        self.head = torch.nn.Sequential(linear(4, 4), torch.nn.Dropout(), linear(4, 3))
-        self.layers = torch.nn.ModuleList([linear(4, 4), torch.nn.Identity(), linear(4, 4)])
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Logits."""
-        for layer in self.layers:
-            x = x + F.relu(layer(x))
-        return self.head(x + self.ids * self.table)
-
-
-class Tied(torch.nn.Module):
-    """Names of one parameter, of which one is of a module that is not called; a dict of modules."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.shared = torch.nn.Linear(4, 4, bias=False)
-        parts = {name: torch.nn.Linear(4, 4, bias=False) for name in ("encode", "decode")}
-        self.parts = torch.nn.ModuleDict(parts)
-        self.decoder = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Tanh())
-        for part in (*parts.values(), self.decoder[0]):
-            part.weight = self.shared.weight
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """A network of which all layers have one weight."""
-        return self.decoder(F.relu(self.parts["decode"](self.parts["encode"](x))))
-
-
-class Unused(torch.nn.Module):
-    """A list and a module of which a call uses a part."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layers = torch.nn.ModuleList([torch.nn.Linear(4, 4), torch.nn.LayerNorm(4)])
-        self.scale = torch.nn.Parameter(torch.ones(4))
-        self.register_buffer("steps", torch.zeros(2))
-        self.pooler = torch.nn.BatchNorm1d(4)
-        self.tower = torch.nn.Sequential(*(torch.nn.Linear(4, 4) for _ in range(3)))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """The first layer."""
-        return self.layers[0](x)
-
-
-class Parametrized(torch.nn.Module):
-    """Layers whose weights are computed of other parameters."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        rules = torch.nn.utils.parametrizations
-        self.scaled = rules.weight_norm(torch.nn.Linear(4, 5))
-        self.bounded = rules.spectral_norm(torch.nn.Linear(5, 4))
-        self.rotated = rules.orthogonal(torch.nn.Linear(4, 4))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Three layers."""
-        return self.rotated(self.bounded(self.scaled(x)))
-
-
-class Frozen(torch.nn.Module):
-    """Statistics without a counter, of a normalization that is written by hand, and with one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("running_mean", torch.rand(4))
-        self.register_buffer("running_var", 1.0 + torch.rand(4))
-        self.norm = torch.nn.BatchNorm1d(4)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """Two normalizations."""
-        return self.norm((x - self.running_mean) * (self.running_var + 1e-5).rsqrt())
-
-
-@pytest.mark.parametrize("kind", [Regularized, Tied, Parametrized, Unused, Frozen])
-def test_names_of_a_torch_source_stay(kind: type[torch.nn.Module], tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    net, x = kind().eval(), torch.ones(2, 4)
-    na.trace_graph(net, x).eject(tmp_path / "net", "torch")
-    path = tmp_path / "net" / "model.py"
-    module: dict[str, Any] = {"__file__": str(path)}
-    exec(compile(path.read_text(), "model.py", "exec"), module)
-    ejected = module["load"]()
-    with torch.no_grad():
-        for parameter in net.parameters():
-            parameter += 1.0
-    assert ejected.load_state_dict(net.state_dict()) == ([], [])
-    torch.testing.assert_close(ejected(x), net(x))
-    shared = [parameter.shape for parameter in ejected.parameters()]
-    assert sorted(shared) == sorted(parameter.shape for parameter in net.parameters())
-
-
-class _Rows(torch.nn.Module):
-    """A module with a fixed size in its program."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.linear, self.scale = torch.nn.Linear(3, 3), torch.nn.Parameter(torch.ones(3))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return (self.linear(x) * self.scale).sin().reshape(x.shape[0] * 3)
-
-
-class _TwoSizes(torch.nn.Module):
-    """A module that is called with two sizes."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.rows = _Rows()
-
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-        first = self.rows(x).sum()
-        return first * self.rows(y)
-
-
-@pytest.mark.parametrize("target", ["torch", "jax"])
-def test_calls_of_a_module_with_other_sizes(target: str, tmp_path: Path) -> None:
-    graph = na.trace_graph(_TwoSizes(), torch.randn(2, 3), torch.randn(4, 3))
-    graph.eject(tmp_path / "net", target)
-
-
-def test_equal_layers_that_no_call_uses_are_one_item() -> None:
-    text = na.trace_graph(Unused().eval(), torch.ones(2, 4)).to_source("torch", standalone=True)
-    assert '**{f"tower.{i}.bias": nn.Parameter(torch.empty(4)) for i in range(3)},' in text
-    assert '"layers.1.bias": nn.Parameter(torch.empty(4)),' in text
-
-
-@pytest.mark.parametrize("target", ["torch", "jax"])
-def test_inputs_have_names_that_python_allows(target: str, tmp_path: Path) -> None:
-    params = {"mlp/w": np.ones(2, "float32"), "mlp_w": np.ones(2, "float32")}
-    graph = na.trace_graph(lambda params: params["mlp/w"] - params["mlp_w"], params)
-    graph.eject(tmp_path / "net", target)
-    assert "params_mlp_w, params_mlp_w_2" in (tmp_path / "net" / "model.py").read_text()
-
-
-def test_tied_layers_read_as_in_pytorch() -> None:
-    text = na.trace_graph(Tied().eval(), torch.ones(2, 4)).to_source("torch", standalone=True)
-    assert "self.parts.decode = nn.Linear(4, 4, bias=False)" in text
-    assert "self.parts.decode.weight = self.parts.encode.weight" in text
-    assert "self.decoder[0].weight = self.parts.encode.weight" in text
-    assert 'weights["shared.weight"] = weights["parts.encode.weight"]' in text
 
 
 @pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])

@@ -1,0 +1,118 @@
+"""Stand-alone source of open sizes, and of modules that are called with several sizes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import nestarray as na
+from nestarray.errors import ConversionError
+from nestarray.exporters.source.eject import source_of
+from tests.exporters.networks import LOOPS, NETWORKS
+from tests.exporters.styles import TARGETS
+
+
+def test_errors_name_constants_that_depend_on_open_sizes(tmp_path: Path) -> None:
+    net = torch.nn.Upsample(scale_factor=2, mode="bicubic")
+    sizes: Any = {"input": {2: "height"}}
+    graph = na.trace_graph(net, torch.ones(1, 2, 12, 12), dynamic=sizes)
+    with pytest.raises(ConversionError, match=r"matmul .* a constant array that depends on open"):
+        graph.eject(tmp_path / "net", "jax")
+
+
+@pytest.mark.parametrize(
+    "target", ["torch", *(pytest.param(x, marks=pytest.mark.full) for x in ("jax", "tensorflow"))]
+)
+def test_open_sizes_stay_open_in_loops(target: str, tmp_path: Path) -> None:
+    net, inputs = LOOPS["gru"]()
+    graph = na.trace_graph(net, **inputs, dynamic={"x": {0: "batch"}})
+    assert graph.eject(tmp_path / "net", target).error < 1e-5
+
+
+def test_arrays_of_open_sizes_are_on_the_device_of_the_input() -> None:
+    class Positions(torch.nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            n = x.shape[0]
+            mask = torch.ones(n, n, dtype=torch.bool).tril()
+            return x * torch.arange(2 * n)[::2, None] + mask.sum(0)[:, None] + torch.zeros(n, 1)
+
+    graph = na.trace_graph(Positions(), torch.ones(3, 2), dynamic={"x": {0: "n"}})
+    source = source_of(graph, "torch", "torch")
+    module: dict[str, Any] = {"__file__": "model.py"}
+    exec(compile(source.text, "model.py", "exec"), module)
+    assert "torch.arange(x.shape[0] * 2, device=x.device)" in source.text
+    x = torch.ones(5, 2, device="meta")
+    assert module[source.name]()(x).device == x.device
+
+
+@pytest.mark.parametrize("style", ["torch", "functional"])
+def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
+    net, inputs = NETWORKS["vit"]()
+    graph = na.trace_graph(net, **inputs, dynamic={"pixel_values": {0: "batch"}})
+    ejected = graph.eject(tmp_path / "net", TARGETS[style], style=style)  # runs at three sizes
+    assert ejected.error < 1e-5
+    assert "shape[0], 17, -1, 8)" in (tmp_path / "net" / "model.py").read_text()
+
+
+class Segments(torch.nn.Module):
+    """The largest number of each segment; TensorFlow's source has NaN among its constants."""
+
+    def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        start = torch.full((x.shape[0],), -1e9)
+        return x - start.scatter_reduce(0, ids, x, "amax")[ids]
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_scattered_numbers_of_open_sizes(target: str, tmp_path: Path) -> None:
+    x, ids = torch.randn(4), torch.tensor([0, 2, 2, 1])
+    sizes = {"x": {0: "n"}, "ids": {0: "n"}}
+    na.trace_graph(Segments(), x, ids, dynamic=sizes).eject(tmp_path / "net", target)
+
+
+def test_open_sizes_need_no_values_inside_of_other_modules() -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.front = torch.nn.Sequential(
+                torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Conv2d(4, 4, 3)
+            )
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.front(x).flatten(2).transpose(1, 2) + 1.0
+
+    graph = na.trace_graph(Net(), torch.randn(2, 3, 6, 6), dynamic={"x": {0: "batch"}})
+    text = graph.to_source("torch", standalone=True)
+    assert "self.front = nn.Sequential(" in text
+    assert "reshape(x.shape[0], 4, 4)" in text
+
+
+class _Rows(torch.nn.Module):
+    """A module with a fixed size in its program."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.scale = torch.nn.Linear(3, 3), torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return (self.linear(x) * self.scale).sin().reshape(x.shape[0] * 3)
+
+
+class _TwoSizes(torch.nn.Module):
+    """A module that is called with two sizes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows = _Rows()
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        first = self.rows(x).sum()
+        return first * self.rows(y)
+
+
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_calls_of_a_module_with_other_sizes(target: str, tmp_path: Path) -> None:
+    graph = na.trace_graph(_TwoSizes(), torch.randn(2, 3), torch.randn(4, 3))
+    graph.eject(tmp_path / "net", target)
