@@ -193,10 +193,7 @@ class Alignment:
             return False
         if not is_same:
             return False
-        for i, value in enumerate(own):
-            if value and not made[i]:  # the call in `whole` has a result that nothing reads
-                made[i] = dataclasses.replace(value)
-        self.stands_for |= {x: y for x, y in zip(own, made, strict=False) if x and y}
+        self.stands_for |= zip(own, made, strict=False)
         return True
 
     def _is_same_call(self, one: Call, other: Call) -> bool:

@@ -271,14 +271,18 @@ class _Classes:
         return None
 
     def _join(self, cls: Class, found: Class) -> None:
-        """Give a class the members of another one, and their calls None for values that they lack."""
+        """Give a class the members of another one, and their calls the values that they lack.
+
+        An input is None then, an output a value that nothing reads.
+        """
         for module in found.members:
             before = self.of.get(module) or _class_of(module)
             for use in self.uses.get(module, ()):
                 given = dict(zip(before.inputs[module], use.inputs, strict=True))
                 made = dict(zip(before.outputs[module], use.outputs, strict=True))
                 use.inputs = [given.get(value) for value in found.inputs[module]]
-                use.outputs = [made.get(value) for value in found.outputs[module]]
+                pairs = zip(found.module.outputs, found.outputs[module], strict=True)
+                use.outputs = [made.get(own) or dataclasses.replace(x) for x, own in pairs]
         cls.module, cls.members, cls.otherwise = found.module, found.members, found.otherwise
         cls.inputs, cls.outputs, cls.periods = found.inputs, found.outputs, found.periods
         self.of |= dict.fromkeys(cls.members, cls)

@@ -23,8 +23,8 @@ class Use:
 
     Attributes:
         name: the module, a key of `children` of the module around it.
-        inputs, outputs: the values that it takes and returns; None for those that the module lacks
-            and others of its class have.
+        inputs: the values that it takes; None for one that the module lacks, and others of its class have.
+        outputs: the values that it returns; None for one that nothing reads.
         targets: the form of the assignment of several outputs that a layer returns, ``"{0}, ({1}, _)"``.
     """
 
