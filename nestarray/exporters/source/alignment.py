@@ -20,9 +20,16 @@ from nestarray.exporters.source.records import Call, Function, Value, is_equal, 
 from nestarray.exporters.source.settings import is_setting, settings_of
 
 
-def is_aligned(first: Module, second: Module) -> bool:
-    """Whether two runs of a module have equal steps, settings included."""
-    found = aligned(first, second, is_aligned)
+def is_aligned(
+    first: Module, second: Module, is_same: Callable[[Module, Module], bool] | None = None
+) -> bool:
+    """Whether two modules have equal steps, settings included.
+
+    Args:
+        first, second: the modules.
+        is_same: compares their children; by default this function.
+    """
+    found = aligned(first, second, is_same or is_aligned)
     if found is None or None in (*found.own, *found.inputs):
         return False
     if found.own_outputs != second.outputs:
@@ -193,7 +200,7 @@ class Alignment:
             return False
         if not is_same:
             return False
-        self.stands_for |= zip(own, made, strict=False)
+        self.stands_for |= {x: y for x, y in zip(own, made, strict=False) if x and y}
         return True
 
     def _is_same_call(self, one: Call, other: Call) -> bool:

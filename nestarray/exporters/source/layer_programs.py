@@ -14,11 +14,10 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
-from nestarray.exporters.source.alignment import aligned
+from nestarray.exporters.source.alignment import is_aligned
 from nestarray.exporters.source.modules import Layer, Module, Use
 from nestarray.exporters.source.programs import program_of
-from nestarray.exporters.source.records import Call, Value, is_equal, values_in
-from nestarray.exporters.source.settings import settings_of
+from nestarray.exporters.source.records import Call, Value, values_in
 from nestarray.importers.tracing import trace_graph
 
 
@@ -169,15 +168,12 @@ def _program(
 
 def _is_same(one: Module, other: Module) -> bool:
     """Whether the programs of two modules are equal, with all settings and shapes of variables."""
-    found = aligned(one, other, _is_same)
-    if found is None or None in (*found.own, *found.inputs) or found.own_outputs != other.outputs:
+    if not is_aligned(one, other, _is_same):
         return False
-    if one.layer or other.layer:
-        return bool(one.layer and other.layer and one.layer.kwargs == other.layer.kwargs)
+    if one.layer and other.layer and one.layer.kwargs != other.layer.kwargs:
+        return False
     shapes = [{name: x.shape for name, x in m.variables.items()} for m in (one, other)]
-    settings = [[x for step in m.steps for _, x in settings_of(step)] for m in (one, other)]
-    is_equal_settings = all(itertools.starmap(is_equal, zip(*settings, strict=True)))
-    return shapes[0] == shapes[1] and is_equal_settings
+    return shapes[0] == shapes[1]
 
 
 # -- candidates ---------------------------------------------------------------------------------
