@@ -54,9 +54,9 @@ _SETTINGS = (bool, int, float, complex, str, dtypes.DType, type(None), type(Elli
 
 
 @contextlib.contextmanager
-def kept_ops() -> Iterator[None]:
-    """Keep the calls of ops in the programs that are traced in this context."""
-    token = _calls.set({})
+def kept_ops(*, are_kept: bool = True) -> Iterator[None]:
+    """Keep the calls of ops in the programs that are traced in this context, or compute them."""
+    token = _calls.set({} if are_kept else None)
     try:
         yield
     finally:
@@ -92,12 +92,12 @@ def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     is_jax = all(backends.backend_of(x) == "jax" and not dtypes.is_key(x) for x in arrays)
     if not (is_known and is_jax):
         return op.call_native(args, kwargs)
-    results: list[Any] = []
+    kinds: list[type | None] = []  # of the result; None: an array
 
     def run(*given: Any) -> Any:
-        with _paused():
+        with kept_ops(are_kept=False):
             found = op.call_native(*_filled(written, given))
-        results[:] = [found]
+        kinds[:] = [None if backends.is_array(found) else type(found)]
         if backends.is_array(found):
             return found
         if not isinstance(found, (tuple, list)) or not all(map(backends.is_array, found)):
@@ -111,21 +111,11 @@ def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         found = jax.jit(run)(*arrays)
     except Exception:  # it needs values, or is wrong, which the plain call explains
         return op.call_native(args, kwargs)
-    (like,) = results
-    is_single = backends.is_array(like)
-    calls[run.__name__] = OwnCall(op, *written, run, is_single)
-    if is_single:
+    (kind,) = kinds
+    calls[run.__name__] = OwnCall(op, *written, run, is_single=kind is None)
+    if kind is None:
         return found
-    return type(like)(*found) if hasattr(like, "_fields") else type(like)(found)
-
-
-@contextlib.contextmanager
-def _paused() -> Iterator[None]:
-    token = _calls.set(None)
-    try:
-        yield
-    finally:
-        _calls.reset(token)
+    return kind(*found) if hasattr(kind, "_fields") else kind(found)
 
 
 def _filled(nest: Any, given: Sequence[Any]) -> Any:
