@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nestarray import dtypes, random
@@ -29,6 +29,7 @@ from nestarray.errors import ArgumentError, PathError, ShapeError, StructureErro
 from nestarray.errors.text import NEW_VARIABLES, listed
 from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.nn.initializers import Initializer
+from nestarray.transforms.enclosing import running_call
 from nestarray.typing import Array, DTypeLike
 
 M = TypeVar("M", bound="Module")
@@ -79,8 +80,30 @@ class _Frame:
             name = type(self.root).__name__
             error.add_note(f"in the module {prefix.rstrip('/')!r} of {name}: {module!r}")
 
+    def lifted(self, fn: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Array]]:
+        """`nestarray.transforms.enclosing.Call.lifted`: for a module, the variables in it."""
+        values = self.leaves | self.updates
+        if isinstance(fn, Module):
+            inside = {self.prefix_of(module) for _, module in fn.named_modules()}
+            values = {p: x for p, x in values.items() if p[: p.rfind("/") + 1] in inside}
+        counts = dict(self.counts)
 
-_frame: ContextVariable[_Frame | None] = ContextVariable("nestarray_module_call", default=None)
+        def pure(values: dict[str, Array], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+            inner = copy.copy(self)
+            inner.leaves, inner.updates, inner.counts = self.leaves | values, {}, dict(counts)
+            token = _frame.set(inner)
+            try:
+                result = fn(*args, **kwargs)
+            finally:
+                _frame.reset(token)
+            self.counts.update(inner.counts)
+            return result, inner.updates
+
+        return pure, values
+
+
+#: The running call in this context.
+_frame: ContextVariable[_Frame | None] = running_call
 
 #: Modules whose `variables` or `states` are running: their missing attributes are not variables.
 _declaring: ContextVariable[frozenset[int]] = ContextVariable(
@@ -320,6 +343,20 @@ class Module:
         return order
 
     # -- calls -----------------------------------------------------------------------------
+
+    def __hash__(self) -> int:
+        """The hash of the object; raises during a call, whose variables the module reads.
+
+        JAX would keep the trace of ``jax.jit(self.layer)`` under it, with the variables of that call.
+        """
+        frame = _frame.get()
+        if frame is not None and frame.prefix_of(self) is not None:
+            raise ArgumentError(
+                f"{type(self).__name__}: a layer cannot be hashed during a call of its model, because "
+                "it computes with the variables of that call. Pass a function of this call to JAX, "
+                "lambda x: self.layer(x), or use na.jit, na.cond, na.scan and na.checkpoint"
+            )
+        return object.__hash__(self)
 
     def __call__(
         self,

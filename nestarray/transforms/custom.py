@@ -18,7 +18,7 @@ from typing import Any
 
 from nestarray import backends, ops, tree
 from nestarray.config import current_backend, use_backend
-from nestarray.dynamo import ContextVariable
+from nestarray.dynamo import ContextVariable, is_compiling
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import (
@@ -28,6 +28,7 @@ from nestarray.transforms.arguments import (
     native_transforms,
 )
 from nestarray.transforms.carries import Form, take_apart
+from nestarray.transforms.enclosing import running_call
 from nestarray.transforms.products import Results, vjp, zero_tangent
 from nestarray.transforms.recording import current_recorder
 from nestarray.typing import Array
@@ -466,10 +467,13 @@ def checkpoint(
 
     Value and gradients are unchanged; memory for intermediate values is used only during the
     function's backward pass. Random keys are arguments, so random masks are reproduced. Arguments
-    other than arrays are settings and need not be named.
+    other than arrays are settings and need not be named. ``torch.compile``, which chooses itself, and
+    graphs of `trace_graph` store as without it.
 
     Args:
-        fn: a pure function of nests that returns a nest of arrays.
+        fn: a pure function of nests that returns a nest of arrays. In a call of a `Module`, also a
+            layer, or a function that calls layers: their variables are arguments, their states
+            results.
         policy: the values to store, which affects time and memory only:
             ``"nothing_saveable"``; ``"dots_saveable"``, the results of matrix products, on JAX and
             PyTorch; ``"dots_with_no_batch_dims_saveable"``, of matrix products without batch axes;
@@ -504,9 +508,23 @@ def checkpoint(
         return fn
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        nests = (args, kwargs)
+        if is_compiling() or current_recorder() is not None:
+            return fn(*args, **kwargs)
+        enclosing = running_call.get()
+        if enclosing is None:
+            return checkpointed(fn, args, kwargs)
+        pure, values = enclosing.lifted(fn)
+        result, updates = checkpointed(pure, (values, *args), kwargs)
+        enclosing.updates.update(updates)
+        return result
+
+    def checkpointed(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arguments = Arguments(
-            "checkpoint", lambda given: fn(*given[0], **given[1]), (nests,), {}, unfused=True
+            "checkpoint",
+            lambda given: fn(*given[0], **given[1]),
+            ((args, kwargs),),
+            {},
+            unfused=True,
         )
         results = Results("checkpoint", fn, False)
 

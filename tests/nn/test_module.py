@@ -8,6 +8,7 @@ import threading
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
@@ -161,6 +162,88 @@ def test_a_model_inside_of_another_call_is_its_own_root(net: Net) -> None:
     assert student.v.paths() == ("fc/weight", "fc/bias")
     expected = na.linear(x, *student.v.fc.leaves()) - teacher(x)
     np.testing.assert_array_equal(student(x), expected)
+
+
+class Inner(nn.Module):
+    """A layer that gives its child to a transformation."""
+
+    def __init__(self, transformed: Any) -> None:
+        self.layer = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm(3), nn.Dropout(0.5))
+        self.transformed = transformed
+
+    def forward(self, x: Any) -> Any:
+        return self.transformed(self.layer, x)
+
+
+#: Transformations of JAX that keep traces by the hash of a function.
+OF_JAX = {
+    "jit": lambda layer, x: jax.jit(layer)(x),
+    "checkpoint": lambda layer, x: jax.checkpoint(layer)(x),
+    "cond": lambda layer, x: jax.lax.cond(x.sum() < jnp.inf, layer, jnp.sin, x),
+    "switch": lambda layer, x: jax.lax.switch(jnp.asarray(0), [layer, jnp.sin], x),
+    "while_loop": lambda layer, x: jax.lax.while_loop(lambda x: x.sum() < 0, layer, x),
+}
+
+
+@pytest.mark.parametrize("name", OF_JAX)
+def test_jax_takes_functions_of_the_call(name: str) -> None:
+    layer = Inner(OF_JAX[name]).init(na.random.key(0)).to_backend("jax")
+    x = jnp.ones((2, 3))
+    message = r"Sequential: a layer cannot be hashed.*lambda x: self.layer\(x\)"
+    with pytest.raises(errors.ArgumentError, match=message):
+        layer(x)
+    assert hash(layer.layer) == object.__hash__(layer.layer)  # outside of calls
+
+    def through_function(child: Any, x: Any) -> Any:
+        return OF_JAX[name](lambda x: child(x), x)
+
+    layer.transformed = through_function
+    if name != "while_loop":  # which takes no step here
+        found = [layer(x, v=layer.v * scale) for scale in (1.0, 2.0)]
+        assert not np.allclose(*found)
+
+
+OWN = {
+    "jit": lambda layer, x: na.jit(layer)(x),
+    "cond": lambda layer, x: na.cond(na.sum(x) < np.inf, layer, na.sin, x),
+    "map": lambda layer, x: na.map(layer, x[None])[0],
+    "scan": lambda layer, x: na.scan(lambda x, _: (layer(x), None), x, length=1)[0],
+    "vmap": lambda layer, x: na.vmap(layer)(x[None])[0],
+}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_transformations_take_layers(name: str) -> None:
+    layer = Inner(OWN[name]).init(na.random.key(0)).to_backend("jax")
+    x = jnp.ones((2, 3))
+    for scale in (1.0, 2.0):
+        v = layer.v * scale
+        assert_close(layer(x, v=v), layer.layer(x, v=v.layer, s=layer.s.layer))
+
+
+@pytest.mark.parametrize("backend", DIFFERENTIABLE)
+@pytest.mark.parametrize("is_bare", [True, False])
+def test_a_checkpoint_in_a_module(backend: str, is_bare: bool) -> None:
+    """Gradients of the variables, states and masks are the ones without it."""
+    results = []
+    for again in (lambda fn: fn, na.checkpoint):
+        layer = Inner(
+            lambda child, x, again=again: again(child if is_bare else lambda x: child(x))(x) * x
+        )
+        layer = layer.init(na.random.key(0)).to_backend(backend)
+        key = na.random.key(1, backend=backend)
+        x = na.random.normal(key, (4, 3))
+
+        def loss(v: Any, layer: Any = layer, x: Any = x, key: Any = key) -> Any:
+            y, s = layer(x, v=v, train=True, key=key)
+            return na.sum(y * y), s
+
+        results.append(na.grad(loss, has_aux=True)(layer.v))
+        assert_close(na.trace_graph(layer, x)(x), layer(x))
+    (gradients, states), (expected, expected_states) = results
+    assert float(na.sum(na.abs(expected.layer["0"].weight))) > 0
+    assert_close(gradients, expected)
+    assert_close(states, expected_states)
 
 
 def test_to_backend(net: Net, backend: str) -> None:
