@@ -30,7 +30,7 @@ class TorchModule(torch.nn.Module):
         for name, (letter, path) in names.items():
             if letter == "extra":
                 self._extend(name, known.extra[path])
-            else:
+            elif path in program.v or path in program.s:  # not one that `optimize` folded
                 self._register(name, path, is_persistent=True)
         for path in (*program.v, *program.s):
             if path not in self._places:

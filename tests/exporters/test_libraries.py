@@ -59,6 +59,18 @@ def test_torch_keeps_tied_weights() -> None:
     assert native.load_state_dict(Tied().state_dict()) == ([], [])
 
 
+def test_torch_modules_of_folded_parameters() -> None:
+    source = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3, bias=False), torch.nn.BatchNorm2d(2))
+    x = torch.randn(2, 1, 4, 4)
+    graph = na.trace_graph(source.eval(), x).optimize()
+    native = graph.to_torch_module()
+    assert {"0.weight", "0.bias"} == {name for name, _ in native.named_parameters()}
+    torch.testing.assert_close(native(x), source(x))
+    message = r"lacks '1/weight', '1/bias'.*folded into other parameters"
+    with pytest.raises(errors.ConversionError, match=message):
+        graph.to_torch_state_dict()
+
+
 def test_torch_optimizers_precision_copies_and_devices(model: Any, images: np.ndarray) -> None:
     native, x = model.to_torch_module().train(), torch.tensor(images)
     optimizer = torch.optim.Adam(native.parameters(), 1e-2)

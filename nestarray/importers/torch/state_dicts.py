@@ -6,6 +6,7 @@ from typing import Any
 
 from nestarray.container import Container
 from nestarray.errors import ConversionError
+from nestarray.errors.text import listed
 from nestarray.graph.binding import bind_variables
 from nestarray.graph.graph import Graph, method
 from nestarray.interchange import torch as interchange
@@ -29,7 +30,8 @@ def to_torch_state_dict(
         torch tensors by torch's names, in torch's order.
 
     Raises:
-        ConversionError: the graph was not made from a torch module.
+        ConversionError: the graph was not made from a torch module, or `Graph.optimize` folded
+            parameters of the module.
         StructureError: `v` or `s` has other keys than the graph's.
 
     Example:
@@ -46,6 +48,13 @@ def to_torch_state_dict(
             "na.to_torch_state_dict(v) names leaves by their paths"
         )
     given = dict(zip("vs", bind_variables(graph, v, s), strict=True))
+    stored = [(letter, path) for letter, path in known.names.values() if letter != "extra"]
+    folded = [path for letter, path in stored if path not in given[letter].spec.path_names]
+    if folded:
+        raise ConversionError(
+            f"to_torch_state_dict: {graph.name}: lacks {listed(map(repr, folded))}, which optimize() "
+            "folded into other parameters; take the state dict of the graph before optimize()"
+        )
     tensors = {letter: interchange.to_torch_state_dict(c) for letter, c in given.items()}
     return {
         name: known.extra[path] if letter == "extra" else tensors[letter][path.replace("/", ".")]
