@@ -90,8 +90,9 @@ def one_hot(indices: Any, num_classes: int, *, axis: int = -1, dtype: Any = None
     return tf.one_hot(indices, num_classes, axis=axis, dtype=kind)
 
 
-def _is_over_one_axis(x: Any, *, axis: int | tuple[int, ...] = -1) -> bool:
-    return (isinstance(axis, int) or len(axis) == 1) and _is_single(x)
+def _is_over_one_axis(x: Any, *, axis: int | tuple[int, ...] | None = -1) -> bool:
+    is_one = isinstance(axis, int) or (axis is not None and len(axis) == 1)
+    return is_one and _is_single(x)
 
 
 @supports(_is_over_one_axis)

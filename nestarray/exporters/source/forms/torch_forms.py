@@ -14,7 +14,12 @@ square = torch.square
 relu = torch.nn.functional.relu
 
 
-@supports(lambda x, min=None, max=None: not any(hasattr(end, "shape") for end in (min, max)))
+def _has_numbers_as_bounds(x: Any, min: Any = None, max: Any = None) -> bool:
+    bounds = [bound for bound in (min, max) if bound is not None]
+    return bool(bounds) and not any(hasattr(bound, "shape") for bound in bounds)
+
+
+@supports(_has_numbers_as_bounds)
 def clip(x: Any, min: Any = None, max: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.clamp.html"""
     return torch.clamp(x, min, max)
