@@ -67,6 +67,7 @@ def test_scipy_and_scikit_learn(backend: str) -> None:
     assert run.stdout.strip() == "all agree", run.stderr
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_libraries_test_themselves(backend: str) -> None:
     measure = runpy.run_path(str(DOCS / "generate_clients.py"))["measure"]

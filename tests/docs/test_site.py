@@ -97,6 +97,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.full
 def test_index_of_the_site(site: Path, entries: dict[str, Any]) -> None:
     with (site / "objects.inv").open("rb") as file:
         inventory = InventoryFile.load(file, "", lambda base, path: path)
@@ -106,6 +107,7 @@ def test_index_of_the_site(site: Path, entries: dict[str, Any]) -> None:
     assert listed <= indexed
 
 
+@pytest.mark.full
 def test_pages_load_nothing_from_the_network(site: Path) -> None:
     loaded = re.compile(r'<(?:script|img|link rel="(?:stylesheet|preload|icon)")[^>]*"https?://')
     pages = list(site.rglob("*.html"))
@@ -113,6 +115,7 @@ def test_pages_load_nothing_from_the_network(site: Path) -> None:
     assert [page for page in pages if loaded.search(page.read_text())] == []
 
 
+@pytest.mark.full
 @needs_browser
 @pytest.mark.parametrize("width", [390, 1400], ids=["phone", "desktop"])
 def test_site_in_a_browser(site: Path, tmp_path: Path, width: int) -> None:

@@ -29,7 +29,7 @@ def _gradients(function: Any, v: Any) -> Any:
     return na.jit(gradients)(v) if na.backend_of(v) != "torch" else gradients(v)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("backend", _BACKENDS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_values_and_gradients_are_those_of_the_graph(name: str, backend: str) -> None:

@@ -31,6 +31,7 @@ EXPRESSIONS = [
 MISSING: dict[str, dict[str, str]] = {"image": {}}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str) -> None:
     expressions.assert_equal(expression, jax.image, frontend.image, "numpy")
@@ -42,6 +43,7 @@ def test_values_on_other_backends(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, jax.image, frontend.image, backend)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "expression", [row for row in EXPRESSIONS if "cubic" in row or "area" in row]
 )

@@ -333,7 +333,7 @@ def _rows() -> list[str]:
 EXPRESSIONS = _rows()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values_on_numpy(expression: str) -> None:
     expressions.assert_equal(expression, jax.numpy, frontend.numpy, "numpy")
@@ -362,7 +362,7 @@ def _differentiable(rows: list[str]) -> list[str]:
     ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "expression", expressions.first_of_each_function(_differentiable(EXPRESSIONS))
 )

@@ -115,11 +115,12 @@ def _tested(space: str) -> set[str]:
 
 def test_every_function_is_compared_with_upstream() -> None:
     # a function may have a name in several namespaces
-    tested = {id(f) for s in EXPRESSIONS for n, f in _functions(s).items() if n in _tested(s)}
+    functions = {space: _functions(space) for space in EXPRESSIONS}
+    tested = {id(own[n]) for space, own in functions.items() for n in own.keys() & _tested(space)}
     missing = {
         f"{space}.{name}"
-        for space in EXPRESSIONS
-        for name, function in _functions(space).items()
+        for space in functions
+        for name, function in functions[space].items()
         if id(function) not in tested
     }
     assert missing == set()

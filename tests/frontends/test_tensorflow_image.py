@@ -114,13 +114,13 @@ MISSING = {
 } | dict.fromkeys(CODECS, "a codec")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.image, frontend.image, backend)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("expression", DIFFERENTIABLE)
 def test_gradients(expression: str, backend: str) -> None:
     if expressions.is_differentiable(expression, tf.image):

@@ -126,7 +126,7 @@ def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.linalg, frontend.linalg, backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:
     if expressions.is_differentiable(expression, tf.linalg):

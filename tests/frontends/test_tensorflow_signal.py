@@ -57,7 +57,7 @@ def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.signal, frontend.signal, backend)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     "expression", [row for row in EXPRESSIONS if not row.startswith(tuple(NOT_DIFFERENTIATED))]
 )

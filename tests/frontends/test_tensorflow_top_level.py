@@ -89,7 +89,7 @@ def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, THEIRS, OURS, backend)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:
     is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))

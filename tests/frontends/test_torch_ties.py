@@ -71,6 +71,7 @@ def _tied(nest: Any, rng: np.random.Generator) -> Any:
     return pytree.tree_map(leaf, nest)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "backend"), on_one_backend(TIED, OTHERS, 12))
 def test_gradients(name: str, backend: str) -> None:
     info = records()[name]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -75,13 +75,23 @@ def is_for_type_checkers(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
 
 
-def imports(file: str) -> Iterator[tuple[str, int, bool]]:
+def name_of(function: ast.expr) -> str:
+    """The last part of the name of a function that is called; empty for other expressions."""
+    match function:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return ""
+
+
+@functools.cache
+def imports(file: str) -> list[tuple[str, int, bool]]:
     """All imports of nestarray in a file: (imported part, line, whether inside a function).
 
     Imports by name, in calls of `attach`, `attach_methods` and ``import_module``, are among them; imports for type
     checkers, which never run, are not.
     """
     functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    found: list[tuple[str, int, bool]] = []
     nodes: list[tuple[ast.AST, bool]] = [(ast.parse(FILES[file].read_text()), False)]
     while nodes:
         node, is_inside = nodes.pop()
@@ -97,7 +107,7 @@ def imports(file: str) -> Iterator[tuple[str, int, bool]]:
             modules = [f"{node.module}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
             modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+        elif isinstance(node, ast.Call) and name_of(node.func).endswith(
             ("attach", "attach_methods", "import_module")
         ):
             is_inside = False  # delayed on purpose
@@ -106,7 +116,8 @@ def imports(file: str) -> Iterator[tuple[str, int, bool]]:
         for module in modules:
             top, *names = module.split(".")
             if top == "nestarray":
-                yield names[0] if names else "", getattr(node, "lineno", 0), is_inside
+                found.append((names[0] if names else "", getattr(node, "lineno", 0), is_inside))
+    return found
 
 
 def upward_imports(file: str) -> set[tuple[str, str]]:

@@ -63,7 +63,7 @@ def test_second_derivatives(kink: Kink, backend: str) -> None:
     _check(kink.second_gradients(*_inputs(kink, backend)), kink.second, kink)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(("kink", "backend"), PAIRS)
 def test_compiled(kink: Kink, backend: str) -> None:
     _check(na.jit(kink.gradients)(*_inputs(kink, backend)), kink.first, kink)

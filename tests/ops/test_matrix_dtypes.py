@@ -73,6 +73,7 @@ def test_half_precision_is_that_of_float32_rounded_once(op: str, dtype: str, bac
     )
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("dtype", ["bool", "int64", "uint16"])
 @pytest.mark.parametrize("op", [*OF_ONE, *OF_TWO])
 def test_integers_are_computed_in_float32(op: str, dtype: str, backend: str) -> None:

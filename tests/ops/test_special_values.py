@@ -242,6 +242,7 @@ def test_softmax_of_infinities(backend: str, dtype: str) -> None:
     np.testing.assert_array_equal(found, np.float32(SOFTMAX))
 
 
+@pytest.mark.full
 def test_softmax_of_infinities_by_onednn() -> None:
     """TensorFlow's default kernels on x86, which the tests turn off elsewhere."""
     program = (

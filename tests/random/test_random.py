@@ -85,6 +85,7 @@ def like(x: np.ndarray, key: Any) -> Any:
     return na.to_backend(x, na.backend_of(key))
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", EXACT)
 def test_the_bits_of_jax(name: str, seed: int, backend: str) -> None:

@@ -246,6 +246,7 @@ def differentiated_by_jax(name: str) -> Any:
     return jax.jit(jax.grad(losses()[name]))(*variables("jax"))
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", losses())
 def test_gradients_are_those_of_jax(name: str, backend: str) -> None:
     v, x = variables(backend)

@@ -236,6 +236,7 @@ ATTENTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], bool]] = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_attention(name: str, dtype: str) -> None:

@@ -41,7 +41,7 @@ def _cases(names: Any, fast: tuple[str, ...]) -> list[Any]:
     ]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "backend"), _cases(PROGRAMS, FAST))
 def test_program(name: str, backend: str) -> None:
     function, *args = PROGRAMS[name]

@@ -241,6 +241,7 @@ def test_rows_of_a_scan_are_read_and_written_once():
     assert "GatherV2" not in text
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_models_on_other_backends_of_keras(backend):
     program = f"""

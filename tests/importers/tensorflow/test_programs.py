@@ -18,7 +18,7 @@ BEHAVIOURS = [*[(name, False) for name in PROGRAMS], *[(name, True) for name in 
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("name", "train"), BEHAVIOURS)
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_programs_compute_and_train_the_same(name: str, train: bool, target: str) -> None:
     keras.utils.set_random_seed(0)
     source, inputs = PROGRAMS[name]()

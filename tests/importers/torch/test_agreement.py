@@ -65,7 +65,7 @@ def eager(family: str, name: str, train: bool) -> Expected:
     )
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize("backend", ["jax", "tensorflow", "numpy"])

@@ -24,6 +24,7 @@ MADE: dict[str, Callable[[Any], Any]] = {
 ROWS = torch.tensor([0.5, 1.0, 2.0]).expand(20000, 3)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("backend", ["numpy", "jax"])
 @pytest.mark.parametrize("name", MADE)
 def test_samples_have_the_moments_of_the_distribution(name, backend):

@@ -120,7 +120,7 @@ def _traced(name: str):
     return na.trace_graph(net, *examples[0]), [_called(net, *example) for example in examples]
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", MODULES)
 def test_values_and_gradients_are_those_of_torch(name, backend):
