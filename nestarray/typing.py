@@ -41,6 +41,12 @@ def is_unknown_size(value: Any) -> bool:
     return is_expression or getattr(getattr(value, "dtype", None), "is_integer", False)
 
 
+def is_size_type(t: type) -> bool:
+    """Whether it is a type of symbolic sizes: ``torch.SymInt``, or the expressions of JAX."""
+    is_integer = hasattr(t, "__int__") and not hasattr(t, "__float__")
+    return is_integer and not hasattr(t, "dtype")
+
+
 def _is_int(value: Any) -> bool:
     """Whether it is an integer; not a bool, which some frameworks would accept as axis 1."""
     if isinstance(value, bool) or getattr(value, "shape", ()) != ():

@@ -35,7 +35,7 @@ from nestarray.errors import (
     signatures,
 )
 from nestarray.errors.unknown_names import suggestion
-from nestarray.typing import NUMBERS, takes_several
+from nestarray.typing import NUMBERS, is_size_type, takes_several
 
 F = TypeVar("F", bound=Callable[..., Any])
 Resolved = tuple[Callable[..., Any], Callable[..., Any] | None]
@@ -250,6 +250,8 @@ class Op:
     def _of_one_backend(self, types: list[type]) -> Callable[..., Any]:
         names: list[str] = []
         numpy_scalars = False
+        if any(map(is_size_type, types)):
+            return self._call_with_sizes
         for t in types:
             name = backends.backend_of_type(t)
             if name is None:
@@ -268,6 +270,24 @@ class Op:
         function = self.implementation(names[0])
         select = getattr(function, "select", None)
         return select(tuple(types)) if select is not None else function
+
+    def _call_with_sizes(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Call the op with sizes that are unknown under tracing; they are weakly typed integers."""
+        bound = self.signature.bind(*args, **kwargs)
+        given = {n: x for n, x in bound.arguments.items() if n in self.array_parameters}
+        groups = [x if isinstance(x, (list, tuple)) else (x,) for x in given.values()]
+        arrays = [x for group in groups for x in group if backends.is_array(x)]
+        promoted = [given[n] for n in self.promoted if backends.is_array(given.get(n))]
+        like, dtype = next(iter(arrays), None), dtypes.result_dtype(*promoted, 1)
+
+        def converted(value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return [converted(x) for x in value]
+            is_size = is_size_type(type(value))
+            return OPS["full"].function((), value, dtype=dtype, like=like) if is_size else value
+
+        bound.arguments.update({n: converted(x) for n, x in given.items()})
+        return self.function(*bound.args, **bound.kwargs)
 
     def explain(self, error: Exception, /, *args: Any, **kwargs: Any) -> Callable[[], Any] | None:
         """Raise nestarray's error for a call that a framework refused, or return another call.

@@ -26,8 +26,9 @@ def write_torch(graph: Graph, example: Example, path: Path) -> None:
 def run_torch(path: Path, example: Example) -> dict[str, np.ndarray]:
     """The outputs of a saved program."""
     args, kwargs = example.on("torch")
-    output = torch.export.load(path).module()(*args, **kwargs)
-    return {name: x.detach().numpy() for name, x in named_outputs(output).items()}
+    with torch.no_grad():
+        output = torch.export.load(path).module()(*args, **kwargs)
+    return {name: x.numpy() for name, x in named_outputs(output).items()}
 
 
 def write_aotinductor(graph: Graph, example: Example, path: Path) -> None:
@@ -127,12 +128,14 @@ def _program(graph: Graph, module: torch.nn.Module, example: Example) -> Any:
     given = [*input_names(graph)[: len(positional)], *named]
     names = [name if name.isidentifier() else f"x_{i}" for i, name in enumerate(given)]  # of nests
     sizes = dict(zip(names, [*positional, *named.values()], strict=True))
-    return torch.export.export(
-        _with_parameters(module, names, len(positional)),
-        args,
-        kwargs,
-        dynamic_shapes=sizes if graph.sizes.ranges else None,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about PyTorch's own code
+        return torch.export.export(
+            _with_parameters(module, names, len(positional)),
+            args,
+            kwargs,
+            dynamic_shapes=sizes if graph.sizes.ranges else None,
+        )
 
 
 def _with_parameters(module: torch.nn.Module, names: list[str], count: int) -> torch.nn.Module:

@@ -30,7 +30,7 @@ from nestarray.transforms.carries import (
     repeat_until_stable,
     take_apart,
 )
-from nestarray.transforms.loop_arguments import check_count, length_of, scalar
+from nestarray.transforms.loop_arguments import check_count, is_symbolic, length_of, scalar
 from nestarray.transforms.recording import current_recorder, takes_single_steps
 from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function
 from nestarray.typing import Array, Nest
@@ -207,6 +207,9 @@ def fori_loop(
     upper = scalar("fori_loop", "upper", upper, "int")
     given, form = take_apart(init, numbers=True)
     backend, like = place("fori_loop", (*given, *filter(is_array, (lower, upper))))
+    if any(is_symbolic(x) and not is_array(x) for x in (lower, upper)):
+        steps = ops.arange(lower, upper, like=like)
+        return scan(lambda carry, i: (body_fn(i, carry), None), init, steps)[0]
     avals = avals_of(given, backend)
     body = _flat(backend, Counted, body_fn, "fori_loop", form, avals)
     first, last = known(lower), known(upper)
@@ -393,6 +396,9 @@ def _scanned(
 ) -> tuple[Nest, Nest]:
     columns, rows = take_apart(xs, unfused=True)
     check_count(name, "length", length)
+    if not columns and length is not None and is_symbolic(length):
+        steps = ops.arange(length, like=place(name, take_apart(init)[0])[1])
+        return _scanned(name, lambda c, _: fn(c, xs), init, steps, None, reverse, unroll)
     count = length_of(name, columns, rows, length)
     given, form = take_apart(init, numbers=True)
     backend, like = place(name, (*given, *columns))

@@ -10,6 +10,7 @@ from nestarray.container.access import bare
 from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import Form, is_array, shape_of
+from nestarray.typing import is_size_type, is_unknown_size
 
 
 def scalar(name: str, what: str, x: Any, kind: str) -> Any:
@@ -18,6 +19,8 @@ def scalar(name: str, what: str, x: Any, kind: str) -> Any:
     expected = {"bool": "a boolean", "int": "an integer"}[kind]
     if not is_array(x):
         if isinstance(x, int) and isinstance(x, bool) == (kind == "bool"):
+            return x
+        if kind == "int" and is_size_type(type(x)):
             return x
         raise ArgumentError(f"{name}: {what}: got {describe(x)}, expected {expected} scalar")
     if shape_of(x) not in ((), None):
@@ -73,8 +76,17 @@ def axes_of(arrays: Sequence[Any], form: Form, axis: int) -> list[int]:
     return places
 
 
+def is_symbolic(size: Any) -> bool:
+    """Whether a size is unknown under tracing."""
+    return is_unknown_size(size) or is_size_type(type(size))
+
+
 def check_count(name: str, what: str, value: Any, *, least: int = 0) -> None:
     """Raise unless `value` is None or an integer from `least` on."""
-    if value is None or (isinstance(value, int) and value is not True and value >= least):
+    if (
+        value is None
+        or is_symbolic(value)
+        or (isinstance(value, int) and value is not True and value >= least)
+    ):
         return
     raise ArgumentError(f"{name}: {what}: got {value!r}, expected an integer from {least} on")

@@ -232,6 +232,22 @@ def _running_sums(x: jax.Array) -> jax.Array:
     return jax.lax.scan(lambda total, row: (total + row, total), jax.numpy.zeros(3), x)[1]
 
 
+def _first_rows(x: jax.Array) -> jax.Array:
+    return jax.lax.while_loop(lambda x: x.max() > 1.0, lambda x: x / 2, x[0] + x[-1])
+
+
+def _counted(x: jax.Array) -> jax.Array:
+    return jax.lax.fori_loop(0, x.shape[0], lambda i, total: total / 2 + x[i], jax.numpy.zeros(3))
+
+
+@tf.function
+def _halved(x: tf.Tensor) -> tf.Tensor:
+    total = x[0]
+    for _ in tf.range(tf.shape(x)[0]):
+        total = total / 2.0
+    return total
+
+
 def _strided() -> torch.nn.Module:
     torch.manual_seed(0)
     pooled = torch.nn.Conv2d(2, 2, 3, padding=1), torch.nn.MaxPool2d(2)
@@ -247,20 +263,30 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "torch"),
         (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "onnx"),
         (_running_sums, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
+        (torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"}, "torch"),
+        (torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"}, "onnx"),
+        pytest.param(torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"},
+                     "aotinductor", marks=pytest.mark.full),
+        (_first_rows, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
+        (_counted, jax.numpy.ones((5, 3)), {0: "length"}, "torch"),
+        (_halved, tf.ones((5, 3)), {0: "length"}, "torch"),
+        (_halved, tf.ones((5, 3)), {0: "length"}, "tflite"),
         (_strided(), torch.ones(2, 2, 16, 16), _IMAGES, "stablehlo"),
         (nnx.Conv(2, 2, (3, 3), strides=2, rngs=nnx.Rngs(0)), jax.numpy.ones((2, 16, 16, 2)),
          {0: "batch", 1: "height", 2: "width"}, "stablehlo"),
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
     ],
-    ids=["arange", "arange", "scan", "strided", "same", "transposed", "transposed"],
+    ids=["arange", "arange", "scan", "recurrent", "recurrent", "recurrent", "first", "counted",
+         "steps", "steps", "strided", "same", "transposed", "transposed"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path
 ) -> None:
-    name = next(iter(inspect.signature(getattr(source, "forward", source)).parameters))
+    function = getattr(source, "python_function", getattr(source, "forward", source))
+    name = next(iter(inspect.signature(function).parameters))
     graph = na.trace_graph(source, x, dynamic={name: axes})
-    assert graph.export(tmp_path / FILES[format]).error < 1e-5
+    assert graph.export(tmp_path / FILES.get(format, "net"), format=format).error < 1e-5
 
 
 def test_a_file_of_fewer_sizes_than_the_graph_is_refused(tmp_path: Path) -> None:

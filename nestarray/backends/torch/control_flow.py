@@ -1,10 +1,10 @@
 """PyTorch: `nestarray.backends.control_flow`.
 
 Loops run in Python, and a trace by ``make_fx`` unrolls them. A branch on a traced value becomes
-``torch.cond`` or ``torch.while_loop``. These operators support no closures, so a first run of a
-branch records the tensors that it captures, and the second run receives them as arguments
-(`_Lifted`). Under ``torch.func.vmap``, if the condition differs between examples, all branches run
-and each example selects its result.
+``torch.cond`` or ``torch.while_loop``, and a loop over a symbolic size ``scan``. These operators
+support no closures, so a first run of a branch records the tensors that it captures, and the second
+run receives them as arguments (`_Lifted`). Under ``torch.func.vmap``, if the condition differs
+between examples, all branches run and each example selects its result.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
+from nestarray.backends import control_flow
 from nestarray.backends.torch.transforms import is_differentiated_again, not_differentiable
 from nestarray.errors import UnsupportedError
 from nestarray.typing import NUMBERS
 
 _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
+_scan = torch.ops.higher_order.scan
 
 
 def static_value(x: Any) -> Any:
@@ -154,7 +156,7 @@ def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[An
         trace = not_differentiable.get()
         if trace is not None and any(x.requires_grad for x in (*carry, *parts.captured)):
             trace.append("while_loop")  # its compiled form has no derivative
-        found = _while_loop(lambda *c: run_test(*c)[0], run_body, carry, parts.captured)
+        found = _while_loop(lambda *c: run_test(*c)[0], run_body, _new(carry), parts.captured)
     return tuple(found)
 
 
@@ -172,6 +174,35 @@ def fori_loop(
     for i in range(lower, upper):
         carry = body(torch.tensor(i, device=device), carry)
     return carry
+
+
+def scan(
+    step: Any,
+    carry: Any,
+    xs: Any,
+    length: int | None = None,
+    *,
+    reverse: bool = False,
+    unroll: int | bool = 1,
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/higher_order_ops/scan.html"""
+    if not xs or not isinstance(xs[0].shape[0], torch.SymInt):
+        return control_flow.scan(step, carry, xs, length, reverse=reverse)
+    _check_transforms("scan", _scan)
+    kept, rows = len(carry), [torch.flip(x, (0,)) if reverse else x.clone() for x in xs]
+
+    def flat(*values: Any) -> Any:
+        new, results = step(values[:kept], values[kept:])
+        return *new, *results
+
+    parts = _Lifted([flat], ((*carry, *(x[0] for x in rows)),))
+    run, given = parts.functions[0], kept + len(rows) + len(parts.captured)
+    # Inductor finds the sizes of the results among the arguments
+    sizes = {str(n): n for x in (*carry, *rows) for n in x.shape if isinstance(n, torch.SymInt)}
+    further = (*parts.captured, *sizes.values())
+    found = _scan(lambda *values: run(*values[:given]), [*_new(carry)], rows, further)
+    columns = [torch.flip(x, (0,)) if reverse else x for x in found[kept:]]
+    return tuple(found[:kept]), tuple(columns)
 
 
 class _Lifted:
