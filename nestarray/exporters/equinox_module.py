@@ -8,6 +8,7 @@ import equinox as eqx
 import jax
 
 from nestarray.container import Container
+from nestarray.errors import ArgumentError
 from nestarray.exporters.program import Program
 from nestarray.importers.jax.models import key_words
 
@@ -42,13 +43,19 @@ class EquinoxModule(eqx.Module):
         """
         values, state = dict(Container(self.v).flat_items()), None
         if self.state is not None:
-            *args, state = args  # type: ignore[assignment]
+            *args, state = args or (None,)  # type: ignore[assignment]
+            if not isinstance(state, eqx.nn.State):
+                raise ArgumentError(
+                    f"{self.program.name}: the last argument: got {type(state).__name__}, expected "
+                    "the eqx.nn.State of the module: output, state = module(x, state)"
+                )
             values |= state.get(self.state)
         train = not self.inference
         words = key_words(key) if self.program.needs_key(train) else None
         output, new = self.program.run(train, tuple(args), kwargs, values, words)
         if state is None:
             return output
+        assert self.state is not None
         held = {path: new.get(path, values[path]) for path in self.program.s}
         return output, state.set(self.state, _strongly_typed(held))
 

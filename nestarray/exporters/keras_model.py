@@ -32,7 +32,7 @@ class Part(keras.Layer):
     def part(self, name: str) -> Part:
         """The part of this name, made when first asked for."""
         if name not in self.parts:
-            self.parts[name] = Part(name=name)
+            self.parts[name] = Part(name=_name(name))
         return self.parts[name]
 
 
@@ -40,32 +40,39 @@ class Part(keras.Layer):
 class KerasModel(keras.Model):
     """A converted model: a weight for each parameter and state, and a program.
 
-    The training behaviour assigns the state and draws from a ``keras.random.SeedGenerator``.
+    The training behaviour assigns the state and draws from a ``keras.random.SeedGenerator``. A
+    model that is not trainable computes the evaluation behaviour, as Keras' batch normalization
+    does; a part that is not trainable keeps its state in training.
     """
 
     def __init__(self, program: Program, **kwargs: Any) -> None:
-        name = re.sub(r"\W+", "_", program.name.lower()).strip("_")  # of ``__call__``, ``<lambda>``
-        super().__init__(**{"name": name, **kwargs})
+        super().__init__(
+            **{"name": _name(program.name.lower()), "dtype": _floating_dtype(program), **kwargs}
+        )
         self.program = program
         self.parts: dict[str, Part] = {}
         self.weights_of: dict[str, Any] = {}
         for path, value in (program.v | program.s).items():
-            *parts, name = path.split("/")
-            owner: Any = self
-            for part in parts:
-                owner = owner.part(part)
-            self.weights_of[path] = owner.add_weight(
+            self.weights_of[path] = self.owner(path).add_weight(
                 shape=tuple(value.shape),
                 initializer="zeros",
                 dtype=dtypes.dtype_of(value).name,
                 trainable=path in program.v,
-                name=name,
+                autocast=False,
+                name=_name(path.rpartition("/")[2]),
             )
             self.weights_of[path].assign(value)
         self.seeds = keras.random.SeedGenerator(0)
         self.built = True
 
     part = Part.part
+
+    def owner(self, path: str) -> Any:
+        """The part that holds a weight, or the model."""
+        owner: Any = self
+        for name in path.split("/")[:-1]:
+            owner = owner.part(name)
+        return owner
 
     def call(self, inputs: Any, *others: Any, training: bool | None = None, **kwargs: Any) -> Any:
         """The output of the source, called as the source is, or with a list or a dict."""
@@ -74,13 +81,14 @@ class KerasModel(keras.Model):
         for path, x in self.program.s.items():
             if dtypes.dtype_of(x).is_integer:  # Keras holds uint32 as int64 on PyTorch
                 values[path] = ops.astype(values[path], dtypes.dtype_of(x))
-        train = bool(training)
+        train = bool(training) and self.trainable
         key = None
         if self.program.needs_key(train):
             key = ops.astype(self.seeds.next(), dtypes.uint32)
         output, new = self.program.run(train, args, kwargs, values, key)
         for path, value in new.items():
-            self.weights_of[path].assign(value)
+            if self.owner(path).trainable or not train:
+                self.weights_of[path].assign(value)
         return output
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -109,6 +117,8 @@ class KerasModel(keras.Model):
             "constants": [_shapes(graph.constants) for graph in program.graphs.values()],
             "v": _shapes(program.v),
             "s": _shapes(program.s),
+            "trainable": self.trainable,
+            "frozen": [path for path in self.weights_of if not self.owner(path).trainable],
         }
 
     @classmethod
@@ -124,9 +134,14 @@ class KerasModel(keras.Model):
             )
             graphs[graph.train] = graph
         name = next(iter(graphs.values())).name
-        return cls(
-            Program(name=name, backend=backend, v=v, s=s, graphs=graphs), name=config["name"]
-        )
+        program = Program(name=name, backend=backend, v=v, s=s, graphs=graphs)
+        model = cls(program, name=config["name"])
+        model.trainable = config["trainable"]
+        for path in sorted(
+            model.weights_of, key=lambda path: path.count("/")
+        ):  # parts after owners
+            model.owner(path).trainable = path not in config["frozen"]
+        return model
 
     def save_own_variables(self, store: Any) -> None:
         """Store the model's own weights, and the constants of its graphs."""
@@ -149,6 +164,18 @@ class KerasModel(keras.Model):
             }
             constants = Container.from_flat_dict(constants)
             self.program.graphs[train] = graph.replace(constants=constants)
+
+
+def _name(name: str) -> str:
+    """A name that TensorFlow takes, of ``__call__``, ``<lambda>`` or Haiku's ``~``."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"
+
+
+def _floating_dtype(program: Program) -> str:
+    """The dtype to which Keras casts floating inputs: the graph's, under each dtype policy."""
+    inputs = [node.aval.dtype for g in program.graphs.values() for node in g.inputs if node.aval]
+    found = (*inputs, *[dtypes.dtype_of(x) for x in program.v.values()], dtypes.float32)
+    return next(dtype.name for dtype in found if dtype.is_floating)
 
 
 def _shapes(values: Any) -> dict[str, Any]:

@@ -223,8 +223,13 @@ def to_keras_model(model: Graph | nn.Module, *, training: Graph | None = None) -
     """The model as a ``keras.Model`` on Keras' active backend (TensorFlow, JAX or PyTorch).
 
     ``compile``, ``fit``, ``save`` and ``load_model`` work; a file holds the program as text, and
-    loading needs ``import nestarray``. Random operations of the training behaviour draw from a
-    ``keras.random.SeedGenerator``. A model of several inputs takes them as a list or a dict.
+    loading needs ``from nestarray.exporters import KerasModel``. Random operations of the training
+    behaviour draw from a ``keras.random.SeedGenerator``. A model of several inputs takes them as a
+    list or a dict.
+
+    A model with ``trainable = False`` computes the evaluation behaviour in ``fit`` too; a part,
+    ``model.get_layer("stem")``, keeps its weights and statistics then. The dtypes are those of the
+    graph under each dtype policy.
 
     Args:
         training: see `to_torch_module`.

@@ -174,19 +174,22 @@ def _squares(x1: Array, x2: Array) -> Array:
     formula would cancel between close points.
     """
     still1, still2 = ops.stop_gradient(x1), ops.stop_gradient(x2)
-    batch = ops.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
-    row = max(math.prod((*batch, *x2.shape[-2:])), 1)
-    step = max(_BLOCK // row, 1)
+    blocks = [slice(None)]
+    if None not in (*x1.shape, *x2.shape):  # None is a size that TensorFlow does not know
+        batch = ops.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
+        row = max(math.prod((*batch, *x2.shape[-2:])), 1)
+        step = max(_BLOCK // row, 1)
+        blocks = [slice(i, i + step) for i in range(0, max(x1.shape[-2], 1), step)]
     parts = []
-    for start in range(0, max(x1.shape[-2], 1), step):
-        rows = ops.getitem(still1, (..., slice(start, start + step), slice(None)))
+    for block in blocks:
+        rows = ops.getitem(still1, (..., block, slice(None)))
         difference = ops.subtract(ops.expand_dims(rows, -2), ops.expand_dims(still2, -3))
         parts.append(ops.sum(ops.multiply(difference, difference), axis=-1))
     value = parts[0] if len(parts) == 1 else ops.concat(parts, axis=-2)
     x1, x2 = (ops.where(ops.isfinite(x), x, 0.0) for x in (x1, x2))
     # relative to their mean, which reduces cancellation
-    origin = ops.sum(ops.stop_gradient(x2), axis=-2, keepdims=True)
-    origin = ops.divide(origin, float(max(x2.shape[-2], 1)))
+    is_empty = x2.shape[-2] == 0
+    origin = 0.0 if is_empty else ops.mean(ops.stop_gradient(x2), axis=-2, keepdims=True)
     x1, x2 = ops.subtract(x1, origin), ops.subtract(x2, origin)
     square1 = ops.sum(ops.multiply(x1, x1), axis=-1, keepdims=True)
     square2 = ops.expand_dims(ops.sum(ops.multiply(x2, x2), axis=-1), -2)

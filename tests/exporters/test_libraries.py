@@ -488,6 +488,54 @@ def test_keras_summary_and_arguments(model: Any) -> None:
         np.testing.assert_array_equal(output, np.ones((2, 3)))
 
 
+def test_keras_keeps_frozen_parts_and_models(
+    model: Any, images: np.ndarray, tmp_path: Path
+) -> None:
+    native = model.to_keras_model()
+    native.get_layer("norm").trainable = False
+    native.compile("sgd", "mse")
+    before = {path: np.asarray(weight) for path, weight in native.weights_of.items()}
+    native.train_on_batch(images, np.zeros_like(native(images)))
+    changed = {p for p, w in native.weights_of.items() if not np.array_equal(before[p], w)}
+    assert {"conv/weight", "fc/weight"} <= changed
+    assert not any(path.startswith("norm/") for path in changed)
+    native.save(tmp_path / "net.keras")
+    loaded = keras.models.load_model(tmp_path / "net.keras")
+    assert len(loaded.trainable_weights) == len(native.trainable_weights) == 4
+    assert not loaded.get_layer("norm").trainable
+
+    native.trainable = False
+    inputs = keras.Input(batch_shape=images.shape)
+    head = keras.Model(inputs, keras.layers.Dense(2)(native(inputs)))
+    np.testing.assert_array_equal(head(images, training=True), head(images))
+    head.save(tmp_path / "head.keras")
+    assert len(keras.models.load_model(tmp_path / "head.keras").trainable_weights) == 2
+
+
+def test_keras_trains_weights_with_the_names_of_haiku() -> None:
+    def network(x: jax.Array) -> jax.Array:
+        return hk.nets.MLP([4, 2])(x) + hk.get_parameter("scale", (2,), init=jnp.ones)
+
+    net, x = hk.transform(network), np.ones((4, 3), "float32")
+    params = net.init(jax.random.key(0), x)
+    native = na.to_module(net, x, params=params).to_keras_model()
+    native.compile("adam", "mse")
+    native.train_on_batch(x, np.zeros((4, 2)))
+    assert not np.allclose(native.weights_of["~/scale"], params["~"]["scale"])
+
+
+def test_keras_computes_in_the_dtypes_of_the_graph(model: Any, images: np.ndarray) -> None:
+    native = model.to_keras_model()
+    x64 = np.ones((2, 3))
+    double = na.trace_graph(torch.nn.Linear(3, 2).double(), torch.ones(2, 3).double())
+    keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    try:
+        np.testing.assert_array_equal(model.to_keras_model()(images), native(images))
+        assert double.to_keras_model()(x64).dtype == "float64"
+    finally:
+        keras.mixed_precision.set_global_policy("float32")
+
+
 # -- errors ------------------------------------------------------------------------------------
 
 
@@ -529,6 +577,12 @@ def test_errors_of_the_arguments(model: Any) -> None:
         na.nn.Linear(2, 3).to_torch_module()
     with pytest.raises(errors.ConversionError, match=r"Keras saves graphs, not an nn\.Module"):
         own.to_keras_model().get_config()
+    stateful, state = model.to_equinox_module()
+    for args in ((), (jnp.ones(2),), (state, jnp.ones(2))):
+        with pytest.raises(
+            errors.ArgumentError, match=r"expected the eqx\.nn\.State of the module"
+        ):
+            stateful(*args)
 
 
 class Wide(torch.nn.Module):

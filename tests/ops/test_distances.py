@@ -37,6 +37,16 @@ def test_blocks_make_one_result(backend: str, monkeypatch: pytest.MonkeyPatch) -
     assert_close(host(na.cdist.op.body(on(backend, x1), on(backend, x2))), whole)
 
 
+def test_sizes_that_tensorflow_does_not_know() -> None:
+    import tensorflow as tf
+
+    specs = [tf.TensorSpec((None, 3), tf.float32)] * 2
+    found = tf.function(na.cdist, input_signature=specs, autograph=False)
+    rng = np.random.default_rng(1)
+    x1, x2 = (rng.standard_normal((n, 3)).astype(np.float32) for n in (7, 5))
+    assert_close(host(found(x1, x2)), host(na.cdist(x1, x2)))
+
+
 @pytest.mark.parametrize("backend", AUTODIFF)
 def test_derivatives_of_equal_points_are_0(backend: str) -> None:
     x = np.asarray([[1.0, 2.0], [1.0, 2.0], [4.0, 6.0]], np.float32)
