@@ -44,7 +44,7 @@ def named_axes(
     """
     from jax import tree_util
 
-    arguments = [*zip(names, args, strict=True), *kwargs.items()]
+    arguments = [*zip(names, args, strict=True), *sorted(kwargs.items())]  # as JAX flattens dicts
     pairs = [
         ((tree_util.DictKey(name), *path), leaf)
         for name, value in arguments

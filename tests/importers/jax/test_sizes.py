@@ -130,3 +130,14 @@ def test_a_program_that_depends_on_a_size() -> None:
 def test_all_sizes_need_names() -> None:
     with pytest.raises(errors.ConversionError, match="sin declares no open sizes"):
         na.trace_graph(jnp.sin, draw(4), dynamic=True)
+
+
+def test_open_sizes_of_keyword_arguments_in_any_order() -> None:
+    def total(x: Any, *, b: Any, a: Any) -> Any:
+        return x + b.sum() + a.sum()
+
+    x, a = draw(4, 2), draw(3)
+    sizes = {"x": {0: "batch"}, "b": {0: "batch"}}
+    graph = na.trace_graph(total, jnp.asarray(x), b=jnp.asarray(x), a=jnp.asarray(a), dynamic=sizes)
+    y = jnp.asarray(draw(6, 2))
+    np.testing.assert_allclose(graph(y, b=y, a=jnp.asarray(a)), total(y, b=y, a=a), rtol=1e-5)
