@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from torch import nn
 
 import nestarray as na
 from tests.exporters.styles import TARGETS
@@ -212,3 +213,23 @@ def test_tied_layers_read_as_in_pytorch() -> None:
     assert "self.parts.decode.weight = self.parts.encode.weight" in text
     assert "self.decoder[0].weight = self.parts.encode.weight" in text
     assert 'weights["shared.weight"] = weights["parts.encode.weight"]' in text
+
+
+class Heads(nn.Module):
+    """Heads of attention, whose number differs between layers."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads, self.query = heads, nn.Linear(width, width)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        batch, length, width = x.shape
+        y = self.query(x).reshape(batch, length, self.heads, width // self.heads).transpose(1, 2)
+        return (y @ y.transpose(-1, -2) @ y).transpose(1, 2).reshape(batch, length, width)
+
+
+def test_sizes_are_named_by_their_meaning() -> None:
+    net = nn.Sequential(Heads(8, 2), nn.Linear(8, 12), Heads(12, 3), Heads(12, 2))
+    text = na.trace_graph(net, torch.rand(2, 3, 8)).to_source("torch", standalone=True)
+    assert "def __init__(self, heads, head_size, size):" in text
+    assert "Heads(heads=3, head_size=4, size=12)" in text

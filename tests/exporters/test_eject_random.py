@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import keras
 import numpy as np
 import pytest
 import torch
@@ -141,3 +142,17 @@ def test_other_uses_of_keys_are_refused() -> None:
     graph = na.trace_graph(Shuffled(), torch.ones(3), train=True)
     with pytest.raises(ConversionError, match="uses a random key, and source code can draw"):
         graph.to_source("torch", standalone=True)
+
+
+@pytest.mark.parametrize("target", ["torch", "tensorflow", "jax", "numpy"])
+def test_seeds_that_keras_counts_are_no_state(target: str, tmp_path: Any) -> None:
+    keras.utils.clear_session()
+    layers = [keras.layers.Dense(4), keras.layers.Dropout(0.3), keras.layers.GaussianNoise(0.1)]
+    net = keras.Sequential([keras.Input((4,)), *layers])
+    graph = na.trace_graph(net, np.ones((3, 4), np.float32), train=True)
+    assert graph.eject(tmp_path / "net", target).error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "seed" not in text
+    assert "dropout(" in text
+    assert re.search(r"randn_like|random\.normal|standard_normal", text)
+    assert "+ 0.0" not in text

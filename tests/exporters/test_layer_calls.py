@@ -377,3 +377,72 @@ def test_models_of_flax_get_layers_of_nnx(tmp_path: Path) -> None:
     assert "self.Embed_0 = nnx.Embed(11, features=8, rngs=rngs)" in text
     assert "self.LayerNorm_1 = nnx.LayerNorm(8, rngs=rngs)" in text
     assert "x + self.Dense_0(jax.nn.gelu(self.Dense_1(self.LayerNorm_1(x))))" in text
+
+
+class Tables(nnx.Module):
+    """Rows of a table, some of which count from the end."""
+
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        self.embed, self.table = nnx.Embed(5, 3, rngs=rngs), nnx.Param(jnp.arange(15.0) / 7)
+
+    def __call__(self, ids: Any) -> Any:
+        table = self.table[...].reshape(5, 3)
+        rows = jnp.take(table, ids - 2, axis=0) + table[ids - 1] + table[:, -1:][0]
+        return self.embed(ids) + rows, table[:, -1]
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_rows_of_negative_ids_are_no_embedding(target: str, tmp_path: Path) -> None:
+    graph = na.trace_graph(Tables(nnx.Rngs(0)), jnp.asarray([[0, 1], [2, 4]]))
+    assert graph.eject(tmp_path / "net", target).error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "clip" not in text
+    assert ("where" in text) == (target == "tensorflow")  # which refuses negative ids
+    assert "[:, 2]" in text
+    if target == "torch":
+        assert "self.embed = nn.Embedding(5, 3)" in text
+        assert "[ids - 2]" in text
+        assert "[ids - 1]" in text
+
+
+def test_ids_of_keras_are_no_arithmetic(tmp_path: Path) -> None:
+    keras.utils.clear_session()
+    net = keras.Sequential([keras.Input((4,), dtype="int32"), keras.layers.Embedding(5, 3)])
+    graph = na.trace_graph(net, np.asarray([[0, 1, 2, 4]], np.int32))
+    for target, expected in (
+        ("torch", "nn.Embedding(5, 3)"), ("jax", '["embeddings"][inputs]'),
+        ("tensorflow", "_embeddings, inputs)"),
+    ):  # fmt: skip
+        assert graph.eject(tmp_path / target, target).error == 0
+        text = (tmp_path / target / "model.py").read_text()
+        assert expected in text
+        assert "where" not in text
+
+
+class Noisy(nnx.Module):
+    """A recurrent cell and dropout, whose keys are counted in the state."""
+
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        self.first, self.last = nnx.Linear(4, 8, rngs=rngs), nnx.Linear(8, 2, rngs=rngs)
+        self.drop = nnx.Dropout(0.2, rngs=rngs)
+
+    def __call__(self, x: Any) -> Any:
+        return self.last(self.drop(nnx.relu(self.first(x))))
+
+
+def test_models_that_write_into_their_state_have_layers(tmp_path: Path) -> None:
+    graph = na.trace_graph(Noisy(nnx.Rngs(0)), jnp.ones((3, 4)), train=True)
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "self.first = nn.Linear(4, 8)" in text
+    assert "F.dropout(F.relu(self.first(x)), p=0.2, training=self.training)" in text
+    assert "persistent" not in text
+
+
+def test_windows_are_pooled_by_the_function_of_the_target(tmp_path: Path) -> None:
+    graph = na.trace_graph(lambda x: linen.avg_pool(x, (2, 2), (2, 2)), jnp.ones((1, 4, 4, 3)))
+    for target, expected in (("tensorflow", "tf.nn.avg_pool2d(x, (2, 2)"), ("numpy", "avg_pool(x")):
+        assert graph.eject(tmp_path / target, target).error < 1e-6
+        body = (tmp_path / target / "model.py").read_text()
+        assert expected in body
+        assert "transpose" not in body

@@ -226,7 +226,8 @@ class Body:
     def _target(self, nest: Any) -> str:
         """The text of a nest of values that are assigned."""
         if isinstance(nest, tuple):
-            return f"({', '.join(map(self._target, nest))})"
+            items = [*map(self._target, nest)]
+            return f"({', '.join(items)})" if {*items} != {"_"} else "_"
         return "_" if nest is None else self.names[nest]
 
     # -- functions -------------------------------------------------------------------------

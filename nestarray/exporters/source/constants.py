@@ -126,15 +126,24 @@ def with_numbers(call: Call, constants: Mapping[Value, np.ndarray]) -> Call:
     return dataclasses.replace(call, args=tuple(map(of, call.args)))
 
 
+#: Operator → the number that leaves the other operand as it is.
+_NEUTRAL = {"add": 0, "sub": 0, "mul": 1, "truediv": 1}
+
+
 def unchanged(call: Call) -> Value | None:
-    """The argument that a product with one equals."""
-    if call.target != "operator.mul" or not isinstance(call.result, Value):
+    """The argument that a sum with zero, or a product with one, equals."""
+    kind, _, name = call.target.rpartition(".")
+    if kind != "operator" or name not in _NEUTRAL or not isinstance(call.result, Value):
         return None
-    values = [x for x in call.args if isinstance(x, Value)]
-    if len(values) != 1 or not any(type(x) in (int, float) and x == 1 for x in call.args):
-        return None
-    (x,) = values
-    return x if (x.shape, x.dtype) == (call.result.shape, call.result.dtype) else None
+    for x, number in (call.args, call.args[::-1])[: 2 if name in ("add", "mul") else 1]:
+        is_neutral = type(number) in (int, float) and number == _NEUTRAL[name]
+        is_alike = isinstance(x, Value) and (x.shape, x.dtype) == (
+            call.result.shape,
+            call.result.dtype,
+        )
+        if is_neutral and is_alike:
+            return x
+    return None
 
 
 def known_result(call: Call, constants: Mapping[Value, np.ndarray]) -> np.ndarray | None:

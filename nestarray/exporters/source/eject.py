@@ -13,7 +13,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,11 +26,13 @@ from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
 from nestarray.exporters.source.fixed_numbers import FixedGenerator
 from nestarray.exporters.source.programs import STYLES, file_of, program_of
+from nestarray.exporters.source.random_draws import unseeded
 from nestarray.exporters.source.records import Value
 from nestarray.exporters.source.sizes import examples
 from nestarray.exporters.source.training import with_training_layers
 from nestarray.graph.execution import result_of, steps, where_of
 from nestarray.graph.graph import Graph, method
+from nestarray.graph.passes.rewriting import rewrite
 from nestarray.storage.atomic import replacing
 
 #: Style → the module that its source imports besides the framework, and the extra.
@@ -184,11 +186,13 @@ def _check_other_values(
 
 def _wanted(graph: Graph, source: Source, example: Example, target: str) -> dict[str, Any]:
     """The outputs of a graph, and the new values of its state by their names in the source."""
-    program = graph.lower()
+    program = rewrite(graph, unseeded).lower()
     inputs = program.bind(*example.on(graph.backend))
     output, updates = result_of(steps(with_training_layers(program, inputs, target), inputs, None))
     names = {value.path: name for name, value in source.variables.items() if value.source == "s"}
-    return named_outputs(output) | {f"state {names[path]}": x for path, x in updates.items()}
+    return named_outputs(output) | {
+        f"state {names[source.moved[path]]}": x for path, x in updates.items()
+    }
 
 
 #: The arguments of the training mode in which nothing is dropped.
@@ -249,6 +253,7 @@ class Source(NamedTuple):
         train: whether it is of the training mode.
         modes: names of the additional arguments of the source: ``"train"``, ``"key"``.
         writes: names of the variables that a call changes.
+        moved: path in the state of the graph → its path in the source, of those that change.
     """
 
     name: str
@@ -258,6 +263,7 @@ class Source(NamedTuple):
     train: bool
     modes: list[str]
     writes: list[str]
+    moved: Mapping[str, str]
 
 
 def source_of(graph: Graph, target: str, style: str) -> Source:
@@ -284,7 +290,9 @@ def source_of(graph: Graph, target: str, style: str) -> Source:
     weights = written.with_missing(weights, variables, root)
     modes = [value.path for value in root.inputs if value.source in ("mode", "key")]
     writes = [key for key, x in variables.items() if x.source == "s" and x.path in program.updated]
-    return Source(name, formatted(text), weights, variables, graph.train, modes, writes)
+    return Source(
+        name, formatted(text), weights, variables, graph.train, modes, writes, program.moved
+    )
 
 
 def _unused(graph: Graph, used: Collection[Value]) -> dict[str, tuple[Value, np.ndarray]]:

@@ -125,7 +125,10 @@ def operation_expression(
 
 
 def _of_last_axes(index: Any, rank: int) -> Any:
-    """An index with an Ellipsis for several whole axes before the others."""
+    """An index without whole axes at its end, or with an Ellipsis for several at its start."""
+    is_plain = isinstance(index, tuple) and Ellipsis not in index
+    while is_plain and len(index) > 1 and index[-1] == slice(None):
+        index = index[:-1]
     is_whole = isinstance(index, tuple) and len(index) == rank
     if not is_whole or any(item is None for item in index):
         return index

@@ -3,8 +3,7 @@
 Sources of JAX, TensorFlow and Keras spell layers out: a product with a kernel, a bias that is
 reshaped, a window that is reduced. Here these become calls of layers. For PyTorch the weights get the
 layout and the names of its layers, so that they print as ``nn.Linear`` and ``nn.Conv2d``; on other
-targets variables keep the source's names and layouts. A graph of a PyTorch source does not change, and
-one that writes into its state.
+targets variables keep the source's names and layouts. A graph of a PyTorch source does not change.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from collections.abc import Callable
 from typing import Any
 
 from nestarray.dispatch import OPS
-from nestarray.exporters.source.forms.layers import padded_embedding
 from nestarray.exporters.source.layer_paths import (
     RESHAPES,
     is_variable,
@@ -25,6 +23,9 @@ from nestarray.exporters.source.layer_paths import (
     with_module_paths,
     with_single_layers,
 )
+from nestarray.exporters.source.plain_calls import plain
+from nestarray.exporters.source.random_draws import unseeded
+from nestarray.exporters.source.table_rows import plain_take, with_rows
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes
 from nestarray.graph.passes.channels_last import channels_last
@@ -42,8 +43,6 @@ from nestarray.graph.passes.rewriting import (
 )
 from nestarray.graph.passes.transposes import cancel_transposes, order_of
 
-_ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
-
 
 def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     """The graph as ops on the target, with the calls, variables and paths of layers.
@@ -53,11 +52,12 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         target: the framework.
         has_channels_last: give images and kernels the layout of Flax and Keras.
     """
-    graph = remove_dead_code(rewrite(graph.to_backend(target), _embedding).lower())
-    graph = with_called_layers(rewrite(graph, _padded_embedding))
-    is_final = graph.source_names.framework == "torch" or bool(graph.state_updates)
+    graph = rewrite(rewrite(graph.to_backend(target), unseeded), plain_take)
+    graph = remove_dead_code(graph.lower())
+    graph = with_called_layers(with_rows(graph))
+    is_final = graph.source_names.framework == "torch"
     if not is_final:
-        graph = rewrite(with_module_paths(graph), _plain)
+        graph = rewrite(with_module_paths(graph), plain, in_bodies=True)
         if target not in ("tensorflow", "numpy"):  # they would multiply each example separately
             graph = rewrite(graph, _reader(graph, _of_last_axis))
     if has_channels_last:
@@ -66,10 +66,12 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     if is_final:
         return graph
     if target in ("tensorflow", "numpy"):
-        graph = rewrite(graph, _max_pool)
-    if target == "torch":
+        graph = rewrite(graph, _pool)
+    if target != "torch":
+        graph = rewrite(graph, plain, in_bodies=True)
+    else:
         graph = rewrite(graph, _reader(graph, _torch_layer))
-        graph = cancel_transposes(rewrite(graph, _plain))
+        graph = cancel_transposes(rewrite(graph, plain))
         graph = rewrite(graph, _reader(graph, _with_bias))
         graph = rewrite(graph, _stored(graph, "weight", *RESHAPES), drop_unused=True)
         graph = with_layer_names(graph)
@@ -89,51 +91,6 @@ def _reader(graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]],
 # -- calls of all targets -----------------------------------------------------------------------
 
 
-def _embedding(writer: Writer, node: Node) -> Node | None:
-    """``jnp.take`` from the rows of a table, which gives NaN for rows that the table lacks."""
-    if node.target_name != "jax.numpy.take" or node.kwargs != {"axis": 0}:
-        return None
-    table, indices = node.args
-    is_table = isinstance(table, Node) and table.aval is not None and len(table.aval.shape) == 2
-    if not is_table or not isinstance(indices, Node) or node.aval is None:
-        return None
-    return writer.call("embedding", indices, table, like=node, aval=node.aval, name=node.name)
-
-
-def _padded_embedding(writer: Writer, node: Node) -> Node | None:
-    """An embedding that trains all rows but one."""
-    if not is_op(node, "embedding") or not is_op(node.args[1], "where"):
-        return None
-    mask, stopped, weight = node.args[1].args
-    is_frozen = isinstance(stopped, Node) and is_op(stopped, "stop_gradient")
-    is_of_row = is_op(mask, "expand_dims") and is_op(mask.args[0], "equal")
-    if not is_frozen or stopped.args != (weight,) or not is_of_row:
-        return None
-    numbers, row = mask.args[0].args
-    if not is_op(numbers, "arange") or not isinstance(row, int):
-        return None
-    new = dataclasses.replace(
-        node, target=padded_embedding, target_name="embedding", args=(node.args[0], weight),
-        kwargs={"padding_idx": row},
-    )  # fmt: skip
-    writer.calls.append(new)
-    return new
-
-
-def _plain(writer: Writer, node: Node) -> Node | None:
-    """A call without transposes, reshapes and broadcasts that cancel; a mean for a sum."""
-    found = _layout(writer, node)
-    if found is not None or node.aval is None:
-        return found
-    if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
-        args = tuple(map(_without_broadcast, node.args, node.args[::-1], [node.aval] * 2))
-        node = _replaced(writer, node, args)
-        return _mean(writer, node) or (node if node in writer.calls else None)
-    if is_op(node, "einsum") and node.args[0] == "ab,b->a":  # of Equinox
-        return writer.call("matmul", *node.args[1:], like=node, aval=node.aval, name=node.name)
-    return None
-
-
 def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
     """A linear layer as a product with a kernel `(in, out)`."""
     if not is_op(node, "linear") or node.aval is None or not _is_kernel(node.args[1], is_single):
@@ -145,79 +102,6 @@ def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> N
     if bias is None:
         return y
     return writer.call("add", y, bias, like=node, aval=aval, name=node.name)
-
-
-def _replaced(writer: Writer, node: Node, args: tuple[Any, ...]) -> Node:
-    """The call with other arguments, written if it differs."""
-    if args == node.args:
-        return node
-    new = dataclasses.replace(node, args=args)
-    writer.calls.append(new)
-    return new
-
-
-def _layout(writer: Writer, node: Node) -> Node | None:
-    """A transpose of a transpose, or a reshape of a reshape, as one; none for the identity."""
-    if node.aval is None or not node.args or not isinstance(node.args[0], Node):
-        return None
-    x = node.args[0]
-    order = order_of(node)
-    if order is not None:
-        inner = order_of(x)
-        if inner is not None:
-            x, order = x.args[0], tuple(inner[i] for i in order)
-        if order == tuple(range(len(order))):
-            return x
-        if inner is None:
-            return None
-        aval, name = node.aval, node.name
-        return writer.call("permute_dims", x, order, like=node, aval=aval, name=name)
-    if not is_op(node, *RESHAPES):
-        return None
-    while is_op(x, *RESHAPES) and isinstance(x.args[0], Node):
-        x = x.args[0]
-    assert x.aval is not None
-    if x.aval.shape == node.aval.shape:
-        return x
-    if x is node.args[0] or not all(isinstance(n, int) for n in node.aval.shape):
-        return None
-    return writer.call("reshape", x, node.aval.shape, like=node, aval=node.aval, name=node.name)
-
-
-def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
-    """The operand before axes were added in front, or repeated, as the operator does itself."""
-    if not isinstance(other, Node) or other.aval is None or other.aval.shape != result.shape:
-        return x
-    while isinstance(x, Node) and is_op(x, "reshape", "broadcast_to", "expand_dims"):
-        inner = x.args[0]
-        if not isinstance(inner, Node) or inner.aval is None or x.aval is None:
-            return x
-        shape, before = x.aval.shape, inner.aval.shape
-        is_repeated = is_op(x, "broadcast_to")
-        lead = len(shape) - len(before)
-        is_led = lead > 0 and shape == (*(1,) * lead, *before)
-        if not is_repeated and not is_led:
-            return x
-        x = inner
-    return x
-
-
-def _mean(writer: Writer, node: Node) -> Node | None:
-    """``sum(x, axis) / n`` as a mean."""
-    total, count = node.args
-    if not (is_op(node, "divide") and isinstance(total, Node) and is_op(total, "sum")):
-        return None
-    given = arguments_of(total)
-    x, axis = given["x"], given["axis"]
-    if not isinstance(x, Node) or x.aval is None or total.aval is None:
-        return None
-    axes = range(len(x.aval.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
-    sizes = [x.aval.shape[a] for a in axes]
-    is_mean = all(isinstance(n, int) for n in sizes) and math.prod(sizes) == count
-    if not is_mean or x.aval.dtype != total.aval.dtype or node.aval is None:
-        return None
-    settings = {"keepdims": True} if given["keepdims"] else {}
-    return writer.call("mean", x, axis=axis, **settings, like=node, aval=node.aval, name=node.name)
 
 
 def _of_last_axis(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
@@ -429,10 +313,10 @@ def _reduced_windows(writer: Writer, node: Node) -> Node | None:
     return _windows(writer, like, settings)
 
 
-def _max_pool(writer: Writer, node: Node) -> Node | None:
-    """A maximum of windows as max pooling."""
+def _pool(writer: Writer, node: Node) -> Node | None:
+    """A maximum or a mean of windows as pooling."""
     kind, settings = _pooling(node)
-    if settings is None or kind != "max_pool" or node.aval is None:
+    if settings is None or node.aval is None:
         return None
     x = settings.pop("x")
     return writer.call(kind, x, **settings, like=node, aval=node.aval, name=node.name)
@@ -548,7 +432,8 @@ def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
             return None
         (variable,) = given
         value = known_value(writer, node, ("v", "s"))
-        if value is None or uses[place_of(variable)] != 1:
+        is_written = variable.path in graph.state_updates
+        if value is None or is_written or uses[place_of(variable)] != 1:
             return None
         del writer.values[variable.source][variable.path]
         path = re.sub(r"\bweight$", weight, variable.path)

@@ -47,12 +47,15 @@ def with_module_paths(graph: Graph) -> Graph:
     for node, path in variables.items():
         if path[0] in _COLLECTIONS and path[0] not in firsts:
             variables[node] = path[1:]
-    roots = {path[0] for path in variables.values() if len(path) > 1}
-    if len(roots) == 1 and all(len(path) > 1 for path in variables.values()):
+    trained = [path for node, path in variables.items() if node.source == "v"]
+    roots = {path[0] for path in trained}
+    if len(roots) == 1 and all(len(path) > 1 for path in trained):
         (root,) = roots  # a model of Keras names its layers' variables
         is_model = (root,) not in modules and not root.isdigit()
-        if is_model and len({path[:2] for path in variables.values()}) > 1:
-            variables = {node: path[1:] for node, path in variables.items()}
+        if is_model and len({path[:2] for path in trained}) > 1:
+            variables = {
+                node: path[1:] if path[:1] == (root,) else path for node, path in variables.items()
+            }
             modules = [path[1:] if path[:1] == (root,) else path for path in modules]
     places = dict(zip(graph.calls, map("/".join, modules), strict=True))
     return _moved(graph, {node: "/".join(path) for node, path in variables.items()}, places)
@@ -67,6 +70,7 @@ def _moved(
 ) -> Graph:
     """The graph with variables under other paths, and calls in other modules."""
     stands_for: dict[Node, Node] = {}
+    moved = {node.path: path for node, path in paths.items() if node.source == "s"}
     values = {name: dict(getattr(graph, name).flat_items()) for name in ("v", "s")}
     for node, path in paths.items():
         if path != node.path:
@@ -79,7 +83,10 @@ def _moved(
     return graph.replace(
         nodes=[stands_for.get(node, node) for node in graph.nodes],
         output=substituted(graph.output, stands_for),
-        state_updates=substituted(graph.state_updates, stands_for),
+        state_updates={
+            moved.get(path, path): x
+            for path, x in substituted(graph.state_updates, stands_for).items()
+        },
         **{name: Container.from_flat_dict(kept) for name, kept in values.items()},
     )
 

@@ -32,6 +32,8 @@ _METHODS = ("reshape", "swapaxes", "transpose", "astype")
 _REDUCTIONS = (
     "all", "any", "argmax", "argmin", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var",
 )  # fmt: skip
+#: Further functions that take one axis for several.
+_OF_AXES = (*_REDUCTIONS, "expand_dims", "flip", "squeeze")
 #: Arguments that are written without their names.
 _BARE = (
     "shape",
@@ -53,6 +55,10 @@ _BARE = (
     "padding",
     "strides",
     "ksize",
+    "source",
+    "destination",
+    "indices_or_sections",
+    "num_or_size_splits",
 )
 #: Functions that may return their argument.
 _CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast")
@@ -109,9 +115,12 @@ class NamespaceLanguage:
         if target in (".attention", ".scaled_dot_product_attention"):
             args, kwargs = without_mask(args, kwargs, "mask", constants)
         axis = kwargs.get("axis")
-        is_reduction = target.startswith(".") or (is_of_arrays and last in _REDUCTIONS)
-        if is_reduction and isinstance(axis, tuple) and len(axis) == 1:
+        is_of_axes = is_of_arrays and last.removeprefix("reduce_") in _OF_AXES
+        is_list = isinstance(axis, (tuple, list)) and len(axis) == 1
+        if is_list and (target.startswith(".") or is_of_axes):
             kwargs["axis"] = axis[0]
+        if last == "split" and is_of_arrays and isinstance(x, Value):
+            args[1] = _sections(x.shape[kwargs.get("axis", 0)], args[1])
         if target.startswith("."):  # calls of one function have the same settings
             names = self.parameters(target)
             own = {k: x for k, x in names.items() if isinstance(x, (bool, int, float, str))}
@@ -284,6 +293,14 @@ def _parameters(function: Any) -> dict[str, Any]:
         for p in own
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     }
+
+
+def _sections(size: int, given: Any) -> Any:
+    """The number of sections of one size for their sizes or their first indices, or these."""
+    for count in range(1, size + 1):
+        if given in ([size // count] * count, [*range(size // count, size, size // count)]):
+            return count if size % count == 0 else given
+    return given
 
 
 def _has_value(nest: Any) -> bool:

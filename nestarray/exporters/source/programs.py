@@ -49,6 +49,7 @@ class Program(NamedTuple):
         constants: variable that the source computes, or holds outside of its parameters → array.
         arrays: variable → array.
         updated: paths of the variables that a call changes.
+        moved: path in the state of the graph → its path in the program, of those that change.
         names: path of a parameter of PyTorch with several names → its names.
         stands_for: parameter with a name of its own → the parameter of the graph.
     """
@@ -57,6 +58,7 @@ class Program(NamedTuple):
     constants: dict[Value, np.ndarray]
     arrays: dict[Value, np.ndarray]
     updated: Collection[str]
+    moved: Mapping[str, str]
     names: Mapping[str, Sequence[str]]
     stands_for: Mapping[Value, Value]
 
@@ -70,7 +72,9 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
         style: a style of the framework.
     """
     written = file_of(target, style)
+    paths = [*graph.state_updates]
     graph = lowered(graph, target, has_channels_last=written.HAS_CHANNELS_LAST)
+    moved = dict(zip(paths, graph.state_updates, strict=True))
     recordings = []
     updated: set[str] = set()
     for given in examples(graph.sizes):
@@ -98,7 +102,7 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
         has_sequences=target == "torch",
         separator="." if target == "torch" else "_",
     )
-    return Program(root, constants, arrays, updated, names, stands_for)
+    return Program(root, constants, arrays, updated, moved, names, stands_for)
 
 
 def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:

@@ -16,9 +16,10 @@ import numpy as np
 
 from nestarray import ops
 from nestarray.exporters.source.forms import modes, random_numbers
+from nestarray.frontends.tensorflow.random import stateful, stateless
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.graph.passes.rewriting import arguments_of, op_name
+from nestarray.graph.passes.rewriting import Writer, arguments_of, op_name
 
 #: Rounding of a probability in float32.
 _CLOSE = 1e-5
@@ -37,6 +38,11 @@ def number_of(x: Any, graph: Graph) -> float | None:
         return None
     if name_of(x) in ("full", "full_like"):
         return number_of(arguments_of(x)["fill_value"], graph)
+    if name_of(x) == "asarray":
+        return number_of(x.args[0], graph)
+    if name_of(x) == "subtract":
+        first, second = (number_of(operand, graph) for operand in x.args)
+        return None if first is None or second is None else first - second
     if x.source != "constants":
         return None
     values = np.asarray(ops.to_backend(graph.constants[x.path], "numpy"))
@@ -71,6 +77,36 @@ def is_given(key: Any) -> bool:
             seen.add(node)
             waiting += iter_nodes((node.args, node.kwargs))
     return False
+
+
+# -- seeds --------------------------------------------------------------------------------------
+
+
+def unseeded(writer: Writer, node: Node) -> Node | None:
+    """``tf.random.uniform`` for ``tf.random.stateless_uniform`` of a seed that is no argument.
+
+    Keras counts such seeds in its state.
+    """
+    function = _OF_SEEDS.get(node.target)
+    if function is None or is_given(node.args[1]):
+        return None
+    given = arguments_of(node)
+    settings = {name: x for name, x in given.items() if name not in ("shape", "seed", "alg")}
+    name = node.target_name.replace("stateless_", "")
+    new = dataclasses.replace(
+        node, target=function, target_name=name, args=(given["shape"],), kwargs=settings,
+        is_random=True,
+    )  # fmt: skip
+    writer.calls.append(new)
+    return new
+
+
+#: Function of a seed → the function that draws from the generator.
+_OF_SEEDS: dict[Any, Any] = {
+    stateless.stateless_normal: stateful.normal,
+    stateless.stateless_truncated_normal: stateful.truncated_normal,
+    stateless.stateless_uniform: stateful.uniform,
+}
 
 
 # -- dropout ----------------------------------------------------------------------------------
@@ -111,10 +147,13 @@ def _in_layout(x: Any) -> Any:
 
 def _kept(x: Any, graph: Graph) -> float | None:
     """The probability with which a random mask keeps elements."""
-    if name_of(x) != "less":
+    if name_of(x) not in ("less", "greater_equal"):
         return None
-    uniform, keep = x.args[0], number_of(x.args[1], graph)
+    (factor, shift, uniform), keep = _line(x.args[0], graph), number_of(x.args[1], graph)
     is_drawn = name_of(uniform) == "random_uniform" and not is_given(uniform.args[0])
+    is_drawn = is_drawn and (factor, shift) == (1.0, 0.0)
+    if name_of(x) == "greater_equal" and keep is not None:
+        keep = 1.0 - keep
     return keep if is_drawn and keep is not None and 0 < keep < 1 else None
 
 
@@ -227,14 +266,17 @@ def _draw(node: Node, found: dict[Node, _Draw], graph: Graph) -> _Draw | None:
 
 def _line(x: Any, graph: Graph) -> tuple[float, float, Any]:
     """(factor, shift, array) of ``array · factor + shift``."""
-    shift = 0.0
-    if name_of(x) == "add":
-        for a, b in (x.args, x.args[::-1]):
+    factor, shift = 1.0, 0.0
+    while True:
+        more, inner = scaled(x, graph)
+        factor, x, before = factor * more, inner, x
+        for a, b in (x.args, x.args[::-1]) if name_of(x) == "add" else ():
             number = number_of(b, graph)
             if number is not None:
-                x, shift = a, number
+                x, shift = a, shift + factor * number
                 break
-    return (*scaled(x, graph)[:1], shift, scaled(x, graph)[1])
+        if x is before:
+            return factor, shift, x
 
 
 def _drawn(node: Node, draw: _Draw, key: Any, backend: str) -> Node:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from nestarray.exporters.source.modules import Step, Use
-from nestarray.exporters.source.records import Call, Function
+from nestarray.exporters.source.records import Call, Function, Value
 
 
 class _Absent:
@@ -31,8 +32,28 @@ def settings_of(step: Step) -> Iterator[tuple[str, Any]]:
     """(name, value) of the settings of a step."""
     if isinstance(step, Use):
         return
-    yield from settings_in([*step.args], step.target)
+    for i, value in enumerate(step.args):
+        yield from settings_in(value, _role(step, i))
     yield from settings_in(step.kwargs, "")
+
+
+#: Functions whose arguments without names are the sizes of the result.
+_OF_SIZES = ("broadcast_to", "expand", "full", "ones", "reshape", "view", "zeros")
+#: Function → the name of its settings.
+_ROLES = {"getitem": "index", "permute": "axis", "transpose": "axis", "split": "sections"}
+
+
+def _role(call: Call, i: int) -> str:
+    """The name of the settings of an argument: by its meaning, else that of the function."""
+    name = call.target.rpartition(".")[2].rpartition(":")[2]
+    if name not in _OF_SIZES or not isinstance(call.result, Value):
+        return _ROLES.get(name, name)
+    if isinstance(call.args[i], (tuple, list)):
+        return "shape"
+    x, shape = call.args[0], call.result.shape
+    is_split = isinstance(x, Value) and x.shape == (*shape[:-2], math.prod(shape[-2:]))
+    axis = i - 1 - len(shape)
+    return {-2: "heads", -1: "head_size"}.get(axis, "size") if is_split else "size"
 
 
 def settings_in(nest: Any, name: str) -> Iterator[tuple[str, Any]]:

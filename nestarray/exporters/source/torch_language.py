@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from nestarray.exporters.source.records import Call, Name, Value, values_in
 #: Functions that read better as a method or an operator.
 _METHODS = {
     "torch.swapaxes": "method:transpose", "torch.functional.split": "method:split",
+    "torch.split": "method:split", "torch.flip": "method:flip",
     "torch.concat": "torch.cat", "torch.broadcast_to": "method:expand", "torch.abs": "method:abs",
     "torch.relu": "torch.nn.functional.relu",
 } | {
@@ -83,7 +84,7 @@ _NAMED = ("keepdim",)
 #: Settings that are written without their names after the array.
 _FIRST = ("kernel_size", "output_size", "pad", "normalized_shape")
 #: Methods whose sizes are separate arguments: ``x.reshape(2, 3)``.
-_VARIADIC = ("reshape", "view", "expand", "permute")
+_VARIADIC = ("reshape", "view", "expand", "permute", "flip")
 
 
 class TorchLanguage:
@@ -150,6 +151,10 @@ class TorchLanguage:
             args, kwargs = without_mask(args, kwargs, "attn_mask", constants)
         if _keeps_shape(target, args, call):
             return args[0]
+        if target == "method:permute" and (axes := swapped_axes(args[1:])):
+            target, args = "method:transpose", [args[0], *axes]
+        if target == "method:split" and isinstance(args[1], (list, tuple)) and len({*args[1]}) == 1:
+            args = [args[0], args[1][0], *args[2:]]
         return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
 
     def _named(self, target: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
@@ -165,7 +170,7 @@ class TorchLanguage:
             is_named = i < len(names) and names[i] in _NAMED
             is_bare = i >= len(names) or (_is_positional(target) and not is_named)
             if not named and (values_in(value) or is_bare):
-                positional.append(value)
+                positional.append(one_number(names[i], value) if i < len(names) else value)
             elif i < len(names):
                 named[names[i]] = value
             else:
@@ -290,6 +295,12 @@ def parameters(target: str) -> dict[str, Any]:
     return defaults | _MORE.get(target, {})
 
 
+def swapped_axes(order: Sequence[Any]) -> list[int]:
+    """The two axes that an order of axes exchanges; empty for another order."""
+    moved = [axis for axis, new in enumerate(order) if axis != new]
+    return moved if len(moved) == 2 else []
+
+
 def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
     try:
         return {} if function is None else inspect.signature(function).parameters
@@ -303,9 +314,11 @@ def _is_positional(target: str) -> bool:
 
 
 def one_number(name: str, value: Any) -> Any:
-    """One number for equal numbers of all axes."""
+    """One number for one axis, or for equal numbers of all axes."""
     if isinstance(value, list) and all(isinstance(x, int) for x in value) and name != "axes":
         value = tuple(value)
+    if name in ("dim", "dims") and isinstance(value, tuple) and len(value) == 1:
+        return value[0]
     if name in _PER_AXIS and isinstance(value, tuple) and value and len(set(value)) == 1:
         return value[0]
     return value

@@ -77,12 +77,14 @@ def _rewritten(graph: Graph, own: Mapping[Node, Node], updates: Mapping[str, Nod
 
 def _counts(node: Node, path: str, used: set[Node], nodes: Sequence[Node]) -> bool:
     """Whether an update only counts the calls, and nothing else reads the counter."""
-    if name_of(node) != "add" or node in used or node.aval is None or node.aval.shape:
+    is_sum = name_of(node) == "add" and node.aval is not None and node.aval.dtype.is_integer
+    if not is_sum or node in used:
         return False
     first, step = node.args
     is_own = isinstance(first, Node) and (first.source, first.path) == ("s", path)
     readers = [n for n in nodes if n.kind == "call" and first in iter_nodes((n.args, n.kwargs))]
-    return is_own and step == 1 and readers == [node]
+    is_constant = isinstance(step, int) or (isinstance(step, Node) and step.source == "constants")
+    return is_own and is_constant and readers == [node]
 
 
 # -- batch normalization ----------------------------------------------------------------------

@@ -36,8 +36,14 @@ def _is_index(item: Any) -> bool:
     if isinstance(item, slice):
         return item.step is None or item.step > 0
     if hasattr(item, "dtype"):
-        return dtype_of(item).name in ("int64", "bool")
+        return dtype_of(item).name in ("int32", "int64", "bool")
     return item is None or item is Ellipsis or type(item) is int
+
+
+@supports(lambda x, indices, *, axis=None: axis is not None and _is_index(indices))
+def take(x: Any, indices: Any, *, axis: int) -> Any:
+    """https://docs.pytorch.org/docs/stable/tensor_view.html"""
+    return x[(slice(None),) * (axis % x.ndim) + (indices,)] if axis else x[indices]
 
 
 @supports(lambda x, indices, *, axis: dtype_of(indices).name == "int64")
