@@ -147,6 +147,7 @@ def _parser() -> argparse.ArgumentParser:
         "convert a model, prove that it computes the same, and write it",
     )
     _model(convert)
+    _float64(convert)
     convert.add_argument(
         "--to", required=True, choices=BACKENDS, help="the framework to convert to"
     )
@@ -159,6 +160,7 @@ def _parser() -> argparse.ArgumentParser:
         "eject", "models.eject", "write a model as source code that needs its framework only"
     )
     _model(eject)
+    _float64(eject)
     eject.add_argument("--to", required=True, choices=BACKENDS, help="the framework of the source")
     eject.add_argument("--style", help="the form of the source, such as functional")
     eject.add_argument("-o", "--output", metavar="FOLDER", required=True,
@@ -209,3 +211,8 @@ def _model(parser: argparse.ArgumentParser) -> None:
         "--islands", action="store_true", help="keep unsupported operations in their framework"
     )
     parser.add_argument("--framework", choices=BACKENDS, help="the framework of the inputs")
+
+
+def _float64(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--float64", choices=("float32",),
+                        help="compute float64 in float32, for JAX, and NumPy programs on it")  # fmt: skip

@@ -24,6 +24,12 @@ def _settings(given: argparse.Namespace, found: Example) -> dict[str, Any]:
     return {"train": given.train, "dynamic": found.dynamic or None, "islands": given.islands}
 
 
+def _traced(given: argparse.Namespace) -> Graph:
+    found = example(given)
+    settings = _settings(given, found) | {"float64": given.float64} | found.kwargs
+    return code_of_user(given.model, lambda: trace_graph(found.model, *found.args, **settings))
+
+
 def check(given: argparse.Namespace, console: Console) -> int:
     """Print the status of each operation; 1 if the model cannot be converted."""
     found = example(given)
@@ -47,9 +53,7 @@ def convert(given: argparse.Namespace, console: Console) -> int:
         check_directory(path, "convert")
     else:
         check_output(path)
-    found = example(given)
-    settings = _settings(given, found) | found.kwargs
-    graph = code_of_user(given.model, lambda: trace_graph(found.model, *found.args, **settings))
+    graph = _traced(given)
     moved: Graph = graph.to_backend(given.to)
     if given.optimize:
         moved = optimize(moved)
@@ -69,9 +73,7 @@ def convert(given: argparse.Namespace, console: Console) -> int:
 
 def eject(given: argparse.Namespace, console: Console) -> int:
     """Write a model as source code, and print its largest difference from the model."""
-    found = example(given)
-    settings = _settings(given, found) | found.kwargs
-    graph = code_of_user(given.model, lambda: trace_graph(found.model, *found.args, **settings))
+    graph = _traced(given)
     done = eject_graph(graph, given.output, given.to, style=given.style, overwrite=given.overwrite)
     console.json({"folder": str(done.path), "style": done.style, "error": done.error})
     console.text(f"{done.path}: {done.target}, {done.style}, largest difference {done.error:.1e}")

@@ -10,6 +10,7 @@ import argparse
 import functools
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Callable
@@ -46,6 +47,11 @@ def example(given: argparse.Namespace) -> Example:
     model, args, kwargs = _named(given.model), (), {}
     if isinstance(model, tuple) and len(model) in (2, 3):
         model, args, kwargs = _with_inputs(given.model, *model)
+    if inspect.isfunction(model) and not inspect.signature(model).parameters:
+        raise Failure(
+            f"{given.model!r} is a function without arguments; if it makes the model, write "
+            f"{given.model}()"
+        )
     if given.input:
         args, kwargs = _drawn(given.input)
     elif not args and not kwargs:

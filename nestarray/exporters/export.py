@@ -18,6 +18,7 @@ import numpy as np
 from nestarray import backends, lazy_imports, ops, tree
 from nestarray.errors import ArgumentError, ConversionError
 from nestarray.exporters.program import native_output
+from nestarray.graph.derived import inputs_of, traced_graph
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.sizes import evaluate, names_in
@@ -285,11 +286,9 @@ def _given(graph: Graph, flat: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarr
 
     Floats of other shapes stay random, because repeated ones have ties.
     """
-    args, kwargs = tree.map(
-        lambda x: ops.to_backend(x, graph.backend) if backends.is_array(x) else x,
-        (graph.reference.args, graph.reference.kwargs),
-    )
-    moved = [np.asarray(ops.to_backend(x, "numpy")) for x in graph.bind(args, kwargs)]
+    reference = graph.reference
+    inputs = inputs_of(graph, traced_graph(graph).bind(reference.args, reference.kwargs))
+    moved = [np.asarray(ops.to_backend(x, "numpy")) for x in inputs]
     pairs = zip(graph.inputs, moved, strict=True)
     return {
         node: np.resize(x, flat[node].shape)

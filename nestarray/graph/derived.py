@@ -129,6 +129,14 @@ def _as_traced(
     return inputs_of(own, inputs), like(v, own.v), like(s, own.s)
 
 
+def traced_graph(graph: Graph) -> Graph:
+    """The graph that was traced, on the source's backend, for a graph with a reference."""
+    source: Any = graph.reference
+    if isinstance(source, DerivedSource):
+        return source.traced()[1]
+    return graph.to_backend(source.backend, copy=None)
+
+
 def inputs_of(graph: Graph, inputs: list[Any]) -> list[Any]:
     """Flat inputs in the dtypes that a graph takes."""
     return [

@@ -79,7 +79,7 @@ def check_float64(graph: Graph, error: DtypeError) -> None:
     raise DtypeError(
         f"{graph.name}: {count} of this graph need float64, which JAX computes in 32 bits now: "
         f"{listed([*map(where_of, wide), *arrays])}. Compute in float32 with "
-        'graph.to_backend("jax", float64="float32"), or call '
+        'graph.to_backend("jax", float64="float32"), in a shell with --float64 float32, or call '
         'jax.config.update("jax_enable_x64", True) first'
     ) from error
 

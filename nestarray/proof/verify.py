@@ -27,7 +27,7 @@ from nestarray.display.progress import progress
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.errors.unknown_names import parameter_hint
 from nestarray.graph.binding import by_own_names, input_names
-from nestarray.graph.derived import DerivedSource, inputs_of
+from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
 from nestarray.graph.execution import Override, Run, given_values, identity
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import map_nodes
@@ -110,8 +110,7 @@ def verify(
     if nodes is None:
         nodes = not compiled
     original = graph.to_backend(source.backend, copy=None)
-    traced = source.traced()[1] if isinstance(source, DerivedSource) else original
-    inputs = traced.bind(args, kwargs)
+    inputs = traced_graph(graph).bind(args, kwargs)
     narrowed = inputs_of(original, inputs)
     is_double = any(dtypes.dtype_of(x) is dtypes.float64 for x in (*narrowed, *original.v.leaves()))
     if key is None and graph.needs_key:

@@ -17,6 +17,7 @@ NETS = """
 import functools
 import jax.numpy as jnp
 import nestarray as na
+import numpy as np
 import torch
 from flax import linen, nnx
 from torch import nn
@@ -75,6 +76,13 @@ def sine(x):
 
 def jax_sine(x):
     return jnp.sin(x)
+
+
+def power(a):
+    v = np.ones(len(a))
+    for _ in range(2):
+        v = a @ v / np.linalg.norm(v)
+    return v
 
 
 def fails():
@@ -185,6 +193,7 @@ def test_a_failed_proof_leaves_no_file(capsys: pytest.CaptureFixture[str]) -> No
     ("arguments", "expected"),
     [
         (["nets.py:Net()"], "comes without example inputs; give --input"),
+        (["nets.py:make", "--input", "3"], "if it makes the model, write nets.py:make()"),
         (["nets.py:nothing", "--input", "3"], "has no attribute 'nothing'"),
         (["nets.py:fails()", "--input", "3"], "'nets.py:fails()' raised KeyError: 'missing\\nthing'"),
         (["nets.py:fails_later", "--input", "3"], "'nets.py:fails_later' raised KeyError: 'later'"),
@@ -234,3 +243,11 @@ def test_eject_writes_source(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(command) == 2
     assert "pass --overwrite" in capsys.readouterr().err
     assert main([*command, "--overwrite"]) == 0
+
+
+def test_numpy_programs_on_jax(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["eject", "nets.py:power", "--to", "jax", "--input", "3,3:float64", "-o", "out"]
+    assert main(command) == 2
+    assert "in a shell with --float64 float32" in capsys.readouterr().err
+    assert main([*command, "--float64", "float32"]) == 0
+    assert "def power(" in (tmp_path / "out" / "model.py").read_text()
