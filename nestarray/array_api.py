@@ -10,6 +10,7 @@ https://data-apis.org/array-api/2025.12/
 
 from __future__ import annotations
 
+import importlib
 import math
 from collections.abc import Callable
 from functools import cache, wraps
@@ -570,63 +571,8 @@ def __format__(self: Container, spec: str, /) -> str:
     return format(self.leaves()[0], spec) if self.spec is LEAF else object.__format__(self, spec)
 
 
-# -- einops ----------------------------------------------------------------------------------
-
-_in_einops: list[type] = []  # einops finds the classes, but does not keep them
-
-
-def _register_einops() -> None:
-    """Let einops' functions take array objects: its way is a subclass with the operations.
-
-    https://github.com/arogozhnikov/einops/blob/main/einops/_backends.py
-    """
-    from einops._backends import AbstractBackend
-
-    class ArrayObjects(AbstractBackend):
-        framework_name = "nestarray"
-
-        def is_appropriate_type(self, tensor: Any) -> bool:
-            return isinstance(tensor, Container)
-
-        def shape(self, x: Container) -> Any:
-            if x.spec is not LEAF:
-                raise StructureError(
-                    "einops: got a tree of arrays, expected one array; na.rearrange, na.reduce and "
-                    "na.repeat_axes take trees"
-                )
-            return ops.shape(x.leaves()[0])
-
-        def reshape(self, x: Container, shape: Any) -> Any:
-            return ops.reshape(x, tuple(shape))
-
-        def transpose(self, x: Container, axes: Any) -> Any:
-            return ops.permute_dims(x, tuple(axes))
-
-        def reduce(self, x: Container, operation: str, axes: Any) -> Any:
-            return OPS[operation].function(x, axis=tuple(axes))
-
-        def stack_on_zeroth_dimension(self, tensors: list[Container]) -> Any:
-            return ops.stack(tensors)
-
-        def add_axis(self, x: Container, new_position: int) -> Any:
-            return ops.expand_dims(x, axis=new_position)
-
-        def tile(self, x: Container, repeats: Any) -> Any:
-            return ops.tile(x, repeats)
-
-        def concat(self, tensors: list[Container], axis: int) -> Any:
-            return ops.concat(tensors, axis=axis)
-
-        def einsum(self, pattern: str, *x: Container) -> Any:
-            return ops.einsum(pattern, *x)
-
-        def is_float_type(self, x: Container) -> bool:
-            return dtypes.dtype_of(x.leaves()[0]).is_inexact
-
-        def to_numpy(self, x: Container) -> np.ndarray:
-            return np.asarray(x)
-
-    _in_einops.append(ArrayObjects)
+def _register_in_einops() -> None:
+    importlib.import_module("nestarray.interchange.einops")
 
 
-lazy_imports.after_import("einops._backends", _register_einops)
+lazy_imports.after_import("einops._backends", _register_in_einops)
