@@ -274,6 +274,9 @@ class Translation:
             found = known_values.computed(op, _run_on_arrays, [x for x in known if x is not None])
             if found is not None:
                 return [Value(known=x) for x in found]
+        length = known_values.limit(op)
+        if length is not None:
+            return [Value(known=length)]
         return self._call(op, inputs, wanted)
 
     @contextlib.contextmanager

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.importers.tensorflow import operations
+
 #: The most elements of a result that becomes part of the program.
 _MOST = 4096
 #: Operations that remain calls, because a constant would be longer than they are.
@@ -39,6 +41,21 @@ def computed(op: Any, run: Callable[..., Any], values: Sequence[np.ndarray]) -> 
     results = [np.asarray(y) for y in run(op, [*values])]
     is_long = any(y.size > (16 if op.type in CREATION else _MOST) for y in results)
     return None if is_long else results
+
+
+def limit(op: Any) -> np.ndarray | None:
+    """The value a of min(a, max(b, x)), if a ≤ b: the length of counts of a fixed length.
+
+    Args:
+        op: an operation on integers.
+    """
+    if op.type != "Minimum" or not op.outputs[0].dtype.is_integer:
+        return None
+    least, inner = (x.op for x in op.inputs)
+    if inner.type != "Maximum" or {least.type, inner.inputs[0].op.type} != {"Const"}:
+        return None
+    a, b = operations.constant_of(least), operations.constant_of(inner.inputs[0].op)
+    return a if a.shape == op.outputs[0].shape and (a <= b).all() else None
 
 
 def _symbolic(op: Any, values: Sequence[np.ndarray]) -> np.ndarray | None:

@@ -461,3 +461,15 @@ def test_sparse_tensors_in_a_function():
     graph = na.trace_graph(call, x, w)
     assert {"tf.raw_ops.SparseTensorDenseMatMul", "tf.raw_ops.SetSize"} <= names(graph)
     all_agree(graph, ("numpy", "torch"))
+
+
+def test_counts_of_a_fixed_length_compile_in_jax() -> None:
+    def counts(x: tf.Tensor) -> tf.Tensor:
+        return tf.math.bincount(x, minlength=4, maxlength=4, axis=-1)
+
+    x = np.asarray([[0, 1, 1], [3, 3, 7]], np.int32)
+    graph = na.trace_graph(counts, tf.constant(x), dynamic={"x": {0: "rows"}})
+    on_jax = graph.to_backend("jax")
+    x = np.concatenate([x, x])
+    want = counts(tf.constant(x)).numpy()
+    np.testing.assert_array_equal(na.jit(on_jax)(na.to_backend(x, "jax")), want)
