@@ -78,7 +78,10 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
         torch.onnx.export(
             _program(graph, module, example), f=path, input_names=[*example.flat],
             output_names=[*names], external_data=False, verbose=False, dynamo=True,
-            custom_translation_table={torch.ops.aten.sort.stable: _stable_sort},
+            custom_translation_table={
+                torch.ops.aten.sort.stable: _stable_sort,
+                torch.ops.prims.prod.default: _product,
+            },
         )  # fmt: skip
     onnx.checker.check_model(path)
 
@@ -90,6 +93,15 @@ def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool
     opset: Any = onnxscript.opset18
     size = opset.Gather(opset.Shape(self), opset.Constant(value_ints=[dim]), axis=0)
     return opset.TopK(self, size, axis=dim, largest=descending, sorted=True)
+
+
+def _product(inp: Any, dims: Any = None, *, output_dtype: Any = None) -> Any:
+    """The operator of ``prims.prod``, which `torch.onnx` lacks."""
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    axes = None if dims is None else opset.Constant(value_ints=list(dims))
+    return opset.ReduceProd(inp, axes, keepdims=False)
 
 
 def run_onnx(path: Path, example: Example) -> dict[str, np.ndarray]:

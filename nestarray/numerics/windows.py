@@ -118,6 +118,11 @@ def settings(
     return Windows(kernel, stride, pairs, dilation, overhang)
 
 
+def is_known(padding: Sequence[tuple[int, int]]) -> bool:
+    """Whether all numbers are known; those of ``"same"`` may follow from unknown sizes."""
+    return not any(is_unknown_size(n) for pair in padding for n in pair)
+
+
 def _paddings(count: int) -> str:
     if count == 1:
         return "an integer or a pair (before, after)"
@@ -137,7 +142,7 @@ def _pairs(
     elif padding == "valid":
         pairs = ((0, 0),) * count
     elif padding == "same":
-        pairs = tuple(_same(n, e, s) for n, e, s in zip(sizes, extent, stride))
+        return tuple(_same(n, e, s) for n, e, s in zip(sizes, extent, stride))
     else:
         is_sequence = isinstance(padding, (tuple, list))
         entries: tuple[Any, ...] = tuple(padding) if is_sequence else ()  # type: ignore[arg-type]
@@ -154,8 +159,12 @@ def _pairs(
 
 
 def _same(size: int, extent: int, stride: int) -> tuple[int, int]:
-    # With stride 1 the size cancels, so it may be None.
-    total = extent - 1 if stride == 1 else max((-(-size // stride) - 1) * stride + extent - size, 0)
+    # The size may be None where it cancels, and symbolic where it need not be compared.
+    if 1 in (stride, extent):
+        total = extent - 1
+    else:
+        total = -size % stride + extent - stride
+        total = total if extent >= stride else max(total, 0)
     return total // 2, total - total // 2
 
 

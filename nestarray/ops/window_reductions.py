@@ -533,7 +533,7 @@ def _pooled(x: Array, computation: str, at: windows.Windows) -> Array | None:
     else:
         pool = getattr(ops, f"avg_pool{len(axes)}d")
         result = pool(rows, **given, divisor_override=1)
-    found = ops.reshape(result, (*[sizes[i] for i in others], *result.shape[2:]))
+    found = ops.reshape(result, (*[sizes[i] for i in others], *ops.shape(result)[2:]))
     return ops.permute_dims(found, [order.index(i) for i in range(len(order))])
 
 

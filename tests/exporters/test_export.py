@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import keras
 import numpy as np
 import onnxruntime
 import pytest
@@ -96,6 +97,11 @@ def test_attention_without_heads_becomes_onnx(mask_shape: Any, tmp_path: Path) -
     mask = [] if mask_shape is None else [torch.randn(mask_shape)]
     graph = na.trace_graph(torch.nn.functional.scaled_dot_product_attention, *arrays, *mask)
     assert graph.export(tmp_path / "net.onnx").error < 1e-5
+
+
+def test_products_become_onnx(tmp_path: Path) -> None:
+    graph = na.trace_graph(lambda x: (x.prod(1), x.prod()), torch.linspace(1, 2, 6).reshape(2, 3))
+    assert graph.export(tmp_path / "net.onnx").error < 1e-6
 
 
 def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
@@ -254,6 +260,16 @@ def _strided() -> torch.nn.Module:
     return torch.nn.Sequential(*pooled, torch.nn.Conv2d(2, 2, 3, stride=2, padding=1))
 
 
+def _keras_same(*pools: type) -> keras.Model:
+    settings = {"strides": 2, "padding": "same"}
+    keras.utils.set_random_seed(0)
+    layers = keras.layers.Conv2D(2, 3, **settings), *[pool(3, **settings) for pool in pools]
+    return keras.Sequential([keras.layers.Input((None, None, 2)), *layers])
+
+
+_POOLS = keras.layers.MaxPooling2D, keras.layers.AveragePooling2D
+
+
 _IMAGES = {0: "batch", 2: "height", 3: "width"}
 
 
@@ -274,16 +290,19 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_strided(), torch.ones(2, 2, 16, 16), _IMAGES, "stablehlo"),
         (nnx.Conv(2, 2, (3, 3), strides=2, rngs=nnx.Rngs(0)), jax.numpy.ones((2, 16, 16, 2)),
          {0: "batch", 1: "height", 2: "width"}, "stablehlo"),
+        *[(_keras_same(*pools), tf.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, format)
+          for pools, format in (((), "torch"), (_POOLS, "savedmodel"), (_POOLS, "tflite"))],
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
     ],
     ids=["arange", "arange", "scan", "recurrent", "recurrent", "recurrent", "first", "counted",
-         "steps", "steps", "strided", "same", "transposed", "transposed"],
+         "steps", "steps", "strided", "same", "same", "same", "same", "transposed", "transposed"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path
 ) -> None:
     function = getattr(source, "python_function", getattr(source, "forward", source))
+    function = source.call if isinstance(source, keras.Model) else function
     name = next(iter(inspect.signature(function).parameters))
     graph = na.trace_graph(source, x, dynamic={name: axes})
     assert graph.export(tmp_path / FILES.get(format, "net"), format=format).error < 1e-5

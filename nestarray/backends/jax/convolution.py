@@ -19,7 +19,7 @@ def _add_bias(out: Any, bias: Any, count: int) -> Any:
 
 def _padded(x: Any, padding: Any) -> tuple[Any, Any]:
     """`x` and the padding that remains: convolutions take no symbolic padding."""
-    if not any(is_unknown_size(n) for pair in padding for n in pair):
+    if windows.is_known(padding):
         return x, padding
     widths = [(0, 0, 0), (0, 0, 0), *((low, high, 0) for low, high in padding)]
     return lax.pad(x, jnp.zeros((), x.dtype), widths), [(0, 0)] * len(padding)

@@ -61,21 +61,22 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
     if groups == 1 and set(at.stride) == {1} and len(at.kernel) == 2:
         out = tf.nn.conv2d(x, kernel, 1, around)
         return out if bias is None else tf.nn.bias_add(out, bias)
-    if any(low or high for low, high in at.padding):
+    mode = "VALID" if windows.is_known(at.padding) else "SAME"
+    if mode == "VALID" and any(map(any, at.padding)):
         x = tf.pad(x, around)
     x, stride = _without_strides_of_one_window(x, kernel, at.stride)
     strides = (1, *stride, 1)
     native = tf.nn.conv3d if len(at.kernel) == 3 else tf.nn.conv2d
     if groups == 1:
-        out = native(x, kernel, strides, "VALID")
+        out = native(x, kernel, strides, mode)
     elif groups == x.shape[-1] and len(at.kernel) == 2 and len(set(stride)) == 1:
         # (height, width, 1, out) → (height, width, in, out / in): the output channels
         # of one input channel are neighbours
         kernel = tf.reshape(kernel, (*kernel.shape[:2], groups, -1))
-        out = tf.nn.depthwise_conv2d(x, kernel, strides, "VALID")
+        out = tf.nn.depthwise_conv2d(x, kernel, strides, mode)
     else:
         parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1))
-        out = tf.concat([native(part, each, strides, "VALID") for part, each in parts], -1)
+        out = tf.concat([native(part, each, strides, mode) for part, each in parts], -1)
     return out if bias is None else tf.nn.bias_add(out, bias)
 
 
@@ -120,7 +121,7 @@ def _convolution(count: int) -> Callable[..., Any]:
         at = windows.convolution(
             f"conv{count}d",
             count,
-            x.shape,
+            shape(x),
             weight.shape,
             bias,
             stride=stride,

@@ -9,6 +9,7 @@ from typing import Any
 
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.convolution import _convolved, _spread, _spread_out
+from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.numerics import windows
 
 
@@ -25,7 +26,8 @@ def _is_native(
 
 def _channels_first(x: Any, weight: Any) -> tuple[int, tuple[Any, ...], tuple[Any, ...]]:
     """The number of spatial axes, and the shapes of `x` and `weight` in the order of `windows`."""
-    of_x = (x.shape[0], x.shape[-1], *x.shape[1:-1])
+    batch, *sizes, channels = shape(x)
+    of_x = (batch, channels, *sizes)
     return len(x.shape) - 2, of_x, (weight.shape[-1], weight.shape[-2], *weight.shape[:-2])
 
 

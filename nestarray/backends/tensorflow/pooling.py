@@ -15,13 +15,17 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.padding import padded
 from nestarray.numerics import windows
 
 
 def _max_pooled(x: Any, at: windows.Windows) -> Any:
     """The maxima of (batch, *spatial, channels)."""
-    return _pool(getattr(tf.nn, f"max_pool{len(at.kernel)}d"), x, at, -math.inf)
+    native = getattr(tf.nn, f"max_pool{len(at.kernel)}d")
+    if windows.is_known(at.padding):
+        return _pool(native, x, at, -math.inf)
+    return native(x, at.kernel, at.stride, "SAME")
 
 
 def _avg_pooled(
@@ -29,10 +33,13 @@ def _avg_pooled(
 ) -> Any:
     """The means of (batch, *spatial, channels)."""
     size = math.prod(at.kernel)
-    out = _pool(getattr(tf.nn, f"avg_pool{len(at.kernel)}d"), x, at, 0.0)
+    native, is_known = getattr(tf.nn, f"avg_pool{len(at.kernel)}d"), windows.is_known(at.padding)
+    if not is_known and not count_include_pad and divisor_override is None:
+        return native(x, at.kernel, at.stride, "SAME")
+    out = _pool(native, x, at, 0.0)
     if divisor_override is not None:
         return out * (size / divisor_override)
-    if not any(low or high for low, high in at.padding):
+    if not is_known or not any(map(any, at.padding)):
         return out
     numbers = windows.counts(at, x.shape[1:-1], count_include_pad=count_include_pad)
     if all(set(along) == {k} for along, k in zip(numbers, at.kernel)):
@@ -44,7 +51,7 @@ def _avg_pooled(
 
 
 def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) -> Any:
-    if any(low or high for low, high in at.padding):
+    if not windows.is_known(at.padding) or any(map(any, at.padding)):
         x = padded(x, ((0, 0), *at.padding, (0, 0)), fill)
     return native(x, at.kernel, at.stride, "VALID")
 
@@ -85,7 +92,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
         at = windows.pooling(
             f"max_pool{count}d",
             count,
-            x.shape,
+            shape(x),
             kernel_size,
             stride=stride,
             padding=padding,
@@ -118,7 +125,7 @@ def _avg_pool(count: int) -> Callable[..., Any]:
         at = windows.pooling(
             f"avg_pool{count}d",
             count,
-            x.shape,
+            shape(x),
             kernel_size,
             stride=stride,
             padding=padding,

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.pooling import _avg_pooled, _has_kernel, _max_pooled
 from nestarray.numerics import windows
 
@@ -35,7 +36,7 @@ def max_pool(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool"""
     at = windows.channels_last_pooling(
-        "max_pool", x.shape, kernel_size, stride=stride, padding=padding, dilation=dilation,
+        "max_pool", shape(x), kernel_size, stride=stride, padding=padding, dilation=dilation,
         ceil_mode=ceil_mode,
     )  # fmt: skip
     return _max_pooled(x, at)
@@ -56,7 +57,7 @@ def avg_pool(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool"""
     at = windows.channels_last_pooling(
-        "avg_pool", x.shape, kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
+        "avg_pool", shape(x), kernel_size, stride=stride, padding=padding, ceil_mode=ceil_mode,
         divisor=divisor_override,
     )  # fmt: skip
     return _avg_pooled(

@@ -24,6 +24,13 @@ def _pad(x: Any, pairs: Any) -> Any:
     return F.pad(x, [n for pair in reversed(pairs) for n in pair])
 
 
+def _padded(x: Any, pairs: Any) -> tuple[Any, Any]:
+    """`x` and the padding that remains; a comparison would fix symbolic numbers."""
+    if all(isinstance(low, int) and low == high for low, high in pairs):
+        return x, [low for low, _ in pairs]
+    return _pad(x, pairs), 0
+
+
 def _convolution(count: int) -> Callable[..., Any]:
     native = getattr(F, f"conv{count}d")
 
@@ -47,11 +54,7 @@ def _convolution(count: int) -> Callable[..., Any]:
                 _read(x, weight, bias, stride, padding, dilation, groups)
                 raise
         at = _read(x, weight, bias, stride, padding, dilation, groups)
-        padding = 0
-        if all(low == high for low, high in at.padding):
-            padding = [low for low, _ in at.padding]
-        else:
-            x = _pad(x, at.padding)
+        x, padding = _padded(x, at.padding)
         return native(x, weight, bias, at.stride, padding, at.dilation, groups)
 
     def _read(

@@ -7,7 +7,7 @@ from typing import Any
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
-from nestarray.backends.torch.convolution import _pad
+from nestarray.backends.torch.convolution import _padded
 from nestarray.numerics import windows
 
 _NATIVE = (F.conv1d, F.conv2d, F.conv3d)
@@ -52,16 +52,11 @@ def conv(
         groups=groups,
     )
     *kernel, inputs, outputs = of_weight
-    is_padded = any(low or high for low, high in at.padding)
-    if all(k == 1 for k in kernel) and groups == 1 and not is_padded:
+    if all(k == 1 for k in kernel) and groups == 1 and not any(map(any, at.padding)):
         if any(step != 1 for step in at.stride):
             x = x[(slice(None), *[slice(None, None, step) for step in at.stride])]
         return F.linear(x, weight.reshape(inputs, outputs).t(), bias)
-    x = x.movedim(-1, 1)
-    if all(low == high for low, high in at.padding):
-        pads = [low for low, _ in at.padding]
-    else:
-        x, pads = _pad(x, at.padding), 0
+    x, pads = _padded(x.movedim(-1, 1), at.padding)
     # one fast transpose of a matrix, which the backward pass reads too
     rows = weight.reshape(-1, outputs).t().contiguous()
     first = rows.reshape(outputs, *kernel, inputs).movedim(-1, 1)

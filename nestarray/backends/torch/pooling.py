@@ -35,7 +35,11 @@ def _symmetric(x: Any, kernel_size: Any, stride: Any, padding: Any) -> Any:
     stride = kernel_size if stride is None else stride
     at = windows.settings("pooling", x.shape[2:], kernel_size, stride=stride, padding=padding)
     pairs = at.padding
-    return tuple([low for low, _ in pairs]) if all(a == b for a, b in pairs) else padding
+    return (
+        tuple([low for low, _ in pairs])
+        if all(isinstance(a, int) and a == b for a, b in pairs)
+        else padding
+    )
 
 
 def _max_pool(count: int) -> Callable[..., Any]:
