@@ -112,14 +112,17 @@ REFUSED = {
 }  # fmt: skip
 
 
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize(
+    ("source_of", "module"), [(network, "module 'net/custom', "), (tf.function, "")]
+)
 @pytest.mark.parametrize("name", REFUSED)
-def test_operations_that_no_graph_has(name: str) -> None:
+def test_operations_that_no_graph_has(name: str, source_of: Any, module: str) -> None:
     make, op, reason = REFUSED[name]
-    for source, module in ((network(make()), "module 'net/custom', "), (tf.function(make()), "")):
-        with pytest.raises(errors.MissingOpError) as caught:
-            na.trace_graph(source, X)
-        place = rf"  {op} \({module}test_trace_errors\.py:\d+\): {re.escape(reason)}"
-        assert re.search(place, str(caught.value))
+    with pytest.raises(errors.MissingOpError) as caught:
+        na.trace_graph(source_of(make()), X)
+    place = rf"  {op} \({module}test_trace_errors\.py:\d+\): {re.escape(reason)}"
+    assert re.search(place, str(caught.value))
     has_remedy = name in ("ragged", "ragged_map", "unknown")  # arrays of numbers, for one operation
     assert ("islands=True would" in str(caught.value)) == has_remedy
 
