@@ -105,6 +105,7 @@ def _bounded_compilation_caches() -> Iterator[None]:
 
         jax.clear_caches()
         gc.collect()
+        gc.freeze()  # Keras and inductor collect garbage themselves, in the middle of tests
 
 
 @pytest.fixture
