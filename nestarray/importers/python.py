@@ -26,13 +26,8 @@ from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.native_calls import tensorflow_dispatched
 from nestarray.graph.record.open_recorder import OpenRecorder, OpenTraced, creations_recorded
 from nestarray.graph.record.open_sizes import UndecidedSize
-from nestarray.graph.record.recorder import (
-    Recorder,
-    Traced,
-    is_tensorflow_call,
-    library_of,
-    line_of,
-)
+from nestarray.graph.record.places import library_of, line_of
+from nestarray.graph.record.recorder import Recorder, Traced, is_tensorflow_call
 from nestarray.graph.sizes import Sizes
 from nestarray.importers import protocol
 from nestarray.importers.coverage import operations_in

@@ -12,12 +12,9 @@ from __future__ import annotations
 
 import linecache
 import math
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from itertools import count, dropwhile
-from pathlib import Path
-from types import FrameType
+from itertools import count
 from typing import Any, NamedTuple, NoReturn
 
 from nestarray import backends, dtypes, ops
@@ -31,7 +28,7 @@ from nestarray.errors import (
 )
 from nestarray.graph import assumptions
 from nestarray.graph.assumptions import Assumption
-from nestarray.graph.builder import GraphBuilder, Place, aval_of, line_name
+from nestarray.graph.builder import GraphBuilder, Place, aval_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import (
     Aval,
@@ -43,15 +40,16 @@ from nestarray.graph.node import (
     substituted,
 )
 from nestarray.graph.record import native_calls
-from nestarray.graph.value_sizes import is_sized_by_values
-from nestarray.nn.module import Module, running_path
-from nestarray.transforms.recording import recording
-
-_PACKAGE = str(Path(__file__).parents[2])
-#: Packages whose lines no message names.
-_FRAMEWORKS = frozenset(
-    ["equinox", "flax", "haiku", "jax", "keras", "numpy", "tensorflow", "torch"]
+from nestarray.graph.record.places import (
+    calling_library,
+    is_call_by_user,
+    line_of,
+    module_path,
+    user_frame,
+    user_line,
 )
+from nestarray.graph.value_sizes import is_sized_by_values
+from nestarray.transforms.recording import recording
 
 #: Returns the random key of one call.
 Draw = Callable[[], Any]
@@ -182,7 +180,7 @@ class Traced:
         return self._recorder.read(self, "index")
 
     def _needs_values(self, *_: Any, **__: Any) -> NoReturn:
-        if _calling_library():  # TensorFlow then asks its dispatchers
+        if calling_library():  # TensorFlow then asks its dispatchers
             raise TypeError(f"got {self!r}, expected an array")
         raise self._recorder.needs_values(self)
 
@@ -258,7 +256,7 @@ class Recorder:
         """
         if self._guards is None or self.builder.depth > 1 or not self.is_open:
             raise self.needs_values(x)
-        value, frame = assumptions.read(use, x._value), _user_frame()
+        value, frame = assumptions.read(use, x._value), user_frame()
         line, text = "", ""
         if frame is not None:
             line = line_of([frame])
@@ -273,7 +271,7 @@ class Recorder:
     def needs_values(self, x: Traced) -> ConversionError:
         """The error of code that reads the values of an array and gets none."""
         return ConversionError(
-            f"trace_graph: {_user_line()}: the code needs the values of an array "
+            f"trace_graph: {user_line()}: the code needs the values of an array "
             f"({x._node.name}: {x._node.aval}), which a graph computes later. Write a choice "
             "by value with na.where; hand arrays to functions of na, not to NumPy or another "
             "framework; what is a setting of the code pass as a number"
@@ -358,7 +356,7 @@ class Recorder:
     def _place(self, name: str) -> dict[str, Any]:
         """Where the code stands that calls the function `name`."""
         if self.of is None:
-            return {"place": Place(_module_path(), _user_line()), "origin": name}
+            return {"place": Place(module_path(), user_line()), "origin": name}
         return {"place": Place(self.of.module, self.of.line), "origin": self.of.origin}
 
     def lowered(
@@ -559,11 +557,8 @@ INTERPRETERS.append((Traced, _record))
 
 def is_tensorflow_call(arguments: Iterable[Any]) -> bool:
     """Whether code that is recorded, and not an op, calls TensorFlow with a traced tensor."""
-    if not any(isinstance(x, Traced) and x.backend == "tensorflow" for x in arguments):
-        return False
-    frames = dropwhile(lambda frame: _package_of(frame) != "tensorflow", _frames())
-    caller = next(dropwhile(lambda frame: _package_of(frame) == "tensorflow", frames), None)
-    return caller is not None and not caller.f_code.co_filename.startswith(_PACKAGE)
+    is_traced = any(isinstance(x, Traced) and x.backend == "tensorflow" for x in arguments)
+    return is_traced and is_call_by_user("tensorflow")
 
 
 def _now(x: Any) -> Any:
@@ -586,57 +581,3 @@ def _holds_array(nest: Any) -> bool:
     if isinstance(nest, (tuple, list)):
         return any(map(_holds_array, nest))
     return is_array(nest)
-
-
-def _frames() -> Iterator[FrameType]:
-    frame: FrameType | None = sys._getframe(1)
-    while frame is not None:
-        yield frame
-        frame = frame.f_back
-
-
-def _user_line() -> str:
-    """``"file.py:12"``, the innermost running line that is not of this library."""
-    return line_of(_frames())
-
-
-def line_of(frames: Iterable[FrameType]) -> str:
-    """``"file.py:12"``, the first of these frames that is not of this library or a framework."""
-    frame = _user_frame(frames)
-    return "" if frame is None else line_name(frame.f_code.co_filename, frame.f_lineno)
-
-
-def _user_frame(frames: Iterable[FrameType] | None = None) -> FrameType | None:
-    """The first of these frames, or of those that run, that is not of this library or a framework."""
-    for frame in _frames() if frames is None else frames:
-        is_own = frame.f_code.co_filename.startswith((_PACKAGE, "<"))
-        if not is_own and _package_of(frame) not in _FRAMEWORKS:
-            return frame
-    return None
-
-
-def _calling_library() -> str:
-    """The framework whose Python code the innermost call outside of this library is; else empty."""
-    return library_of(_frames())
-
-
-def library_of(frames: Iterable[FrameType]) -> str:
-    """The framework of the first of these frames that is not of this library; else empty."""
-    outside = (frame for frame in frames if not frame.f_code.co_filename.startswith(_PACKAGE))
-    package = next(map(_package_of, outside), "")
-    return package if package in _FRAMEWORKS else ""
-
-
-def _package_of(frame: FrameType) -> str:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
-
-
-def _module_path() -> str:
-    """The path of the innermost module of the model whose ``forward`` is running."""
-    for frame in _frames():
-        if frame.f_code.co_name == "forward" and frame.f_code.co_argcount:
-            module = frame.f_locals.get(frame.f_code.co_varnames[0])
-            path = running_path(module) if isinstance(module, Module) else None
-            if path is not None:
-                return path
-    return ""

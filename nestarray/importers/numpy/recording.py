@@ -12,7 +12,8 @@ from nestarray.errors import ConversionError
 from nestarray.frontends.numpy.arrays import recorded_write
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.open_sizes import is_size
-from nestarray.graph.record.recorder import Recorder, Traced, _user_line
+from nestarray.graph.record.places import user_line
+from nestarray.graph.record.recorder import Recorder, Traced
 from nestarray.importers.numpy import scipy_functions
 
 
@@ -43,7 +44,7 @@ class Recording:
 
     def line(self) -> str:
         """The line of the user's code that is running."""
-        return _user_line()
+        return user_line()
 
     def wrapped(self, result: Any) -> Any:
         """A result with recording arrays."""
