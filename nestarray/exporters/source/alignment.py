@@ -1,23 +1,47 @@
-"""Alignment of two modules: equal steps, of which one module may lack some.
+"""Two programs as one: the steps that both make, those that one makes, and choices of values.
 
-A module lacks a step if the rest of its program is the same with an argument of the step in the
-place of its result: ``x + h`` for ``x + downsample(h)``. It lacks a variable or an input if its
-calls have the default None in the place of this value: a bias, or the mask of attention. An input
-may have another one in its place: the queries for the keys of attention. A module lacks an output
-that nothing uses: the keys and values of attention. It may take as an input a value that the other
-one computes: the bias of relative positions.
+Paired steps are one step; those without a partner are made by one module alone. Where paired steps
+take different values, the program of both takes a choice: a Value that stands for another one, or
+None, in each module. A variable, an input or an output may be missing in one of them. Modules have
+two programs if they share less than half of the steps of the shorter one.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, parts, results
-from nestarray.exporters.source.records import Call, Function, Value, is_equal, values_in
-from nestarray.exporters.source.settings import is_setting, settings_of
+from nestarray.exporters.source.modules import (
+    Module,
+    Step,
+    Use,
+    output_of,
+    results,
+    with_values,
+)
+from nestarray.exporters.source.pairing import (
+    Pair,
+    Pairing,
+    bounds,
+    call_pairs,
+    kind,
+    pairs_of,
+    value_pairs,
+)
+from nestarray.exporters.source.records import (
+    Call,
+    Function,
+    Value,
+    functions_in,
+    is_equal,
+    values_in,
+)
+from nestarray.exporters.source.settings import settings_of
+
+#: Value → module → the value that it stands for in this module.
+Choices = dict[Value, dict[Module, Value | None]]
 
 
 def is_aligned(
@@ -30,9 +54,7 @@ def is_aligned(
         is_same: compares their children; by default this function.
     """
     found = aligned(first, second, is_same or is_aligned)
-    if found is None or None in (*found.own, *found.inputs):
-        return False
-    if found.own_outputs != second.outputs:
+    if found is None or not found.is_whole:
         return False
     pairs = zip(_settings(first.steps), _settings(second.steps), strict=True)
     return all(is_equal(x, y) for x, y in pairs)
@@ -42,214 +64,275 @@ def _settings(steps: Sequence[Step]) -> list[Any]:
     return [value for step in steps for _, value in settings_of(step)]
 
 
+@dataclasses.dataclass
+class Alignment:
+    """The program of two modules.
+
+    Attributes:
+        module: with the steps, variables, children, inputs and outputs of both.
+        steps: for each step of `module` the number of the step of the first, and the step of the
+            second; None where one lacks it.
+        inputs: for each input of `module` the input of the second, or None.
+        outputs: for each output of `module` the output of the second, or None.
+        choices: the choices of the steps.
+        is_whole: whether the two modules have all steps, variables, inputs and outputs, and no choices.
+    """
+
+    module: Module
+    steps: list[tuple[int | None, Step | None]]
+    inputs: list[Value | None]
+    outputs: list[Value | None]
+    choices: Choices
+    is_whole: bool
+
+
 def aligned(
     whole: Module,
     part: Module,
     is_same: Callable[[Module, Module], bool],
-    otherwise: Mapping[Value, Value | None] | None = None,
-    constants: Mapping[Value, str] | None = None,
+    members: Iterable[Module] = (),
+    choices: Choices | None = None,
+    constants: Collection[Value] = (),
 ) -> Alignment | None:
-    """The alignment of two modules, for inputs of `whole` that may match the inputs of `part`.
-
-    Of several, it is the first with the fewest substitutions. If there is none, an input of `part` may be a value that `whole` computes, which gets this input too.
-    """
-    has_steps = bool(whole.kind) and whole.kind == part.kind and not whole.layer
-    for computed in [None, *(part.inputs if has_steps else ())]:
-        own = [x for x in part.inputs if x is not computed]
-        new = {dataclasses.replace(computed): computed} if computed else {}
-        wider = dataclasses.replace(whole, inputs=[*whole.inputs, *new]) if new else whole
-        found: list[Alignment] = []
-        for inputs in itertools.combinations(whole.inputs, len(own)):
-            if [*map(_kind, inputs)] != [*map(_kind, own)]:
-                continue
-            given = dict(zip(inputs, own, strict=True)) | new
-            alignment = Alignment(wider, part, given, is_same, otherwise or {}, constants or {})
-            if alignment.succeeds():
-                found.append(alignment)
-        if found:
-            return min(found, key=lambda alignment: len(alignment.otherwise))
-    return None
-
-
-class Alignment:
-    """The steps of a module, aligned with the steps of a module that has all of them.
+    """The program of two modules, or None if they share too little.
 
     Args:
-        whole: the module that has all steps.
-        part: the other one.
-        given: input of `whole` → input of `part`.
+        whole: a module, or the program of several.
+        part: another module.
         is_same: whether two children may be called by the same step.
-        otherwise: values that modules lack → the values that they use instead, or None; an
-            alignment that succeeds adds the values that `part` lacks.
-        constants: variable → the text that computes it, which is equal in both modules.
-
-    Attributes:
-        own: for each step of `whole` the step of `part`, or None where it lacks it.
-        inputs: for each input of `whole` the input of `part`, or None.
-        outputs: the outputs of `whole`, and its values that only `part` returns.
-        own_outputs: for each output the output of `part`, or None.
+        members: the modules of `whole`.
+        choices: of its steps.
+        constants: variables that the source computes.
     """
+    own = [*members] or [whole]
+    return _Aligner(whole, part, is_same, own, choices or {}, constants).alignment()
 
+
+class _Aligner:
     def __init__(
         self,
         whole: Module,
         part: Module,
-        given: Mapping[Value, Value],
         is_same: Callable[[Module, Module], bool],
-        otherwise: Mapping[Value, Value | None],
-        constants: Mapping[Value, str],
+        members: Sequence[Module],
+        choices: Choices,
+        constants: Collection[Value],
     ) -> None:
         self.whole, self.part, self.is_same = whole, part, is_same
-        self.otherwise, self.constants = dict(otherwise), constants
-        self.own: list[Step | None] = []
-        self.inputs = [given.get(x) for x in whole.inputs]
-        self.outputs = whole.outputs
-        self.own_outputs: list[Value | None] = [None for _ in self.outputs]
-        #: Values whose place None may take.
-        self.absent = {x for x in whole.inputs if x not in given}
-        for name in whole.variables.keys() - part.variables.keys():
-            self.absent |= {whole.variables[name]} - constants.keys()
-        #: Input or result of a step that `part` lacks → the values that it may use instead.
-        self.lacking: dict[Value, list[Value]] = {}
-        for i, x in enumerate(whole.inputs):
-            if x not in given:
-                self.lacking[x] = [y for y in whole.inputs[:i] if y in given]
-        #: Inputs of `part` that may take the place of any value.
-        used = {x for step in whole.steps for x in arguments(step)}
-        self.computed = [x for x in given if x not in used]
-        #: Value of `part` → value of `whole`.
-        self.stands_for: dict[Value, Value] = {own: x for x, own in given.items()}
+        self.members, self.constants = members, constants
+        self.choices = {value: dict(own) for value, own in choices.items()}
+        #: Value of `part` → value of the program of both.
+        self.of: dict[Value, Value] = {}
+        self.inputs = [*whole.inputs]
+        self.taken: set[Value] = set()
+        self.made: dict[tuple[Value | None, Value | None], Value] = {}
 
-    def succeeds(self) -> bool:
-        """Whether the modules are equal but for the steps and values that `part` lacks."""
+    def alignment(self) -> Alignment | None:
+        """The program of both modules."""
         whole, part = self.whole, self.part
         if whole.layer or part.layer:
-            self.own = [*whole.steps]  # which are not written
-            return self._is_same_layer() and self._has_outputs()
-        if not self._has_variables():
-            return False
-        if len(whole.steps) < len(part.steps) or not part.children.keys() <= whole.children.keys():
-            return False
-        self.stands_for |= {x: whole.variables[name] for name, x in part.variables.items()}
-        left = list(reversed(part.steps))
-        for step in whole.steps:
-            before = dict(self.otherwise)
-            if left and self._is_same_step(step, left[-1]):
-                self.own.append(left.pop())
-            elif self._may_lack(step):
-                self.own.append(None)
-                self.otherwise = before
-            else:
-                return False
-        return not left and self._has_outputs()
+            return self._layer()
+        if not self._match_variables():
+            return None
+        pairs = Pairing(whole, part, self.is_same, self.of, self.choices).pairs()
+        if 2 * sum(None not in pair for pair in pairs) < min(len(whole.steps), len(part.steps)):
+            return None
+        if not all(self._may_lack(i, j) for i, j in pairs):
+            return None
+        self._match_inputs(pairs)
+        steps: list[Step] = []
+        for i, j in pairs:
+            made = self._step(i, j)
+            if made is None:
+                return None
+            steps.append(made)
+        own = [(i, None if j is None else part.steps[j]) for i, j in pairs]
+        outputs, own_outputs = self._outputs()
+        children = whole.children | {
+            name: child for name, child in part.children.items() if name not in whole.children
+        }
+        variables = whole.variables | {
+            name: value for name, value in part.variables.items() if name not in whole.variables
+        }
+        module = dataclasses.replace(
+            whole, steps=steps, inputs=self.inputs, output=output_of(outputs),
+            children=children, variables=variables,
+        )  # fmt: skip
+        back = {x: own for own, x in self.of.items()}
+        inputs = [back.get(x) if x in self.taken else None for x in self.inputs]
+        lists = zip(*pairs, strict=True), [inputs, own_outputs]
+        is_whole = not self.choices and not any(None in own for own in itertools.chain(*lists))
+        is_whole = is_whole and part.variables.keys() == whole.variables.keys()
+        is_whole = is_whole and (len(inputs), len(outputs)) == (
+            len(whole.inputs),
+            len(whole.outputs),
+        )
+        return Alignment(module, own, inputs, own_outputs, self.choices, is_whole)
 
-    def _has_outputs(self) -> bool:
-        """Whether the outputs of `part` are values of `whole`, which has those that `part` lacks."""
-        for own in self.part.outputs:
-            pairs = enumerate(zip(self.outputs, self.own_outputs, strict=True))
-            i = next((i for i, (x, y) in pairs if not y and self._is_same(x, own)), None)
-            if i is not None:
-                self.own_outputs[i] = own
-            elif own in self.stands_for:
-                self.outputs.append(self.stands_for[own])
-                self.own_outputs.append(own)
-            else:
-                return False
-        return True
-
-    def _is_same_layer(self) -> bool:
-        one, other = self.whole.layer, self.part.layer
+    def _layer(self) -> Alignment | None:
+        """The program of two layers: their steps are not written."""
+        whole, part = self.whole, self.part
+        one, other = whole.layer, part.layer
         if one is None or other is None or (one.target, one.form) != (other.target, other.form):
-            return False
-        return self._is_same(one.kwargs, other.kwargs)
+            return None
+        is_alike = pairs_of(one.kwargs, other.kwargs) is not None
+        counts = [(len(m.inputs), len(m.outputs)) for m in (whole, part)]
+        if not is_alike or counts[0] != counts[1]:
+            return None
+        own: list[tuple[int | None, Step | None]] = [*enumerate(whole.steps)]
+        return Alignment(whole, own, [*part.inputs], [*part.outputs], {}, True)
 
-    def _has_variables(self) -> bool:
-        """Whether `whole` has the variables of `part`."""
-        known = self.whole.variables
+    # -- steps -----------------------------------------------------------------------------
 
-        def kind(value: Value) -> tuple[str, str, str | None]:
-            return value.source, value.dtype, self.constants.get(value)
-
-        own = self.part.variables.items()
-        return all(name in known and kind(known[name]) == kind(value) for name, value in own)
-
-    def _may_lack(self, step: Step) -> bool:
-        """Note that `part` lacks a step, if it has a single result."""
-        made = results(step)
-        if len(made) != 1 or not (isinstance(step, Use) or made[0] is step.result):
-            return False
-        if isinstance(step, Call) and (step.writes_in_place or step.target.startswith("flow:")):
-            return False
-        given = [x for x in arguments(step) if not x.source or x in self.whole.inputs]
-        self.lacking[made[0]] = [*given, *self.computed]
-        return True
-
-    # -- comparison ------------------------------------------------------------------------
-
-    def _is_same_step(self, one: Step, other: Step) -> bool:
-        if isinstance(one, Use) and isinstance(other, Use):
-            made, own = one.outputs, other.outputs
-            children = self.whole.children[one.name], self.part.children[other.name]
-            is_same = (one.name, one.targets) == (other.name, other.targets)
-            is_same = is_same and self.is_same(*children)
-            is_same = is_same and all(map(self._is_given, one.inputs, other.inputs))
-        elif isinstance(one, Call) and isinstance(other, Call):
-            made, own = results(one), results(other)
-            is_same = len(made) == len(own) and self._is_same_call(one, other)
-        else:
-            return False
-        if not is_same:
-            return False
-        self.stands_for |= {x: y for x, y in zip(own, made, strict=False) if x and y}
-        return True
-
-    def _is_same_call(self, one: Call, other: Call) -> bool:
-        """Whether two calls are equal but for settings, and for values that `part` lacks."""
-        if one.target != other.target:
-            return False
-        given, own = _without_none(one.kwargs), _without_none(other.kwargs)
-        if len(one.args) < len(other.args) or [key for key in given if key in own] != [*own]:
-            return False
-        pairs = [*itertools.zip_longest(one.args, other.args)]
-        pairs += [(x, own.get(key)) for key, x in given.items()]
-        return all(self._is_given(x, y) for x, y in pairs)
-
-    def _is_given(self, value: Any, own: Any) -> bool:
-        """Whether arguments are equal; `part` has None for a value that it lacks."""
-        if own is None and isinstance(value, Value) and value in self.absent:
-            return self.otherwise.setdefault(value, None) is None
-        return self._is_same(value, own)
-
-    def _is_same(self, one: Any, other: Any) -> bool:
-        """Whether two nests are equal but for their settings."""
-        if isinstance(one, Value) and isinstance(other, Value):
-            if other in self.stands_for:
-                return self._may_be(one, self.stands_for[other])
-            return _relative(one, self.whole.path) == _relative(other, self.part.path)
-        if is_setting(one) or is_setting(other):
-            return is_setting(one) and is_setting(other)
-        if isinstance(one, Function) and isinstance(other, Function):
-            return self._is_same_function(one, other)
-        if isinstance(one, slice) and isinstance(other, slice):
-            return self._is_same(_bounds(one), _bounds(other))
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            return [*one] == [*other] and self._is_same([*one.values()], [*other.values()])
-        if isinstance(one, (list, tuple)) and isinstance(other, (list, tuple)):
-            return len(one) == len(other) and all(map(self._is_same, one, other))
-        return type(one) is type(other) and one == other
-
-    def _may_be(self, value: Value, wanted: Value) -> bool:
-        """Whether a value is another one where steps are lacking; note the values used instead."""
-        if value is wanted:
+    def _may_lack(self, i: int | None, j: int | None) -> bool:
+        """Whether a step may depend on a condition: it makes values, and changes none."""
+        if i is not None and j is not None:
             return True
-        if value not in self.lacking:
-            return False
-        known = [self.otherwise[value]] if value in self.otherwise else self.lacking[value]
-        for given in known:
-            if given and self._may_be(given, wanted):
-                self.otherwise[value] = given
-                return True
-        return False
+        step = self.whole.steps[i] if i is not None else self.part.steps[j or 0]
+        if isinstance(step, Use):
+            return not step.targets
+        is_own = i is None and functions_in(step)  # whose calls take values of `part`
+        is_statement = step.writes_in_place or step.target.startswith("flow:")
+        return bool(results(step)) and not is_own and not is_statement
+
+    # -- values ----------------------------------------------------------------------------
+
+    def _match_variables(self) -> bool:
+        """Match the variables of `part`; those of one name have one source and dtype."""
+        known = self.whole.variables
+        for name, value in self.part.variables.items():
+            own = known.get(name, value)
+            if (own.source, own.dtype) != (value.source, value.dtype):
+                return False
+        below = {(keys, name): x for keys, name, x in self.whole.variables_below()}
+        for keys, name, value in self.part.variables_below():
+            if (keys, name) in below:
+                self.of[value] = below[keys, name]
+        return True
+
+    def _match_inputs(self, pairs: Sequence[Pair]) -> None:
+        """Match inputs that paired steps take; `whole` gets the others of `part`."""
+        left = {*self.whole.inputs}
+        for i, j in pairs:
+            if i is None or j is None:
+                continue
+            one, other = self.whole.steps[i], self.part.steps[j]
+            for x, y in value_pairs(one, other):
+                left -= {x} if y is None else set()
+                is_free = x in self.whole.inputs and x not in self.taken
+                if is_free and y in self.part.inputs and y not in self.of and kind(x) == kind(y):
+                    self.of[y] = x
+                    self.taken.add(x)
+        for y in self.part.inputs:
+            if y in self.of:
+                continue
+            left -= self.taken
+            free = [x for x in self.whole.inputs if x in left and kind(x) == kind(y)]
+            self.of[y] = x = free[0] if free else dataclasses.replace(y)
+            self.inputs += [] if free else [x]
+            self.taken.add(x)
+
+    def _step(self, i: int | None, j: int | None) -> Step | None:
+        """The step of a pair, or None if the functions that two calls take differ."""
+        if j is None:
+            return self.whole.steps[i or 0]
+        other = self.part.steps[j]
+        if i is None:  # its values are also those of the modules around it
+            self.of |= {value: dataclasses.replace(value) for value in results(other)}
+            return with_values(other, self.of)
+        one = self.whole.steps[i]
+        if isinstance(one, Use) and isinstance(other, Use):
+            inputs = [self._choice(x, y) for x, y in value_pairs(one, other)]
+            self._stand_for(one.outputs, other.outputs)
+            return dataclasses.replace(one, inputs=inputs)
+        assert isinstance(one, Call)
+        assert isinstance(other, Call)
+        functions = zip(functions_in(one), functions_in(other), strict=True)
+        if not all(self._is_same_function(a, b) for a, b in functions):
+            return None
+        args = itertools.zip_longest(one.args, other.args)
+        keys = dict.fromkeys([*one.kwargs, *other.kwargs])
+        kwargs = {key: self._both(one.kwargs.get(key), other.kwargs.get(key)) for key in keys}
+        self._stand_for(results(one), results(other))
+        return dataclasses.replace(
+            one, args=tuple(itertools.starmap(self._both, args)), kwargs=kwargs
+        )
+
+    def _stand_for(self, values: Sequence[Value | None], own: Sequence[Value | None]) -> None:
+        self.of |= {y: x for x, y in zip(values, own, strict=True) if x and y}
+
+    def _both(self, one: Any, other: Any) -> Any:
+        """The nest that stands for two, whose settings are those of the first."""
+        if isinstance(one, Value) or isinstance(other, Value):
+            return self._choice(one, other)
+        if isinstance(one, (list, tuple)):
+            return type(one)([*map(self._both, one, other)])
+        if isinstance(one, slice):
+            return slice(*map(self._both, bounds(one), bounds(other)))
+        if isinstance(one, Mapping):
+            return {key: self._both(x, other[key]) for key, x in one.items()}
+        return one
+
+    def _choice(self, x: Value | None, y: Value | None) -> Value | None:
+        """The value that stands for `x` in all modules before, and for `y` of `part`."""
+        own = None if y is None else self.of.get(y, y)
+        if x is own or (x is None and self._is_new(own)) or (own is None and self._is_lost(x)):
+            return own if x is None else x
+        if x in self.choices and self.choices[x].setdefault(self.part, own) is own:
+            return x
+        if (x, own) not in self.made:
+            like = x or own
+            assert like is not None
+            before = self.choices.get(x, {}) if x else {}
+            made = {
+                module: before.get(module, x)
+                for module in self.members
+                if not before or module in before
+            }
+            self.made[x, own] = choice = Value(like.shape, like.dtype)
+            self.choices[choice] = {**made, self.part: own}
+        return self.made[x, own]
+
+    def _is_new(self, value: Value | None) -> bool:
+        """Whether `whole` lacks an input or a variable, which is None in its modules."""
+        if value in self.inputs:
+            return value not in self.whole.inputs
+        return value in self.part.variables.values()
+
+    def _is_lost(self, value: Value | None) -> bool:
+        """Whether `part` lacks an input or a variable."""
+        if value in self.inputs:
+            return value not in self.taken
+        own = self.whole.variables
+        return any(own[name] is value for name in own.keys() - self.part.variables.keys()) and (
+            value not in self.constants
+        )
+
+    def _outputs(self) -> tuple[list[Value], list[Value | None]]:
+        """The outputs of both, and for each the output of `part`."""
+        outputs: list[Value] = [*self.whole.outputs]
+        found: list[Value | None] = [None for _ in outputs]
+        left = [*self.part.outputs]
+        for y in [*left]:
+            own = self.of.get(y, y)
+            at = next((i for i, x in enumerate(outputs) if not found[i] and self._is(x, own)), None)
+            if at is not None:
+                outputs[at], found[at] = self._choice(outputs[at], y) or y, y
+                left.remove(y)
+        for y in left:
+            pairs = enumerate(zip(outputs, found, strict=True))
+            at = next((i for i, (x, z) in pairs if not z and kind(x) == kind(y)), None)
+            if at is not None:
+                outputs[at], found[at] = self._choice(outputs[at], y) or y, y
+            else:
+                outputs.append(self.of.get(y, y))
+                found.append(y)
+        return outputs, found
+
+    def _is(self, x: Value, own: Value) -> bool:
+        return x is own or own in self.choices.get(x, {}).values()
+
+    # -- functions -------------------------------------------------------------------------
 
     def _is_same_function(self, one: Function, other: Function) -> bool:
         if one.name != other.name or len(one.calls) != len(other.calls):
@@ -257,32 +340,23 @@ class Alignment:
         if not self._add(one.inputs, other.inputs):
             return False
         for a, b in zip(one.calls, other.calls, strict=True):
-            if not self._is_same_call(a, b) or not self._add(a.result, b.result):
+            pairs = call_pairs(a, b) if a.target == b.target else None
+            if pairs is None or not all(self._is_given(x, y) for x, y in pairs):
                 return False
-        return self._is_same(one.output, other.output)
+            inner = zip(functions_in(a), functions_in(b), strict=True)
+            if not all(self._is_same_function(x, y) for x, y in inner):
+                return False
+            if not self._add(a.result, b.result):
+                return False
+        pairs = pairs_of(one.output, other.output)
+        return pairs is not None and all(self._is_given(x, y) for x, y in pairs)
+
+    def _is_given(self, x: Value | None, y: Value | None) -> bool:
+        """Whether functions use the same value."""
+        return x is (None if y is None else self.of.get(y, y))
 
     def _add(self, one: Any, other: Any) -> bool:
         """Match the values of two nests, if their numbers are equal."""
         values, own = values_in(one), values_in(other)
-        self.stands_for |= dict(zip(own, values, strict=False))
+        self.of |= dict(zip(own, values, strict=False))
         return len(values) == len(own)
-
-
-def _kind(value: Value) -> str:
-    """The dtype of a value; masks may be integers."""
-    return "int" if value.dtype.startswith(("bool", "int", "uint")) else value.dtype
-
-
-def _without_none(kwargs: Mapping[str, Any]) -> dict[str, Any]:
-    """The keywords without those whose value is None, the default of an argument."""
-    return {key: x for key, x in kwargs.items() if x is not None}
-
-
-def _relative(value: Value, path: Path) -> tuple[str, Path]:
-    """The source and the path of a variable, as a module at a path sees it."""
-    own = parts(value.path)
-    return value.source, own[len(path) :] if own[: len(path)] == path else own
-
-
-def _bounds(index: slice) -> Sequence[Any]:
-    return index.start, index.stop, index.step

@@ -35,7 +35,7 @@ class Body:
 
     Args:
         language: of the framework.
-        use: the text of a call of a child: ``(path, texts of its inputs)``; the path may end in
+        use: the text of a call of a child: ``(call, texts of its inputs)``; its name may end in
             ``"*"``, for the variable of a loop.
         variable: the text of a variable, or None for a value that is none.
         setting: the text of a setting.
@@ -49,7 +49,7 @@ class Body:
     def __init__(
         self,
         language: Language,
-        use: Callable[[Path, list[str]], str],
+        use: Callable[[Use, list[str]], str],
         variable: Callable[[Value], str | None],
         setting: Callable[[str], str],
         loop: Callable[[Path, int], str],
@@ -142,7 +142,7 @@ class Body:
         source = self.items[made[value]]
         if isinstance(source, Loop) or len(_results(source)) != 1 or _functions(source):
             return False
-        if isinstance(source, Option) and (i < len(self.items) or len(source.steps) > 1):
+        if isinstance(source, Option) and (i < len(self.items) or not source.is_expression):
             return False
         if value in self.written or _is_in_place(source):
             return False
@@ -154,7 +154,12 @@ class Body:
         if isinstance(item, Loop):
             return False
         if isinstance(item, Option):
-            return value is not item.otherwise and len(item.steps) == 1
+            given = [
+                [[*step.args], step.kwargs] if isinstance(step, Call) else step.inputs
+                for step in item.all_steps
+            ]
+            is_read = any(value in pair for pair in item.results.values())
+            return item.is_expression and not is_read and _count(given, value) == 1
         nest = item.inputs if isinstance(item, Use) else [list(item.args), item.kwargs]
         return _count(nest, value) == 1
 
@@ -169,9 +174,9 @@ class Body:
         if isinstance(item, Loop) or _functions(item):
             return 2 * _LENGTH
         if isinstance(item, Option):
-            return len(self.condition(item, self._name)) + sum(map(self._size, item.steps)) + 12
+            return len(self.condition(item, self._name)) + sum(map(self._size, item.all_steps)) + 12
         if isinstance(item, Use):
-            return len(self.use(item.name, [])) + 3 * len(item.inputs)
+            return len(self.use(item, [])) + 3 * len(item.inputs)
         return len(self.language.expression(item, self._short).text)
 
     def _short(self, leaf: Any) -> Expression:
@@ -186,7 +191,7 @@ class Body:
     def _statement(self, i: int, item: Item) -> list[str]:
         if isinstance(item, Loop):
             return self._loop(i, item)
-        if isinstance(item, Option) and len(item.steps) > 1:
+        if isinstance(item, Option) and not item.is_expression:
             return self._option(i, item)
         made = _results(item)
         if len(made) == 1 and made[0] in self.inlined:
@@ -301,12 +306,12 @@ class Body:
             is_used = value in self.position
             targets.append(outputs.get(j) or (self._fresh("y") if is_used else "_"))
             self.names |= {value: targets[-1]} if value else {}
-        path = (*first.name[:-1], "*")
+        any_item = dataclasses.replace(first, name=(*first.name[:-1], "*"))
         lines.append(self.loop(first.name[:-1], int(first.name[-1])))
         named = [name for name in targets if name != "_"]
         place = _place([name if name != "_" else None for name in targets])
         left = named if place else targets
-        lines.append(f"    {', '.join(left)} = {self.use(path, names)}{place}")
+        lines.append(f"    {', '.join(left)} = {self.use(any_item, names)}{place}")
         self.release(i)
         for value, name in zip(last.outputs, targets, strict=True):
             self.names |= {value: name} if value else {}
@@ -314,29 +319,57 @@ class Body:
         return lines
 
     def _option(self, i: int, option: Option) -> list[str]:
-        """The steps of an option as a branch."""
-        body, otherwise = self.inner(i), self.text_of(option.otherwise)
-        read = {self._name(x) for x in _arguments(option) if x is not option.otherwise}
+        """The steps of an option as branches."""
+        condition = self.condition(option, self._name)
+        pairs = option.results.items()
+        is_default = {x: not option.others and other is not x for x, (_, other) in pairs}
+        texts = {x: self.text_of(other) for x, (_, other) in pairs if is_default[x]}
+        others = {other for x, (_, other) in pairs if is_default[x]}
+        read = {self._name(x) for x in _arguments(option) if x not in others}
+        branches = [(self.inner(i), option.steps), (self.inner(i), option.others)]
         self.release(i)
-        self.free -= read  # the branch reads them after the assignment of `otherwise`
-        name = self._new_name(otherwise, option, option.result, 1)
-        body.given[option.result] = self.names[option.result] = name
-        lines = body.statements(option.steps, {}, option.result)
-        branch = [*lines, *assignment([name], [body.text_of(option.result)])]
-        unchanged = assignment([name], [otherwise])
-        lines = [f"if {self.condition(option, self._name)}:", *indented(branch)]
-        return [*unchanged, *lines] if name != otherwise else lines
+        self.free -= read  # the branches read them after the assignment of defaults
+        lines: list[str] = []
+        for number, (result, values) in enumerate(pairs):
+            default = texts.get(result, "")
+            self.free -= {
+                name
+                for x in [*option.results][number + 1 :]
+                for name in re.findall(r"\w+", texts.get(x, ""))
+            }
+            name = self.names.get(result) or self._new_name(default, option, result, 1)
+            lines += assignment([name], [default]) if default else []
+            self.names[result] = name
+            for (branch, steps), value in zip(branches, values, strict=True):
+                if value and _is_last(value, steps, values[1] if default else None):
+                    branch.given.setdefault(value, name)
+                self.names |= {value: name} if value and _is_made(value, steps) else {}
+        for k, ((branch, steps), head) in enumerate(
+            zip(branches, (f"if {condition}:", "else:"), strict=True)
+        ):
+            given = {x: own[k] for x, own in pairs if own[k] is not x or _is_made(x, steps)}
+            written = branch.statements(steps, {}, [*given.values()])
+            made = [branch.text_of(value) for value in given.values()]
+            written += assignment([self.names[x] for x in given], made)
+            lines += [head, *indented(written)] if steps else []
+        return lines
 
     def _expression(self, item: Step | Option) -> Expression:
         if isinstance(item, Option):
-            (step,) = item.steps
-            made, given = self._expression(step).text, self.text_of(item.otherwise)
+            made, given = (
+                self._expression(steps[0]).text if steps else self.text_of(value)
+                for steps, value in item.branches
+            )
             condition = self.condition(item, self._name)
+            if made == given:
+                return Expression(made, 12)
             if condition.endswith(" is not None"):
                 made, given, condition = given, made, condition.replace(" is not ", " is ")
+            if condition.startswith("not "):
+                made, given, condition = given, made, condition.removeprefix("not ")
             return Expression(f"{made} if {condition} else {given}", 12)
         if isinstance(item, Use):
-            text = self.use(item.name, [*map(self.text_of, item.given)])
+            text = self.use(item, [*map(self.text_of, item.given)])
             return Expression(text + _place(item.outputs))
         found = self.language.expression(item, self._leaf)
         if isinstance(item.result, (tuple, list)) and len(item.result) == 1:
@@ -407,7 +440,7 @@ class Body:
     def _hints(self, item: Item) -> set[Path]:
         """The modules whose calls are written in the text of an item."""
         if isinstance(item, Option):
-            return self._hints(item.steps[-1])
+            return self._hints(item.steps[-1]) if item.steps else set()
         if isinstance(item, Loop):
             return set()
         own = (item.name if isinstance(item, Use) else self.hint(item)) or None
@@ -464,17 +497,28 @@ def _arguments(item: Item) -> list[Value]:
     if isinstance(item, Loop):
         return arguments(item.uses[0])
     if isinstance(item, Option):
-        made = {value for step in item.steps for value in results(step)}
-        used = [value for step in item.steps for value in arguments(step)]
-        given = [value for value in used if value not in made]
-        return [*dict.fromkeys([item.otherwise, *given] if item.otherwise else given)]
+        made = {value for step in item.all_steps for value in results(step)}
+        used = [value for step in item.all_steps for value in arguments(step)]
+        used += [x for pair in item.results.values() for x in (*pair, item.decides) if x]
+        return [*dict.fromkeys(value for value in used if value not in made)]
     return arguments(item)
 
 
 def _results(item: Item) -> list[Value]:
     if isinstance(item, Option):
-        return [item.result]
+        return [*item.results]
     return results(item.uses[-1] if isinstance(item, Loop) else item)
+
+
+def _is_made(value: Value | None, steps: Sequence[Step]) -> bool:
+    return any(value in results(step) for step in steps)
+
+
+def _is_last(value: Value | None, steps: Sequence[Step], before: Value | None) -> bool:
+    """Whether no step after the one that makes a value reads another value, which has its name."""
+    made = [k for k, step in enumerate(steps) if value in results(step)]
+    later = steps[made[0] + 1 :] if made else ()
+    return bool(made) and not any(before in arguments(step) for step in later)
 
 
 def _place(outputs: Sequence[Any]) -> str:

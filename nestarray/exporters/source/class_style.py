@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.bodies import Body
-from nestarray.exporters.source.classes import Class, classes_of
+from nestarray.exporters.source.classes import Class, Made, classes_of
 from nestarray.exporters.source.expressions import Expression, Setting, value_expression
 from nestarray.exporters.source.loops import Option
 from nestarray.exporters.source.modules import (
@@ -109,13 +108,13 @@ class ClassWriter:
     """
 
     def __init__(
-        self, root: Module, name: str, style: ClassStyle, constants: Mapping[Value, str]
+        self, root: Module, name: str, style: ClassStyle, constants: dict[Value, str]
     ) -> None:
         self.root, self.style, self.constants = root, style, constants
         for module in root.walk():
             if not style.placeholder:
                 number_lists(module)
-        self.classes = classes_of(root, name, constants)
+        self.classes = classes_of(root, name, constants, may_give=True)
         written = [module for module in root.walk() if module.layer is None]
         steps = [s for module in written for s in module.steps if isinstance(s, Call)]
         calls = [*all_calls(steps), *(module.layer for module in root.walk() if module.layer)]
@@ -184,15 +183,15 @@ class ClassWriter:
                 variables[value] = self.constants[value]
         body = Body(
             style.language,
-            functools.partial(self._use, module),
+            self._use,
             variables.get,
             setting,
             self._loop,
             lambda option, name_of: self._condition(cls, option, name_of, setting),
             {*self.defined, "self"},
         )
-        items = cls.items(lambda a, b: True, has_slices=False)
-        lines = [*cls.input_defaults(inputs), *body.lines(items, inputs, module.output)]
+        items, output = cls.items(lambda a, b: True, has_slices=False)
+        lines = body.lines(items, inputs, output)
         passed = []
         made = [
             (self._variable(cls, name, value, passed), name)
@@ -228,7 +227,8 @@ class ClassWriter:
                 found[self._list_name(name[:-1])] = "list"
             else:
                 absent = " | None" if cls.without(name) else ""
-                found[self._name(name)] = self.classes[child].name + absent
+                kind = self.style.base if name in cls.given else self.classes[child].name
+                found[self._name(name)] = kind + absent
         return found
 
     def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
@@ -249,7 +249,15 @@ class ClassWriter:
         lines: list[str] = []
         children = sorted(cls.module.children, key=lambda name: any(map(str.isdigit, name[1:-1])))
         for name in children:  # children of items follow the lists
-            if not is_item(name):
+            slot = name[:-1] if is_item(name) else name
+            if slot in cls.given:
+                if name == next(key for key in children if key[: len(slot)] == slot):
+                    text = self._setting(cls.settings[cls.given[slot]], passed)
+                    text = self.style.list_of(f"*{text}") if is_item(name) else text
+                    lines.append(
+                        f"self.{self._list_name(slot) if is_item(name) else self._access(slot)} = {text}"
+                    )
+            elif not is_item(name):
                 text = self._child(cls, name, passed)
                 text = self._optional(cls, cls.without(name), text, passed)
                 lines.append(f"self.{self._access(name)} = {text}")
@@ -269,9 +277,10 @@ class ClassWriter:
         """The text of a part that some modules lack."""
         if not without:
             return text
-        flag, rest = cls.flags[without]
-        passed.append(Setting(flag))
-        return f"{text} if {flag}{rest} else {absent}"
+        names: list[str] = []
+        condition = cls.condition(without, lambda name: names.append(name) or name)
+        passed.append(Setting(names[0]))
+        return f"{text} if {condition} else {absent}"
 
     def _list(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text of a list of children."""
@@ -350,7 +359,7 @@ class ClassWriter:
             text = self._sequence(cls, settings, passed)
             return f"{self.style.sequence}({text})"
         sizes = tuple(name for name in _SIZES if name not in cls.defaults)
-        text = self._arguments(cls.given(settings), passed, sizes)
+        text = self._arguments(cls.arguments_of(settings), passed, sizes)
         return f"{cls.name}({self._with_passed_on(cls, text)})"
 
     def _signature(self, cls: Class) -> str:
@@ -365,6 +374,7 @@ class ClassWriter:
 
     def _has_layers(self, cls: Class) -> bool:
         children = [child for child, _ in cls.children.values()]
+        children += [child for made in cls.settings for child in _classes_in(made)]
         return cls.module.layer is not None or any(map(self._has_layers, children))
 
     def _with_passed_on(self, cls: Class, text: str) -> str:
@@ -383,10 +393,25 @@ class ClassWriter:
 
     def _setting(self, value: Any, passed: list[Setting]) -> str:
         def name(leaf: Any) -> Expression:
+            if isinstance(leaf, Made):
+                return Expression(self._given(leaf, passed))
             passed.append(leaf)
             return Expression(leaf.name)
 
         return value_expression(value, name, self.style.language.dtype).text
+
+    def _given(self, made: Made, passed: list[Setting]) -> str:
+        """The text of modules that are an argument."""
+        texts = {
+            name[-1]: self._made(next(iter(cls.members)), [x for _, x in row], passed)
+            for name, cls, row in made.built
+        }
+        if not made.is_list:
+            return "".join(texts.values())
+        items = self._numbered(texts) if texts else []
+        if len(items) > 1 and len({*items}) == 1:
+            return f"[{items[0]} for _ in range({len(items)})]"
+        return f"[{', '.join(items)}]"
 
     def _namespaces(self, module: Module) -> list[str]:
         """The lines that make modules for names of several parts; numbers are items of lists."""
@@ -426,14 +451,13 @@ class ClassWriter:
 
     # -- bodies ----------------------------------------------------------------------------
 
-    def _use(self, module: Module, name: Path, inputs: list[str]) -> str:
+    def _use(self, use: Use, inputs: list[str]) -> str:
+        name, child = use.name, use.module
         of = _item(name[:-1]) if name[-1] == "*" else f"self.{self._access(name)}"
-        first = items_of(module, name[:-1])[0] if name[-1] == "*" else name
-        child = module.children[first]
         if child.layer is not None:
             form = child.layer.form
             return of + (form.format(*inputs) if inputs else form.replace("{}", ""))
-        if first == name:
+        if name[-1] != "*":
             inputs = self.classes[child].method_arguments(inputs)
         return f"{of}({', '.join(inputs)})"
 
@@ -448,20 +472,35 @@ class ClassWriter:
         setting: Callable[[str], str],
     ) -> str:
         """Whether a module has the steps of an option: by their children or inputs, or by a flag."""
-        used = [step.name for step in option.steps if isinstance(step, Use)]
-        for name in (name for name in used if cls.without(name) == option.without):
-            if is_item(name):
-                return f"len(self.{self._list_name(name[:-1])}) > {name[-1]}"
-            return f"self.{self._access(name)} is not None"
-        given = {value for step in option.steps for value in arguments(step)}
-        for name, value in cls.module.variables.items():
-            is_held = value in given and value not in self.constants
-            if is_held and cls.lacks(name) == option.without:
-                return f"self.{name} is not None"
-        for value in cls.deciding_values(option.steps, option.without):
-            return f"{name_of(value)} is not None"
-        flag, rest = cls.flags[option.without]
-        return setting(flag) + rest
+        sets = option.without, frozenset(cls.members) - option.without
+        for word, without, steps in (("not ", sets[0], option.steps), ("", sets[1], option.others)):
+            used = [step.name for step in steps if isinstance(step, Use)]
+            for name in (name for name in used if cls.without(name) == without):
+                if is_item(name):
+                    sign = ">" if word else "<="
+                    return f"len(self.{self._list_name(name[:-1])}) {sign} {name[-1]}"
+                return f"self.{self._access(name)} is {word}None"
+            given = {value for step in steps for value in arguments(step)}
+            for name, value in cls.module.variables.items():
+                is_held = value in given and value not in self.constants
+                if is_held and cls.lacks(name) == without:
+                    return f"self.{name} is {word}None"
+        if option.decides:
+            return f"{name_of(option.decides)} is not None"
+        for word, without in (("not ", sets[0]), ("", sets[1])):
+            held = [
+                self._access(x)
+                for x in cls.module.children
+                if cls.without(x) == without and not is_item(x)
+            ]
+            held += [
+                x
+                for x, value in cls.module.variables.items()
+                if cls.lacks(x) == without and value not in self.constants
+            ]
+            if held:
+                return f"self.{held[0]} is {word}None"
+        return cls.condition(option.without, setting)
 
 
 def _variable(owner: str, name: str) -> str:
@@ -469,6 +508,14 @@ def _variable(owner: str, name: str) -> str:
     *owners, last = name.split(".")
     text = indexed(".".join([owner, *owners]))
     return f'getattr({text}, "{last}")' if last.isdigit() else f"{text}.{last}"
+
+
+def _classes_in(setting: Any) -> Iterator[Class]:
+    """The classes of modules that are an argument."""
+    for _, cls, row in setting.built if isinstance(setting, Made) else ():
+        yield cls
+        for _, value in row:
+            yield from _classes_in(value)
 
 
 def attribute_of(model: Any, name: str) -> Any:

@@ -1,8 +1,10 @@
 """One class for the modules of one program; settings in which they differ become its arguments.
 
-Modules of one class of the source share a class also if some lack steps that others have: the class
-is printed with all steps, and those that are lacking depend on a flag. A list of modules may be
-shorter. An input that some lack has the default None; outputs that some lack come last.
+Modules of one class of the source share a class also if their programs differ (`alignment`): the class
+is printed with the steps of all, and those that some lack depend on a flag, a child, a variable or an
+input. A list of modules may be shorter. A child whose class differs, or a list that no loop makes, is
+an argument, where the library has constructors. An input that some lack has the default None; outputs
+that some lack come last.
 """
 
 from __future__ import annotations
@@ -10,10 +12,10 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from nestarray.exporters.source.alignment import aligned
+from nestarray.exporters.source.alignment import Choices, aligned
 from nestarray.exporters.source.expressions import Setting
 from nestarray.exporters.source.loops import Item, Option, with_loops
 from nestarray.exporters.source.modules import (
@@ -32,11 +34,17 @@ from nestarray.exporters.source.modules import (
     numbered,
     output_of,
     parts,
-    results,
 )
-from nestarray.exporters.source.records import Call, Value, is_equal
-from nestarray.exporters.source.settings import ABSENT, settings_in, settings_of, with_settings
-from nestarray.exporters.source.variable_names import input_names
+from nestarray.exporters.source.options import with_options
+from nestarray.exporters.source.records import Value, is_equal
+from nestarray.exporters.source.settings import (
+    ABSENT,
+    _Absent,
+    settings_in,
+    settings_of,
+    with_settings,
+)
+from nestarray.exporters.source.variable_names import input_names, snake
 
 #: Names that a source imports, which no class has.
 IMPORTED = ("Any", "Path")
@@ -52,13 +60,14 @@ class Class:
         members: module → for each step its own, or None.
         inputs: module → for each input its own, or None.
         outputs: module → for each output its own, or None.
-        otherwise: value that modules lack → the value that they use instead, or None.
+        choices: value → module → the value that it stands for.
         settings: of the steps of the module, its variables and its children, and its flags and
             lengths: a constant, or a `Setting` where the modules differ.
         parameters: name of an argument → position of its first use in `settings`.
         defaults: name of an argument that some modules lack → its default.
         shapes: name of a variable → its shape.
         children: child → its class, and the position of its first setting.
+        given: child or list of children that is an argument → position of the argument.
         flags: modules that lack steps → the condition of the others, as (name of an argument, rest
             of the text).
         lengths: list of children whose number differs → position of the number.
@@ -70,12 +79,13 @@ class Class:
     members: dict[Module, list[Step | None]]
     inputs: dict[Module, list[Value | None]]
     outputs: dict[Module, list[Value | None]]
-    otherwise: dict[Value, Value | None]
+    choices: Choices
     settings: list[Any] = dataclasses.field(default_factory=list)
     parameters: dict[str, int] = dataclasses.field(default_factory=dict)
     defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
     shapes: dict[str, Any] = dataclasses.field(default_factory=dict)
     children: dict[Path, tuple[Class, int]] = dataclasses.field(default_factory=dict)
+    given: dict[Path, int] = dataclasses.field(default_factory=dict)
     flags: dict[frozenset[Module], tuple[str, str]] = dataclasses.field(default_factory=dict)
     lengths: dict[Path, int] = dataclasses.field(default_factory=dict)
     periods: dict[Path, int] = dataclasses.field(default_factory=dict)
@@ -124,27 +134,33 @@ class Class:
         later = [f"{name.removesuffix('=None')}={text}" for (text, name), out in named if not out]
         return [*texts[:first], *later]
 
-    def deciding_values(self, steps: Sequence[Step], without: frozenset[Module]) -> list[Value]:
-        """The values that some steps take and that are None just in modules without the steps."""
-        used = {value for step in steps for value in arguments(step)}
-        used -= {value for step in steps for value in results(step)}
-        lacks = {value: self.lacks_input(value) for value in self.module.inputs}
-        for i, step in enumerate(self.module.steps):
-            lacks |= dict.fromkeys(results(step), self.lacking(i))
-        values = [x for x in lacks if x in used and not self.otherwise.get(x)]
-        return [x for x in values if lacks[x] == without]
+    def conditions(self) -> dict[frozenset[Module], list[Value]]:
+        """Sets of modules that lack something → the inputs that just these lack."""
+        found: dict[frozenset[Module], list[Value]] = {}
+        for value in self.module.inputs:
+            found.setdefault(self.lacks_input(value), []).append(value)
+        for name in self.module.variables:
+            found.setdefault(self.lacks(name), [])
+        for i in range(len(self.module.steps)):
+            found.setdefault(self.lacking(i), [])
+        return {without: values for without, values in found.items() if without}
 
-    def input_defaults(self, names: Mapping[Value, str]) -> list[str]:
-        """The statements that give inputs that are None the value of another input."""
-        pairs = [(names[x], y) for x in names if (y := self.otherwise.get(x))]
-        return [f"{name} = {names[y]} if {name} is None else {name}" for name, y in pairs]
+    def condition(self, without: frozenset[Module], setting: Callable[[str], str]) -> str:
+        """Whether a module is outside of a set of modules."""
+        if without in self.flags:
+            flag, rest = self.flags[without]
+            return setting(flag) + rest
+        flag, rest = self.flags[frozenset(self.members) - without]
+        return f"{setting(flag)} is None" if rest else f"not {setting(flag)}"
 
     def numbers(self, name: Path) -> list[int]:
         """The numbers of the items of a list, smallest first."""
         return sorted({len(items_of(module, name)) for module in self.members})
 
-    def items(self, is_same: Callable[[Path, Path], bool], *, has_slices: bool) -> list[Item]:
-        """The steps of the module with its settings, loops, and options for steps that some lack.
+    def items(
+        self, is_same: Callable[[Path, Path], bool], *, has_slices: bool
+    ) -> tuple[list[Item], Any]:
+        """The steps of the module with its settings, loops and options; and the output.
 
         Args:
             is_same: whether the calls of two children are written with the same text.
@@ -153,38 +169,28 @@ class Class:
         settings = iter(self.settings)
         steps = [with_settings(step, settings) for step in self.module.steps]
         lacking = {id(step): self.lacking(i) for i, step in enumerate(steps)}
-        items: list[Item] = []
-        found = with_loops(steps, self.module.output, is_same, has_slices)
-        for without, group in itertools.groupby(found, lambda item: lacking.get(id(item))):
-            successive = [*group]
-            items += self._options(successive, without) if without else successive
-        return items
+        items = with_loops(steps, self.module.output, is_same, has_slices)
+        return with_options(
+            items,
+            self.module.output,
+            lambda step: lacking[id(step)],
+            self.choices,
+            self.members,
+            self.conditions(),
+        )
 
-    def _options(self, group: Sequence[Any], without: frozenset[Module]) -> Iterator[Option]:
-        """Successive steps that the same modules lack, as options with one result each.
-
-        An option ends with a step whose result a step outside the group or a later option uses.
-        """
-        inside = {value for step in group for value in results(step)}
-        others = [s for s in self.module.steps if inside.isdisjoint(results(s))]
-        needed = {value for step in others for value in arguments(step)}
-        needed.update(self.module.outputs)
-        last_use = {value: i for i, step in enumerate(group) for value in arguments(step)}
-        end = len(group)  # of the option of a step
-        for i, step in reversed([*enumerate(group)]):
-            if any(x in needed or last_use.get(x, i) > end for x in results(step)):
-                needed.update(results(step))
-                end = i
-        steps: list[Step] = []
-        for step in group:
-            steps.append(step)
-            for result in needed.intersection(results(step)):  # one, or none
-                made = {value for step in steps for value in results(step)}
-                value: Value | None = result
-                while value in made:
-                    value = self.otherwise.get(value)
-                yield Option(steps, value, result, without)
-                steps = []
+    def options(self) -> list[Option]:
+        """The options, without the settings."""
+        lacking = {id(step): self.lacking(i) for i, step in enumerate(self.module.steps)}
+        items, _ = with_options(
+            self.module.steps,
+            self.module.output,
+            lambda step: lacking[id(step)],
+            self.choices,
+            self.members,
+            self.conditions(),
+        )
+        return [item for item in items if isinstance(item, Option)]
 
     def signature(self) -> list[str]:
         """The parameters with their defaults."""
@@ -194,9 +200,9 @@ class Class:
     def arguments(self, child: Path) -> dict[str, Any]:
         """The arguments of a child's class."""
         cls, start = self.children[child]
-        return cls.given(self.settings[start:])
+        return cls.arguments_of(self.settings[start:])
 
-    def given(self, settings: Sequence[Any]) -> dict[str, Any]:
+    def arguments_of(self, settings: Sequence[Any]) -> dict[str, Any]:
         """The arguments of the class, without defaults.
 
         Args:
@@ -211,18 +217,35 @@ class Class:
         }
 
 
-def classes_of(root: Module, name: str, constants: Mapping[Value, str]) -> dict[Module, Class]:
+def classes_of(
+    root: Module, name: str, constants: dict[Value, str], *, may_give: bool
+) -> dict[Module, Class]:
     """Module → its class; the classes of children come first.
 
     Args:
         root: the module of the model.
         name: of its class.
-        constants: variable → the text that computes it.
+        constants: variable → the text that computes it. Variables whose texts differ in modules of
+            one class are removed.
+        may_give: a child may be an argument of a class.
     """
-    classes = _Classes(root, constants)
+    classes = _Classes(root, constants, may_give)
     for module in root.walk():
         classes.add(module)
     return classes.finished(root, name)
+
+
+@dataclasses.dataclass
+class Made:
+    """Modules that are an argument; equal if the same calls make them.
+
+    Attributes:
+        built: (name, class, names and values of its settings) of each.
+        is_list: whether the argument is a list.
+    """
+
+    built: list[tuple[Path, Class, list[tuple[str, Any]]]]
+    is_list: bool
 
 
 def _class_of(module: Module) -> Class:
@@ -233,23 +256,24 @@ def _class_of(module: Module) -> Class:
         members={module: [*module.steps]},
         inputs={module: [*module.inputs]},
         outputs={module: [*module.outputs]},
-        otherwise={},
+        choices={},
     )
 
 
 class _Classes:
     """Finds the classes of modules."""
 
-    def __init__(self, root: Module, constants: Mapping[Value, str]) -> None:
-        self.constants = constants
+    def __init__(self, root: Module, constants: dict[Value, str], may_give: bool) -> None:
+        self.constants, self.may_give = constants, may_give
         self.of: dict[Module, Class] = {}
         self.uses: dict[Module, list[Use]] = {}
         self.in_sequence: set[Module] = set()
-        for module in root.walk():
+        self.modules = [*root.walk()]
+        for module in self.modules:
             self.in_sequence.update(module.children.values() if is_sequence(module) else ())
             for step in module.steps:
                 if isinstance(step, Use):
-                    self.uses.setdefault(module.children[step.name], []).append(step)
+                    self.uses.setdefault(step.module, []).append(step)
 
     def add(self, module: Module) -> None:
         """Find the class of a module, whose children have one."""
@@ -259,81 +283,137 @@ class _Classes:
         for cls in alike:
             if cls in below:
                 continue
-            found = self._aligned(cls.module, module, cls) or self._extended(module, cls)
+            found = self._aligned(cls, module)
             if found and self._has_flags(found):
-                return self._join(cls, found)
+                return self._join(cls, found, module)
         for cls in known:
-            found = self._aligned(cls.module, module, cls)
             has_all = [*cls.module.variables] == [*module.variables]
-            if has_all and found and found.is_like(module):
-                return self._join(cls, found)
+            has_all = has_all and len(cls.module.steps) == len(module.steps)
+            found = self._aligned(cls, module) if has_all else None
+            if found and self._is_whole(found, module) and len(found.choices) == len(cls.choices):
+                return self._join(cls, found, module)
         self.of[module] = _class_of(module)
         return None
 
-    def _join(self, cls: Class, found: Class) -> None:
-        """Give a class the members of another one, and their calls the values that they lack.
+    def _join(self, cls: Class, found: Class, module: Module) -> None:
+        """Give a class one more member, and calls the values that a module lacks.
 
         An input is None then, an output a value that nothing reads.
         """
-        for module in found.members:
-            before = self.of.get(module) or _class_of(module)
-            for use in self.uses.get(module, ()):
-                given = dict(zip(before.inputs[module], use.inputs, strict=True))
-                made = dict(zip(before.outputs[module], use.outputs, strict=True))
-                use.inputs = [given.get(value) for value in found.inputs[module]]
-                pairs = zip(found.module.outputs, found.outputs[module], strict=True)
-                use.outputs = [made.get(own) or dataclasses.replace(x) for x, own in pairs]
-        cls.module, cls.members, cls.otherwise = found.module, found.members, found.otherwise
-        cls.inputs, cls.outputs, cls.periods = found.inputs, found.outputs, found.periods
-        self.of |= dict.fromkeys(cls.members, cls)
+        inputs = found.module.inputs[len(cls.module.inputs) :]
+        outputs = found.module.outputs[len(cls.module.outputs) :]
+        if inputs or outputs:
+            for use in self._uses(cls):
+                use.inputs = [*use.inputs, *(None for _ in inputs)]
+                use.outputs = [*use.outputs, *map(dataclasses.replace, outputs)]
+        for use in self.uses.get(module, ()):
+            given: dict[Any, Value | None] = dict(zip(module.inputs, use.inputs, strict=True))
+            made: dict[Any, Value | None] = dict(zip(module.outputs, use.outputs, strict=True))
+            use.inputs = [given.get(value) for value in found.inputs[module]]
+            pairs = zip(found.module.outputs, found.outputs[module], strict=True)
+            use.outputs = [made.get(own) or dataclasses.replace(x) for x, own in pairs]
+        cls.module, cls.members, cls.choices = found.module, found.members, found.choices
+        cls.inputs, cls.outputs = found.inputs, found.outputs
+        cls.given, cls.periods = found.given, found.periods
+        for steps in zip(*found.members.values(), strict=True):
+            called = {self.of[step.module]: step.module for step in steps if isinstance(step, Use)}
+            if len(called) > 1:  # their calls have one text
+                self.in_sequence.update(called.values())
+        self.of[module] = cls
+        self._store_constants(cls)
 
-    def _aligned(self, whole: Module, part: Module, cls: Class) -> Class | None:
+    def _store_constants(self, cls: Class) -> None:
+        """Remove the texts of constants that differ between the modules of a class."""
+        for name in cls.module.variables:
+            own = [m.variables[name] for m in cls.members if name in m.variables]
+            if len({self.constants.get(value) for value in own}) > 1:
+                for value in own:
+                    self.constants.pop(value, None)
+
+    def _uses(self, cls: Class) -> Collection[Use]:
+        """The calls of the modules of a class."""
+        modules = [*self.modules, *(known.module for known in {*self.of.values()})]
+        calls = (step for module in modules for step in module.steps if isinstance(step, Use))
+        return {step: None for step in calls if self.of.get(step.module) is cls}
+
+    def _aligned(self, cls: Class, part: Module) -> Class | None:
         """The class with one more member."""
-        found = aligned(whole, part, self._is_same, cls.otherwise, self.constants)
+        whole = cls.module
+        found = aligned(whole, part, self._may_call, cls.members, cls.choices, self.constants)
         if found is None:
             return None
-        more = [None for _ in found.whole.inputs[len(whole.inputs) :]]
+        more = [None for _ in found.inputs[len(whole.inputs) :]]
         new = [None for _ in found.outputs[len(whole.outputs) :]]
-        is_partial = bool(new) or None in found.own_outputs
+        is_partial = bool(new) or None in found.outputs
         if is_partial and not self.in_sequence.isdisjoint([*cls.members, part]):
             return None
-        module = found.whole
-        if new:
-            module = dataclasses.replace(module, output=output_of(found.outputs))
+        steps = {
+            member: [None if i is None else own[i] for i, _ in found.steps]
+            for member, own in cls.members.items()
+        }
         inputs = {member: [*own, *more] for member, own in cls.inputs.items()}
         outputs = {member: [*own, *new] for member, own in cls.outputs.items()}
         return Class(
             name="",
-            module=module,
-            members=cls.members | {part: found.own},
+            module=found.module,
+            members=steps | {part: [own for _, own in found.steps]},
             inputs=inputs | {part: found.inputs},
-            outputs=outputs | {part: found.own_outputs},
-            otherwise=found.otherwise,
+            outputs=outputs | {part: found.outputs},
+            choices=found.choices,
         )
-
-    def _extended(self, whole: Module, cls: Class) -> Class | None:
-        """The class with a module that has more steps."""
-        found: Class | None = _class_of(whole)
-        for member in cls.members:
-            found = found and self._aligned(found.module, member, found)
-        return found
 
     def _is_same(self, one: Module, other: Module) -> bool:
         return self.of[one] is self.of[other]
 
+    def _is_whole(self, cls: Class, module: Module) -> bool:
+        """Whether a member has all steps, inputs, outputs and children of a class."""
+        return cls.is_like(module) and not self._give(cls)
+
+    def _may_call(self, one: Module, other: Module) -> bool:
+        """Whether a step may call two modules: of one class, or with one input and output each."""
+        sizes = [len(x) for m in (one, other) for x in (m.inputs, m.outputs)]
+        sizes += [
+            len(x)
+            for m in (one, other)
+            for x in (self.of[m].module.inputs, self.of[m].module.outputs)
+        ]
+        return self._is_same(one, other) or (self.may_give and {*sizes} == {1})
+
     def _has_flags(self, cls: Class) -> bool:
         """Whether flags and lengths determine the children: a longer list repeats its end."""
-        flags = _flags(cls)
-        if any(
-            cls.lacking(i) and len(results(step)) > 1 for i, step in enumerate(cls.module.steps)
-        ):
+        try:
+            flags = _flags(cls)
+        except NotImplementedError:
             return False
-        if any(
-            cls.without(name) and cls.without(name) not in flags for name in cls.module.children
-        ):
+        given = self._give(cls)
+        if given and (not self.may_give or any(name[-1].isdigit() for name in given)):
             return False
+        everyone = frozenset(cls.members)
+        known = {frozenset[Module](), *flags, *(everyone - without for without in flags)}
+        children = [name for name in cls.module.children if _slot(name) not in given]
+        return all(cls.without(name) in known for name in children)
+
+    def _give(self, cls: Class) -> Collection[Path]:
+        """The children that are arguments: they have several classes, or no loop makes a list."""
+        slots: dict[Path, list[Path]] = {}
+        for name in cls.module.children:
+            slots.setdefault(_slot(name), []).append(name)
+        cls.given = {}
         cls.periods = {name: self._period(cls, name) for name in _lengths(cls)}
-        return 0 not in cls.periods.values()
+        cls.given = {
+            slot: 0
+            for slot, names in slots.items()
+            if cls.periods.get(slot) == 0 or any(self._differs(cls, name) for name in names)
+        }
+        return cls.given
+
+    def _differs(self, cls: Class, name: Path) -> bool:
+        """Whether the classes of a child differ, or the modules that are its arguments."""
+        children = [m.children[name] for m in cls.members if name in m.children]
+        if len({self.of[child] for child in children}) > 1:
+            return True
+        made = [[x for _, x in self._row(child) if isinstance(x, Made)] for child in children]
+        return any(own != made[0] for own in made)
 
     def _period(self, cls: Class, name: Path) -> int:
         """The number of children that repeat at the end of lists of different lengths, or zero."""
@@ -369,22 +449,35 @@ class _Classes:
             shape = module.variables[name].shape if name in module.variables else ABSENT
             row.append((f"{name}_shape", shape))
         for name, child in whole.children.items():
+            if _slot(name) in cls.given:
+                continue
             items = items_of(module, name[:-1]) if name[-1].isdigit() else []
             own = name if name in module.children else None
             if items and not own:  # the item at its place in the part that repeats
                 period = cls.periods.get(name[:-1], 1)
                 own = items[(int(name[-1]) - len(items)) % period - period]
             row += self._row(module.children[own]) if own else _absent(self._row(child))
+        row += [(joined(slot[-1:]), self._made(module, slot)) for slot in cls.given]
         # an argument that is None decides about a part, so a module without the part has no choice
         decisive = {cls.parameters[name] for name, rest in cls.flags.values() if rest}
         row = [(k, None if x is ABSENT and i in decisive else x) for i, (k, x) in enumerate(row)]
         for without, flag in _flags(cls).items():
-            is_decided = without in cls.flags and bool(cls.flags[without][1])
+            sets = (without, frozenset(cls.members) - without)
+            is_decided = any(cls.flags[own][1] for own in sets if own in cls.flags)
             row.append((flag, ABSENT if is_decided else module not in without))
         for name in _lengths(cls):
             word = joined(name) or whole.path[-1]
             row.append((f"num_{word}", len(items_of(module, name))))
         return row
+
+    def _made(self, module: Module, slot: Path) -> Made | _Absent:
+        """A child, or a list of children, as an argument."""
+        names = [slot] if slot in self.of[module].module.children else items_of(module, slot)
+        if names == [slot] and slot not in module.children:
+            return ABSENT
+        children = {name: module.children[name] for name in names}
+        built = [(name, self.of[m], self._row(m)) for name, m in children.items()]
+        return Made(built, is_list=names != [slot])
 
     def _sort_values(self, cls: Class) -> None:
         """Put the inputs and the outputs that some modules lack last."""
@@ -394,7 +487,7 @@ class _Classes:
         cls.module = dataclasses.replace(cls.module, inputs=inputs, output=output_of(outputs))
         cls.inputs = {module: _chosen(own, given) for module, own in cls.inputs.items()}
         cls.outputs = {module: _chosen(own, made) for module, own in cls.outputs.items()}
-        for use in (use for module in cls.members for use in self.uses.get(module, ())):
+        for use in self._uses(cls):
             use.inputs, use.outputs = _chosen(use.inputs, given), _chosen(use.outputs, made)
 
     def finished(self, root: Module, name: str) -> dict[Module, Class]:
@@ -402,7 +495,7 @@ class _Classes:
         order: dict[Class, None] = {}
 
         def note(cls: Class) -> None:
-            for child in cls.module.children.values():
+            for child in (child for m in cls.members for child in m.children.values()):
                 note(self.of[child])
             order[cls] = None
 
@@ -413,6 +506,7 @@ class _Classes:
                 cls.name = name if root in cls.members else _class_name(cls, [*order], taken)
             if len(cls.members) > 1:
                 self._sort_values(cls)
+            self._give(cls)
             self._give_settings(cls)
         return {module: cls for cls in order for module in cls.members}
 
@@ -440,12 +534,18 @@ class _Classes:
                 given.setdefault(without, (own.name, " is not None"))
             position += 1
         for name, child in cls.module.children.items():
-            cls.children[name] = self.of[child], position
-            position += len(self.of[child].settings)
+            if _slot(name) not in cls.given:
+                cls.children[name] = self.of[child], position
+                position += len(self.of[child].settings)
+        for slot in cls.given:
+            cls.given[slot] = position
+            position += 1
         for without in _flags(cls):
             flag = cls.settings[position].name
             cls.defaults[flag] = False
-            cls.flags[without] = given.get(without, (flag, ""))
+            others = frozenset(cls.members) - without
+            own = others if others in given and without not in given else without
+            cls.flags[own] = given.get(own, (flag, ""))
             position += 1
         for name in _lengths(cls):
             cls.lengths[name] = position
@@ -487,16 +587,26 @@ def _flags(cls: Class) -> dict[frozenset[Module], str]:
     for name in cls.module.variables:
         if without := cls.lacks(name):
             found.setdefault(without, f"use_{identifier(name)}")
-    for i, step in enumerate(cls.module.steps):
-        without = cls.lacking(i)
-        is_decided = isinstance(step, Call) and bool(cls.deciding_values([step], without))
-        if without and not is_decided:
-            found.setdefault(without, _flag_name(step, cls.module))
+    everyone = frozenset(cls.members)
+    for option in cls.options():
+        called = [cls.without(s.name) for s in option.all_steps if isinstance(s, Use)]
+        is_decided = option.decides and not any(called)
+        if not is_decided and not {option.without, everyone - option.without} & found.keys():
+            found[option.without] = _flag_name(option, cls.module)
     return found
 
 
-def _flag_name(step: Step, module: Module) -> str:
-    """The name of an argument that decides whether a step is made."""
+def _flag_name(option: Option, module: Module) -> str:
+    """The name of an argument that decides whether steps are made."""
+    if not option.steps:
+        return "alternative"
+    step = option.steps[0]
+    if isinstance(step, Use) and not option.without.isdisjoint(
+        m for m in option.without if step.name in m.children
+    ):
+        pairs = itertools.zip_longest(step.module.kind, module.kind)
+        shared = len([*itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)])
+        return f"is_{snake(step.module.kind[shared:])}"
     if isinstance(step, Use):
         return joined(step.name[:-1] if is_item(step.name) else step.name)
     path = parts(step.place.module)
@@ -508,7 +618,13 @@ def _flag_name(step: Step, module: Module) -> str:
 
 def _lengths(cls: Class) -> list[Path]:
     """The lists of different lengths, not counting those that some modules lack."""
-    return [name for name in lists_of(cls.module) if len([n for n in cls.numbers(name) if n]) > 1]
+    lists = [name for name in lists_of(cls.module) if name not in cls.given]
+    return [name for name in lists if len([n for n in cls.numbers(name) if n]) > 1]
+
+
+def _slot(name: Path) -> Path:
+    """The name of a child, or of the list whose item it is."""
+    return name[:-1] if is_item(name) else name
 
 
 def _settings(
@@ -525,6 +641,7 @@ def _settings(
     for i, (name, column) in enumerate(zip(names, columns, strict=True)):
         values = [x for x in column if x is not ABSENT]
         base = re.sub(r"\W", "_", name.rpartition(".")[2].rpartition(":")[2]) or "size"
+        is_made = any(isinstance(x, Made) for x in values)  # each module has its own
         equal = [key for key, other in known.items() if _covers(other, column)]
         own = next(iter(equal), None)
         if all(is_equal(x, values[0]) for x in values):
@@ -533,6 +650,7 @@ def _settings(
                 continue
             own = base  # the stride of a block, in a part that some blocks lack
         own = own or next((key for key, other in known.items() if _covers(column, other)), None)
+        own = None if is_made else own
         if own in known and not _covers(known[own], column):
             known[own], parameters[own] = column, i
             if not _is_optional(column):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from keyword import kwlist
 from typing import Any
 
@@ -15,7 +14,7 @@ from nestarray.exporters.source.loops import Option
 from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, items_of, parts
 from nestarray.exporters.source.namespace_language import NamespaceLanguage
 from nestarray.exporters.source.records import Call, Value, all_calls
-from nestarray.exporters.source.variable_names import input_names
+from nestarray.exporters.source.variable_names import input_names, snake
 
 #: Names of the source that no function of a module has.
 _TAKEN = ("params", "state", "load", "copy", "functools", "math", *kwlist)
@@ -58,9 +57,10 @@ class FunctionWriter:
     """
 
     def __init__(
-        self, root: Module, name: str, language: NamespaceLanguage, constants: Mapping[Value, str]
+        self, root: Module, name: str, language: NamespaceLanguage, constants: dict[Value, str]
     ) -> None:
         self.root, self.language, self.constants = root, language, constants
+        self.classes = classes_of(root, name, constants, may_give=False)
         self.places: dict[Value, tuple[str, Path]] = {}
         for keys, name_, value in root.variables_below():
             owner = tuple(part for key in keys for part in key)
@@ -73,7 +73,6 @@ class FunctionWriter:
         }
         self.has_state = any(holder == "state" for holder, _ in self.places.values())
         self.lists = _lists(self.places.values())
-        self.classes = classes_of(root, name, constants)
         steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
         calls = list(all_calls(steps))
         self.writes = any(call.target == "state:set" for call in calls)
@@ -121,19 +120,19 @@ class FunctionWriter:
             return name
 
         inputs = input_names(module.inputs)
-        writer = _Language(self, module)
+        writer = _Language(self, cls)
         body = Body(
             writer,
-            lambda name, inputs: self._use(cls, name, inputs, setting),
+            lambda use, inputs: self._use(cls, use.name, inputs, setting),
             lambda value: self._variable(cls, value),
             setting,
-            lambda name, start: self._loop(module, name, start),
+            lambda name, start: self._loop(cls, name, start),
             lambda option, name_of: self._condition(cls, option, name_of, setting),
             self.reserved,
-            lambda call: self._group(module, call),
+            lambda call: self._group(cls, call),
         )
-        items = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
-        lines = [*cls.input_defaults(inputs), *body.lines(items, inputs, self._output(module))]
+        items, output = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
+        lines = body.lines(items, inputs, self._output(module, output))
         if module is self.root and self.writes:
             lines.insert(0, f"state = {_COPIES[self.language.name]}")
         cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
@@ -144,12 +143,11 @@ class FunctionWriter:
         names += ["*", *cls.signature()] if cls.parameters else []
         return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
 
-    def _output(self, module: Module) -> Any:
+    def _output(self, module: Module, output: Any) -> Any:
         """The output; of the model with the new state, if it changes."""
         if module is not self.root or not self.writes:
-            return module.output
-        is_one = isinstance(module.output, Value)
-        return [module.output, _STATE] if is_one else (module.output, _STATE)
+            return output
+        return [output, _STATE] if isinstance(output, Value) else (output, _STATE)
 
     def _holders(self, path: Path) -> list[str]:
         """The arguments with variables that the module at a path takes."""
@@ -168,7 +166,7 @@ class FunctionWriter:
         if value not in self.places:
             return None
         holder, path = self.places[value]
-        depth = len(cls.module.path)
+        depth = self.depth(cls, path)
         if self._is_optional(cls, value):
             return f'{self.access(holder, path[:-1], depth)}.get("{path[-1]}")'
         return self.access(holder, path, depth)
@@ -205,11 +203,12 @@ class FunctionWriter:
         inputs = inputs if is_item else child.method_arguments(inputs)
         return f"{child.name}({', '.join([*given, *inputs, *settings])})"
 
-    def _group(self, module: Module, call: Call) -> Path:
+    def _group(self, cls: Class, call: Call) -> Path:
         """The path, below a module, of the group of variables that a call takes."""
         for value in arguments(call):
             if value in self.places:
-                return self.places[value][1][len(module.path) : -1]
+                path = self.places[value][1]
+                return path[self.depth(cls, path) : -1]
         return ()
 
     def _item(self, holder: str, name: Path) -> str:
@@ -221,23 +220,29 @@ class FunctionWriter:
             return f"{word}_state"
         return f"{word}_params" if word in self.reserved else word
 
-    def _loop(self, module: Module, name: Path, start: int) -> str:
-        path = (*module.path, *name)
+    def _owner(self, cls: Class, name: Path) -> Path:
+        """The path of a module of a class with the longest list."""
+        return max(cls.members, key=lambda module: len(items_of(module, name))).path
+
+    def _loop(self, cls: Class, name: Path, start: int) -> str:
+        owner = self._owner(cls, name)
+        path = (*owner, *name)
         holders = self._holders((*path, str(start)))
         names = ", ".join(self._item(holder, (*name, str(start))) for holder in holders)
         index = f"[{start}:]" if start else ""
-        lists = [self.access(holder, path, len(module.path)) + index for holder in holders]
+        lists = [self.access(holder, path, len(owner)) + index for holder in holders]
         of = lists[0] if len(lists) == 1 else f"zip({', '.join(lists)})"
         return f"for {names} in {of}:"
 
     def _is_same(self, cls: Class, a: Path, b: Path) -> bool:
         """Whether two items of a list are called with equal settings, and have variables."""
-        path = (*cls.module.path, *a)
+        owner = self._owner(cls, a[:-1])
+        path = (*owner, *a)
         holders = self._holders(path)
         number = len(items_of(cls.module, a[:-1]))
         is_list = all(self.lists.get((holder, path[:-1])) == number for holder in holders)
         is_list = is_list and 0 not in cls.numbers(a[:-1])
-        is_list = is_list and holders == self._holders((*cls.module.path, *b))
+        is_list = is_list and holders == self._holders((*owner, *b))
         is_list = is_list and holders == self._holders_of(cls, a)
         has_class = cls.children[a][0] is cls.children[b][0]
         return bool(holders) and is_list and has_class and cls.arguments(a) == cls.arguments(b)
@@ -250,36 +255,47 @@ class FunctionWriter:
         setting: Callable[[str], str],
     ) -> str:
         """Whether a module has the steps of an option: by their variables or inputs, or by a flag."""
-        depth = len(cls.module.path)
-        used = [path for step in option.steps for path in self._paths(cls.module, step)]
-        for n in range(1, min(map(len, used), default=0) + 1):
-            name = used[0][:n]
-            around = (*cls.module.path, *name[:-1])
-            holders = self._holders((*cls.module.path, *name))
-            if not holders or any(self._holders((*m.path, *name)) for m in option.without):
-                continue
-            is_list = (holders[0], around) in self.lists
-            if all(path[: n - is_list] == name[: n - is_list] for path in used):
-                text = self.access(holders[0], around, depth)
-                return f"len({text}) > {name[-1]}" if is_list else f'"{name[-1]}" in {text}'
-        for value in cls.deciding_values(option.steps, option.without):
-            return f"{name_of(value)} is not None"
-        flag, rest = cls.flags[option.without]
-        return setting(flag) + rest
+        sets = option.without, frozenset(cls.members) - option.without
+        for word, without, steps in (("", sets[0], option.steps), ("not ", sets[1], option.others)):
+            used = [path for step in steps for path in self._paths(cls, step)]
+            for n in range(1, min(map(len, used), default=0) + 1):
+                name = used[0][:n]
+                owners = [m for m in cls.members if self._holders((*m.path, *name))]
+                if {*owners} != cls.members.keys() - without:
+                    continue
+                around = (*owners[0].path, *name[:-1])
+                holder = self._holders((*owners[0].path, *name))[0]
+                is_list = (holder, around) in self.lists
+                if all(path[: n - is_list] == name[: n - is_list] for path in used):
+                    text = self.access(holder, around, len(owners[0].path))
+                    sign = "<=" if word else ">"
+                    return (
+                        f"len({text}) {sign} {name[-1]}"
+                        if is_list
+                        else f'"{name[-1]}" {word}in {text}'
+                    )
+        if option.decides:
+            return f"{name_of(option.decides)} is not None"
+        return cls.condition(option.without, setting)
 
-    def _paths(self, module: Module, step: Step) -> list[Path]:
+    def _paths(self, cls: Class, step: Step) -> list[Path]:
         """The paths, below a module, of the variables that a step takes."""
         if isinstance(step, Use):
             return [step.name]
         places = [self.places[value][1] for value in arguments(step) if value in self.places]
-        return [path[len(module.path) :] for path in places]
+        return [path[self.depth(cls, path) :] for path in places]
+
+    def depth(self, cls: Class, path: Path) -> int:
+        """The depth of the module of a class that has a variable."""
+        owners = (m.path for m in cls.members if path[: len(m.path)] == m.path)
+        return len(next(owners, cls.module.path))
 
 
 class _Language:
     """The language inside of one function: ``linear(x, **params["query"])``."""
 
-    def __init__(self, writer: FunctionWriter, module: Module) -> None:
-        self.writer, self.module = writer, module
+    def __init__(self, writer: FunctionWriter, cls: Class) -> None:
+        self.writer, self.cls = writer, cls
         self.language = writer.language
         self.name = self.language.name
         self.dtype = self.language.dtype
@@ -303,12 +319,12 @@ class _Language:
         if not call.target.startswith("."):
             return None
         places, names = self.writer.places, list(self.language.parameters(call.target))
-        depth = len(self.module.path)
         for count in range(1, len(call.args)):
             given = call.args[count:]
-            if not all(x in places and places[x][1][:depth] == self.module.path for x in given):
+            if not all(x in places for x in given):
                 continue
             holder, path = places[given[0]]
+            depth = self.writer.depth(self.cls, path)
             group = {p[-1] for h, p in places.values() if h == holder and p[:-1] == path[:-1]}
             below = {
                 p for h, p in places.values() if h == holder and p[: len(path) - 1] == path[:-1]
@@ -366,13 +382,3 @@ def function_name(name: str, language: NamespaceLanguage) -> str:
     own = {key for module in language.functions for key in vars(module)}
     taken = {*own, *language.short.values(), *_TAKEN, "sequential", "function"}
     return base if base.isidentifier() and base not in taken else "model"
-
-
-def snake(name: str) -> str:
-    """``"BertSelfAttention"`` as ``"bert_self_attention"``."""
-    spaced = re.sub(
-        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|(?<=[0-9])(?=[A-Z]{2})",
-        "_",
-        name.replace("ViT", "Vit"),
-    )
-    return spaced.lower()

@@ -26,20 +26,41 @@ class Loop:
 
 @dataclasses.dataclass(eq=False)
 class Option:
-    """Steps that some modules of a class lack.
+    """Steps that some modules of a class make, and steps that the others make.
 
     Attributes:
-        steps: of which the last one makes the result.
-        otherwise: the value that takes the place of the result in modules without the steps; None
-            if they do not use it.
-        result: the result.
+        steps: the steps of some modules.
+        others: the steps of the other modules.
+        results: value → the values that it stands for with the steps, and otherwise; itself where
+            the branch does not assign it.
         without: the modules without the steps.
+        decides: an input that is None just in these modules, if there is one.
     """
 
-    steps: list[Step]
-    otherwise: Value | None
-    result: Value
+    steps: list[Any]
+    others: list[Any]
+    results: dict[Value, tuple[Value | None, Value | None]]
     without: frozenset[Module]
+    decides: Value | None
+
+    @property
+    def all_steps(self) -> list[Any]:
+        """The steps of both branches."""
+        return [*self.steps, *self.others]
+
+    @property
+    def is_expression(self) -> bool:
+        """Whether it is a conditional expression: one result, of at most one step in each branch."""
+        return len(self.results) == 1 and all(
+            value not in self.results and (not steps or [*map(results, steps)] == [[value]])
+            for steps, value in self.branches
+        )
+
+    @property
+    def branches(self) -> list[tuple[list[Any], Value | None]]:
+        """For each branch its steps, and the value of the first result."""
+        value, other = next(iter(self.results.values()))
+        return [(self.steps, value), (self.others, other)]
 
 
 Item = Step | Loop | Option

@@ -142,8 +142,8 @@ class _Builder:
         for step in found:
             if isinstance(step, Module):
                 name = step.path[len(path) :]
-                children.setdefault(name, step)
-                use = Use(name, step.inputs, [*step.outputs])
+                child = children.setdefault(name, step)
+                use = Use(name, child, step.inputs, [*step.outputs])
                 self.runs[use] = step
                 step = use
             steps.append(step)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any
 
 from nestarray.exporters.source.records import Call, Value, values_in
+from nestarray.graph.node import map_leaves
 
 Path = tuple[str, ...]
 
@@ -23,12 +24,14 @@ class Use:
 
     Attributes:
         name: the module, a key of `children` of the module around it.
+        module: the module.
         inputs: the values that it takes; None for one that the module lacks, and others of its class have.
         outputs: the values that it returns; None for one that nothing reads.
         targets: the form of the assignment of several outputs that a layer returns, ``"{0}, ({1}, _)"``.
     """
 
     name: Path
+    module: Module
     inputs: Sequence[Value | None]
     outputs: list[Value | None]
     targets: str = ""
@@ -112,6 +115,16 @@ def arguments(step: Step) -> list[Value]:
 def results(step: Step) -> list[Value]:
     """The Values that a step makes."""
     return values_in([*step.outputs] if isinstance(step, Use) else step.result)
+
+
+def with_values(step: Step, of: Mapping[Value, Value]) -> Step:
+    """A step with other values: value → the one in its place. Functions keep theirs."""
+
+    def replaced(nest: Any) -> Any:
+        return map_leaves(lambda x: of.get(x, x) if isinstance(x, Value) else x, nest)
+
+    names = ("inputs", "outputs") if isinstance(step, Use) else ("args", "kwargs", "result")
+    return dataclasses.replace(step, **{name: replaced(getattr(step, name)) for name in names})
 
 
 def parts(path: str) -> Path:

@@ -206,7 +206,9 @@ def _separate_layers(module: Module) -> None:
             made[like] = next(name for name in names if name not in module.children)
             module.children[made[like]] = child
             module.variables = {k: v for k, v in module.variables.items() if k not in own}
-        module.steps[module.steps.index(steps[-1])] = Use(made[like], inputs, [output])
+        module.steps[module.steps.index(steps[-1])] = Use(
+            made[like], module.children[made[like]], inputs, [output]
+        )
         module.steps = [step for step in module.steps if step not in steps]
 
 

@@ -49,3 +49,13 @@ def hint_name(paths: set[Path]) -> str:
         return ""
     name = re.sub(r"\W", "_", names[-1]).removesuffix("_proj").removesuffix("_projection")
     return name if name.isidentifier() else ""
+
+
+def snake(name: str) -> str:
+    """``"BertSelfAttention"`` as ``"bert_self_attention"``."""
+    spaced = re.sub(
+        r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z0-9])(?=[A-Z][a-z])|(?<=[0-9])(?=[A-Z]{2})",
+        "_",
+        name.replace("ViT", "Vit"),
+    )
+    return spaced.lower()

@@ -1,0 +1,113 @@
+"""Ejected source has one class for the modules of a class of the source, also where they differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+import nestarray as na
+from tests.exporters.styles import TARGETS
+
+torch.manual_seed(0)
+
+
+class Attention(torch.nn.Module):
+    """Attention to the argument itself, or to a memory; with a bias, or with a mask."""
+
+    def __init__(self, *, has_memory: bool) -> None:
+        super().__init__()
+        self.query = torch.nn.Linear(4, 4)
+        self.key = torch.nn.Linear(4, 4)
+        self.has_memory = has_memory
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor | None = None) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        keys = self.key(x if memory is None else memory)
+        scores = self.query(x) @ keys.transpose(1, 2)
+        if self.has_memory:
+            weights = torch.softmax(scores.clamp(max=2.0), 2)
+        else:
+            weights = torch.sigmoid(scores - 1.0) * torch.exp(scores)
+        return weights @ keys
+
+
+class Gate(torch.nn.Module):
+    """A mixer with a parameter of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(4))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        x = torch.tanh(x * self.scale) + x
+        return torch.sin(x) * x
+
+
+class Block(torch.nn.Module):
+    """A normalization, a mixer and the residual sum."""
+
+    def __init__(self, mixer: torch.nn.Module) -> None:
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(4)
+        self.mixer = mixer
+
+    def forward(self, x: torch.Tensor, memory: torch.Tensor | None = None) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        given = () if memory is None else (memory,)
+        return x + self.mixer(self.norm(x), *given)
+
+
+class Stack(torch.nn.Module):
+    """Blocks whose mixers differ."""
+
+    def __init__(self, *mixers: torch.nn.Module) -> None:
+        super().__init__()
+        self.blocks = torch.nn.ModuleList(map(Block, mixers))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+class Model(torch.nn.Module):
+    """Two stacks, and a block with a memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = Stack(Gate(), Attention(has_memory=False))
+        self.second = Stack(Attention(has_memory=False), Gate(), Gate())
+        self.last = Block(Attention(has_memory=True))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        return self.last(self.second(self.first(x)), x)
+
+
+@pytest.mark.parametrize("style", [*TARGETS])
+def test_modules_that_differ_share_a_class(style: str, tmp_path: Path) -> None:
+    graph = na.trace_graph(Model().eval(), torch.randn(2, 3, 4))
+    ejected = graph.eject(tmp_path / "net", TARGETS[style], style=style)
+    assert ejected.error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    if style in ("functional", "numpy"):  # functions take no modules
+        assert text.count("def attention(") == 1
+        return
+    for name in ("Attention", "Gate", "Block", "Stack"):
+        assert text.count(f"class {name}") == 1
+    assert "mixer=Gate()" in text or "mixer=Gate(rngs=rngs)" in text
+    assert text.count("        else:\n") == 1
+
+
+def test_branches_read_as_a_human_writes_them() -> None:
+    graph = na.trace_graph(Model().eval(), torch.randn(2, 3, 4))
+    text = graph.to_source("torch", standalone=True)
+    assert "def __init__(self, mixer, is_gate=False):" in text
+    assert "self.blocks = nn.ModuleList([*blocks])" in text
+    assert "for block in self.blocks:" in text
+    assert "y = x if y is None else y" in text
+    assert "if self.sub:" in text
