@@ -446,3 +446,26 @@ def test_windows_are_pooled_by_the_function_of_the_target(tmp_path: Path) -> Non
         body = (tmp_path / target / "model.py").read_text()
         assert expected in body
         assert "transpose" not in body
+
+
+class Encoder(torch.nn.Module):
+    """Attention, and a layer of a transformer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+        self.encoder = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.encoder(self.attention(x, x, x, need_weights=False)[0] + x)
+
+
+def test_layers_of_transformers_have_open_sizes(tmp_path: Path) -> None:
+    axes = {"x": {0: "batch", 1: "length"}}
+    graph = na.trace_graph(Encoder().eval(), torch.rand(2, 3, 8), dynamic=axes)
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "self.attention = nn.MultiheadAttention(8, 2, batch_first=True)" in text
+    assert "self.encoder = nn.TransformerEncoderLayer(8, 2, 16, " in text
+    assert "class Encoder(nn.Module)" in text
+    assert text.count("class ") == 1

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 
+from nestarray.errors import ConversionError
 from nestarray.exporters.source.alignment import is_aligned
 from nestarray.exporters.source.modules import Layer, Module, Use
 from nestarray.exporters.source.programs import program_of
@@ -68,10 +69,11 @@ def known_layer(
     outputs = module.outputs
     shapes = tuple((value.shape, value.dtype) for value in module.inputs)
     is_whole = all(value.source in ("v", "s") for value in module.variables.values())
-    has_open_sizes = bool(_calls(module, "size"))
-    for candidate in _CANDIDATES[module.kind](module) if is_whole and not has_open_sizes else ():
+    sizes = [call.args for inner in module.walk() for call in _calls(inner, "size")]
+    read = frozenset(value.shape[axis] for value, axis in sizes)
+    for candidate in _CANDIDATES[module.kind](module) if is_whole else ():
         for chosen in itertools.combinations(range(candidate.count or 1), len(outputs)):
-            found = _program(candidate, chosen, shapes, give_layers, train)
+            found = _program(candidate, chosen, shapes, read, give_layers, train)
             if found is None or not _is_same(module, found.module):
                 continue
             results: list[Value | None] = [None] * (candidate.count or 1)
@@ -144,10 +146,17 @@ def _program(
     candidate: _Candidate,
     chosen: tuple[int, ...],
     shapes: tuple[tuple[tuple[int, ...], str], ...],
+    read: frozenset[int],
     give_layers: Callable[[Module], None],
     train: bool,
 ) -> _Program | None:
-    """The program of a layer, recorded as a model is; None if it takes other inputs."""
+    """The program of a layer, recorded as a model is; None if it takes other inputs.
+
+    Sizes that the module reads are open.
+    """
+    masks = [x for _, x in candidate.options if isinstance(x, _CausalMask)]
+    if any(mask.size in read for mask in masks):  # the text of a mask has a fixed size
+        return None
     arrays = [torch.ones(shape, dtype=getattr(torch, dtype)) for shape, dtype in shapes]
     with torch.random.fork_rng(devices=[]):
         net = _Called(candidate, chosen).train(train)
@@ -155,7 +164,12 @@ def _program(
             net(*arrays)
         except (AssertionError, RuntimeError, ValueError):  # the layer takes other shapes
             return None
-    graph = trace_graph(net, *arrays, train=train)
+    names = [{i: f"n{n}" for i, n in enumerate(shape) if n in read} for shape, _ in shapes]
+    dynamic = {f"inputs_{i}": own for i, own in enumerate(names) if own}
+    try:
+        graph = trace_graph(net, *arrays, train=train, dynamic=dynamic or None)
+    except ConversionError:  # the layer has a fixed size where the module has an open one
+        return None
     root = program_of(graph, "torch", "torch").root
     (use,) = root.steps if len(root.steps) == 1 else (None,)
     if not isinstance(use, Use) or use.inputs != root.inputs:

@@ -116,10 +116,10 @@ class NamespaceLanguage:
             args, kwargs = without_mask(args, kwargs, "mask", constants)
         axis = kwargs.get("axis")
         is_of_axes = is_of_arrays and last.removeprefix("reduce_") in _OF_AXES
-        is_list = isinstance(axis, (tuple, list)) and len(axis) == 1
-        if is_list and (target.startswith(".") or is_of_axes):
+        takes_number = target.startswith(".") or is_of_axes
+        if takes_number and isinstance(axis, (tuple, list)) and len(axis) == 1:
             kwargs["axis"] = axis[0]
-        if last == "split" and is_of_arrays and isinstance(x, Value):
+        if last == "split" and is_of_arrays and isinstance(x, Value) and len(args) > 1:
             args[1] = _sections(x.shape[kwargs.get("axis", 0)], args[1])
         if target.startswith("."):  # calls of one function have the same settings
             names = self.parameters(target)

@@ -61,6 +61,8 @@ class _Joined:
         self.shapes: dict[Value, tuple[tuple[int, ...], ...]] = {}
         self.made: dict[Value, Call] = {}
         self.calls: list[Call] = []
+        #: Calls that compute one size of their result.
+        self.inferred: set[Call] = set()
 
     def recording(self) -> Recording:
         """The joined recording."""
@@ -131,9 +133,13 @@ class _Joined:
                 "sizes; trace the model without dynamic= for them"
             )
 
-    def _size(self, numbers: tuple[int, ...], call: Call) -> Value:
-        """The result of a call that computes a size."""
-        for value in [*map(self._origin(call), arguments(call)), *self.recordings[0].inputs]:
+    def _size(self, numbers: tuple[int, ...], call: Call) -> Value | int:
+        """The result of a call that computes a size, or -1 for one size of a reshape."""
+        own = [c for c in self.calls if c.target == "size" and c.place.module == call.place.module]
+        known = [value for size in own for value in arguments(size)]
+        for value in [
+            *map(self._origin(call), arguments(call)), *known, *self.recordings[0].inputs
+        ]:  # fmt: skip
             for axis, sizes in enumerate(zip(*self.shapes[value], strict=True)):
                 found = _relation(numbers, sizes)
                 if found is None or len(set(sizes)) == 1:
@@ -143,6 +149,9 @@ class _Joined:
                 if operator:
                     size = self._call(f"operator.{operator}", (size, operand), call)
                 return size
+        if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
+            self.inferred.add(call)
+            return -1
         raise self._unknown(numbers, call)
 
     def _device(self, nest: Any, call: Call) -> Value | None:
@@ -199,6 +208,11 @@ class _Joined:
 def _place(call: Call) -> str:
     """The function that is called, and where in the source of the model."""
     return f"{call.target} ({' '.join(part for part in call.place if part)})"
+
+
+def _is_reshape(call: Call) -> bool:
+    """Whether a call may have -1 for one size."""
+    return call.target.endswith(("reshape", "view")) and -1 not in call.args
 
 
 def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[str, int] | None:
