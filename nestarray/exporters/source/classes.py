@@ -495,6 +495,8 @@ class _Classes:
         order: dict[Class, None] = {}
 
         def note(cls: Class) -> None:
+            if cls in order:
+                return
             for child in (child for m in cls.members for child in m.children.values()):
                 note(self.of[child])
             order[cls] = None
