@@ -90,7 +90,10 @@ def test_attention_with_a_learned_mask_becomes_onnx(tmp_path: Path) -> None:
     assert graph.export(tmp_path / "net.onnx").error < 1e-5
 
 
-@pytest.mark.parametrize("mask_shape", [None, (4, 5), (2, 4, 5)])
+@pytest.mark.parametrize(
+    "mask_shape",
+    [None, *[pytest.param(shape, marks=pytest.mark.full) for shape in ((4, 5), (2, 4, 5))]],
+)
 def test_attention_without_heads_becomes_onnx(mask_shape: Any, tmp_path: Path) -> None:
     torch.manual_seed(0)
     arrays = [torch.randn(2, n, 3) for n in (4, 5, 5)]
@@ -143,13 +146,15 @@ def _recurrent() -> torch.nn.Module:
 @pytest.mark.parametrize(
     ("source", "args", "dynamic"),
     [
-        (torch.nn.TransformerEncoderLayer(4, 2, 4).eval(), ((3, 2, 4),),
-         {"src": {0: "length", 1: "batch"}}),
-        (_recurrent(), ((3, 4, 2),), {"input": {0: "batch", 1: "length"}}),
         (_running_product, ((3, 4),), {"x": {0: "batch"}}),
-        (_largest_of_groups, ((3, 4), torch.tensor([[0, 1, 0], [0, 2, 0]])), None),
+        *[pytest.param(*row, marks=pytest.mark.full) for row in (
+            (torch.nn.TransformerEncoderLayer(4, 2, 4).eval(), ((3, 2, 4),),
+             {"src": {0: "length", 1: "batch"}}),
+            (_recurrent(), ((3, 4, 2),), {"input": {0: "batch", 1: "length"}}),
+            (_largest_of_groups, ((3, 4), torch.tensor([[0, 1, 0], [0, 2, 0]])), None),
+        )],
     ],
-    ids=["attention", "recurrent", "running product", "groups"],
+    ids=["running product", "attention", "recurrent", "groups"],
 )  # fmt: skip
 def test_programs_of_open_sizes_become_tflite(
     source: Any, args: Any, dynamic: Any, tmp_path: Path
@@ -277,26 +282,26 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
     ("source", "x", "axes", "format"),
     [
         (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "torch"),
-        (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "onnx"),
         (_running_sums, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
-        (torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"}, "torch"),
-        (torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"}, "onnx"),
-        pytest.param(torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"},
-                     "aotinductor", marks=pytest.mark.full),
-        (_first_rows, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
-        (_counted, jax.numpy.ones((5, 3)), {0: "length"}, "torch"),
-        (_halved, tf.ones((5, 3)), {0: "length"}, "torch"),
-        (_halved, tf.ones((5, 3)), {0: "length"}, "tflite"),
-        (_strided(), torch.ones(2, 2, 16, 16), _IMAGES, "stablehlo"),
-        (nnx.Conv(2, 2, (3, 3), strides=2, rngs=nnx.Rngs(0)), jax.numpy.ones((2, 16, 16, 2)),
-         {0: "batch", 1: "height", 2: "width"}, "stablehlo"),
-        *[(_keras_same(*pools), tf.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, format)
-          for pools, format in (((), "torch"), (_POOLS, "savedmodel"), (_POOLS, "tflite"))],
-        (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
+        *[pytest.param(*row, marks=pytest.mark.full) for row in (
+            (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "onnx"),
+            *[(torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"}, format)
+              for format in ("torch", "onnx", "aotinductor")],
+            (_first_rows, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
+            (_counted, jax.numpy.ones((5, 3)), {0: "length"}, "torch"),
+            (_halved, tf.ones((5, 3)), {0: "length"}, "torch"),
+            (_halved, tf.ones((5, 3)), {0: "length"}, "tflite"),
+            (_strided(), torch.ones(2, 2, 16, 16), _IMAGES, "stablehlo"),
+            (nnx.Conv(2, 2, (3, 3), strides=2, rngs=nnx.Rngs(0)), jax.numpy.ones((2, 16, 16, 2)),
+             {0: "batch", 1: "height", 2: "width"}, "stablehlo"),
+            *[(_keras_same(*pools), tf.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, format)
+              for pools, format in (((), "torch"), (_POOLS, "savedmodel"), (_POOLS, "tflite"))],
+            (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
+        )],
     ],
-    ids=["arange", "arange", "scan", "recurrent", "recurrent", "recurrent", "first", "counted",
-         "steps", "steps", "strided", "same", "same", "same", "same", "transposed", "transposed"],
+    ids=["arange", "scan", "transposed", "arange", "recurrent", "recurrent", "recurrent", "first",
+         "counted", "steps", "steps", "strided", "same", "same", "same", "same", "transposed"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path

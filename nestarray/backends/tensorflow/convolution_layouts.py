@@ -5,6 +5,7 @@ https://www.tensorflow.org/api_docs/python/tf/nn/convolution
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from nestarray.backends.base import supports
@@ -24,11 +25,13 @@ def _is_native(
     return is_last and x.dtype.is_floating and 3 <= len(x.shape) <= 5
 
 
-def _channels_first(x: Any, weight: Any) -> tuple[int, tuple[Any, ...], tuple[Any, ...]]:
-    """The number of spatial axes, and the shapes of `x` and `weight` in the order of `windows`."""
-    batch, *sizes, channels = shape(x)
+def _channels_first(
+    x_shape: Sequence[Any], weight: Any
+) -> tuple[int, tuple[Any, ...], tuple[Any, ...]]:
+    """The number of spatial axes, and both shapes in the order of `windows`."""
+    batch, *sizes, channels = x_shape
     of_x = (batch, channels, *sizes)
-    return len(x.shape) - 2, of_x, (weight.shape[-1], weight.shape[-2], *weight.shape[:-2])
+    return len(sizes), of_x, (weight.shape[-1], weight.shape[-2], *weight.shape[:-2])
 
 
 @supports(_is_native)
@@ -47,7 +50,7 @@ def conv(
     """https://www.tensorflow.org/api_docs/python/tf/nn/convolution"""
     at = windows.convolution(
         "conv",
-        *_channels_first(x, weight),
+        *_channels_first(shape(x), weight),
         bias,
         stride=stride,
         padding=padding,
@@ -87,7 +90,7 @@ def conv_transpose(
     """https://www.tensorflow.org/api_docs/python/tf/nn/conv_transpose"""
     at = windows.transposed_convolution(
         "conv_transpose",
-        *_channels_first(x, weight),
+        *_channels_first(x.shape, weight),
         bias,
         stride=stride,
         padding=padding,
