@@ -57,8 +57,12 @@ def backend_of_type(cls: type) -> str | None:
 
 
 def widest_float(x: Any) -> DType:
-    """float64, or float32 where the framework or the device of `x` lacks float64."""
-    return core(backend_of(x)).widest_float(x)
+    """float64, or float32 where the framework or the device of `x` lacks float64.
+
+    For a recorded value, the framework is that of its graph, which may be recorded on another one.
+    """
+    name = backend_of_type(type(x)) or getattr(x, "__graph_backend__", None) or backend_of(x)
+    return core(name).widest_float(x)
 
 
 def is_array(x: Any) -> bool:

@@ -109,8 +109,8 @@ def lower(graph: Graph) -> Graph:
 def _recorder_of(graph: Graph) -> Recorder:
     """The recorder of a graph, at several points if sizes are open."""
     if not any(isinstance(n, str) for n in _sizes(graph.nodes)):
-        return Recorder(graph.name)
-    return OpenRecorder(graph.name, _sizes(graph.inputs), graph.sizes)
+        return Recorder(graph.name, graph.backend)
+    return OpenRecorder(graph.name, _sizes(graph.inputs), graph.sizes, graph.backend)
 
 
 def _sizes(nodes: list[Node]) -> list[int | str]:

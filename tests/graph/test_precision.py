@@ -118,3 +118,19 @@ def test_int64_on_jax_has_to_fit() -> None:
     text = r"Large: s\['numbers'\]: got int64 from 3 to 2147483648, which JAX holds in int32 now"
     with pytest.raises(DtypeError, match=text):
         na.trace_graph(Large(2**31), X).to_backend("jax")
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_lowered_random_numbers_need_no_float64_on_jax(dynamic: bool) -> None:
+    """TensorFlow's normal numbers are computed in the widest dtype of the framework that runs them."""
+    import tensorflow as tf
+
+    def noisy(x: Any) -> Any:
+        return x + tf.random.stateless_normal(tf.shape(x), [1, 2])
+
+    x = tf.ones((3, 4))
+    graph = na.trace_graph(noisy, x, dynamic={"x": {0: "batch"}} if dynamic else None)
+    lowered = graph.to_backend("jax").lower()
+    assert lowered.report().float64 == []
+    np.testing.assert_allclose(lowered(jnp.ones((3, 4))), noisy(x), atol=1e-5)
+    assert graph.to_backend("numpy").lower().report().float64

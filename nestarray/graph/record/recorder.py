@@ -104,6 +104,11 @@ class Traced:
     __traced_backend__ = backend
 
     @property
+    def __graph_backend__(self) -> str:
+        """The backend on which the graph is computed; JAX's graphs are lowered on NumPy."""
+        return self._recorder.builder.backend or self.backend
+
+    @property
     def T(self) -> Any:
         """The transpose of a matrix."""
         return ops.matrix_transpose(self)
