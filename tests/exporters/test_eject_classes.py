@@ -111,3 +111,23 @@ def test_branches_read_as_a_human_writes_them() -> None:
     assert "for block in self.blocks:" in text
     assert "y = x if y is None else y" in text
     assert "if self.sub:" in text
+
+
+class Stages(torch.nn.Module):
+    """Sequences of blocks, the second with more of them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.Sequential(Gate(), Gate())
+        self.second = torch.nn.Sequential(Gate(), Gate(), Gate())
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        return self.second(self.first(x))
+
+
+def test_sequences_of_different_lengths_are_written_where_they_are_made() -> None:
+    text = na.trace_graph(Stages().eval(), torch.randn(2, 3, 4)).to_source("torch", standalone=True)
+    assert "self.first = nn.Sequential(*[Gate() for _ in range(2)])" in text
+    assert "self.second = nn.Sequential(*[Gate() for _ in range(3)])" in text
+    assert text.count("class ") == 2

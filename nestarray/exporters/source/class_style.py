@@ -124,7 +124,7 @@ class ClassWriter:
         """The functions that the calls need, and the classes, children first."""
         written = [*self.defined.values()]
         for cls in dict.fromkeys(self.classes.values()):
-            if not self._is_expression(cls.module):
+            if not self._is_expression(cls):
                 written.append("\n".join(self._class(cls)))
         return "\n\n\n".join(written)
 
@@ -140,24 +140,25 @@ class ClassWriter:
         """The attributes of modules from the root down."""
         module = self.root
         for key in keys:
-            yield key[-1] if self._is_sequence(module) else self._name(key)
+            is_listed = self._is_sequence(self.classes[module])
+            yield key[-1] if is_listed else self._name(key)
             module = module.children[key]
 
-    def _is_expression(self, module: Module) -> bool:
-        """Whether a module is written where it is made: a layer, or a sequence of modules."""
-        if module is self.root:
+    def _is_expression(self, cls: Class) -> bool:
+        """Whether modules are written where they are made: layers, or sequences of modules."""
+        if self.root in cls.members:
             return False
-        is_unnamed = module.kind in ("", "Sequential")
-        return module.layer is not None or (is_unnamed and self._is_sequence(module))
+        is_unnamed = cls.module.kind in ("", "Sequential")
+        return cls.module.layer is not None or (is_unnamed and self._is_sequence(cls))
 
-    def _is_sequence(self, module: Module) -> bool:
-        return bool(self.style.sequence) and is_sequence(module)
+    def _is_sequence(self, cls: Class) -> bool:
+        return bool(self.style.sequence) and all(map(is_sequence, cls.members))
 
     # -- classes ---------------------------------------------------------------------------
 
     def _class(self, cls: Class) -> list[str]:
         module, style = cls.module, self.style
-        if self._is_sequence(module):
+        if self._is_sequence(cls):
             passed: list[Setting] = []
             made = self._sequence(cls, cls.settings, passed)
             self._keep_parameters(cls, [setting.name for setting in passed])
@@ -355,7 +356,7 @@ class ClassWriter:
                 given, passed, (*_SIZES, "kernel_size", "output_size", "p", "rate")
             )
             return f"{function}({self._with_passed_on(cls, text)})"
-        if self._is_expression(module):
+        if self._is_expression(cls):
             text = self._sequence(cls, settings, passed)
             return f"{self.style.sequence}({text})"
         sizes = tuple(name for name in _SIZES if name not in cls.defaults)

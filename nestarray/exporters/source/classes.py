@@ -466,7 +466,7 @@ class _Classes:
             is_decided = any(cls.flags[own][1] for own in sets if own in cls.flags)
             row.append((flag, ABSENT if is_decided else module not in without))
         for name in _lengths(cls):
-            word = joined(name) or whole.path[-1]
+            word = joined(name) if name else whole.path[-1]
             row.append((f"num_{word}", len(items_of(module, name))))
         return row
 
