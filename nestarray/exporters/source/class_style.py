@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.bodies import Body
-from nestarray.exporters.source.classes import Class, Made, classes_of
+from nestarray.exporters.source.classes import Class, Made
 from nestarray.exporters.source.expressions import Expression, Setting, value_expression
+from nestarray.exporters.source.grouping import classes_of
 from nestarray.exporters.source.loops import Option
 from nestarray.exporters.source.modules import (
     Module,

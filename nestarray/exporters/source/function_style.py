@@ -8,8 +8,9 @@ from keyword import kwlist
 from typing import Any
 
 from nestarray.exporters.source.bodies import Body
-from nestarray.exporters.source.classes import Class, classes_of
+from nestarray.exporters.source.classes import Class
 from nestarray.exporters.source.expressions import Expression, Names, value_expression
+from nestarray.exporters.source.grouping import classes_of
 from nestarray.exporters.source.loops import Option
 from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, items_of, parts
 from nestarray.exporters.source.namespace_language import NamespaceLanguage

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
-from nestarray.exporters.source.classes import IMPORTED
+from nestarray.exporters.source.grouping import IMPORTED
 from nestarray.exporters.source.jax_style import LANGUAGE, array, fix_random_numbers, head_of
 from nestarray.exporters.source.modules import Module
 from nestarray.exporters.source.records import Value

@@ -20,6 +20,10 @@ from nestarray.graph.node import map_leaves
 Modules = frozenset[Module]
 
 
+class NoCondition(Exception):
+    """No condition tells the modules that have a value from the others."""
+
+
 def with_options(
     items: Sequence[Step | Loop],
     output: Any,
@@ -38,6 +42,9 @@ def with_options(
         members: the modules.
         known: sets of modules that a condition tells from the others → the inputs that are None
             just in them.
+
+    Raises:
+        NoCondition: the modules that read a value cannot be told from those that lack it.
     """
     return _Options(items, output, lacking, choices, frozenset(members), known).found()
 
@@ -193,11 +200,11 @@ class _Options:
         others = {m: x for m, x in row.items() if m in without}
         (value,) = {x for m, x in row.items() if m not in without}
         if not all(self._has(m, value) for m in self.members - without):
-            raise NotImplementedError("no condition tells the modules with a value from the others")
+            raise NoCondition
         place = 1 + max((self.made.get(x, -1) for x in values if x), default=-1)
         otherwise = self._resolved(_like(choice), others)
         if not all(self._has(m, otherwise) for m in without):
-            raise NotImplementedError("no condition tells the modules with a value from the others")
+            raise NoCondition
         decides = self._decides(without, [value, otherwise])
         option = Option([], [], {choice: (value, otherwise)}, without, decides)
         self.before.setdefault(place, []).append(option)

@@ -11,14 +11,14 @@ from nestarray.exporters.source.modules import Step, Use
 from nestarray.exporters.source.records import Call, Function, Value
 
 
-class _Absent:
+class Absent:
     """The value of a setting of a step or a child that a module lacks."""
 
     def __repr__(self) -> str:
         return "ABSENT"
 
 
-ABSENT = _Absent()
+ABSENT = Absent()
 
 
 def is_setting(value: Any) -> bool:

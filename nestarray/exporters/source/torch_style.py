@@ -15,8 +15,8 @@ from torch.overrides import TorchFunctionMode
 
 from nestarray import ops
 from nestarray.exporters.source.class_style import ClassStyle, ClassWriter, attribute_of
-from nestarray.exporters.source.classes import IMPORTED
 from nestarray.exporters.source.fixed_numbers import torch_functions
+from nestarray.exporters.source.grouping import IMPORTED
 from nestarray.exporters.source.modules import Module, indexed
 from nestarray.exporters.source.records import Value
 from nestarray.exporters.source.ties import statements, ties_of
