@@ -8,7 +8,6 @@ import re
 import sys
 import zlib
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # before anything imports TensorFlow
@@ -20,10 +19,6 @@ if os.environ.get("HYPOTHESIS_PROFILE") != "full":
     os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")
     # A tenth of the time of a small program is the stack of Python frames in its locations.
     os.environ.setdefault("JAX_TRACEBACK_IN_LOCATIONS_LIMIT", "0")
-    # Compilation is half of the time of the tests on JAX; later runs read the programs of earlier ones.
-    os.environ.setdefault("JAX_COMPILATION_CACHE_DIR", str(Path(__file__).parents[1] / "build/jax"))
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS", "0")
-    os.environ.setdefault("JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES", "-1")
     if tuple(map(int, version("jaxlib").split(".")[:2])) < (0, 11):  # later ones stop at the flag
         fast_compilation = (
             "--xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
