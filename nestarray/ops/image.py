@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import fractions
 import functools
 import itertools
 import math
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from nestarray import dtypes, ops
 from nestarray.dispatch import floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.windows import channels_are_last
-from nestarray.typing import Array, check_kind
+from nestarray.typing import Array, check_kind, is_unknown_size
 
 __all__ = [
     "affine_grid",
@@ -106,7 +107,7 @@ def interpolate(
             "mode"
         )
     is_last = channels_are_last("interpolate", "data_format", data_format)
-    shape = tuple(x.shape)
+    shape = ops.shape(x)
     shape = (shape[0], shape[-1], *shape[1:-1]) if is_last else shape
     sizes, scales = _sizes(shape, size, scale_factor)
     if kind == "area":
@@ -115,18 +116,19 @@ def interpolate(
             x = ops.moveaxis(x, -1, 1)
         x = pool[len(sizes)](x, output_size=sizes)
         return ops.moveaxis(x, 1, -1) if is_last else x
-    for axis, (new, scale) in enumerate(zip(sizes, scales), start=1 if is_last else 2):
-        old = x.shape[axis]
-        if kind.startswith("nearest"):
-            index = _nearest(old, new, scale, 0.5 if kind == "nearest-exact" else 0.0)
-            if index != list(range(old)):
-                x = ops.take(x, ops.asarray(index, dtype=dtypes.int64, like=x), axis=axis)
+    is_nearest = kind.startswith("nearest")
+    for axis, (old, new, scale) in enumerate(zip(shape[2:], sizes, scales), 1 if is_last else 2):
+        line = _line(old, new, scale, align_corners and not is_nearest, x)
+        if is_nearest:
+            index = _nearest(line, 0.5 if kind == "nearest-exact" else 0.0)
+            if line.lib is ops or index.tolist() != list(range(old)):
+                x = ops.take(x, _constant(index, x, dtypes.int64), axis=axis)
         elif kind == "tf-area":
-            x = _along(x, _covered(old, new, scale), axis)
+            x = _along(x, _covered(line), axis)
         elif antialias or kind in _KERNELS:
-            x = _along(x, _wide_weights(kind, old, new, scale, align_corners, antialias), axis)
-        elif old != new or scale != 1.0:
-            x = _along(x, _weights(kind, old, new, scale, align_corners), axis)
+            x = _along(x, _wide_weights(kind, line, antialias), axis)
+        elif line.lib is ops or old != new or scale != 1.0:
+            x = _along(x, _weights(kind, line, align_corners), axis)
     return x
 
 
@@ -392,12 +394,38 @@ def _known(sizes: Sequence[int | None]) -> tuple[int, ...]:
     return tuple(-1 if n is None else n for n in sizes)
 
 
+class _Line(NamedTuple):
+    """The elements of one axis, before and after.
+
+    Weights of known sizes are constants that NumPy computes; ops compute those of sizes that are
+    known only at run time.
+    """
+
+    old: Any  #: `(1, old)`, the positions of the elements
+    new: Any  #: `(new, 1)`
+    scale: Any  #: how many old elements one new element covers
+    lib: Any  #: the functions to compute with: `numpy` or `nestarray.ops`
+
+
+def _line(old: int, new: int, scale: Any, align_corners: bool, like: Array) -> _Line:
+    if is_known := _are_known(old, new):
+        before, after = [np.arange(n, dtype=np.float64) for n in (old, new)]
+    else:
+        before, after = [ops.arange(n, dtype=dtypes.float32, like=like) for n in (old, new)]
+    lib = np if is_known else ops
+    if align_corners:
+        scale = lib.where(after[-1] > 0, before[-1] / lib.maximum(after[-1], 1.0), 0.0)
+    elif scale is None:
+        scale = (before[-1] + 1.0) / (after[-1] + 1.0)
+    return _Line(before[None], after[:, None], scale, lib)
+
+
 def _sizes(
     shape: tuple[int, ...],
     size: int | Sequence[int] | None,
     scale_factor: float | Sequence[float] | None,
-) -> tuple[tuple[int, ...], tuple[float, ...]]:
-    """The new sizes, and how many old elements one new element covers."""
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """The new sizes, and how many old elements one new element covers; None: of open sizes."""
     spatial = shape[2:]
     count = len(spatial)
     if not 1 <= count <= 3:
@@ -412,115 +440,125 @@ def _sizes(
     if size is not None:
         check_kind("interpolate", "size", "int | Sequence[int]", size)
     given: Any = size if size is not None else scale_factor
-    values = (given,) * count if isinstance(given, (int, float)) else tuple(given)
-    if len(values) != count or any(v <= 0 for v in values):
+    if isinstance(given, (int, float)) or is_unknown_size(given):
+        given = (given,) * count
+    values: tuple[Any, ...] = tuple(given)
+    if len(values) != count or any(not is_unknown_size(v) and v <= 0 for v in values):
         name = "size" if size is not None else "scale_factor"
         raise ArgumentError(
             f"interpolate: {name}: got {given!r}, expected a positive number, or {count} of them"
         )
     if size is not None:
-        return tuple(map(int, values)), tuple(old / new for old, new in zip(spatial, values))
-    return (
-        tuple(math.floor(old * v) for old, v in zip(spatial, values)),
-        tuple(1.0 / v for v in values),
-    )
+        sizes = tuple(v if is_unknown_size(v) else int(v) for v in values)
+        scales = [o / n if _are_known(o, n) else None for o, n in zip(spatial, sizes)]
+        return sizes, tuple(scales)
+    return tuple(map(_scaled, spatial, values)), tuple(1.0 / v for v in values)
 
 
-def _nearest(old: int, new: int, scale: float, shift: float) -> list[int]:
+def _are_known(*sizes: int) -> bool:
+    return all(isinstance(n, int) for n in sizes)
+
+
+def _scaled(size: int, factor: float) -> int:
+    """⌊size · factor⌋"""
+    if isinstance(size, int):
+        return math.floor(size * factor)
+    ratio = fractions.Fraction(factor).limit_denominator(1000)
+    if float(ratio) != factor:
+        raise ArgumentError(
+            f"interpolate: scale_factor: got {factor!r} for an open size, expected a ratio with a "
+            "denominator up to 1000; give size="
+        )
+    return size * ratio.numerator // ratio.denominator
+
+
+def _nearest(line: _Line, shift: float) -> Any:
     # in float32, like torch: rounding decides the element for a position on an edge
-    positions = (np.arange(new, dtype=np.float32) + np.float32(shift)) * np.float32(scale)
-    return np.minimum(np.floor(positions).astype(int), old - 1).tolist()
+    new, scale = line.new[:, 0], line.scale
+    if line.lib is np:
+        new, scale = new.astype(np.float32), np.float32(scale)
+    return line.lib.minimum(line.lib.floor((new + shift) * scale), line.old[0, -1])
 
 
-def _positions(old: int, new: int, scale: float, align_corners: bool) -> np.ndarray:
-    if align_corners:
-        return np.arange(new) * ((old - 1) / (new - 1) if new > 1 else 0.0)
-    return (np.arange(new) + 0.5) * scale - 0.5
-
-
-def _weights(kind: str, old: int, new: int, scale: float, align_corners: bool) -> np.ndarray:
+def _weights(kind: str, line: _Line, align_corners: bool) -> Any:
     """`(new, old)`: the weight of each old element in each new one."""
-    positions = _positions(old, new, scale, align_corners)
+    lib = line.lib
+    positions = line.new * line.scale if align_corners else (line.new + 0.5) * line.scale - 0.5
     if kind == "linear":
-        positions = np.maximum(positions, 0.0)
+        positions = lib.maximum(positions, 0.0)
         taps, kernel = (0, 1), _triangle
     else:
         taps, kernel = (-1, 0, 1, 2), _cubic(-0.75)
-    first = np.floor(positions)
-    weights = np.zeros((new, old))
+    first = lib.floor(positions)
+    total = 0.0
     for tap in taps:
-        index = np.clip(first + tap, 0, old - 1).astype(int)
-        np.add.at(weights, (np.arange(new), index), kernel(positions - first - tap))
-    return weights
+        index = lib.minimum(lib.maximum(first + tap, 0.0), line.old[0, -1])
+        total = total + lib.where(line.old == index, kernel(positions - first - tap, lib), 0.0)
+    return total
 
 
-def _covered(old: int, new: int, scale: float) -> np.ndarray:
+def _covered(line: _Line) -> Any:
     """`(new, old)`: the share of each new element that lies on each old one."""
-    start = (np.arange(new) * scale)[:, None]
-    index = np.arange(old)[None]
-    common = np.minimum(start + scale, index + 1.0) - np.maximum(start, index)
-    weights = np.maximum(common, 0.0)
-    return weights / weights.sum(axis=1, keepdims=True)
+    lib, start = line.lib, line.new * line.scale
+    common = lib.minimum(start + line.scale, line.old + 1.0) - lib.maximum(start, line.old)
+    weights = lib.maximum(common, 0.0)
+    return weights / lib.sum(weights, axis=1, keepdims=True)
 
 
-def _wide_weights(
-    kind: str, old: int, new: int, scale: float, align_corners: bool, antialias: bool
-) -> np.ndarray:
+def _wide_weights(kind: str, line: _Line, antialias: bool) -> Any:
     """`_weights` by a kernel cut at the border and normalized, with `antialias` as wide as a new element."""
-    if align_corners:
-        scale = (old - 1) / (new - 1) if new > 1 else 0.0
+    lib = line.lib
     radius, kernel = (1, _triangle) if kind == "linear" else _KERNELS.get(kind, _KEYS)
-    width = max(scale, 1.0) if antialias else 1.0
-    centres = (np.arange(new) + 0.5)[:, None] * scale
-    index = np.arange(old)[None]
-    first = np.maximum((centres - radius * width + 0.5).astype(int), 0)
-    end = np.minimum((centres + radius * width + 0.5).astype(int), old)
-    weights = kernel((index - centres + 0.5) / width)
-    weights = np.where((index >= first) & (index < end), weights, 0.0)
-    return weights / weights.sum(axis=1, keepdims=True)
+    width = lib.maximum(line.scale, 1.0) if antialias else 1.0
+    centres = (line.new + 0.5) * line.scale
+    first = lib.maximum(lib.trunc(centres - radius * width + 0.5), 0.0)
+    end = lib.trunc(centres + radius * width + 0.5)
+    weights = kernel((line.old - centres + 0.5) / width, lib)
+    weights = lib.where((line.old >= first) & (line.old < end), weights, 0.0)
+    return weights / lib.sum(weights, axis=1, keepdims=True)
 
 
-def _triangle(distance: np.ndarray) -> np.ndarray:
-    return np.maximum(1.0 - np.abs(distance), 0.0)
+def _triangle(distance: Any, lib: Any) -> Any:
+    return lib.maximum(1.0 - lib.abs(distance), 0.0)
 
 
-def _cubic(a: float) -> Callable[[np.ndarray], np.ndarray]:
+def _cubic(a: float) -> Callable[[Any, Any], Any]:
     """Keys' cubic convolution kernel."""
 
-    def kernel(distance: np.ndarray) -> np.ndarray:
-        d = np.abs(distance)
+    def kernel(distance: Any, lib: Any) -> Any:
+        d = lib.abs(distance)
         near = ((a + 2) * d - (a + 3)) * d * d + 1
         far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-        return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+        return lib.where(d <= 1, near, lib.where(d < 2, far, 0.0))
 
     return kernel
 
 
-def _mitchell(distance: np.ndarray) -> np.ndarray:
+def _mitchell(distance: Any, lib: Any) -> Any:
     """The cubic filter of Mitchell and Netravali with B = C = 1/3."""
-    d = np.abs(distance)
+    d = lib.abs(distance)
     near = (7 * d - 12) * d * d / 6 + 8 / 9
     far = ((-7 / 18 * d + 2) * d - 10 / 3) * d + 16 / 9
-    return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+    return lib.where(d <= 1, near, lib.where(d < 2, far, 0.0))
 
 
-def _lanczos(radius: int) -> Callable[[np.ndarray], np.ndarray]:
-    def kernel(distance: np.ndarray) -> np.ndarray:
-        inside = np.abs(distance) < radius
-        return np.where(inside, np.sinc(distance) * np.sinc(distance / radius), 0.0)
+def _lanczos(radius: int) -> Callable[[Any, Any], Any]:
+    def kernel(distance: Any, lib: Any) -> Any:
+        inside = lib.abs(distance) < radius
+        return lib.where(inside, lib.sinc(distance) * lib.sinc(distance / radius), 0.0)
 
     return kernel
 
 
-def _gaussian(distance: np.ndarray) -> np.ndarray:
+def _gaussian(distance: Any, lib: Any) -> Any:
     """A normal density with σ = 1/2, cut at 3σ."""
-    return np.where(np.abs(distance) < 1.5, np.exp(-2.0 * distance * distance), 0.0)
+    return lib.where(lib.abs(distance) < 1.5, lib.exp(-2.0 * distance * distance), 0.0)
 
 
 _KEYS = (2, _cubic(-0.5))
 
 #: Kernels normalized at the border, also without `antialias`: (radius, function).
-_KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
+_KERNELS: dict[str, tuple[float, Callable[[Any, Any], Any]]] = {
     "tf-bicubic": _KEYS,
     "mitchellcubic": (2, _mitchell),
     "lanczos3": (3, _lanczos(3)),
@@ -529,16 +567,24 @@ _KERNELS: dict[str, tuple[float, Callable[[np.ndarray], np.ndarray]]] = {
 }
 
 
-def _along(x: Array, weights: np.ndarray, axis: int) -> Array:
+def _constant(values: Any, like: Array, dtype: Any) -> Array:
+    """NumPy's values as an array of the framework of `like`; arrays of open sizes are that."""
+    if isinstance(values, np.ndarray) and not isinstance(like, np.ndarray):
+        return ops.asarray(values.tolist(), dtype=dtype, like=like)
+    return ops.astype(values, dtype)
+
+
+def _along(x: Array, weights: Any, axis: int) -> Array:
     """The product of `weights` with every line of x along `axis`."""
-    shape = _known(x.shape)
+    shape = ops.shape(x)
     dtype = dtypes.dtype_of(x)
     if axis == len(shape) - 1:
-        return ops.matmul(x, ops.asarray(weights.T.tolist(), dtype=dtype, like=x))
-    matrix = ops.asarray(weights.tolist(), dtype=dtype, like=x)
+        weights = weights.T if isinstance(weights, np.ndarray) else ops.matrix_transpose(weights)
+        return ops.matmul(x, _constant(weights, x, dtype))
+    matrix = _constant(weights, x, dtype)
     after = shape[axis + 1 :]
     lines = ops.reshape(x, (*shape[: axis + 1], math.prod(after)))
-    return ops.reshape(ops.matmul(matrix, lines), (*shape[:axis], len(weights), *after))
+    return ops.reshape(ops.matmul(matrix, lines), (*shape[:axis], ops.shape(matrix)[0], *after))
 
 
 def _centres(size: int, align_corners: bool) -> np.ndarray:

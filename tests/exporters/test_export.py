@@ -235,6 +235,15 @@ def test_jax_models_of_open_sizes_become_files_of_tensorflow(format: str, tmp_pa
     assert graph.export(tmp_path / FILES[format]).error < 1e-6
 
 
+def test_parts_of_open_lengths_become_savedmodel(tmp_path: Path) -> None:
+    def part(x: jax.Array, start: jax.Array) -> jax.Array:
+        return jax.lax.dynamic_slice_in_dim(jax.numpy.concatenate([x, x]), start, 2)
+
+    x, start = jax.numpy.arange(6.0).reshape(3, 2), jax.numpy.asarray(1)
+    graph = na.trace_graph(part, x, start, dynamic={"x": {0: "length"}})
+    assert graph.export(tmp_path / "net").error == 0
+
+
 def _positions_of(tokens: torch.Tensor) -> torch.Tensor:
     return tokens + torch.arange(tokens.shape[1])
 
@@ -265,6 +274,18 @@ def _strided() -> torch.nn.Module:
     return torch.nn.Sequential(*pooled, torch.nn.Conv2d(2, 2, 3, stride=2, padding=1))
 
 
+class _UNet(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.down, self.out = torch.nn.Conv2d(2, 3, 2, 2), torch.nn.Conv2d(5, 1, 3, padding=1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        low = torch.relu(self.down(x))
+        high = torch.nn.functional.interpolate(low, scale_factor=2, mode="bilinear")
+        return self.out(torch.cat([x, high], 1))
+
+
 def _keras_same(*pools: type) -> keras.Model:
     settings = {"strides": 2, "padding": "same"}
     keras.utils.set_random_seed(0)
@@ -284,7 +305,11 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "torch"),
         (_running_sums, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
+        (torch.nn.Upsample(scale_factor=2, mode="bilinear"), torch.ones(2, 2, 4, 4), _IMAGES,
+         "stablehlo"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
+            *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
+              for format in ("torch", "onnx", "savedmodel", "tflite")],
             (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "onnx"),
             *[(torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"}, format)
               for format in ("torch", "onnx", "aotinductor")],
@@ -300,8 +325,8 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
             (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
         )],
     ],
-    ids=["arange", "scan", "transposed", "arange", "recurrent", "recurrent", "recurrent", "first",
-         "counted", "steps", "steps", "strided", "same", "same", "same", "same", "transposed"],
+    ids=["arange", "scan", "transposed", *["resized"] * 5, "arange", "recurrent",
+         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", "same", "same", "same", "same", "transposed"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path

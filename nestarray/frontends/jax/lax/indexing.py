@@ -54,7 +54,9 @@ def dynamic_slice(
     sizes = na.shape(operand)
     start_indices = _from_the_end(start_indices, sizes, allow_negative_indices)
     for axis, (start, size) in enumerate(zip(start_indices, slice_sizes, strict=True)):
-        if size != sizes[axis]:
+        is_whole = size == sizes[axis]
+        # of sizes known only at run time, TensorFlow's result is an array
+        if hasattr(is_whole, "dtype") or not is_whole:
             places = na.add(_start(start, sizes[axis] - size), _steps(size, operand))
             operand = na.take(operand, places, axis=axis)
     return operand
