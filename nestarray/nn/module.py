@@ -29,7 +29,7 @@ from nestarray.errors import ArgumentError, PathError, ShapeError, StructureErro
 from nestarray.errors.text import NEW_VARIABLES, listed
 from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.nn.initializers import Initializer
-from nestarray.transforms.enclosing import running_call
+from nestarray.transforms.enclosing import Updated, running_call
 from nestarray.typing import Array, DTypeLike
 
 M = TypeVar("M", bound="Module")
@@ -57,7 +57,9 @@ class Variable(NamedTuple):
 class _Frame:
     """One call of a root module."""
 
-    __slots__ = ("counts", "key", "leaves", "prefixes", "root", "train", "updates")
+    __slots__ = (
+        "counts", "key", "leaves", "prefixes", "root", "state_paths", "train", "updates", "writable"
+    )  # fmt: skip
 
     def __init__(
         self, root: Module, v: Container, s: Container, train: bool, key: Array | None
@@ -67,6 +69,9 @@ class _Frame:
         self.leaves: dict[str, Array] = dict(v.flat_items()) | dict(s.flat_items())
         self.updates: dict[str, Array] = {}
         self.counts: dict[str, int] = {}
+        self.state_paths = s.paths()
+        #: the paths that a function in a transformation may update; None for all
+        self.writable: frozenset[str] | None = None
 
     def prefix_of(self, module: Module) -> str | None:
         """``"a/b/"`` for the module at a/b below the root; None for a module elsewhere."""
@@ -91,6 +96,7 @@ class _Frame:
         def pure(values: dict[str, Array], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             inner = copy.copy(self)
             inner.leaves, inner.updates, inner.counts = self.leaves | values, {}, dict(counts)
+            inner.writable = None
             token = _frame.set(inner)
             try:
                 result = fn(*args, **kwargs)
@@ -100,6 +106,23 @@ class _Frame:
             return result, inner.updates
 
         return pure, values
+
+    def update(self, values: Mapping[str, Array], layer: str) -> None:
+        """`nestarray.transforms.enclosing.Call.update`."""
+        if self.writable is not None and not self.writable.issuperset(values):
+            raise Updated(frozenset(values), layer)
+        self.updates.update(values)
+
+    def states(self, paths: frozenset[str]) -> dict[str, Array]:
+        """`nestarray.transforms.enclosing.Call.states`."""
+        values = self.leaves | self.updates
+        return {path: values[path] for path in sorted(paths.union(self.state_paths))}
+
+    def within(self, states: dict[str, Array]) -> _Frame:
+        """`nestarray.transforms.enclosing.Call.within`."""
+        inner = copy.copy(self)
+        inner.updates, inner.writable = self.updates | states, frozenset(states)
+        return inner
 
 
 #: The running call in this context.
@@ -511,10 +534,11 @@ class Module:
         """
         frame, prefix = self._place("state")
         declared = {**self.states(), **self.variables()}
-        for name, value in values.items():
+        for name in values:
             if prefix + name not in frame.leaves or name not in declared:
                 raise PathError(f"{type(self).__name__}: declares no state {name!r}")
-            frame.updates[prefix + name] = value
+        layer = f"{type(self).__name__} ({prefix.rstrip('/') or 'the model itself'})"
+        frame.update({prefix + name: value for name, value in values.items()}, layer)
 
     # -- display ---------------------------------------------------------------------------
 

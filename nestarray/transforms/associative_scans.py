@@ -11,6 +11,7 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import Expected, avals_of, take_apart
 from nestarray.transforms.control_flow import find, place
+from nestarray.transforms.enclosing import without_states
 from nestarray.transforms.loop_arguments import axes_of
 from nestarray.typing import Nest
 
@@ -66,4 +67,9 @@ def associative_scan(
         return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
 
     run = find(backend, "associative_scan", arrays)
-    return form.nest(put_back(run(combine, arrays, 0 if apart else places[0], reverse)))
+    found = without_states(
+        "associative_scan",
+        lambda: run(combine, arrays, 0 if apart else places[0], reverse),
+        "the order of the calls is open; use scan",
+    )
+    return form.nest(put_back(found))

@@ -23,6 +23,7 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import name_of, native_transforms
 from nestarray.transforms.carries import ARRAY, take_apart
 from nestarray.transforms.collectives import collecting, is_any_named, moved
+from nestarray.transforms.enclosing import without_states
 from nestarray.transforms.loop_arguments import check_count
 from nestarray.transforms.recording import current_recorder
 from nestarray.typing import NUMBERS, Nest
@@ -64,7 +65,8 @@ def vmap(
     Raises:
         ArgumentError: `axis_size` is not a positive integer; or when called, if no argument is
             mapped and `axis_size` is None, `in_axes` does not fit the arguments, or `out_axes` is
-            None for a result that depends on the example.
+            None for a result that depends on the example; or, in a call of a `Module`, a layer in
+            `fn` updates its state.
         ShapeError: when called, if the mapped axes differ in size from each other or from
             `axis_size`, or `in_axes` names an axis that an argument lacks.
         UnsupportedError: when called, if the axis has an `axis_name` and its length is unknown at
@@ -132,8 +134,12 @@ def vmap(
         rows, others = iter(stacked), iter(common)
         return form.nest([next(others) if a is None else moved(next(rows), a) for a in axes])
 
+    def stateless(*args: Any, **kwargs: Any) -> Any:
+        remedy = "each example would have its own state; call the layer on all examples, outside"
+        return without_states("vmap", lambda: call(*args, **kwargs), remedy)
+
     # torch.compile cannot read the name of the module of a graph's functions
-    return call if is_compiling() else wraps(fn)(call)
+    return call if is_compiling() else wraps(fn)(stateless)
 
 
 def map_rows(

@@ -24,6 +24,7 @@ from nestarray.container.leaf import short_dtype
 from nestarray.errors import ArgumentError, ShapeError, StructureError
 from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.carries import Form, take_apart
+from nestarray.transforms.enclosing import through_states
 
 
 @signature_errors(callables=("fn",))
@@ -44,7 +45,9 @@ def jit(
     traces, that is of runs of the Python function.
 
     Args:
-        fn: function of nests, arrays and settings; it must be pure.
+        fn: function of nests, arrays and settings; it must be pure. In a call of a `Module`, a
+            function that updates states runs without a compilation of its own: compile a function
+            that calls the whole model.
         static_argnums: the numbers of static arguments: hashable values, each of which needs its
             own trace. Required on JAX, except for text; on the other frameworks all leaves other
             than arrays are static.
@@ -126,7 +129,10 @@ class _Jitted:
         native = self._native.get(backend)
         if native is None:
             native = self._native[backend] = self._compile(backend)
-        return native(*args, **kwargs)
+        return through_states(
+            lambda: native(*args, **kwargs),
+            lambda thread, states: thread(lambda: self._fn(*args, **kwargs))(states),
+        )
 
     def _compile(self, backend: str) -> Callable[..., Any]:
         if backend == "numpy":

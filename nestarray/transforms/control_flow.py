@@ -1,6 +1,7 @@
 """Control flow over nests, with the semantics of ``jax.lax`` on every backend.
 
-A carry keeps its structure, shapes and dtypes, and functions are pure. Each function flattens its
+A carry keeps its structure, shapes and dtypes, and functions are pure, except for the states of
+layers that they call, which become a part of the carry (`through_states`). Each function flattens its
 nests once and passes functions of flat arrays (`nestarray.transforms.carries`) to the backend
 (``backends/<name>/control_flow.py``). JAX runs ``lax``; TensorFlow adds graph nodes while it
 traces; NumPy, PyTorch and eager TensorFlow run Python. A condition with a known value is a
@@ -30,9 +31,18 @@ from nestarray.transforms.carries import (
     repeat_until_stable,
     take_apart,
 )
+from nestarray.transforms.enclosing import through_states
 from nestarray.transforms.loop_arguments import check_count, is_symbolic, length_of, scalar
 from nestarray.transforms.recording import current_recorder, takes_single_steps
-from nestarray.transforms.steps import Body, Counted, Mapped, Step, Test, flat_function
+from nestarray.transforms.steps import (
+    Body,
+    Counted,
+    Mapped,
+    Step,
+    Test,
+    checked_pair,
+    flat_function,
+)
 from nestarray.typing import Array, Nest
 
 Function = Callable[..., Any]
@@ -155,6 +165,17 @@ def while_loop(cond_fn: Unary, body_fn: Unary, init: Nest, *, max_steps: int | N
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.while_loop.html
     """
     check_count("while_loop", "max_steps", max_steps)
+
+    def threaded(thread: Function, states: Nest) -> tuple[Nest, Nest]:
+        test, body = thread(cond_fn), thread(body_fn)
+        return _while(
+            lambda c: test(c[1], c[0])[0], lambda c: body(c[1], c[0]), (init, states), max_steps
+        )
+
+    return through_states(lambda: _while(cond_fn, body_fn, init, max_steps), threaded)
+
+
+def _while(cond_fn: Unary, body_fn: Unary, init: Nest, max_steps: int | None) -> Nest:
     given, form = take_apart(init, numbers=True)
     backend, like = place("while_loop", given)
     avals = avals_of(given, backend)
@@ -203,6 +224,17 @@ def fori_loop(
     """
     if not isinstance(unroll, bool):
         check_count("fori_loop", "unroll", unroll, least=1)
+
+    def threaded(thread: Function, states: Nest) -> tuple[Nest, Nest]:
+        body = thread(body_fn)
+        return _counted(lower, upper, lambda i, c: body(c[1], i, c[0]), (init, states), unroll)
+
+    return through_states(lambda: _counted(lower, upper, body_fn, init, unroll), threaded)
+
+
+def _counted(
+    lower: Array, upper: Array, body_fn: Binary, init: Nest, unroll: int | bool | None
+) -> Nest:
     lower = scalar("fori_loop", "lower", lower, "int")
     upper = scalar("fori_loop", "upper", upper, "int")
     given, form = take_apart(init, numbers=True)
@@ -286,7 +318,19 @@ def scan(
     References:
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.scan.html
     """
-    return _scanned("scan", fn, init, xs, length, reverse, unroll)
+
+    def threaded(thread: Function, states: Nest) -> tuple[Nest, Nest]:
+        step = thread(fn)
+
+        def pure(both: Nest, x: Nest) -> tuple[Nest, Nest]:
+            result, new = step(both[1], both[0], x)
+            carry, y = checked_pair("scan", fn, result)
+            return (carry, new), y
+
+        (carry, last), ys = _scanned("scan", pure, (init, states), xs, length, reverse, unroll)
+        return (carry, ys), last
+
+    return through_states(lambda: _scanned("scan", fn, init, xs, length, reverse, unroll), threaded)
 
 
 @signature_errors(callables=("fn",))
@@ -316,6 +360,17 @@ def map(fn: Unary, xs: Nest, *, batch_size: int | None = None) -> Nest:
         https://docs.jax.dev/en/latest/_autosummary/jax.lax.map.html
     """
     check_count("map", "batch_size", batch_size, least=1)
+
+    def threaded(thread: Function, states: Nest) -> tuple[Nest, Nest]:
+        step = thread(fn)
+        pure = lambda old, x: step(old, x)[::-1]  # noqa: E731
+        last, ys = _scanned("map", pure, states, xs, None, False, 1)
+        return ys, last
+
+    return through_states(lambda: _mapped(fn, xs, batch_size), threaded)
+
+
+def _mapped(fn: Unary, xs: Nest, batch_size: int | None) -> Nest:
     columns, form = take_apart(xs, unfused=True)
     if not columns:
         raise ArgumentError(
@@ -372,6 +427,17 @@ def _taken(name: str, fn: Function, operands: tuple[Nest, ...], chosen_by: Any) 
 def _branched(
     name: str, choice: Array, functions: tuple[Function, ...], operands: tuple[Nest, ...]
 ) -> Nest:
+    return through_states(
+        lambda: _traced_branches(name, choice, functions, operands),
+        lambda thread, states: _traced_branches(
+            name, choice, tuple([thread(fn) for fn in functions]), (states, *operands)
+        ),
+    )
+
+
+def _traced_branches(
+    name: str, choice: Array, functions: tuple[Function, ...], operands: tuple[Nest, ...]
+) -> Nest:
     """A traced branch; the first traced function sets the expected results."""
     backend, like = place(name, (choice, *_leaves(operands)))
     wanted = Expected(name, "result", "the other function", backend)
@@ -403,7 +469,7 @@ def _scanned(
     given, form = take_apart(init, numbers=True)
     backend, like = place(name, (*given, *columns))
     avals = avals_of(given, backend)
-    kind = Mapped if name == "map" else Step
+    kind = Mapped if name == "map" and init is None else Step
     key = (rows, avals_of(columns, backend))
     step = _flat(backend, kind, fn, name, form, avals, rows, key=key)
     run = find(backend, "scan", (*filter(is_array, given), *columns))

@@ -515,7 +515,7 @@ def checkpoint(
             return checkpointed(fn, args, kwargs)
         pure, values = enclosing.lifted(fn)
         result, updates = checkpointed(pure, (values, *args), kwargs)
-        enclosing.updates.update(updates)
+        enclosing.update(updates, name_of(fn))
         return result
 
     def checkpointed(fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -1,26 +1,122 @@
-"""The running call of a module, whose variables functions in it read without naming them."""
+"""The running call of a module, whose variables functions in it read without naming them.
+
+A function in a transformation cannot update states as a side effect: it is traced, and its values
+are unknown outside of the trace. `through_states` makes the states arguments and results.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Protocol, TypeVar
 
-from nestarray.dynamo import ContextVariable
+from nestarray.dynamo import ContextVariable, is_compiling
+from nestarray.errors import ArgumentError
 from nestarray.typing import Array
+
+R = TypeVar("R")
+States = dict[str, Array]
 
 
 class Call(Protocol):
     """The call of a module."""
 
-    #: New states, and new values of variables, by path.
-    updates: dict[str, Array]
+    def update(self, values: Mapping[str, Array], layer: str) -> None:
+        """Set new states, and new values of variables, by path.
 
-    def lifted(self, fn: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Array]]:
+        Raises:
+            Updated: this is the call inside of a transformation without these paths.
+        """
+        ...
+
+    def lifted(self, fn: Callable[..., Any]) -> tuple[Callable[..., Any], States]:
         """A pure function in place of `fn`, and the values by path that `fn` may read.
 
         ``pure(values, *args, **kwargs)`` returns the result and the updates that `fn` makes.
         """
         ...
 
+    def states(self, paths: frozenset[str]) -> States:
+        """The current values of all states, and of the variables among `paths`."""
+        ...
+
+    def within(self, states: States) -> Call:
+        """The same call with other `states`, the only ones that it may update."""
+        ...
+
+
+class Updated(BaseException):
+    """A function updates states that its transformation does not have as arguments.
+
+    No `Exception`, which frameworks turn into their own while they trace.
+    """
+
+    def __init__(self, paths: frozenset[str], layer: str) -> None:
+        super().__init__(layer)
+        self.paths, self.layer = paths, layer
+
 
 running_call: ContextVariable[Any] = ContextVariable("nestarray_module_call", default=None)
+
+
+@contextmanager
+def _inside(call: Call) -> Iterator[Call]:
+    token = running_call.set(call)
+    try:
+        yield call
+    finally:
+        running_call.reset(token)
+
+
+def through_states(
+    plain: Callable[[], R], threaded: Callable[[Callable[..., Any], States], tuple[R, States]]
+) -> R:
+    """A transformation of a function that may update states of the running call.
+
+    Args:
+        plain: runs it.
+        threaded: runs it with states. It gets ``thread(fn)``, which makes of `fn` the function
+            ``(states, *args) -> (result, states)``, and the first states; it returns the last.
+    """
+    call = running_call.get()
+    if call is None or is_compiling():
+        return plain()
+    try:
+        with _inside(call.within({})):
+            return plain()
+    except Updated as update:
+        paths = update.paths
+
+    def thread(fn: Callable[..., Any]) -> Callable[..., Any]:
+        def pure(states: States, *args: Any) -> tuple[Any, States]:
+            with _inside(call.within(states)) as inner:
+                return fn(*args), inner.states(frozenset(states))
+
+        return pure
+
+    while True:
+        try:
+            result, states = threaded(thread, call.states(paths))
+        except Updated as update:
+            if update.paths <= paths:
+                raise
+            paths |= update.paths  # a variable
+        else:
+            call.update(states, "")
+            return result
+
+
+def without_states(name: str, run: Callable[[], R], remedy: str) -> R:
+    """``run()``, in which no function updates states of the running call.
+
+    Raises:
+        ArgumentError: a function does; with the layer and the `remedy`.
+    """
+    call = running_call.get()
+    if call is None or is_compiling():
+        return run()
+    try:
+        with _inside(call.within({})):
+            return run()
+    except Updated as update:
+        raise ArgumentError(f"{name}: {update.layer} updates its state inside; {remedy}") from None

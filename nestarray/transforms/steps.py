@@ -92,12 +92,7 @@ class Step(_Flat):
         return self.carry.arrays(new, fn, like), self.ys.arrays(y, fn, like)
 
     def _called(self, fn: Callable[..., Any], carry: Nest, row: Nest) -> tuple[Nest, Nest]:
-        result = fn(carry, row)
-        if isinstance(result, tuple) and len(result) == 2:
-            return result
-        raise ArgumentError(
-            f"{self.name}: {name_of(fn)} returned {describe(result)}, expected a pair (carry, y)"
-        )
+        return checked_pair(self.name, fn, fn(carry, row))
 
 
 class Mapped(Step):
@@ -105,6 +100,15 @@ class Mapped(Step):
 
     def _called(self, fn: Callable[..., Any], carry: Nest, row: Nest) -> tuple[Nest, Nest]:
         return None, fn(row)
+
+
+def checked_pair(name: str, fn: Callable[..., Any], result: Any) -> tuple[Nest, Nest]:
+    """The result of a step of `scan`, if it is a pair."""
+    if isinstance(result, tuple) and len(result) == 2:
+        return result
+    raise ArgumentError(
+        f"{name}: {name_of(fn)} returned {describe(result)}, expected a pair (carry, y)"
+    )
 
 
 def _first(arrays: Arrays) -> Any:

@@ -221,6 +221,84 @@ def test_transformations_take_layers(name: str) -> None:
         assert_close(layer(x, v=v), layer.layer(x, v=v.layer, s=layer.s.layer))
 
 
+class Counting(nn.Module):
+    """Adds what it has seen; its weight too is new after each call."""
+
+    def variables(self) -> Any:
+        return {"weight": nn.Variable((3,), nn.initializers.ones)}
+
+    def states(self) -> Any:
+        return {"total": nn.Variable((3,), nn.initializers.zeros)}
+
+    def forward(self, x: Any) -> Any:
+        self.update_state(total=self.total + x[0], weight=self.weight * 0.5)
+        return x * self.weight + self.total
+
+
+class Stateful(nn.Module):
+    """Gives layers with states to a transformation, and reads the states after it."""
+
+    def __init__(self, transformed: Any) -> None:
+        self.norm, self.count, self.transformed = nn.BatchNorm(3), Counting(), transformed
+
+    def forward(self, x: Any) -> Any:
+        return self.transformed(lambda x: self.count(self.norm(x)), x) + self.norm.running_mean
+
+
+def rows(layer: Any, x: Any) -> Any:
+    return na.stack([layer(x * i) for i in (1, 2, 3)])
+
+
+#: Transformations of a layer with states, and the same as plain calls.
+STATEFUL: dict[str, Any] = {
+    "jit": (lambda f, x: na.jit(f)(x), lambda f, x: f(x)),
+    "cond": (lambda f, x: na.cond(na.sum(x) < 99, f, na.sin, x), lambda f, x: f(x)),
+    "switch": (lambda f, x: na.switch(na.argmax(x[0]) * 0 + 1, [na.sin, f], x), lambda f, x: f(x)),
+    "fori_loop": (
+        lambda f, x: na.fori_loop(0, 3, lambda i, c: f(c) + na.astype(i, "float32"), x),
+        lambda f, x: f(f(f(x)) + 1) + 2,
+    ),
+    "while_loop": (
+        lambda f, x: na.while_loop(lambda c: c[1] < 2, lambda c: (f(c[0]), c[1] + 1), (x, 0))[0],
+        lambda f, x: f(f(x)),
+    ),
+    "scan": (
+        lambda f, x: na.scan(lambda c, y: (f(c), c), x, x)[0],
+        lambda f, x: f(f(f(f(x)))),
+    ),
+    "nested": (
+        lambda f, x: na.scan(lambda c, y: (na.fori_loop(0, 2, lambda i, c: f(c), c), y), x, x[:2])[0],
+        lambda f, x: f(f(f(f(x)))),
+    ),
+    "map": (lambda f, x: na.map(f, na.stack([x, x * 2, x * 3])), rows),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", STATEFUL)
+def test_states_of_layers_in_transformations(name: str, backend: str) -> None:
+    transformed, plain = STATEFUL[name]
+    x = np.random.default_rng(0).normal(size=(4, 3)).astype("float32")
+    reference = Stateful(plain).init(na.random.key(0))
+    layer = Stateful(transformed).init(na.random.key(0)).to_backend(backend)
+    expected = reference(x, train=True)
+    x = na.to_backend(x, backend)
+    step = lambda v, s, x: layer(x, v=v, s=s, train=True)  # noqa: E731
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
+    for found in (layer(x, train=True), na.jit(step, **options)(layer.v, layer.s, x)):
+        found = na.tree.map(lambda x: na.to_backend(x, "numpy"), found)
+        assert_close(found, expected, check_dtype=False)
+
+
+def test_states_of_layers_under_vmap(backend: str) -> None:
+    layer = Stateful(lambda f, x: na.vmap(f)(x[None])[0]).init(na.random.key(0)).to_backend(backend)
+    x = na.ones((2, 3), like=layer.v.norm.weight)
+    message = (
+        r"^vmap: BatchNorm \(norm\) updates its state inside; .* call the layer on all examples"
+    )
+    with pytest.raises(errors.ArgumentError, match=message):
+        layer(x, train=True)
+
+
 @pytest.mark.parametrize("backend", DIFFERENTIABLE)
 @pytest.mark.parametrize("is_bare", [True, False])
 def test_a_checkpoint_in_a_module(backend: str, is_bare: bool) -> None:

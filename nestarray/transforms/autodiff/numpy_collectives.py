@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.transforms.autodiff.custom import custom_vjp
-from nestarray.transforms.autodiff.values import NUMBERS
+from nestarray.transforms.autodiff.values import NUMBERS, Dual
 
 
 def derivative_state() -> int:
@@ -30,7 +30,11 @@ def linear(
     x: Any,
     state: int,
 ) -> Any:
-    """A node of the tape; `again` applies the collective to primals and tangents."""
+    """A node of the tape; `again` applies the collective to primals and tangents.
+
+    On the tape the value is of `again` too, which makes nodes for the other derivatives inside
+    of the mapped function. Derivatives around it follow the values from example to example.
+    """
 
     def pull(_: None, cotangents: Sequence[Any]) -> list[Any]:
         return [transpose(cotangents[0])]
@@ -38,4 +42,5 @@ def linear(
     def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
         return (again(*primals),), [again(*tangents)]
 
-    return custom_vjp(lambda x: (again(x),), lambda x: ((again(x),), None), pull, [x], push)[0]
+    rule = push if isinstance(x, Dual) else None
+    return custom_vjp(lambda x: (again(x),), lambda x: ((again(x),), None), pull, [x], rule)[0]
