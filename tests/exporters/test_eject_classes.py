@@ -131,3 +131,42 @@ def test_sequences_of_different_lengths_are_written_where_they_are_made() -> Non
     assert "self.first = nn.Sequential(*[Gate() for _ in range(2)])" in text
     assert "self.second = nn.Sequential(*[Gate() for _ in range(3)])" in text
     assert text.count("class ") == 2
+
+
+class Rotated(torch.nn.Module):
+    """A product of two values, which may be rotated by one angle."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query = torch.nn.Linear(4, 4)
+        self.key = torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor, angle: torch.Tensor | None = None) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 3)."""
+        query, key = torch.tanh(self.query(x)) * 2, torch.tanh(self.key(x))
+        if angle is not None:
+            cos, sin = torch.cos(angle), torch.sin(angle)
+            query = query * cos + torch.cat([-query[..., 2:], query[..., :2]], 2) * sin
+            key = key * cos + torch.cat([-key[..., 2:], key[..., :2]], 2) * sin
+        return query @ key.transpose(1, 2) + key.sum()
+
+
+class TwoRotated(torch.nn.Module):
+    """With and without the angle."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = Rotated(), Rotated()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 3)."""
+        return self.first(x) + self.second(x, x)
+
+
+def test_values_of_a_branch_have_other_names_than_its_results(tmp_path: Path) -> None:
+    graph = na.trace_graph(TwoRotated().eval(), torch.randn(2, 3, 4))
+    ejected = graph.eject(tmp_path / "net", "torch")
+    assert ejected.error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert text.count("class Rotated") == 1
+    assert text.count("is not None:") == 1

@@ -344,6 +344,8 @@ class Body:
                 if value and _is_last(value, steps, values[1] if default else None):
                     branch.given.setdefault(value, name)
                 self.names |= {value: name} if value and _is_made(value, steps) else {}
+        for branch, _ in branches:  # a value of the branch alone may be read after the results
+            branch.reserved = {*branch.reserved, *(self.names[x] for x in option.results)}
         for k, ((branch, steps), head) in enumerate(
             zip(branches, (f"if {condition}:", "else:"), strict=True)
         ):
@@ -454,9 +456,9 @@ class Body:
         return len({self.evaluated[p] for p in self.position.get(value, [])}) > 1
 
     def _fresh(self, *bases: str) -> str:
-        taken = {n for n in self.names.values() if n not in self.free}
+        taken = {n for n in self.names.values() if n not in self.free} | {"self", *self.reserved}
         for base in bases:
-            if base not in {*taken, "self"} and base not in self.reserved and not iskeyword(base):
+            if base not in taken and not iskeyword(base):
                 self.free.discard(base)
                 return base
         base = bases[0] if bases[0] in ("mask", "ids", "n", "y") else "h"

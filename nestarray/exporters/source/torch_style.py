@@ -89,7 +89,9 @@ class _Style(ClassStyle):
         return f"{owner}.{last} = nn.Parameter({empty}){otherwise}"
 
     def constant(self, name: str, text: str) -> str:
-        return f'self.register_buffer("{name}", {text}, persistent=False)'
+        *owners, last = name.split(".")
+        owner = indexed(".".join(["self", *owners]))
+        return f'{owner}.register_buffer("{last}", {text}, persistent=False)'
 
     def list_of(self, items: str) -> str:
         return f"nn.ModuleList([{items}])"
