@@ -169,4 +169,4 @@ def test_values_of_a_branch_have_other_names_than_its_results(tmp_path: Path) ->
     assert ejected.error < 1e-6
     text = (tmp_path / "net" / "model.py").read_text()
     assert text.count("class Rotated") == 1
-    assert text.count("is not None:") == 1
+    assert text.count("if self.cos:") == 1
