@@ -39,7 +39,8 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
     """The model as a ``torch.nn.Module`` with its own parameters and buffers.
 
     A model that came from PyTorch keeps its names, so ``load_state_dict`` takes its checkpoints;
-    other models have their paths, with dots. ``train()`` and ``eval()`` select the behaviour;
+    other models have their paths, with dots, and an underscore after words of Python (``in_``).
+    ``train()`` and ``eval()`` select the behaviour;
     the module starts in evaluation mode. Buffers are updated in place, random operations draw
     from PyTorch's generator. Mappings in the output are dicts.
 

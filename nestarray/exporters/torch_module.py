@@ -1,11 +1,14 @@
 """Programs as ``torch.nn.Module``.
 
 A source from PyTorch keeps its names, so its checkpoints load; others have their paths, with dots.
+Words of Python (``in`` and ``if`` of Flax's LSTM) get an underscore, because ``torch.export`` prints
+names as attributes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from keyword import iskeyword
 from typing import Any
 
 import torch
@@ -34,7 +37,8 @@ class TorchModule(torch.nn.Module):
                 self._register(name, path, is_persistent=True)
         for path in (*program.v, *program.s):
             if path not in self._places:
-                name = path.replace(".", "_").replace("/", ".")
+                parts = path.replace(".", "_").split("/")
+                name = ".".join([f"{part}_" if iskeyword(part) else part for part in parts])
                 self._register(name, path, is_persistent=not names)
         self.eval()
 

@@ -57,3 +57,4 @@ _lazy_imports.attach_methods(
         "nestarray.proof.verify": ("verify",),
     },
 )
+_lazy_imports.attach_methods(Node, {"nestarray.graph.files": ("__reduce__",)})

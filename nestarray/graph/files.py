@@ -191,6 +191,32 @@ def _function_of_na(name: str) -> Callable[..., Any] | None:
     return found if getattr(found, "__module__", "").startswith("nestarray.random") else None
 
 
+def _is_named(call: Node) -> bool:
+    """Whether the name of a call finds its function."""
+    try:
+        return find_function(call.target_name) is call.target
+    except ValueError:
+        return False
+
+
+def _reduced(self: Node) -> tuple[Any, ...]:
+    """A node for `pickle`, which finds functions by the names of their modules only."""
+    fields = dict(vars(self))
+    if self.kind == "call" and _is_named(self):
+        fields["target"] = None
+    return _node, (fields,)
+
+
+def _node(fields: dict[str, Any]) -> Node:
+    node = Node(**fields)
+    if node.kind == "call" and node.target is None:
+        node.target = find_function(node.target_name)
+    return node
+
+
+Node.__reduce__ = _reduced
+
+
 class _Encoder:
     """A graph as values of JSON; nodes are known by number."""
 
@@ -223,16 +249,11 @@ class _Encoder:
 
     def node(self, node: Node) -> dict[str, Any]:
         """One node, numbered."""
-        if node.kind == "call":
-            try:
-                is_known = find_function(node.target_name) is node.target
-            except ValueError:
-                is_known = False
-            if not is_known:
-                raise ConversionError(
-                    f"Graph.save: {node.name!r} calls {node.target_name!r}, which a file cannot name: "
-                    "it is neither a function of na nor of a frontend; trace without islands"
-                )
+        if node.kind == "call" and not _is_named(node):
+            raise ConversionError(
+                f"Graph.save: {node.name!r} calls {node.target_name!r}, which a file cannot name: "
+                "it is neither a function of na nor of a frontend; trace without islands"
+            )
         texts = {name: getattr(node, name) for name in _TEXTS if getattr(node, name)}
         found = {
             **texts,

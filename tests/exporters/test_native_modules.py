@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,19 @@ def test_keras_takes_the_names_of_all_functions(tmp_path: Path) -> None:
     native.save(tmp_path / "net.keras")
     loaded = keras.saving.load_model(tmp_path / "net.keras")
     np.testing.assert_allclose(loaded.predict(x, verbose=0), x * 2)
+
+
+def test_programs_of_jax_pickle_and_export_in_pytorch() -> None:
+    def windows(params: Any, x: jax.Array) -> jax.Array:
+        x = jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, 2), (1, 2), "VALID")
+        return x @ params["in"]["kernel"] + params["if"]
+
+    params = {"in": {"kernel": jax.numpy.ones((2, 3))}, "if": jax.numpy.ones(3)}
+    x = np.arange(8, dtype="float32").reshape(2, 4)
+    graph = na.trace_graph(windows, params, x, v="params")
+    net = graph.to_torch_module()
+    want = net(torch.from_numpy(x)).detach()
+    assert {*net.state_dict()} == {"in_.kernel", "if_"}  # words of Python
+    assert torch.equal(pickle.loads(pickle.dumps(net))(torch.from_numpy(x)), want)
+    exported = torch.export.export(net, (torch.from_numpy(x),)).module()
+    assert torch.equal(exported(torch.from_numpy(x)), want)
