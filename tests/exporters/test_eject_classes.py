@@ -170,3 +170,25 @@ def test_values_of_a_branch_have_other_names_than_its_results(tmp_path: Path) ->
     text = (tmp_path / "net" / "model.py").read_text()
     assert text.count("class Rotated") == 1
     assert text.count("if self.cos:") == 1
+
+
+class Siamese(torch.nn.Module):
+    """One module, which runs on two inputs, twice in a row, and after another call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.ReLU(), Gate())
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4), (2, 3, 4) → (2, 3, 4)."""
+        x, y = self.net(x), self.net(y)
+        return self.net(self.net(x - y) * 2 + self.net(self.net(y)))
+
+
+def test_runs_of_one_module_are_calls(tmp_path: Path) -> None:
+    graph = na.trace_graph(Siamese().eval(), torch.randn(2, 3, 4), torch.randn(2, 3, 4))
+    ejected = graph.eject(tmp_path / "net", "torch")
+    assert ejected.error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "self.net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), Gate())" in text
+    assert text.count("self.net(") == 6

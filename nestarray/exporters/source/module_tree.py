@@ -177,7 +177,31 @@ class _Builder:
 
         for name, group in itertools.groupby(range(start, stop), child):
             section = list(group)
-            yield name, (section[0], section[-1] + 1)
+            first, last = section[0], section[-1] + 1
+            size = self._period((*path, name), first, last) if name else last - first
+            for i in range(first, last, size):
+                yield name, (i, i + size)
+
+    def _period(self, path: Path, start: int, stop: int) -> int:
+        """The number of calls of one run of a module, which may run several times in a row.
+
+        Equal runs read the same variables of the module. Calls of one child repeat in the child.
+        """
+        depth, count = len(path), stop - start
+
+        def signature(i: int) -> tuple[Any, ...]:
+            own = [v for v in arguments(self.calls[i]) if self.owner.get(v, ())[:depth] == path]
+            return self.paths[i], self.calls[i].target, own
+
+        calls = [signature(i) for i in range(start, stop)]
+        children = {called[depth : depth + 1] for called, _, _ in calls}
+        if len(children) == 1 and children != {()}:
+            return count
+        for size in (n for n in range(1, count // 2 + 1) if count % n == 0):
+            if calls[size:] == calls[:-size] and any(own for _, _, own in calls[:size]):
+                runs = [self._run(path, i, i + size) for i in range(start, stop, size)]
+                return size if all(is_aligned(runs[0], run) for run in runs[1:]) else count
+        return count
 
     def _run(self, path: Path, start: int, stop: int) -> Module:
         """A call of the module at a path."""

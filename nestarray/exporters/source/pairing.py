@@ -113,7 +113,7 @@ class Pairing:
         one, other = (makers.get(v) for makers, v in zip(self.makers, (x, y), strict=True))
         if one is None and other is None:
             is_input = x in self.whole.inputs and y in self.part.inputs
-            return float(kind(x) == kind(y) if is_input else self.of.get(y) is x)
+            return float(kind(x) == kind(y) if is_input else self.of.get(y, y) is x)
         if not depth:
             return float(one is not None and other is not None and _is_alike(one[0], other[0]))
         found = [0.0]
