@@ -68,6 +68,15 @@ def _inside(call: Call) -> Iterator[Call]:
         running_call.reset(token)
 
 
+def _without_states(run: Callable[[], R]) -> R:
+    """``run()``; raises `Updated` if it updates states of the running call."""
+    call = running_call.get()
+    if call is None or is_compiling():
+        return run()
+    with _inside(call.within({})):
+        return run()
+
+
 def through_states(
     plain: Callable[[], R], threaded: Callable[[Callable[..., Any], States], tuple[R, States]]
 ) -> R:
@@ -78,14 +87,10 @@ def through_states(
         threaded: runs it with states. It gets ``thread(fn)``, which makes of `fn` the function
             ``(states, *args) -> (result, states)``, and the first states; it returns the last.
     """
-    call = running_call.get()
-    if call is None or is_compiling():
-        return plain()
     try:
-        with _inside(call.within({})):
-            return plain()
+        return _without_states(plain)
     except Updated as update:
-        paths = update.paths
+        call, paths = running_call.get(), update.paths
 
     def thread(fn: Callable[..., Any]) -> Callable[..., Any]:
         def pure(states: States, *args: Any) -> tuple[Any, States]:
@@ -112,11 +117,7 @@ def without_states(name: str, run: Callable[[], R], remedy: str) -> R:
     Raises:
         ArgumentError: a function does; with the layer and the `remedy`.
     """
-    call = running_call.get()
-    if call is None or is_compiling():
-        return run()
     try:
-        with _inside(call.within({})):
-            return run()
+        return _without_states(run)
     except Updated as update:
         raise ArgumentError(f"{name}: {update.layer} updates its state inside; {remedy}") from None
