@@ -40,9 +40,9 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
 
     A model that came from PyTorch keeps its names, so ``load_state_dict`` takes its checkpoints;
     other models have their paths, with dots, and an underscore after words of Python (``in_``).
-    ``train()`` and ``eval()`` select the behaviour;
-    the module starts in evaluation mode. Buffers are updated in place, random operations draw
-    from PyTorch's generator. Mappings in the output are dicts.
+    The module starts in evaluation mode; the methods ``train`` and ``eval`` select the behaviour.
+    Buffers are updated in place, random operations draw from PyTorch's generator. Mappings in the
+    output are dicts.
 
     Args:
         training: the training behaviour of a Graph, traced with ``train=True``. Without it

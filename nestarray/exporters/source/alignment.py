@@ -1,7 +1,7 @@
 """Two programs as one: the steps that both make, those that one makes, and choices of values.
 
 Paired steps are one step; those without a partner are made by one module alone. Where paired steps
-take different values, the program of both takes a choice: a Value that stands for another one, or
+take different values, the program of both takes a choice: a Value that is another one, or
 None, in each module. A variable, an input or an output may be missing in one of them. Modules have
 two programs if they share less than half of the steps of the shorter one.
 """
@@ -40,7 +40,7 @@ from nestarray.exporters.source.records import (
 )
 from nestarray.exporters.source.settings import settings_of
 
-#: Value → module → the value that it stands for in this module.
+#: Choice → module → its value in this module.
 Choices = dict[Value, dict[Module, Value | None]]
 
 
@@ -175,9 +175,9 @@ class _Aligner:
         one, other = whole.layer, part.layer
         if one is None or other is None or (one.target, one.form) != (other.target, other.form):
             return None
-        is_alike = pairs_of(one.kwargs, other.kwargs) is not None
+        is_same_form = pairs_of(one.kwargs, other.kwargs) is not None
         counts = [(len(m.inputs), len(m.outputs)) for m in (whole, part)]
-        if not is_alike or counts[0] != counts[1]:
+        if not is_same_form or counts[0] != counts[1]:
             return None
         own: list[tuple[int | None, Step | None]] = [*enumerate(whole.steps)]
         return Alignment(whole, own, [*part.inputs], [*part.outputs], {}, True)
@@ -243,7 +243,7 @@ class _Aligner:
         one = self.whole.steps[i]
         if isinstance(one, Use) and isinstance(other, Use):
             inputs = [self._choice(x, y) for x, y in value_pairs(one, other)]
-            self._stand_for(one.outputs, other.outputs)
+            self._note_results(one.outputs, other.outputs)
             return dataclasses.replace(one, inputs=inputs)
         assert isinstance(one, Call)
         assert isinstance(other, Call)
@@ -253,16 +253,16 @@ class _Aligner:
         args = itertools.zip_longest(one.args, other.args)
         keys = dict.fromkeys([*one.kwargs, *other.kwargs])
         kwargs = {key: self._both(one.kwargs.get(key), other.kwargs.get(key)) for key in keys}
-        self._stand_for(results(one), results(other))
+        self._note_results(results(one), results(other))
         return dataclasses.replace(
             one, args=tuple(itertools.starmap(self._both, args)), kwargs=kwargs
         )
 
-    def _stand_for(self, values: Sequence[Value | None], own: Sequence[Value | None]) -> None:
+    def _note_results(self, values: Sequence[Value | None], own: Sequence[Value | None]) -> None:
         self.of |= {y: x for x, y in zip(values, own, strict=True) if x and y}
 
     def _both(self, one: Any, other: Any) -> Any:
-        """The nest that stands for two, whose settings are those of the first."""
+        """The nest of choices between two nests, with the settings of the first."""
         if isinstance(one, Value) or isinstance(other, Value):
             return self._choice(one, other)
         if isinstance(one, (list, tuple)):
@@ -274,7 +274,7 @@ class _Aligner:
         return one
 
     def _choice(self, x: Value | None, y: Value | None) -> Value | None:
-        """The value that stands for `x` in all modules before, and for `y` of `part`."""
+        """The choice that is `x` in the modules before, and `y` in `part`."""
         own = None if y is None else self.of.get(y, y)
         if x is own or (x is None and self._is_new(own)) or (own is None and self._is_lost(x)):
             return own if x is None else x

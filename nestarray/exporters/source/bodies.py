@@ -431,8 +431,8 @@ class Body:
         kind = kind_of(value)
         hint = hint_name(self._hints(item)) if number == 1 and kind == "x" else ""
         replaced = [n for n in re.findall(r"\w+", text) if n in self.free and n in GENERIC]
-        is_alike = bool(replaced) and replaced[0] in (("x", "h", "y") if kind == "x" else (kind,))
-        if number == 1 and is_alike and not (hint and self._branches(replaced[0])):
+        is_of_kind = bool(replaced) and replaced[0] in (("x", "h", "y") if kind == "x" else (kind,))
+        if number == 1 and is_of_kind and not (hint and self._branches(replaced[0])):
             self.free.discard(replaced[0])
             return replaced[0]
         if kind != "x":
@@ -491,7 +491,7 @@ def _is_write(item: Item) -> TypeGuard[Call]:
 
 
 def _is_in_place(item: Item) -> TypeGuard[Call]:
-    """Whether a call changes its first argument, a value that has a name of its own."""
+    """Whether a call changes its first argument, a value with a name."""
     return isinstance(item, Call) and item.writes_in_place
 
 

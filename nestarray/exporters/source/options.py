@@ -2,7 +2,7 @@
 
 Successive steps of the same modules are the branch of an ``if``; steps of the other modules that
 follow are its ``else``. A choice is assigned in the last branch that makes one of its values, or
-is a conditional expression of its own.
+is a conditional expression.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class _Options:
         self.lacking, self.members, self.known = lacking, members, known
         self.choices = dict(choices)
         #: Choice → the value that it is in all modules that read it.
-        self.stands_for: dict[Value, Value] = {}
+        self.value_of: dict[Value, Value] = {}
         for loop in items:
             if isinstance(loop, Loop):
                 self._give_results(loop)
@@ -94,20 +94,20 @@ class _Options:
     def found(self) -> tuple[list[Item], Any]:
         """The items, and the output."""
         for value in [*self.readers]:
-            if value in self.choices and value not in self.stands_for:
+            if value in self.choices and value not in self.value_of:
                 row = self.choices[value]
                 own = {m: x for m, x in row.items() if m in self.readers[value]}
                 made = self._resolved(value, own)
                 if made is not value:
                     assert made is not None
-                    self.stands_for[value] = made
+                    self.value_of[value] = made
         self._give_names()
         found: list[Item] = []
         for i, item in enumerate(self.entries):
             found += [*self.before.get(i, ()), self._with_values(item)]
         found += self.before.get(len(self.entries), ())
         output = map_leaves(
-            lambda x: self.stands_for.get(x, x) if isinstance(x, Value) else x, self.output
+            lambda x: self.value_of.get(x, x) if isinstance(x, Value) else x, self.output
         )
         return found, output
 
@@ -142,13 +142,13 @@ class _Options:
             for choice, row in self.choices.items():
                 result = last.outputs[j]
                 if result and all(ends[m] is x for m, x in row.items()):
-                    self.stands_for[choice] = result
+                    self.value_of[choice] = result
 
     def _defined(self, output: Any) -> Any:
         """The output, with choices of None for values that some modules do not make."""
 
         def of(value: Any) -> Any:
-            if not isinstance(value, Value) or value in self.stands_for:
+            if not isinstance(value, Value) or value in self.value_of:
                 return value
             row = self.choices.get(value)
             if row is None:
@@ -188,7 +188,7 @@ class _Options:
     # -- choices ---------------------------------------------------------------------------
 
     def _resolved(self, choice: Value, row: Mapping[Module, Value | None]) -> Value | None:
-        """The value that stands for others in some modules; options make it."""
+        """The value of a choice in some modules, which options make."""
         values = dict.fromkeys(row.values())
         if len(values) == 1:
             return next(iter(values))
@@ -268,22 +268,22 @@ class _Options:
                     entry.results.setdefault(value, (value, value))
 
     def _with_values(self, item: Item) -> Item:
-        """An item whose choices are replaced by the values that they stand for."""
+        """An item with the values of its choices."""
         if isinstance(item, Option):
-            item.steps = [with_values(step, self.stands_for) for step in item.steps]
-            item.others = [with_values(step, self.stands_for) for step in item.others]
+            item.steps = [with_values(step, self.value_of) for step in item.steps]
+            item.others = [with_values(step, self.value_of) for step in item.others]
             item.results = {
                 x: (self._value(a), self._value(b)) for x, (a, b) in item.results.items()
             }
         elif isinstance(item, Loop):
-            uses = (with_values(use, self.stands_for) for use in item.uses)
+            uses = (with_values(use, self.value_of) for use in item.uses)
             item.uses = [use for use in uses if isinstance(use, Use)]
         else:
-            return with_values(item, self.stands_for)
+            return with_values(item, self.value_of)
         return item
 
     def _value(self, value: Value | None) -> Value | None:
-        return value if value is None else self.stands_for.get(value, value)
+        return value if value is None else self.value_of.get(value, value)
 
 
 def _like(value: Value) -> Value:

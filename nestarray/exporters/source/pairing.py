@@ -1,8 +1,8 @@
 """Pairs of steps that two modules share.
 
 Steps are paired if they call the same function or child with arguments of the same form. Of all
-pairings in the order of the programs, the best has the highest score: arguments count by how alike
-the calls are that make them.
+pairings in the order of the programs, the best has the highest score: arguments count by the similarity
+of the calls that make them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Pairing:
         whole, part: the modules.
         may_call: whether one step may call two children.
         of: variable of `part` → variable of `whole`.
-        choices: value of `whole` → the values that it stands for.
+        choices: choice of `whole` → module → its value.
     """
 
     def __init__(
@@ -85,20 +85,22 @@ class Pairing:
 
     def _score(self, one: Step, other: Step) -> float:
         """How well two steps fit: at most 1, and negative if they do not."""
-        likeness = self._likeness_of(value_pairs(one, other)) if _is_alike(one, other) else 0
+        similarity = (
+            self._similarity_of(value_pairs(one, other)) if _is_same_form(one, other) else 0
+        )
         if isinstance(one, Use) and isinstance(other, Use):
-            is_alike = _is_alike(one, other) and self.may_call(one.module, other.module)
-            return (1 + likeness) / 2 if is_alike else -1
-        return 1.5 * likeness - 0.5
+            is_same_form = _is_same_form(one, other) and self.may_call(one.module, other.module)
+            return (1 + similarity) / 2 if is_same_form else -1
+        return 1.5 * similarity - 0.5
 
-    def _likeness_of(self, pairs: Sequence[tuple[Any, Any]], depth: int = _DEPTH) -> float:
-        found = [self._likeness(x, y, depth) for x, y in pairs]
+    def _similarity_of(self, pairs: Sequence[tuple[Any, Any]], depth: int = _DEPTH) -> float:
+        found = [self._similarity(x, y, depth) for x, y in pairs]
         return sum(found) / len(found) if found else 1
 
-    def _likeness(self, x: Any, y: Any, depth: int) -> float:
-        """How alike two arguments are, from 0 to 1, by the calls that make them.
+    def _similarity(self, x: Any, y: Any, depth: int) -> float:
+        """The similarity of two arguments, from 0 to 1, by the calls that make them.
 
-        They are less alike if one is the other after further calls, which a module may lack.
+        It is smaller if one is the other after further calls, which a module may lack.
         """
         if x is None or y is None:
             return 0.5
@@ -109,22 +111,22 @@ class Pairing:
     def _origin(self, x: Value, y: Value, depth: int) -> float:
         if x in self.choices:
             values = {*self.choices[x].values()} - {None}
-            return max(self._likeness(value, y, depth) for value in values)
+            return max(self._similarity(value, y, depth) for value in values)
         one, other = (makers.get(v) for makers, v in zip(self.makers, (x, y), strict=True))
         if one is None and other is None:
             is_input = x in self.whole.inputs and y in self.part.inputs
             return float(kind(x) == kind(y) if is_input else self.of.get(y, y) is x)
         if not depth:
-            return float(one is not None and other is not None and _is_alike(one[0], other[0]))
+            return float(one is not None and other is not None and _is_same_form(one[0], other[0]))
         found = [0.0]
-        if one and other and one[1] == other[1] and _is_alike(one[0], other[0]):
+        if one and other and one[1] == other[1] and _is_same_form(one[0], other[0]):
             is_use = isinstance(one[0], Use)
-            same = 1 if is_use else self._likeness_of(value_pairs(one[0], other[0]), depth - 1)
+            same = 1 if is_use else self._similarity_of(value_pairs(one[0], other[0]), depth - 1)
             found.append(0.25 + 0.75 * same)
         if one:
-            found += [0.8 * self._likeness(v, y, depth - 1) for v in arguments(one[0])]
+            found += [0.8 * self._similarity(v, y, depth - 1) for v in arguments(one[0])]
         if other:
-            found += [0.8 * self._likeness(x, v, depth - 1) for v in arguments(other[0])]
+            found += [0.8 * self._similarity(x, v, depth - 1) for v in arguments(other[0])]
         return max(found)
 
 
@@ -142,7 +144,7 @@ def value_pairs(one: Step, other: Step) -> list[tuple[Any, Any]]:
     return []
 
 
-def _is_alike(one: Step, other: Step) -> bool:
+def _is_same_form(one: Step, other: Step) -> bool:
     """Whether two steps call the same function or child, with arguments of the same form."""
     if isinstance(one, Use) and isinstance(other, Use):
         return (one.name, one.targets) == (other.name, other.targets)
