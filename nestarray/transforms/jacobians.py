@@ -17,6 +17,7 @@ from nestarray.errors import DtypeError
 from nestarray.errors.signatures import signature_errors
 from nestarray.transforms.arguments import Arguments, Wrt, native_transforms
 from nestarray.transforms.batching import map_rows
+from nestarray.transforms.enclosing import without_states
 from nestarray.transforms.gradients import complex_ones, grad, split_aux
 from nestarray.transforms.products import Results
 from nestarray.typing import Array
@@ -111,6 +112,9 @@ def jacfwd(
     Returns:
         a function of the arguments of `fn`; see `jacrev`.
 
+    Raises:
+        ArgumentError: when called, if, in a call of a `Module`, a layer in `fn` updates its state.
+
     Example:
         >>> import numpy as np, nestarray as na
         >>> na.jacfwd(lambda x: na.stack([x, x * x]))(np.asarray(3.0)).tolist()
@@ -120,7 +124,6 @@ def jacfwd(
         https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html
     """
 
-    @wraps(fn)
     def call(*args: Any, **kwargs: Any) -> Any:
         arguments = Arguments("jacfwd", fn, args, kwargs, argnums, wrt, unfused=True)
         results = Results("jacfwd", fn, has_aux)
@@ -154,7 +157,12 @@ def jacfwd(
         nest, aux = results.nests(found, others, tree.grafted)
         return (nest, aux) if has_aux else nest
 
-    return call
+    @wraps(fn)
+    def stateless(*args: Any, **kwargs: Any) -> Any:
+        remedy = "each tangent would; use the evaluation (train=False), or call the layer outside"
+        return without_states("jacfwd", lambda: call(*args, **kwargs), remedy)
+
+    return stateless
 
 
 @signature_errors(callables=("fn",))

@@ -513,3 +513,11 @@ def test_a_compiled_training_step(net: Net, backend: str) -> None:
         assert_close(found, expected)
     assert_close(fast[0], plain[0], rtol=1e-4, atol=1e-5, reason="three steps of rounding")
     assert_close(fast[1], plain[1])
+
+
+def test_states_of_layers_in_jacobians(backend: str) -> None:
+    layer = Stateful(lambda f, x: na.jacfwd(f)(x)).init(na.random.key(0)).to_backend(backend)
+    x = na.ones((2, 3), like=layer.v.norm.weight)
+    message = r"^jacfwd: BatchNorm \(norm\) updates its state inside; .* \(train=False\), or"
+    with pytest.raises(errors.ArgumentError, match=message):
+        layer(x, train=True)
