@@ -192,3 +192,26 @@ def test_runs_of_one_module_are_calls(tmp_path: Path) -> None:
     text = (tmp_path / "net" / "model.py").read_text()
     assert "self.net = nn.Sequential(nn.Linear(4, 4), nn.ReLU(), Gate())" in text
     assert text.count("self.net(") == 6
+
+
+class Shared(torch.nn.Module):
+    """One module, which runs several times in a row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = Gate()
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        for _ in range(5):
+            x = self.net(x)
+        return x
+
+
+@pytest.mark.parametrize(("target", "call"), [("torch", "self.net("), ("numpy", "gate(params[")])
+def test_runs_of_one_module_in_a_row_are_a_loop(tmp_path: Path, target: str, call: str) -> None:
+    ejected = na.trace_graph(Shared().eval(), torch.randn(2, 3, 4)).eject(tmp_path / "net", target)
+    assert ejected.error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "for _ in range(5):" in text
+    assert text.count(call) == 1

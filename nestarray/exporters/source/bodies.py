@@ -306,12 +306,16 @@ class Body:
             is_used = value in self.position
             targets.append(outputs.get(j) or (self._fresh("y") if is_used else "_"))
             self.names |= {value: targets[-1]} if value else {}
-        any_item = dataclasses.replace(first, name=(*first.name[:-1], "*"))
-        lines.append(self.loop(first.name[:-1], int(first.name[-1])))
+        if loop.is_repeated:
+            called, head = first, f"for _ in range({len(loop.uses)}):"
+        else:
+            called = dataclasses.replace(first, name=(*first.name[:-1], "*"))
+            head = self.loop(first.name[:-1], int(first.name[-1]))
+        lines.append(head)
         named = [name for name in targets if name != "_"]
         place = _place([name if name != "_" else None for name in targets])
         left = named if place else targets
-        lines.append(f"    {', '.join(left)} = {self.use(any_item, names)}{place}")
+        lines.append(f"    {', '.join(left)} = {self.use(called, names)}{place}")
         self.release(i)
         for value, name in zip(last.outputs, targets, strict=True):
             self.names |= {value: name} if value else {}

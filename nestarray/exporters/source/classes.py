@@ -134,7 +134,9 @@ class Class:
         settings = iter(self.settings)
         steps = [with_settings(step, settings) for step in self.module.steps]
         lacking = {id(step): self.lacking(i) for i, step in enumerate(steps)}
-        items = with_loops(steps, self.module.output, is_same, has_slices)
+        items = with_loops(
+            steps, self.module.output, is_same, lambda step: bool(lacking[id(step)]), has_slices
+        )
         return with_options(
             items,
             self.module.output,

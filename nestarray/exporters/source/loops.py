@@ -7,13 +7,21 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nestarray.exporters.source.modules import Module, Path, Step, Use, arguments, results
+from nestarray.exporters.source.modules import (
+    Module,
+    Path,
+    Step,
+    Use,
+    arguments,
+    is_item,
+    results,
+)
 from nestarray.exporters.source.records import Value, values_in
 
 
 @dataclasses.dataclass(eq=False)
 class Loop:
-    """Calls of the modules of a list, one after the other.
+    """Calls of the modules of a list, or of one module, one after the other.
 
     Attributes:
         uses: the calls.
@@ -22,6 +30,11 @@ class Loop:
 
     uses: list[Use]
     carried: dict[int, int]
+
+    @property
+    def is_repeated(self) -> bool:
+        """Whether all calls are of one module."""
+        return self.uses[0].name == self.uses[1].name
 
 
 @dataclasses.dataclass(eq=False)
@@ -66,17 +79,36 @@ class Option:
 Item = Step | Loop | Option
 
 
+#: The fewest calls of one module that are a loop.
+_REPEATED = 3
+
+
 def with_loops(
-    steps: Sequence[Step], output: Any, is_same: Callable[[Path, Path], bool], has_slices: bool
+    steps: Sequence[Step],
+    output: Any,
+    is_same: Callable[[Path, Path], bool],
+    is_optional: Callable[[Step], bool],
+    has_slices: bool,
 ) -> list[Step | Loop]:
-    """The steps, with a Loop for successive calls of a list of modules.
+    """The steps, with a Loop for successive calls of a list of modules, or of one module.
 
     Args:
         steps: the steps.
         output: nest of the results.
         is_same: whether the calls of two children are written with the same text.
+        is_optional: whether some modules of the class lack a step.
         has_slices: a loop may begin in the middle of a list.
     """
+
+    def follows(a: Step, b: Step) -> bool:
+        if not isinstance(a, Use) or not isinstance(b, Use):
+            return False
+        if a.name == b.name:
+            return not is_optional(a) and not is_optional(b)
+        if not is_item(a.name) or not is_item(b.name) or a.name[:-1] != b.name[:-1]:
+            return False
+        return int(b.name[-1]) == int(a.name[-1]) + 1 and is_same(a.name, b.name)
+
     items: list[Step | Loop] = []
     used: dict[Value, list[int]] = {}
     for i, step in enumerate([*steps, None]):
@@ -85,7 +117,7 @@ def with_loops(
     i = 0
     while i < len(steps):
         stop = i + 1
-        while stop < len(steps) and _follows(steps[stop - 1], steps[stop], is_same):
+        while stop < len(steps) and follows(steps[stop - 1], steps[stop]):
             stop += 1
         uses = [s for s in steps[i:stop] if isinstance(s, Use)]
         loop = _loop(uses, used, i, stop) if _is_whole(uses, steps, has_slices) else None
@@ -98,21 +130,11 @@ def with_loops(
     return items
 
 
-def _follows(a: Step, b: Step, is_same: Callable[[Path, Path], bool]) -> bool:
-    """Whether `b` calls the next module of a list after `a`."""
-    if not isinstance(a, Use) or not isinstance(b, Use):
-        return False
-    if (
-        len(a.name) < 2
-        or a.name[:-1] != b.name[:-1]
-        or not (a.name[-1].isdigit() and b.name[-1].isdigit())
-    ):
-        return False
-    return int(b.name[-1]) == int(a.name[-1]) + 1 and is_same(a.name, b.name)
-
-
 def _is_whole(uses: list[Use], steps: Sequence[Step], has_slices: bool) -> bool:
-    """Whether some calls are all those of the modules of a list, or of its end."""
+    """Whether some calls are all those of the modules of a list, or of its end; or of one module."""
+    names = {use.name for use in uses}
+    if len(names) < len(uses):
+        return len(names) == 1 and len(uses) >= _REPEATED
     if len(uses) < 2:
         return False
     *name, first = uses[0].name
