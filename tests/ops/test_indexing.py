@@ -98,6 +98,24 @@ def test_derivative_of_a_product_with_zeros() -> None:
     assert_close(np.asarray(by_factors), np.asarray([0, 10, 0, 0, 0], "float32"))
 
 
+@pytest.mark.parametrize("backend", ["numpy", "tensorflow"])  # PyTorch has no complex kernel
+def test_derivative_of_a_complex_product(backend: str) -> None:
+    import jax
+
+    x = np.asarray([1 + 2j, 3 - 1j, 0.5], "complex64")
+    factors = np.asarray([2 - 1j, 0.3 + 0.4j], "complex64")
+
+    def product(c: Any) -> Any:
+        values = na.setitem(c["x"], [0, 0], c["factors"], mode="mul")
+        return na.sum(na.real(values * (2 - 3j)))
+
+    c = na.Container(x=x, factors=factors)
+    _, found = na.execute_with_gradients(product, na.to_backend(c, backend))
+    expected = jax.grad(product)(dict(x=x, factors=factors))
+    for name, theirs in expected.items():  # JAX returns the conjugate
+        assert_close(found[name], np.conj(theirs), backend=backend)
+
+
 def test_setitem_under_torch_vmap() -> None:
     import torch
 

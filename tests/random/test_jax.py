@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from functools import cache
 from itertools import product
 from typing import Any
 
@@ -26,15 +25,6 @@ INTEGER_DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"
 _expected: dict[Any, np.ndarray] = {}  # of one reference for all backends
 
 
-@cache
-def computes_in_float16() -> bool:
-    """Whether XLA's code multiplies and adds float16 with one rounding; few processors can."""
-    u = np.linspace(0, 1, 100, dtype="f2")
-    scale, shift = np.float16(3.7), np.float16(-3)
-    found = jax.jit(lambda u: u * scale + shift)(u)
-    return bool((np.asarray(found) != u * scale + shift).any())
-
-
 def in_numpy(x: Any, dtype: str) -> np.ndarray:
     return np.asarray(na.to_backend(na.astype(x, "float32" if dtype in HALVES else dtype), "numpy"))
 
@@ -46,7 +36,9 @@ def pair(row: Row, backend: str, seed: int, shape: Any, dtype: str) -> tuple[Any
         assert na.dtype_of(found) is na.as_dtype(dtype)
         case = (repr(row), seed, shape, dtype)
         if case not in _expected:
-            reference = row.reference(jax.random.PRNGKey(seed), shape, dtype)
+            # compiled code rounds float16 once for several operations
+            with jax.disable_jit(dtype == "float16"):
+                reference = row.reference(jax.random.PRNGKey(seed), shape, dtype)
             _expected[case] = in_numpy(reference, dtype)
         return in_numpy(found, dtype), _expected[case]
 
@@ -254,7 +246,7 @@ def test_more_numbers_than_a_block_of_the_cache(backend: str) -> None:
 def test_grid_of_numbers(row: Row, backend: str) -> None:
     dtypes = ["float32", "float64"]
     if row in FLOATS and row.name != "truncated_normal":
-        dtypes += [d for d in HALVES if d != "float16" or not computes_in_float16()]
+        dtypes += HALVES
     for dtype, shape, seed in product(dtypes, WIDE_SHAPES, (0, 2**31 + 5)):
         check(row, backend, seed, shape, dtype)
     check(row, backend, 9, (20_000,), "float32")

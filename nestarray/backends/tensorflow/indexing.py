@@ -9,7 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.checks.positions import check_along, check_masks
-from nestarray.backends.tensorflow import lite
+from nestarray.backends.tensorflow import lite, products
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
 from nestarray.numerics.axes import one_axis
@@ -137,7 +137,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
     places = tf.reshape(places, (-1,))
     if mode == "mul":
-        flat = flat * tf.math.unsorted_segment_prod(updates, places, tf.size(flat))
+        flat = flat * products.in_segments(updates, places, tf.size(flat))
     else:
         if lite.is_wanted() and mode in ("min", "max"):
             combined = lite.scatter_extreme(mode, flat, places, updates)

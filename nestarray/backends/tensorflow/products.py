@@ -61,6 +61,25 @@ def running(x: Any, axis: int) -> Any:
     return _derived_from(by_doubling, native, x)
 
 
+def in_segments(x: Any, segment_ids: Any, count: Any) -> Any:
+    """``tf.math.unsorted_segment_prod``, whose derivative lacks the conjugate of complex factors."""
+
+    def native(x: Any) -> Any:
+        return tf.math.unsorted_segment_prod(x, segment_ids, count)
+
+    @tf.custom_gradient
+    def of_complex(x: Any) -> Any:
+        def gradient(upstream: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(x)
+                product = native(x)
+            return tf.math.conj(tape.gradient(product, x, tf.math.conj(upstream)))
+
+        return native(x), gradient
+
+    return of_complex(x) if x.dtype.is_complex else native(x)
+
+
 def _is_differentiable(x: Any, axes: list[int]) -> bool:
     """Whether the dtype has derivatives and multiplications."""
     counts = [x.shape[a] for a in axes]

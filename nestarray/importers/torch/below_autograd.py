@@ -27,7 +27,7 @@ from nestarray.importers.torch.size_names import chooses_strides, guard_origin
 #: Messages of ``torch.export`` about values that it did not record.
 _UNSEEN = re.compile(
     r"fake tensor in the exported program constant|object has no attribute 'constant'|functorch|"
-    r"not tracked with proxy|storage of TensorWrapper"
+    r"not tracked with proxy|storage of TensorWrapper|Current active mode"
 )
 
 _DECOMPOSED = re.compile(r"_backward|aten\._?native_\w*norm")
