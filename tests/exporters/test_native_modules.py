@@ -10,6 +10,7 @@ import jax
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 import torch
 from torch import nn
 
@@ -128,3 +129,17 @@ def test_programs_of_jax_pickle_and_export_in_pytorch() -> None:
     assert torch.equal(pickle.loads(pickle.dumps(net))(torch.from_numpy(x)), want)
     exported = torch.export.export(net, (torch.from_numpy(x),)).module()
     assert torch.equal(exported(torch.from_numpy(x)), want)
+
+
+def test_loops_of_tensorflow_with_an_open_batch_run_under_autocast() -> None:
+    w = tf.Variable(tf.eye(3))
+
+    def program(x: Any) -> Any:
+        h = tf.zeros((tf.shape(x)[0], 3))
+        return tf.while_loop(lambda t, h: t < 2, lambda t, h: (t + 1, x[:, t] @ w + h), (0, h))[1]
+
+    x = np.ones((4, 2, 3), "float32")
+    net = na.trace_graph(program, tf.constant(x), dynamic={"x": {0: "batch"}}).to_torch_module()
+    with torch.autocast("cpu", torch.bfloat16):
+        y = net(torch.ones(5, 2, 3))
+    np.testing.assert_array_equal(y.detach().float(), np.full((5, 3), 2))

@@ -26,7 +26,16 @@ def _scan(x: Any) -> Any:
     return before * last / before.shape[0]
 
 
-@pytest.mark.parametrize("program", [_shapes, _scan])
+def _loops(x: Any) -> Any:
+    def step(c: Any, row: Any) -> tuple[Any, Any]:
+        c = na.fori_loop(0, 2, lambda i, c: na.reshape(c, (c.shape[0], -1)) / x.shape[0] + x, c)
+        return c, na.sum(c, axis=1) * row
+
+    last, rows = na.scan(step, na.zeros_like(x), na.matrix_transpose(x))
+    return na.cond(na.sum(x) > 0, lambda: last * x.shape[0], lambda: last - x), rows
+
+
+@pytest.mark.parametrize("program", [_shapes, _scan, _loops])
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
 def test_functions(program: Any, backend: str) -> None:
     traced = na.trace_graph(program, X, dynamic=OPEN)
@@ -69,7 +78,6 @@ def test_modules(train: bool) -> None:
     [
         (lambda x: x if x.shape[0] > 5 else -x, r"test_record_open_sizes.py:\d+: batch gt 5: .*fixed"),
         (lambda x: [x[i] for i in range(x.shape[0])], "code needs the value of the size batch"),
-        (lambda x: na.fori_loop(0, 2, lambda i, c: c * c.shape[0], x), r"batch eq \d+: the code"),
         (lambda x: x if na.sum(x) > 0 else -x, "the code needs the values of an array"),
     ],
 )  # fmt: skip
@@ -79,8 +87,21 @@ def test_code_that_depends_on_a_size(program: Any, message: str) -> None:
 
 
 def test_the_graph_is_compared_with_the_code_at_other_sizes() -> None:
-    with pytest.raises(errors.ConversionError, match=r"of shapes \(4, \d+\) the recorded program"):
-        na.trace_graph(na.vmap(lambda row: row / row.shape[0]), X, dynamic={"row": {1: "length"}})
+    calls: list[int] = []
+
+    def program(x: Any) -> Any:
+        calls.append(0)
+        return x * len(calls)
+
+    with pytest.raises(errors.ConversionError, match=r"of shapes \(\d+, 3\) the recorded program"):
+        na.trace_graph(program, X, dynamic=OPEN)
+
+
+def test_rows_of_an_open_length() -> None:
+    graph = na.trace_graph(
+        na.vmap(lambda row: row / row.shape[0]), X, dynamic={"row": {1: "length"}}
+    )
+    np.testing.assert_allclose(graph(Y[:4, :2]), Y[:4, :2] / 2)
 
 
 def test_names_of_arguments_in_containers() -> None:

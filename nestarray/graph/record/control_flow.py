@@ -15,9 +15,8 @@ import numpy as np
 
 from nestarray import backends, dtypes, ops, transforms
 from nestarray.backends import control_flow as native
-from nestarray.graph.builder import aval_of
 from nestarray.graph.node import Body, iter_nodes, reached
-from nestarray.graph.record.recorder import Recorder, Traced
+from nestarray.graph.record.recorder import Recorder
 
 Arrays = tuple[Any, ...]
 
@@ -83,7 +82,7 @@ class ControlFlow:
         unroll: int | bool = 1,
     ) -> Any:
         """A loop over rows."""
-        row = tuple([_first_row(_value(x)) for x in xs])
+        row = tuple([self._recorder.example(x, _first_row) for x in xs])
         body = self._body("step", ("carry", "row"), (carry, row), step)
         settings = {"length": length} if not xs else {}
         settings |= {"reverse": True} if reverse else {}
@@ -162,7 +161,7 @@ class ControlFlow:
 
     def _mapped(self, fn: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Body]:
         given = tuple(arrays)
-        row = tuple([_first_row(_value(x)) for x in given])
+        row = tuple([self._recorder.example(x, _first_row) for x in given])
         body = self._body("row", ("row",), (row,), fn)
         count = int(given[0].shape[0])
         return self._call("map", (body, given), {"batch_size": max(count, 1)}), body
@@ -170,23 +169,21 @@ class ControlFlow:
     def _body(
         self, name: str, names: tuple[str, ...], example: tuple[Any, ...], fn: Callable[..., Any]
     ) -> Body:
-        """What `fn` does to arrays as in `example`, recorded."""
+        """The recorded code of `fn`, run on the arrays of `example`."""
         recorder = self._recorder
-        values = [
-            tuple(map(_value, part)) if isinstance(part, tuple) else _value(part)
+        given = [
+            tuple(map(recorder.example, part))
+            if isinstance(part, tuple)
+            else recorder.example(part)
             for part in example
         ]
         avals = {
-            label: [aval_of(x) for x in part] if isinstance(part, tuple) else aval_of(part)
-            for label, part in zip(names, values, strict=True)
+            label: [x._node.aval for x in part] if isinstance(part, tuple) else part._node.aval
+            for label, part in zip(names, given, strict=True)
         }
-        with recorder.builder.body(name, avals) as body:
-            given = [
-                tuple([Traced(x, n, recorder) for x, n in zip(part, nodes, strict=True)])
-                if isinstance(part, tuple)
-                else Traced(part, nodes, recorder)
-                for part, nodes in zip(values, body.parameters, strict=True)
-            ]
+        with recorder.body(name, avals) as body:
+            for x, node in zip(_flat(tuple(given)), _flat(body.parameters), strict=True):
+                x._node = node
             with np.errstate(all="ignore"):  # of branches that are not taken, and steps too many
                 result = fn(*given)
             body.output = _nodes(result, lambda x: recorder.node_of(x, f"{name}: result"))
@@ -205,6 +202,10 @@ def _first_row(x: Any) -> Any:
     if x.shape[0]:
         return ops.getitem(x, 0)
     return ops.zeros(x.shape[1:], dtype=x.dtype, like=x)
+
+
+def _flat(nest: tuple[Any, ...]) -> list[Any]:
+    return [y for x in nest for y in (x if isinstance(x, tuple) else (x,))]
 
 
 def _nodes(nest: Any, fn: Callable[[Any], Any]) -> Any:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations_with_replacement
 from typing import Any
@@ -20,7 +20,7 @@ from nestarray import dtypes, ops
 from nestarray.backends import is_array
 from nestarray.dispatch import INTERPRETERS, OPS, WITHOUT_ARRAYS, Op
 from nestarray.errors import ArgumentError
-from nestarray.graph.node import Aval, Node, iter_nodes, map_leaves, map_nodes
+from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_leaves, map_nodes
 from nestarray.graph.record.open_sizes import (
     RUNS,
     Size,
@@ -118,10 +118,11 @@ class OpenRecorder(Recorder):
             raise UndecidedSize(f"lower: a size of {x._node.name} is no expression of those known")
         values = [int(array.shape[axis]) for array in x._values]
         values += self.values_of(text)[self.runs :]
-        return Size(text, values, self, lambda: self._length(x._node, axis))
+        return Size(text, values, self, lambda: self._length(x, axis))
 
-    def _length(self, node: Node, axis: int) -> Node:
+    def _length(self, x: OpenTraced, axis: int) -> Node:
         """The call that reads the length of an axis."""
+        node = self.node_of(x, "size")
         if node not in self._shapes:
             self._shapes[node] = self._written("shape", OPS["shape"].function, "na.shape", (node,))
         return self._written("size", operator.getitem, "getitem", (self._shapes[node], axis))
@@ -146,6 +147,19 @@ class OpenRecorder(Recorder):
         if size.text not in self._sizes:
             self._sizes[size.text] = size.make()
         return self._sizes[size.text]
+
+    @contextlib.contextmanager
+    def body(
+        self, name: str, avals: Mapping[str, Aval | Sequence[Aval | None] | None]
+    ) -> Iterator[Body]:
+        """Record a function that a loop or a choice takes; it reads the sizes that it uses itself."""
+        outside = self._shapes, self._sizes
+        self._shapes, self._sizes = {}, {}
+        try:
+            with super().body(name, avals) as body:
+                yield body
+        finally:
+            self._shapes, self._sizes = outside
 
     def _written(self, name: str, target: Any, target_name: str, args: tuple[Any, ...]) -> Node:
         return self.builder.call(name, target, target_name, args, **self._place(name))

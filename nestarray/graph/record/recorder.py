@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import linecache
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from itertools import count
 from typing import Any, NamedTuple, NoReturn
@@ -325,6 +326,23 @@ class Recorder:
         """The result of a function of Bodies and nodes for the arrays that stand behind."""
         args, kwargs = map_nodes(lambda node: _values(self._behind[node]), arguments)
         return function(*args, **kwargs)
+
+    def example(self, x: Any, function: Callable[[Any], Any] = lambda x: x) -> Traced:
+        """The argument of a body: `x`, or `function` of it, in the first step.
+
+        Its node is in no graph yet.
+        """
+
+        def write(name: str, *, aval: Aval | None = None) -> Node:
+            return Node(name=name, kind="input", source="body", aval=aval)
+
+        return self._traced(self.compute(function, (_now(x),), {}), write, "x")
+
+    def body(
+        self, name: str, avals: Mapping[str, Aval | Sequence[Aval | None] | None]
+    ) -> AbstractContextManager[Body]:
+        """Record a function that a loop or a choice takes; see `GraphBuilder.body`."""
+        return self.builder.body(name, avals)
 
     def argument(self, value: Any) -> Traced:
         """The traced value of an argument."""
