@@ -143,6 +143,17 @@ def test_other_uses_of_keys_are_refused() -> None:
         graph.to_source("torch", standalone=True)
 
 
+def test_the_error_for_random_numbers_whose_count_values_decide_names_the_place() -> None:
+    class Noisy(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            kept = x[x > 0]
+            return kept + torch.randn_like(kept)
+
+    graph = na.trace_graph(Noisy(), torch.tensor([1.0, -1.0, 2.0]))
+    with pytest.raises(ConversionError, match=r"known sizes only; values decide the size of index"):
+        graph.to_source("torch", standalone=True)
+
+
 @pytest.mark.parametrize("target", ["torch", "tensorflow", "jax", "numpy"])
 def test_seeds_that_keras_counts_are_no_state(target: str, tmp_path: Any) -> None:
     keras.utils.clear_session()

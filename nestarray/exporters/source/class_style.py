@@ -331,7 +331,7 @@ class ClassWriter:
     def _sequence(self, cls: Class, settings: Sequence[Any], passed: list[Setting]) -> str:
         """The texts of the modules of a sequence."""
         made = {
-            name[-1]: self._made(child, settings[cls.children[name][1] :], passed)
+            name[-1]: self._made(child, settings[cls.children[name, self.classes[child]] :], passed)
             for name, child in cls.module.children.items()
         }
         first, generator = self._items(cls, (), self._numbered(made), settings, passed)
@@ -344,7 +344,8 @@ class ClassWriter:
 
     def _child(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text that makes a child."""
-        return self._made(cls.module.children[name], cls.settings[cls.children[name][1] :], passed)
+        child = cls.module.children[name]
+        return self._made(child, cls.settings[cls.children[name, self.classes[child]] :], passed)
 
     def _made(self, module: Module, settings: Sequence[Any], passed: list[Setting]) -> str:
         """The text that makes a module with settings."""
@@ -375,7 +376,7 @@ class ClassWriter:
         return [self.style.passed_on] if self.style.passed_on and self._has_layers(cls) else []
 
     def _has_layers(self, cls: Class) -> bool:
-        children = [child for child, _ in cls.children.values()]
+        children = [child for _, child in cls.children]
         children += [child for made in cls.settings for child in _classes_in(made)]
         return cls.module.layer is not None or any(map(self._has_layers, children))
 

@@ -31,7 +31,8 @@ class Class:
         parameters: name of an argument → position of its first use in `settings`.
         defaults: name of an argument that some modules lack → its default.
         shapes: name of a variable → its shape.
-        children: child → its class, and the position of its first setting.
+        children: (child, its class) → the position of its first setting. Functions may call children
+            of several classes in one place, each in the steps of some modules.
         given: child or list of children that is an argument → position of the argument.
         flags: modules that lack steps → the condition of the others, as (name of an argument, rest
             of the text).
@@ -49,7 +50,7 @@ class Class:
     parameters: dict[str, int] = dataclasses.field(default_factory=dict)
     defaults: dict[str, Any] = dataclasses.field(default_factory=dict)
     shapes: dict[str, Any] = dataclasses.field(default_factory=dict)
-    children: dict[Path, tuple[Class, int]] = dataclasses.field(default_factory=dict)
+    children: dict[tuple[Path, Class], int] = dataclasses.field(default_factory=dict)
     given: dict[Path, int] = dataclasses.field(default_factory=dict)
     flags: dict[frozenset[Module], tuple[str, str]] = dataclasses.field(default_factory=dict)
     lengths: dict[Path, int] = dataclasses.field(default_factory=dict)
@@ -164,10 +165,9 @@ class Class:
         own = self.defaults
         return [f"{name}={own[name]!r}" if name in own else name for name in self.parameters]
 
-    def arguments(self, child: Path) -> dict[str, Any]:
+    def arguments(self, child: Path, cls: Class) -> dict[str, Any]:
         """The arguments of a child's class."""
-        cls, start = self.children[child]
-        return cls.arguments_of(self.settings[start:])
+        return cls.arguments_of(self.settings[self.children[child, cls] :])
 
     def arguments_of(self, settings: Sequence[Any]) -> dict[str, Any]:
         """The arguments of the class, without defaults.

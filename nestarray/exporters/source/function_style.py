@@ -124,7 +124,7 @@ class FunctionWriter:
         writer = _Language(self, cls)
         body = Body(
             writer,
-            lambda use, inputs: self._use(cls, use.name, inputs, setting),
+            lambda use, inputs: self._use(cls, use, inputs, setting),
             lambda value: self._variable(cls, value),
             setting,
             lambda name, start: self._loop(cls, name, start),
@@ -185,21 +185,21 @@ class FunctionWriter:
         ]
         return holder + "".join(keys)
 
-    def _use(self, cls: Class, name: Path, inputs: list[str], setting: Callable[[str], str]) -> str:
+    def _use(self, cls: Class, use: Use, inputs: list[str], setting: Callable[[str], str]) -> str:
+        child, name = self.classes[use.module], use.name
         is_item = name[-1] == "*"
         name = items_of(cls.module, name[:-1])[-1] if is_item else name
-        own: dict[str, str] = {}
-        for holder in self._holders_of(cls, name):
-            paths = [m.path for m in cls.members if name in m.children]
+        given: list[str] = []
+        members = [m for m in cls.members if name in m.children]
+        paths = [m.path for m in members if self.classes[m.children[name]] is child]
+        for holder in self._holders_of(child):
             has = [path for path in paths if holder in self._holders((*path, *name))]
-            text = self.access(holder, (*has[0], *name), len(has[0]))
-            text = text if len(has) == len(paths) else f"{text} if {holder} else {{}}"
-            own[holder] = self._item(holder, name) if is_item else text
-        child = cls.children[name][0]
-        given = [own.get(holder, "{}") for holder in self._holders_of(child)]
+            text = self.access(holder, (*has[0], *name), len(has[0])) if has else "{}"
+            text = text if len(has) in (0, len(paths)) else f"{text} if {holder} else {{}}"
+            given.append(self._item(holder, name) if has and is_item else text)
         settings = [
             f"{key}={value_expression(x, lambda s: Expression(setting(s.name)), self.language.dtype).text}"
-            for key, x in cls.arguments(name).items()
+            for key, x in cls.arguments(name, child).items()
         ]
         inputs = inputs if is_item else child.method_arguments(inputs)
         return f"{child.name}({', '.join([*given, *inputs, *settings])})"
@@ -245,8 +245,11 @@ class FunctionWriter:
         is_list = is_list and 0 not in cls.numbers(a[:-1])
         is_list = is_list and holders == self._holders((*owner, *b))
         is_list = is_list and holders == self._holders_of(cls, a)
-        has_class = cls.children[a][0] is cls.children[b][0]
-        return bool(holders) and is_list and has_class and cls.arguments(a) == cls.arguments(b)
+        calls, others = (
+            [(child, cls.arguments(x, child)) for x, child in cls.children if x == name]
+            for name in (a, b)
+        )
+        return bool(holders) and is_list and len(calls) == 1 and calls == others
 
     def _condition(
         self,
@@ -259,22 +262,16 @@ class FunctionWriter:
         sets = option.without, frozenset(cls.members) - option.without
         for word, without, steps in (("", sets[0], option.steps), ("not ", sets[1], option.others)):
             used = [path for step in steps for path in self._paths(cls, step)]
-            for n in range(1, min(map(len, used), default=0) + 1):
-                name = used[0][:n]
+            for name in dict.fromkeys(path[:n] for path in used for n in range(1, len(path) + 1)):
                 owners = [m for m in cls.members if self._holders((*m.path, *name))]
                 if {*owners} != cls.members.keys() - without:
                     continue
                 around = (*owners[0].path, *name[:-1])
                 holder = self._holders((*owners[0].path, *name))[0]
-                is_list = (holder, around) in self.lists
-                if all(path[: n - is_list] == name[: n - is_list] for path in used):
-                    text = self.access(holder, around, len(owners[0].path))
-                    sign = "<=" if word else ">"
-                    return (
-                        f"len({text}) {sign} {name[-1]}"
-                        if is_list
-                        else f'"{name[-1]}" {word}in {text}'
-                    )
+                text = self.access(holder, around, len(owners[0].path))
+                if (holder, around) in self.lists:
+                    return f"len({text}) {'<=' if word else '>'} {name[-1]}"
+                return f'"{name[-1]}" {word}in {text}'
         if option.decides:
             return f"{name_of(option.decides)} is not None"
         return cls.condition(option.without, setting)

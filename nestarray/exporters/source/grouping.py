@@ -3,8 +3,8 @@
 Modules of one class of the source share a class also if their programs differ (`alignment`): the class
 is printed with the steps of all, and those that some lack depend on a flag, a child, a variable or an
 input. A list of modules may be shorter. A child whose class differs, or a list that no loop makes, is
-an argument, where the library has constructors. An input that some lack has the default None; outputs
-that some lack come last.
+an argument; functions, which take no modules, call each class in a branch. An input that some lack
+has the default None; outputs that some lack come last.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class _Classes:
         except NoCondition:
             return False
         given = self._give(cls)
-        if given and (not self.may_give or any(name[-1].isdigit() for name in given)):
+        if any(name[-1].isdigit() for name in given):
             return False
         everyone = frozenset(cls.members)
         known = {frozenset[Module](), *flags, *(everyone - without for without in flags)}
@@ -221,7 +221,8 @@ class _Classes:
         cls.given = {
             slot: 0
             for slot, names in slots.items()
-            if cls.periods.get(slot) == 0 or any(self._differs(cls, name) for name in names)
+            if self.may_give
+            and (cls.periods.get(slot) == 0 or any(self._differs(cls, name) for name in names))
         }
         return cls.given
 
@@ -266,15 +267,11 @@ class _Classes:
         for name in whole.variables:
             shape = module.variables[name].shape if name in module.variables else ABSENT
             row.append((f"{name}_shape", shape))
-        for name, child in whole.children.items():
-            if _slot(name) in cls.given:
-                continue
-            items = items_of(module, name[:-1]) if name[-1].isdigit() else []
-            own = name if name in module.children else None
-            if items and not own:  # the item at its place in the part that repeats
-                period = cls.periods.get(name[:-1], 1)
-                own = items[(int(name[-1]) - len(items)) % period - period]
-            row += self._row(module.children[own]) if own else _absent(self._row(child))
+        for name, child in self._called(cls):
+            found = _child_at(cls, module, name)
+            like = next(iter(child.members))
+            is_called = found is not None and self.of[found] is child
+            row += self._row(found) if found and is_called else _absent(self._row(like))
         row += [(joined(slot[-1:]), self._made(module, slot)) for slot in cls.given]
         # an argument that is None decides about a part, so a module without the part has no choice
         decisive = {cls.parameters[name] for name, rest in cls.flags.values() if rest}
@@ -287,6 +284,12 @@ class _Classes:
             word = joined(name) if name else whole.path[-1]
             row.append((f"num_{word}", len(items_of(module, name))))
         return row
+
+    def _called(self, cls: Class) -> Collection[tuple[Path, Class]]:
+        """The children that are no arguments, with their classes."""
+        names = [name for name in cls.module.children if _slot(name) not in cls.given]
+        children = ((name, m.children.get(name)) for name in names for m in cls.members)
+        return dict.fromkeys((name, self.of[child]) for name, child in children if child)
 
     def _made(self, module: Module, slot: Path) -> Made | Absent:
         """A child, or a list of children, as an argument."""
@@ -353,10 +356,9 @@ class _Classes:
             if isinstance(own, Setting) and without and _is_lacking(cls, columns, own, without):
                 given.setdefault(without, (own.name, " is not None"))
             position += 1
-        for name, child in cls.module.children.items():
-            if _slot(name) not in cls.given:
-                cls.children[name] = self.of[child], position
-                position += len(self.of[child].settings)
+        for name, child in self._called(cls):
+            cls.children[name, child] = position
+            position += len(child.settings)
         for slot in cls.given:
             cls.given[slot] = position
             position += 1
@@ -378,6 +380,17 @@ def _is_lacking(
     """Whether an argument is None exactly for some modules."""
     column = columns[cls.parameters[setting.name]]
     return without == {m for m, x in zip(cls.members, column, strict=True) if _is_optional([x])}
+
+
+def _child_at(cls: Class, module: Module, name: Path) -> Module | None:
+    """A child, or the item at its place in the part of a shorter list that repeats."""
+    if name in module.children:
+        return module.children[name]
+    items = items_of(module, name[:-1]) if name[-1].isdigit() else []
+    period = cls.periods.get(name[:-1], 1)
+    if not items or not period:
+        return None
+    return module.children[items[(int(name[-1]) - len(items)) % period - period]]
 
 
 def _absent(noted: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:

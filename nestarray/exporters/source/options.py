@@ -7,6 +7,7 @@ is a conditional expression.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -129,20 +130,29 @@ class _Options:
         return next((x for x in inputs if x in used), next(iter(inputs), None))
 
     def _give_results(self, loop: Loop) -> None:
-        """Choices of the last results of a list of modules are the results of the loop."""
-        last = loop.uses[-1]
+        """Choices of the last results of a list of modules are the results of the loop.
+
+        Modules that make no call of the loop have their own value before it, and after it.
+        """
+        first, last = loop.uses[0], loop.uses[-1]
+        made = {m: [u for u in loop.uses if m not in self.lacking(u)] for m in self.members}
         for k, j in loop.carried.items():
-            ends = {
-                module: (
-                    [loop.uses[0].inputs[k]]
-                    + [u.outputs[j] for u in loop.uses if module not in self.lacking(u)]
-                )[-1]
-                for module in self.members
-            }
+            start = first.inputs[k]
+            known = self.choices.get(start, {}) if start else {}
+            before = {m: known.get(m, start) for m in self.members}
+            own: dict[Module, Value | None] = {}
             for choice, row in self.choices.items():
+                ends = {m: made[m][-1].outputs[j] if made[m] else own.get(m, row[m]) for m in row}
                 result = last.outputs[j]
-                if result and all(ends[m] is x for m, x in row.items()):
+                if result in row.values() and all(ends[m] is x for m, x in row.items()):
+                    assert result is not None
                     self.value_of[choice] = result
+                    own |= {m: x for m, x in row.items() if not made[m]}
+            if any(before[m] is not x for m, x in own.items()):
+                choice = _like(next(x for x in own.values() if x))
+                self.choices[choice] = before | own
+                inputs = [choice if i == k else x for i, x in enumerate(loop.uses[0].inputs)]
+                loop.uses[0] = dataclasses.replace(loop.uses[0], inputs=inputs)
 
     def _defined(self, output: Any) -> Any:
         """The output, with choices of None for values that some modules do not make."""

@@ -36,7 +36,8 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
         target: the framework of the source.
 
     Raises:
-        ConversionError: the graph uses a random key in another way.
+        ConversionError: the graph uses a random key in another way, or draws as many numbers as
+            values decide.
     """
     graph = _rewritten(graph, dict(dropouts(graph)), graph.state_updates)
     graph = _rewritten(graph, draws(graph, target), graph.state_updates)
@@ -48,10 +49,17 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
         # keys that are arguments; NumPy has a generator
         takes_key = target == "numpy" and op_name(call) in ("threefry2x32", "random_split")
         if takes_key or not keys.isdisjoint(iter_nodes((call.args, call.kwargs))):
+            place = graph.sized_by_values
+            reason = f"{where_of(call)} uses a random key, and source code can draw "
+            if place is None:
+                reason += "uniform and normal numbers, integers and dropout only"
+            else:
+                reason += (
+                    f"numbers of known sizes only; values decide the size of {where_of(place)}"
+                )
             raise ConversionError(
-                f"eject: {graph.name}: {where_of(call)} uses a random key, and source code can draw "
-                "uniform and normal numbers, integers and dropout only; use a native module "
-                "(graph.to_torch_module()), or make the random numbers an argument of the model"
+                f"eject: {graph.name}: {reason}; use a native module (graph.to_torch_module()), or "
+                "make the random numbers an argument of the model"
             )
     return graph
 
