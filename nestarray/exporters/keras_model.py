@@ -41,8 +41,8 @@ class KerasModel(keras.Model):
     """A converted model: a weight for each parameter and state, and a program.
 
     The training behaviour assigns the state and draws from a ``keras.random.SeedGenerator``. A
-    model that is not trainable computes the evaluation behaviour, as Keras' batch normalization
-    does; a part that is not trainable keeps its state in training.
+    model that is not trainable computes the evaluation behaviour; a part that is not trainable
+    keeps its state, and normalizes by moving statistics, as Keras' batch normalization does.
     """
 
     def __init__(self, program: Program, **kwargs: Any) -> None:
@@ -63,6 +63,7 @@ class KerasModel(keras.Model):
             )
             self.weights_of[path].assign(value)
         self.seeds = keras.random.SeedGenerator(0)
+        self.partly_frozen: tuple[frozenset[str], Program] = frozenset(), program
         self.built = True
 
     part = Part.part
@@ -82,12 +83,15 @@ class KerasModel(keras.Model):
             if dtypes.dtype_of(x).is_integer:  # Keras holds uint32 as int64 on PyTorch
                 values[path] = ops.astype(values[path], dtypes.dtype_of(x))
         train = bool(training) and self.trainable
-        key = None
-        if self.program.needs_key(train):
+        frozen = frozenset(path for path in values if train and not self.owner(path).trainable)
+        if frozen != self.partly_frozen[0]:
+            self.partly_frozen = frozen, self.program.frozen(frozen)
+        program, key = self.partly_frozen[1], None
+        if program.needs_key(train):
             key = ops.astype(self.seeds.next(), dtypes.uint32)
-        output, new = self.program.run(train, args, kwargs, values, key)
+        output, new = program.run(train, args, kwargs, values, key)
         for path, value in new.items():
-            if self.owner(path).trainable or not train:
+            if path not in frozen:
                 self.weights_of[path].assign(value)
         return output
 
@@ -164,6 +168,7 @@ class KerasModel(keras.Model):
             }
             constants = Container.from_flat_dict(constants)
             self.program.graphs[train] = graph.replace(constants=constants)
+        self.partly_frozen = frozenset(), self.program
 
 
 def _name(name: str) -> str:

@@ -41,8 +41,8 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
     A model that came from PyTorch keeps its names, so ``load_state_dict`` takes its checkpoints;
     other models have their paths, with dots, and an underscore after words of Python (``in_``).
     The module starts in evaluation mode; the methods ``train`` and ``eval`` select the behaviour.
-    Buffers are updated in place, random operations draw from PyTorch's generator. Mappings in the
-    output are dicts.
+    Buffers are updated in place, random operations draw from PyTorch's generator. Mappings, named
+    tuples and dataclasses in the output are dicts.
 
     Args:
         training: the training behaviour of a Graph, traced with ``train=True``. Without it
@@ -229,8 +229,8 @@ def to_keras_model(model: Graph | nn.Module, *, training: Graph | None = None) -
     list or a dict.
 
     A model with ``trainable = False`` computes the evaluation behaviour in ``fit`` too; a part,
-    ``model.get_layer("stem")``, keeps its weights and statistics then. The dtypes are those of the
-    graph under each dtype policy.
+    ``model.get_layer("stem")``, keeps its weights and statistics then, and normalizes by the
+    latter. The dtypes are those of the graph under each dtype policy.
 
     Args:
         training: see `to_torch_module`.

@@ -7,7 +7,7 @@ in its own way, and calls `run` with them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, ConversionError
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.passes import training_passes
+from nestarray.graph.passes.batch_norms import freeze_batch_norms
 from nestarray.graph.precision import in_dtypes
 from nestarray.importers.check import obstacles
 from nestarray.importers.module import GraphModule
@@ -124,6 +125,13 @@ class Program:
                 return graph
 
         return dataclasses.replace(self, graphs={t: of(graph) for t, graph in self.graphs.items()})
+
+    def frozen(self, paths: Collection[str]) -> Program:
+        """The program that keeps the state among `paths`, and normalizes there as in evaluation."""
+        if len(self.graphs) < 2:
+            return self
+        training = freeze_batch_norms(self.graph(True), self.graph(False), paths)
+        return dataclasses.replace(self, graphs={**self.graphs, True: training})
 
     def converted(
         self,

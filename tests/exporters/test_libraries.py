@@ -512,6 +512,25 @@ def test_keras_keeps_frozen_parts_and_models(
     assert len(keras.models.load_model(tmp_path / "head.keras").trainable_weights) == 2
 
 
+def test_frozen_batch_normalization_trains_as_in_keras(tmp_path: Path) -> None:
+    inputs = keras.Input((4,))
+    norm = keras.layers.BatchNormalization(name="norm")
+    net = keras.Model(inputs, keras.layers.Dense(2)(norm(keras.layers.Dense(3)(inputs))))
+    norm.moving_mean.assign([1, 2, 3])
+    x = np.random.default_rng(0).normal(size=(8, 4)).astype("float32")
+    native = na.to_module(net, x, dynamic=True).to_keras_model()
+    native.get_layer("norm").trainable = False
+    native.save(tmp_path / "net.keras")
+    losses = []
+    for each in (net, native, keras.models.load_model(tmp_path / "net.keras")):
+        each.get_layer("norm").trainable = False
+        each.compile("sgd", "mse")
+        fitted = each.fit(x, x[:, :2], epochs=2, verbose=0)
+        each.get_layer("norm").trainable = True  # the batch normalizes again
+        losses.append([*fitted.history["loss"], np.mean(each(x, training=True) ** 2)])
+    np.testing.assert_allclose(losses[1:], [losses[0]] * 2, rtol=1e-5)
+
+
 def test_keras_trains_weights_with_the_names_of_haiku() -> None:
     def network(x: jax.Array) -> jax.Array:
         return hk.nets.MLP([4, 2])(x) + hk.get_parameter("scale", (2,), init=jnp.ones)

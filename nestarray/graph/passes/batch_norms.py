@@ -1,15 +1,17 @@
-"""Fold batch normalization into the layer before it."""
+"""Fold batch normalization into the layer before it; freeze it in training."""
 
 from __future__ import annotations
 
+import operator
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node
+from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.parameters import check_evaluation
 from nestarray.graph.passes.rewriting import (
     Writer,
@@ -78,6 +80,50 @@ def fold_batch_norms(graph: Graph) -> Graph:
         )
 
     return rewrite(graph, rule, drop_unused=True)
+
+
+def freeze_batch_norms(graph: Graph, evaluation: Graph, frozen: Collection[str]) -> Graph:
+    """Normalize by moving statistics where variables are frozen, and keep the state among these.
+
+    Args:
+        graph: the training behaviour, lowered.
+        evaluation: the evaluation behaviour, lowered, which reads the moving statistics.
+        frozen: paths of parameters and state.
+    """
+    moving: dict[str, list[Node]] = {}
+    for node in evaluation.calls:
+        if is_op(node, "batch_norm"):
+            moving.setdefault(node.module, []).append(node)
+    inputs = {place_of(node): node for node in graph.nodes if node.kind == "input"}
+    statistics: dict[str, list[Node]] = {}
+    for node in graph.calls:
+        if is_op(node, "batch_norm_training") and moving.get(node.module):
+            read = list(iter_nodes(moving[node.module].pop(0).args[1:]))
+            is_held = all(place_of(x) in inputs for x in read[:2])
+            if is_held and any(x.path in frozen for x in read):
+                statistics[node.name] = [inputs[place_of(x)] for x in read[:2]]
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        if node.target is not operator.getitem or node.args[1] != 0:
+            return None
+        norm = node.args[0]
+        if not isinstance(norm, Node) or norm.name not in statistics:
+            return None
+        x, *scale = norm.args
+        assert node.aval is not None
+        return writer.call(
+            "batch_norm",
+            x,
+            *statistics[norm.name],
+            *scale,
+            like=node,
+            aval=node.aval,
+            name=node.name,
+            **norm.kwargs,
+        )
+
+    updates = {path: x for path, x in graph.state_updates.items() if path not in frozen}
+    return rewrite(graph.replace(state_updates=updates), rule)
 
 
 def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
