@@ -65,8 +65,8 @@ def _strongly_typed(values: dict[str, jax.Array]) -> dict[str, jax.Array]:
     return {path: x.astype(x.dtype) for path, x in values.items()}
 
 
-def build(program: Program) -> Any:
-    """The module of a program; with state, (module, its initial state)."""
-    if program.s:
+def build(program: Program, with_state: bool = True) -> Any:
+    """The module of a program; for a program with state, (module, its initial state)."""
+    if program.s and with_state:
         return eqx.nn.make_with_state(EquinoxModule)(program)
     return EquinoxModule(program)

@@ -162,7 +162,9 @@ def to_haiku_module(
 
 
 @_method
-def to_equinox_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
+def to_equinox_module(
+    model: Graph | nn.Module, *, training: Graph | None = None, with_state: bool = True
+) -> Any:
     """The model as an ``equinox.Module``: a pytree of its parameters, and a static program.
 
     ``module.v`` holds the parameters, nested as in the source. ``eqx.nn.inference_mode``
@@ -171,6 +173,8 @@ def to_equinox_module(model: Graph | nn.Module, *, training: Graph | None = None
 
     Args:
         training: see `to_torch_module`.
+        with_state: False returns the module alone, as a layer of a larger module that
+            ``eqx.nn.make_with_state`` makes.
 
     Returns:
         an ``eqx.Module``. For a model with state ``(module, state)``, as of
@@ -188,7 +192,7 @@ def to_equinox_module(model: Graph | nn.Module, *, training: Graph | None = None
         >>> net(jnp.ones((4, 2))).shape, net.v["weight"].shape
         ((4, 3), (3, 2))
     """
-    return _build("equinox_module", "equinox", model, "jax", training)
+    return _build("equinox_module", "equinox", model, "jax", training, with_state=with_state)
 
 
 @_method

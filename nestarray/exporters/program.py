@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import nn, ops, tree
+from nestarray import dtypes, nn, ops, tree
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError, ConversionError
+from nestarray.errors import ArgumentError, ConversionError, DtypeError
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.passes import training_passes
 from nestarray.graph.passes.batch_norms import freeze_batch_norms
-from nestarray.graph.precision import in_dtypes
+from nestarray.graph.precision import NARROW, in_dtypes
 from nestarray.importers.check import obstacles
 from nestarray.importers.module import GraphModule
 from nestarray.typing import Array
@@ -113,7 +113,15 @@ class Program:
         return native_output(output), {p: x for p, x in new.flat_items() if x is not values[p]}
 
     def _moved(self, x: Any) -> Any:
-        return ops.to_backend(x, self.backend) if isinstance(x, np.ndarray) else x
+        if not isinstance(x, np.ndarray):
+            return x
+        try:
+            return ops.to_backend(x, self.backend)
+        except DtypeError:  # JAX without x64 takes float64 as float32
+            narrow = NARROW.get(dtypes.dtype_of(x))
+            if narrow is None:
+                raise
+            return ops.to_backend(ops.astype(x, narrow), self.backend)
 
     def optimized(self) -> Program:
         """The program in ops and the layout of the backend, with the same parameters."""

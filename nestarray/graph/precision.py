@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 #: Functions that read bits as numbers, as random draws do.
 _BITCASTS = ("jax.lax.bitcast_convert_type", "na.bitcast", "tf.bitcast")
-_NARROW = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
+#: Dtypes that JAX without x64 lacks → those in their place.
+NARROW = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
 
 
 def with_float64(graph: Graph, float64: str | None) -> Graph:
@@ -48,7 +49,7 @@ def with_float64(graph: Graph, float64: str | None) -> Graph:
     """
     if float64 not in (None, "float32"):
         raise ArgumentError(f"to_backend: float64: got {float64!r}, expected None or 'float32'")
-    return graph if float64 is None else in_dtypes(graph, _NARROW)
+    return graph if float64 is None else in_dtypes(graph, NARROW)
 
 
 def wide_calls(graph: Graph) -> list[Node]:
@@ -69,7 +70,7 @@ def check_float64(graph: Graph, error: DtypeError) -> None:
         f"{letter}[{path!r}]"
         for letter in ("v", "s", "constants")
         for path, x in getattr(graph, letter).flat_items()
-        if dtypes.dtype_of(x) in _NARROW
+        if dtypes.dtype_of(x) in NARROW
     ]
     if not (wide or arrays):
         return
@@ -107,8 +108,8 @@ def _is_wide(node: Node) -> bool:
     map_leaves(found.append, (node.args, node.kwargs))
     inner = [n for body in bodies(node.args) for n in body.nodes]
     return (
-        (node.aval is not None and node.aval.dtype in _NARROW)
-        or any(isinstance(x, DType) and x in _NARROW for x in found)
+        (node.aval is not None and node.aval.dtype in NARROW)
+        or any(isinstance(x, DType) and x in NARROW for x in found)
         or any(map(_is_wide, inner))
     )
 

@@ -329,6 +329,24 @@ def test_equinox_prints_the_arrays_and_not_the_program(model: Any) -> None:
     assert len(str(net).splitlines()) < 60
 
 
+def test_equinox_modules_with_state_are_layers(model: Any, images: np.ndarray) -> None:
+    class Larger(eqx.Module):
+        net: Any
+        scale: jax.Array
+
+        def __init__(self) -> None:
+            self.net, self.scale = model.to_equinox_module(with_state=False), jnp.ones(())
+
+        def __call__(self, x: jax.Array, state: Any) -> Any:
+            y, state = self.net(x, state)
+            return y * self.scale, state
+
+    larger, state = eqx.nn.make_with_state(Larger)()
+    net, own = model.to_equinox_module()
+    wide = images.astype("float64")  # an array of NumPy, which JAX holds in 32 bits
+    np.testing.assert_allclose(larger(wide, state)[0], net(images, own)[0], rtol=1e-6)
+
+
 class LinenStatistics(linen.Module):
     """Batch statistics and dropout of Linen."""
 
