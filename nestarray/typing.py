@@ -47,6 +47,11 @@ def is_size_type(t: type) -> bool:
     return is_integer and not hasattr(t, "dtype")
 
 
+def is_symbolic_size(value: Any) -> bool:
+    """Whether it is a size whose number is unknown under tracing."""
+    return is_unknown_size(value) or is_size_type(type(value))
+
+
 def _is_int(value: Any) -> bool:
     """Whether it is an integer; not a bool, which some frameworks would accept as axis 1."""
     if isinstance(value, bool) or getattr(value, "shape", ()) != ():

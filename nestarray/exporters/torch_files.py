@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import operator
 import warnings
 from pathlib import Path
 from typing import Any
@@ -81,6 +82,7 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
             custom_translation_table={
                 torch.ops.aten.sort.stable: _stable_sort,
                 torch.ops.prims.prod.default: _product,
+                operator.floordiv: _floor_divided,
             },
         )  # fmt: skip
     onnx.checker.check_model(path)
@@ -102,6 +104,14 @@ def _product(inp: Any, dims: Any = None, *, output_dtype: Any = None) -> Any:
     opset: Any = onnxscript.opset18
     axes = None if dims is None else opset.Constant(value_ints=list(dims))
     return opset.ReduceProd(inp, axes, keepdims=False)
+
+
+def _floor_divided(self: Any, other: Any) -> Any:
+    """The operators of ``//``: `torch.onnx` writes Div, which rounds sizes below zero up."""
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    return opset.Div(opset.Sub(self, opset.Mod(self, other)), other)
 
 
 def run_onnx(path: Path, example: Example) -> dict[str, np.ndarray]:

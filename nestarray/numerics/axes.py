@@ -8,7 +8,7 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
-from nestarray.typing import check_kind
+from nestarray.typing import check_kind, is_symbolic_size
 
 
 def one_axis(axis: Any, ndim: int, op: str, argument: str = "axis") -> int:
@@ -194,13 +194,17 @@ def pad_widths(pad_width: Any, ndim: int, op: str) -> list[tuple[int, int]]:
             f"{op}: pad_width: got {pad_width!r} for an array of {ndim} dimensions, expected "
             "a number, a pair (before, after), or such a pair for each axis"
         )
-    widths = [(index(before), index(after)) for before, after in pairs]
-    if any(w < 0 for pair in widths for w in pair):
+    widths = [(_width(before), _width(after)) for before, after in pairs]
+    if any(isinstance(w, int) and w < 0 for pair in widths for w in pair):
         raise ShapeError(
             f"{op}: pad_width: got {pad_width!r}, expected numbers that are not negative; "
             "cut off with slices instead"
         )
     return widths
+
+
+def _width(value: Any) -> Any:
+    return value if is_symbolic_size(value) else index(value)
 
 
 def windows_of(

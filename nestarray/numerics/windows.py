@@ -35,6 +35,12 @@ class Windows(NamedTuple):
         """The extent of a window, including the gaps of its dilation."""
         return tuple(d * (k - 1) + 1 for k, d in zip(self.kernel, self.dilation))
 
+    @property
+    def is_padded(self) -> bool:
+        """Whether there is padding; also where its numbers are open, which no program may compare."""
+        numbers = [n for pair in self.padding for n in pair]
+        return not all(isinstance(n, int) and n == 0 for n in numbers)
+
     def output(self, sizes: Sequence[int]) -> tuple[int, ...]:
         """The number of windows along each axis of an input with these spatial sizes."""
         return tuple(
@@ -383,15 +389,25 @@ def is_less_than_kernel(padding: Padding, kernel_size: Ints) -> bool:
     return max(p if isinstance(p, int) else max(p) for p in pads) < min(sizes)
 
 
-def counts(at: Windows, sizes: Sequence[int], *, count_include_pad: bool) -> list[list[int]]:
-    """For each axis, the number of elements in the mean of each window.
+def counts(at: Windows, sizes: Sequence[int], *, count_include_pad: bool) -> list[list[int]] | None:
+    """For each axis, the number of elements in the mean of each window; one if all are whole.
 
-    Elements added by ``ceil_mode`` do not count.
+    Elements added by ``ceil_mode`` do not count. None: the numbers depend on open sizes.
     """
     found = []
-    for n, (low, high), extra, k, s, windows in zip(
-        sizes, at.padding, at.overhang, at.kernel, at.stride, at.output(sizes)
-    ):
+    rows = zip(sizes, at.padding, at.overhang, at.kernel, at.stride, at.extent)
+    for n, (low, high), extra, k, s, extent in rows:
+        is_fixed = [isinstance(number, int) for number in (low, high, extra, n)]
+        if (
+            is_fixed[2]
+            and not extra
+            and (count_include_pad or (all(is_fixed[:2]) and not low + high))
+        ):
+            found.append([k])
+            continue
+        if not all(is_fixed):
+            return None
+        windows = (n + low + high - extent) // s + 1
         first, end = (0, low + n + high - extra) if count_include_pad else (low, low + n)
         # A window of padding only has the sum 0, for every divisor.
         found.append([max(min(i * s + k, end) - max(i * s, first), 1) for i in range(windows)])

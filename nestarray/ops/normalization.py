@@ -246,6 +246,7 @@ def group_norm(
     shift = None if bias is None else _on_axis(x, bias, channel)
     if 0 in shape:  # −1 cannot be inferred for an empty array
         return _affine(x, scale, shift)
+    shape = ops.shape(x)
     if channel == 1:
         grouped = ops.reshape(x, (-1, num_groups, math.prod(shape[1:]) // num_groups))
         axes: int | tuple[int, ...] = -1

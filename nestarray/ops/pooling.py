@@ -214,8 +214,7 @@ def avg_pool1d(
         "avg_pool1d", 1, x.shape, kernel_size, stride=stride, padding=padding,
         ceil_mode=ceil_mode, divisor=divisor_override,
     )  # fmt: skip
-    counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
-    return _avg_pool(x, at, counts, divisor_override)
+    return _avg_pool(x, at, count_include_pad, divisor_override)
 
 
 @op
@@ -262,8 +261,7 @@ def avg_pool2d(
         "avg_pool2d", 2, x.shape, kernel_size, stride=stride, padding=padding,
         ceil_mode=ceil_mode, divisor=divisor_override,
     )  # fmt: skip
-    counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
-    return _avg_pool(x, at, counts, divisor_override)
+    return _avg_pool(x, at, count_include_pad, divisor_override)
 
 
 @op
@@ -309,8 +307,7 @@ def avg_pool3d(
         "avg_pool3d", 3, x.shape, kernel_size, stride=stride, padding=padding,
         ceil_mode=ceil_mode, divisor=divisor_override,
     )  # fmt: skip
-    counts = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
-    return _avg_pool(x, at, counts, divisor_override)
+    return _avg_pool(x, at, count_include_pad, divisor_override)
 
 
 @op
@@ -463,7 +460,7 @@ def _max_pool(x: Array, at: windows.Windows) -> Array:
     The first of equal elements is selected, for its derivative.
     """
     refuse_complex(x)
-    if any(low or high for low, high in at.padding):
+    if at.is_padded:
         x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
     return reduce(first_maximum, _slices(x, at))
 
@@ -474,16 +471,15 @@ def first_maximum(x1: Array, x2: Array) -> Array:
     return ops.where(is_first, x1, x2)
 
 
-def _avg_pool(
-    x: Array, at: windows.Windows, counts: Sequence[Sequence[int]], divisor: int | None
-) -> Array:
+def _avg_pool(x: Array, at: windows.Windows, count_include_pad: bool, divisor: int | None) -> Array:
     """The sum of one strided slice for each position in the window, divided by their number."""
     x = ops.astype(x, mean_dtype(x), copy=False)
-    if any(low or high for low, high in at.padding):
-        x = ops.pad(x, [(0, 0), (0, 0), *at.padding])
-    total = reduce(ops.add, _slices(x, at))
+    total = _total(x, at)
     if divisor is not None:
         return total / float(divisor)
+    counts = windows.counts(at, tuple(x.shape[2:]), count_include_pad=count_include_pad)
+    if counts is None:
+        return total / _numbers(x, at, count_include_pad)
     if all(len(set(along)) == 1 for along in counts):
         return total / float(math.prod(along[0] for along in counts))
     for axis, along in enumerate(counts):
@@ -491,6 +487,22 @@ def _avg_pool(
         number = ops.asarray([float(n) for n in along], dtype=dtypes.dtype_of(x), like=x)
         total = total / ops.reshape(number, shape)
     return total
+
+
+def _total(x: Array, at: windows.Windows) -> Array:
+    if at.is_padded:
+        x = ops.pad(x, [(0, 0), (0, 0), *at.padding])
+    return reduce(ops.add, _slices(x, at))
+
+
+def _numbers(x: Array, at: windows.Windows, count_include_pad: bool) -> Array:
+    """`windows.counts` for open sizes: the sums of ones in the windows, (1, 1, *spatial)."""
+    ones = ops.ones((1, 1, *ops.shape(x)[2:]), dtype=dtypes.dtype_of(x), like=x)
+    if count_include_pad:
+        counted = [(low, high - end) for (low, high), end in zip(at.padding, at.overhang)]
+        ones = ops.pad(ones, [(0, 0), (0, 0), *counted], constant_values=1)
+        at = at._replace(padding=tuple([(0, end) for _, end in zip(at.padding, at.overhang)]))
+    return ops.maximum(_total(ones, at), 1)
 
 
 def _slices(padded: Array, at: windows.Windows) -> list[Array]:

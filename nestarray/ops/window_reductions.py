@@ -140,7 +140,7 @@ def max_pool_with_indices(
     refuse_complex(x)
     sizes = tuple(x.shape[2:])
     places = np.pad(np.arange(math.prod(sizes)).reshape(sizes), at.padding, constant_values=-1)
-    if any(low or high for low, high in at.padding):
+    if at.is_padded:
         x = ops.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=lowest(x))
     offsets = list(at.offsets(at.output(sizes)))
     elements = ops.stack([x[(slice(None), slice(None), *place)] for place in offsets], axis=-1)
@@ -481,13 +481,13 @@ def reduce_window(
             )
         x = spread(x, base_dilation, neutral)
     at = windows.settings(
-        "reduce_window", tuple(x.shape), window, stride=strides or ones, padding=padding,
+        "reduce_window", ops.shape(x), window, stride=strides or ones, padding=padding,
         dilation=window_dilation or ones,
     )  # fmt: skip
-    result = _pooled(x, computation, at)
+    result = _pooled(x, computation, at, is_same=padding == "same")
     if result is None:
-        output = at.output(tuple(x.shape))
-        if any(low or high for low, high in at.padding):
+        output = at.output(ops.shape(x))
+        if at.is_padded:
             x = ops.pad(x, at.padding, constant_values=neutral)
         result = reduce(combine, (x[place] for place in at.offsets(output)))
     return result if init is None else combine(result, init)
@@ -502,7 +502,7 @@ def _combination(computation: str, x: Array) -> tuple[Callable[..., Array], Any]
     return (ops.add, 0) if computation == "add" else (ops.multiply, 1)
 
 
-def _pooled(x: Array, computation: str, at: windows.Windows) -> Array | None:
+def _pooled(x: Array, computation: str, at: windows.Windows, *, is_same: bool) -> Array | None:
     """The maxima or sums by the pooling functions; None where these do not apply."""
     sizes = ops.shape(x)
     trivial = (1, 1, (0, 0))
@@ -511,7 +511,6 @@ def _pooled(x: Array, computation: str, at: windows.Windows) -> Array | None:
     others = [i for i in range(len(sizes)) if settings[i] == trivial]
     is_floating = dtypes.dtype_of(x).is_floating and 1 <= len(axes) <= 3 and 0 not in tuple(x.shape)
     has_dilation = any(step != 1 for step in at.dilation)
-    is_floating = is_floating and all(min(pair) >= 0 for pair in at.padding)
     if (
         not is_floating
         or computation not in ("max", "add")
@@ -520,21 +519,22 @@ def _pooled(x: Array, computation: str, at: windows.Windows) -> Array | None:
         return None
     order = [*others, *axes]
     rows = ops.permute_dims(x, order)
-    batch, *channels = [sizes[i] for i in others] or [1]
-    spatial = [sizes[i] for i in axes]
-    rows = ops.reshape(rows, (batch, math.prod(channels), *spatial))
+    if len(others) != 2:  # TFLite takes no reshape of two open sizes
+        batch, *channels = [sizes[i] for i in others] or [1]
+        rows = ops.reshape(rows, (batch, math.prod(channels), *[sizes[i] for i in axes]))
     kernel, stride, padding, dilation = (
         [each[i] for i in axes] for each in (at.kernel, at.stride, at.padding, at.dilation)
     )
-    given = {"kernel_size": kernel, "stride": stride, "padding": padding}
+    given = {"kernel_size": kernel, "stride": stride, "padding": "same" if is_same else padding}
     if computation == "max":
         pool = getattr(ops, f"max_pool{len(axes)}d")
         result = pool(rows, **given, dilation=dilation)
     else:
         pool = getattr(ops, f"avg_pool{len(axes)}d")
         result = pool(rows, **given, divisor_override=1)
-    found = ops.reshape(result, (*[sizes[i] for i in others], *ops.shape(result)[2:]))
-    return ops.permute_dims(found, [order.index(i) for i in range(len(order))])
+    if len(others) != 2:
+        result = ops.reshape(result, (*[sizes[i] for i in others], *ops.shape(result)[2:]))
+    return ops.permute_dims(result, [order.index(i) for i in range(len(order))])
 
 
 def _highest(x: Array) -> float:

@@ -32,7 +32,7 @@ from nestarray.transforms.carries import (
     take_apart,
 )
 from nestarray.transforms.enclosing import through_states
-from nestarray.transforms.loop_arguments import check_count, is_symbolic, length_of, scalar
+from nestarray.transforms.loop_arguments import check_count, length_of, scalar
 from nestarray.transforms.recording import current_recorder, takes_single_steps
 from nestarray.transforms.steps import (
     Body,
@@ -43,7 +43,7 @@ from nestarray.transforms.steps import (
     checked_pair,
     flat_function,
 )
-from nestarray.typing import Array, Nest
+from nestarray.typing import Array, Nest, is_symbolic_size
 
 Function = Callable[..., Any]
 Unary = Callable[[Any], Any]
@@ -239,7 +239,7 @@ def _counted(
     upper = scalar("fori_loop", "upper", upper, "int")
     given, form = take_apart(init, numbers=True)
     backend, like = place("fori_loop", (*given, *filter(is_array, (lower, upper))))
-    if any(is_symbolic(x) and not is_array(x) for x in (lower, upper)):
+    if any(is_symbolic_size(x) and not is_array(x) for x in (lower, upper)):
         steps = ops.arange(lower, upper, like=like)
         return scan(lambda carry, i: (body_fn(i, carry), None), init, steps)[0]
     avals = avals_of(given, backend)
@@ -462,7 +462,7 @@ def _scanned(
 ) -> tuple[Nest, Nest]:
     columns, rows = take_apart(xs, unfused=True)
     check_count(name, "length", length)
-    if not columns and length is not None and is_symbolic(length):
+    if not columns and length is not None and is_symbolic_size(length):
         steps = ops.arange(length, like=place(name, take_apart(init)[0])[1])
         return _scanned(name, lambda c, _: fn(c, xs), init, steps, None, reverse, unroll)
     count = length_of(name, columns, rows, length)

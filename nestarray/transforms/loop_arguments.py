@@ -10,7 +10,7 @@ from nestarray.container.access import bare
 from nestarray.errors import ArgumentError, DtypeError, IndexingError, ShapeError
 from nestarray.transforms.arguments import describe
 from nestarray.transforms.carries import Form, is_array, shape_of
-from nestarray.typing import is_size_type, is_unknown_size
+from nestarray.typing import is_size_type, is_symbolic_size
 
 
 def scalar(name: str, what: str, x: Any, kind: str) -> Any:
@@ -76,16 +76,11 @@ def axes_of(arrays: Sequence[Any], form: Form, axis: int) -> list[int]:
     return places
 
 
-def is_symbolic(size: Any) -> bool:
-    """Whether a size is unknown under tracing."""
-    return is_unknown_size(size) or is_size_type(type(size))
-
-
 def check_count(name: str, what: str, value: Any, *, least: int = 0) -> None:
     """Raise unless `value` is None or an integer from `least` on."""
     if (
         value is None
-        or is_symbolic(value)
+        or is_symbolic_size(value)
         or (isinstance(value, int) and value is not True and value >= least)
     ):
         return

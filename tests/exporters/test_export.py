@@ -279,11 +279,17 @@ class _UNet(torch.nn.Module):
         super().__init__()
         torch.manual_seed(0)
         self.down, self.out = torch.nn.Conv2d(2, 3, 2, 2), torch.nn.Conv2d(5, 1, 3, padding=1)
+        self.norm = torch.nn.GroupNorm(1, 3)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        low = torch.relu(self.down(x))
+        low = torch.relu(self.norm(self.down(x)))
         high = torch.nn.functional.interpolate(low, scale_factor=2, mode="bilinear")
         return self.out(torch.cat([x, high], 1))
+
+
+def _averaged(x: jax.Array) -> jax.Array:
+    pooled = nnx.avg_pool(x, (3, 3), (2, 2), "SAME", count_include_pad=False)
+    return pooled.mean((1, 2))
 
 
 def _keras_same(*pools: type) -> keras.Model:
@@ -307,6 +313,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
         (torch.nn.Upsample(scale_factor=2, mode="bilinear"), torch.ones(2, 2, 4, 4), _IMAGES,
          "stablehlo"),
+        (_averaged, jax.numpy.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, "savedmodel"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
               for format in ("torch", "onnx", "savedmodel", "tflite")],
@@ -322,11 +329,15 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
              {0: "batch", 1: "height", 2: "width"}, "stablehlo"),
             *[(_keras_same(*pools), tf.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, format)
               for pools, format in (((), "torch"), (_POOLS, "savedmodel"), (_POOLS, "tflite"))],
+            *[(_averaged, jax.numpy.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, format)
+              for format in ("onnx", "stablehlo", "tflite")],
+            (torch.nn.AvgPool2d(3, 2, 1, count_include_pad=False), torch.ones(2, 2, 8, 9), _IMAGES,
+             "stablehlo"),
             (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
         )],
     ],
-    ids=["arange", "scan", "transposed", *["resized"] * 5, "arange", "recurrent",
-         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", "same", "same", "same", "same", "transposed"],
+    ids=["arange", "scan", "transposed", "resized", "averaged", *["resized"] * 4, "arange", "recurrent",
+         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path

@@ -45,6 +45,10 @@ def _avg_pooled(
         return (total / divisor_override).astype(x.dtype)
     spatial = x.shape[1:-1] if is_last else x.shape[2:]
     numbers = windows.counts(at, spatial, count_include_pad=count_include_pad)
+    if numbers is None:  # the sums of ones
+        ones = jnp.ones((1, *spatial, 1) if is_last else (1, 1, *spatial), wide.dtype)
+        elements = jnp.maximum(_reduce(ones, at, np.asarray(0, wide.dtype), lax.add, is_last), 1)
+        return (total / elements).astype(x.dtype)
     elements = np.asarray(reduce(np.multiply.outer, numbers), wide.dtype)
     return (total / (elements[..., None] if is_last else elements)).astype(x.dtype)
 

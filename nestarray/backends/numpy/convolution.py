@@ -16,7 +16,7 @@ from nestarray.numerics import windows
 
 def _patches(x: Any, at: windows.Windows) -> Any:
     """A view `(batch, channels, *kernel, *output)` of the windows over the padded x."""
-    if any(low or high for low, high in at.padding):
+    if at.is_padded:
         x = np.pad(x, ((0, 0), (0, 0), *at.padding))
     count = len(at.kernel)
     spatial = tuple(range(2, 2 + count))

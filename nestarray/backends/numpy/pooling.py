@@ -35,7 +35,7 @@ def _max_pool(count: int) -> Callable[..., Any]:
             ceil_mode=ceil_mode,
         )
         output = at.output(x.shape[2:])
-        if any(low or high for low, high in at.padding):
+        if at.is_padded:
             x = np.pad(x, [(0, 0), (0, 0), *at.padding], constant_values=-np.inf)
         first, *rest = [x[(slice(None), slice(None), *place)] for place in at.offsets(output)]
         found = first.copy()

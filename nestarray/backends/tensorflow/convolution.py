@@ -62,7 +62,7 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
         out = tf.nn.conv2d(x, kernel, 1, around)
         return out if bias is None else tf.nn.bias_add(out, bias)
     mode = "VALID" if windows.is_known(at.padding) else "SAME"
-    if mode == "VALID" and any(map(any, at.padding)):
+    if mode == "VALID" and at.is_padded:
         x = tf.pad(x, around)
     x, stride = _without_strides_of_one_window(x, kernel, at.stride)
     strides = (1, *stride, 1)

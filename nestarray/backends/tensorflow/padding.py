@@ -22,9 +22,10 @@ def padded(x: Any, widths: Sequence[tuple[int, int]], fill: float) -> Any:
         return zeros
     inside = np.ones((1,) * len(widths), bool)
     for axis, (before, after) in enumerate(widths):
-        if before or after:
-            length = x.shape[axis]
-            if length is None:
+        length = x.shape[axis]
+        is_known = isinstance(before, int) and isinstance(after, int)
+        if not is_known or before or after:
+            if not is_known or length is None:
                 return tf.pad(x, widths, constant_values=cast(fill, x.dtype))
             line = np.arange(before + length + after)
             line = (line >= before) & (line < before + length)

@@ -39,19 +39,29 @@ def _avg_pooled(
     out = _pool(native, x, at, 0.0)
     if divisor_override is not None:
         return out * (size / divisor_override)
-    if not is_known or not any(map(any, at.padding)):
-        return out
     numbers = windows.counts(at, x.shape[1:-1], count_include_pad=count_include_pad)
-    if all(set(along) == {k} for along, k in zip(numbers, at.kernel)):
+    if numbers is None:
+        numbers = _open_counts(at, shape(x)[1:-1])
+    elif all(set(along) == {k} for along, k in zip(numbers, at.kernel)):
         return out
     for axis, (along, k) in enumerate(zip(numbers, at.kernel)):
-        factors = tf.constant([k / n for n in along], x.dtype)
+        factors = k / tf.cast(along, x.dtype)
         out = out * tf.reshape(factors, (-1,) + (1,) * (len(at.kernel) - axis))
     return out
 
 
+def _open_counts(at: windows.Windows, sizes: tuple[Any, ...]) -> list[Any]:
+    """`windows.counts` without the padding, of open sizes."""
+    found = []
+    for n, (low, _), k, s, count in zip(sizes, at.padding, at.kernel, at.stride, at.output(sizes)):
+        starts = tf.range(count) * s
+        own = tf.minimum(starts + k, low + n) - tf.maximum(starts, low)
+        found.append(tf.maximum(own, 1))
+    return found
+
+
 def _pool(native: Callable[..., Any], x: Any, at: windows.Windows, fill: float) -> Any:
-    if not windows.is_known(at.padding) or any(map(any, at.padding)):
+    if at.is_padded:
         x = padded(x, ((0, 0), *at.padding, (0, 0)), fill)
     return native(x, at.kernel, at.stride, "VALID")
 

@@ -50,7 +50,7 @@ from nestarray.importers.jax.named_calls import NamedCall, kept_calls, python_nu
 from nestarray.importers.jax.own_calls import Input, OwnCall, kept_ops, noted
 from nestarray.importers.jax.places import place_of
 from nestarray.importers.jax.selection import uses_jax
-from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic
+from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic, with_same_padding
 from nestarray.importers.jax.source import Equation, JaxSource, Size, is_value
 from nestarray.importers.jax.trace_errors import explained, refuse_leaked
 from nestarray.importers.protocol import Imported, Request
@@ -417,7 +417,7 @@ class Translation:
         rule = vocabulary.find(name)
         assert rule is not None
         arguments = [self._argument(name, x) for x in inputs]
-        params = self.settings(eqn.params)
+        params = self.settings(with_same_padding(eqn))
         if name == "broadcast_in_dim" and not isinstance(arguments[0], Node):
             rule = vocabulary.Rule(name, "jax.lax.full")
             dtype = dtypes.as_dtype(eqn.outvars[0].aval.dtype)

@@ -89,6 +89,31 @@ def text_of(size: Any) -> int | str:
     return ast.unparse(_parsed(size)) if is_symbolic(size) else int(size)
 
 
+def with_same_padding(eqn: Any) -> Mapping[str, Any]:
+    """The parameters of an equation, with "SAME" for the padding of open sizes that follows from it.
+
+    The backends compute this padding, or pass it to their kernels; others than JAX's cannot tell
+    that the polynomials are not negative.
+    """
+    params = eqn.params
+    if not has_symbolic(params.get("padding")):
+        return params
+    import jax
+
+    shape, numbers = eqn.invars[0].aval.shape, params.get("dimension_numbers")
+    if numbers is None:
+        window, gaps = params["window_dimensions"], params["window_dilation"]
+        spread = params["base_dilation"]
+    else:
+        shape = [shape[i] for i in numbers.lhs_spec[2:]]
+        window = [eqn.invars[1].aval.shape[i] for i in numbers.rhs_spec[2:]]
+        gaps, spread = params["rhs_dilation"], params["lhs_dilation"]
+    extent = [(n - 1) * d + 1 for n, d in zip(window, gaps, strict=True)]
+    same = jax.lax.padtype_to_pads(shape, extent, params["window_strides"], "SAME")
+    is_same = set(spread) == {1} and [*map(tuple, same)] == [*map(tuple, params["padding"])]
+    return {**params, "padding": "SAME"} if is_same else params
+
+
 def concrete(value: Any, sizes: Mapping[str, int], *, has_rules: bool = True) -> Any:
     """A parameter of a primitive with numbers for the names.
 

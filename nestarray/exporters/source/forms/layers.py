@@ -176,7 +176,9 @@ def _avg_pool(
         ceil_mode=ceil_mode,
     )  # fmt: skip
     numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
-    is_mean = all({*own} == {k} for own, k in zip(numbers, at.kernel, strict=True))
+    is_mean = numbers is not None and all(
+        {*own} == {k} for own, k in zip(numbers, at.kernel, strict=True)
+    )
     settings = {"kernel_size": at.kernel, "stride": at.stride, "padding": at.padding}
     return settings if is_mean and divisor_override is None else None
 
@@ -259,7 +261,7 @@ def _border(at: windows.Windows, same: windows.Windows, padding: Any) -> Any:
 
     A number for both ends, as in PyTorch, does not depend on the size of the image.
     """
-    if not any(map(any, at.padding)):
+    if not at.is_padded:
         return "VALID"
     is_number = isinstance(padding, int) or isinstance(padding[0], int)
     return "SAME" if at.padding == same.padding and not is_number else at.padding

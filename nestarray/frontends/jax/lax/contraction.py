@@ -103,7 +103,8 @@ def conv_general_dilated(
     count = len(window_strides)
     order = tuple(range(count + 2))
     lhs_spec, rhs_spec, out_spec = conv_dimension_numbers(order, order, dimension_numbers)
-    if isinstance(padding, str):
+    is_spread = lhs_dilation is not None and any(n != 1 for n in lhs_dilation)
+    if isinstance(padding, str) and (padding != "SAME" or is_spread):
         sizes = [na.shape(lhs)[i] for i in lhs_spec[2:]]
         sizes = [(n - 1) * d + 1 for n, d in zip(sizes, lhs_dilation or (1,) * count, strict=True)]
         window = [na.shape(rhs)[i] for i in rhs_spec[2:]]
@@ -115,7 +116,7 @@ def conv_general_dilated(
         [na.shape(lhs)[i] for i in lhs_spec], [na.shape(rhs)[i] for i in rhs_spec],
         window_strides, padding, lhs_dilation, rhs_dilation,
     )  # fmt: skip
-    if 0 in shape[2:]:  # no window fits
+    if any(type(n) is int and n == 0 for n in shape[2:]):  # no window fits
         sizes = dict(zip(out_spec, [shape[0] // batch_group_count, *shape[1:]], strict=True))
         empty = tuple([sizes[i] for i in order])
         return na.zeros(empty, dtype=dtypes.dtype_of(lhs), like=lhs)
@@ -125,12 +126,12 @@ def conv_general_dilated(
     if not is_last:
         lhs, rhs = na.permute_dims(lhs, tuple(lhs_spec)), na.permute_dims(rhs, tuple(rhs_spec))
     spatial = range(1, count + 1) if is_last else range(2, count + 2)
-    if lhs_dilation is not None and any(n != 1 for n in lhs_dilation):
+    if lhs_dilation is not None and is_spread:
         config = [(0, 0, 0)] * (count + 2)
         for axis, n in zip(spatial, lhs_dilation, strict=True):
             config[axis] = (0, 0, n - 1)
         lhs = pad(lhs, 0, config)
-    if any(n < 0 for pair in padding for n in pair):
+    if not isinstance(padding, str) and any(n < 0 for pair in padding for n in pair):
         config = [(0, 0, 0)] * (count + 2)
         for axis, (low, high) in zip(spatial, padding, strict=True):
             config[axis] = (low, high, 0)
@@ -139,7 +140,7 @@ def conv_general_dilated(
         lhs, rhs = _with_channel_groups(lhs, rhs, batch_group_count, is_last)
     settings: dict[str, Any] = {
         "stride": tuple(window_strides),
-        "padding": [tuple(pair) for pair in padding],
+        "padding": "same" if isinstance(padding, str) else [tuple(pair) for pair in padding],
         "dilation": tuple(rhs_dilation or (1,) * count),
         "groups": feature_group_count * batch_group_count,
     }
@@ -158,11 +159,13 @@ def _result_shape(
     lhs: Sequence[int],
     rhs: Sequence[int],
     strides: Sequence[int],
-    padding: Sequence[tuple[int, int]],
+    padding: str | Sequence[tuple[int, int]],
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
 ) -> tuple[int, ...]:
     """(batch, outputs, spatial sizes) of a convolution of shapes in this order."""
+    if isinstance(padding, str):  # "SAME"
+        return (lhs[0], rhs[0], *[-(-n // s) for n, s in zip(lhs[2:], strides, strict=True)])
     ones = (1,) * len(strides)
     found = [lhs[0], rhs[0]]
     for n, k, stride, pads, d, e in zip(

@@ -181,7 +181,7 @@ def _reducing(computation: str) -> Callable[..., Array]:
         operand: Array,
         window_dimensions: Sequence[int],
         window_strides: Sequence[int],
-        padding: Sequence[tuple[int, int]],
+        padding: str | Sequence[tuple[int, int]],
         base_dilation: Sequence[int] | None = None,
         window_dilation: Sequence[int] | None = None,
     ) -> Array:
@@ -198,7 +198,7 @@ def _reducing(computation: str) -> Callable[..., Array]:
             computation=computation,
             window=tuple(window_dimensions),
             strides=tuple(window_strides),
-            padding=[(low, high) for low, high in padding],
+            padding="same" if padding == "SAME" else [(low, high) for low, high in padding],
             base_dilation=base_dilation,
             window_dilation=window_dilation,
         )
