@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -46,6 +47,18 @@ def test_arrays_of_open_sizes_are_on_the_device_of_the_input() -> None:
     assert "torch.arange(x.shape[0] * 2, device=x.device)" in source.text
     x = torch.ones(5, 2, device="meta")
     assert module[source.name]()(x).device == x.device
+
+
+def test_arrays_of_fixed_sizes_move_with_the_module() -> None:
+    def positions(x: Any) -> Any:
+        return np.maximum(x * np.arange(3), 0) + np.ones((2, 1)) - np.zeros(3)
+
+    source = source_of(na.trace_graph(positions, np.ones((2, 3))), "torch", "torch")
+    module: dict[str, Any] = {"__file__": "model.py"}
+    exec(compile(source.text, "model.py", "exec"), module)
+    x = torch.ones(2, 3, device="meta", dtype=torch.float64)
+    assert module[source.name]().to("meta")(x).device == x.device
+    assert "zeros" not in source.text
 
 
 @pytest.mark.parametrize("style", ["torch", "functional"])

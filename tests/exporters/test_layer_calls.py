@@ -203,6 +203,86 @@ def test_dense_layers_of_sequences_with_an_open_batch() -> None:
         assert "reshape" not in text, text
 
 
+class Recurrent(eqx.Module):
+    """Layers of one example, mapped over a batch, and cells in a loop."""
+
+    embed: eqx.nn.Embedding
+    cell: eqx.nn.GRUCell
+    head: eqx.nn.Linear
+
+    def __init__(self, key: jax.Array) -> None:
+        self.embed = eqx.nn.Embedding(7, 3, key=key)
+        self.cell = eqx.nn.GRUCell(3, 4, key=key)
+        self.head = eqx.nn.Linear(4, 2, key=key)
+
+    def __call__(self, ids: jax.Array) -> jax.Array:
+        def run(ids: jax.Array) -> jax.Array:
+            rows = jax.vmap(self.embed)(ids)
+            return jax.lax.scan(lambda h, x: (self.cell(x, h), None), jnp.zeros(4), rows)[0]
+
+        return jax.vmap(self.head)(jax.vmap(run)(ids))
+
+
+def test_layers_of_one_example_are_layers_of_a_batch(tmp_path: Path) -> None:
+    graph = na.trace_graph(Recurrent(jax.random.key(0)), jnp.asarray([[1, 2], [3, 6], [0, 0]]))
+    for target, lines in {
+        "torch": ["nn.Embedding(7, 3)", "nn.Linear(4, 2)", "embed_t @ self.cell.weight_ih.T"],
+        "jax": ['["embed"]["weight"][ids]', '["cell"]["weight_hh"].T', 'x @ params["weight"].T'],
+        "tensorflow": ["tf.gather(self.embed_weight, ids)", "@ self.head_kernel"],
+    }.items():
+        assert graph.eject(tmp_path / target, target).error < 1e-6
+        text = (tmp_path / target / "model.py").read_text()
+        assert "einsum" not in text
+        assert "squeeze" not in text
+        for line in lines:
+            assert line in text, text
+
+
+def test_attention_of_keras_has_layers_of_torch(tmp_path: Path) -> None:
+    keras.utils.clear_session()
+    x = keras.Input((4, 6))
+    y = keras.layers.MultiHeadAttention(2, 3, name="attention")(x, x, use_causal_mask=True)
+    net = keras.Model(x, keras.layers.Softmax(axis=1)(keras.layers.Dense(5, name="dense")(y)))
+    graph = na.trace_graph(net, np.ones((2, 4, 6), "float32"))
+    assert graph.eject(tmp_path / "torch", "torch").error < 1e-6
+    text = (tmp_path / "torch" / "model.py").read_text()
+    for line in ("query = nn.Linear(6, 6)", "attention_output = nn.Linear(6, 6)", ".softmax(1)"):
+        assert line in text, text
+    assert graph.eject(tmp_path / "tensorflow", "tensorflow").error < 1e-6
+    text = (tmp_path / "tensorflow" / "model.py").read_text()
+    assert "tf.tensordot(self.attention(inputs), self.dense_kernel, 1)" in text, text
+
+
+class Contractions(eqx.Module):
+    """Products of one, two and no shared axes, and of a batch of matrices."""
+
+    weight: jax.Array
+    kernel: jax.Array
+
+    def __call__(self, x: jax.Array) -> Any:
+        heads = jnp.einsum("bti,ihd->bthd", x, self.kernel)
+        both = jnp.einsum("bthd,ihd->bti", heads, self.kernel)
+        first = jnp.einsum("ij,bti->jbt", self.weight, x)
+        return (
+            heads,
+            both,
+            first,
+            x @ jnp.stack([self.weight] * 2),
+            jnp.einsum("i,j->ij", x[0, 0], x[0, 1]),
+        )
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_contractions_are_products(target: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    arrays = [jnp.asarray(rng.normal(size=n), "float32") for n in ((4, 5), (4, 2, 3), (2, 3, 4))]
+    graph = na.trace_graph(Contractions(*arrays[:2]), arrays[2])
+    assert graph.eject(tmp_path / "net", target).error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert text.count("einsum") == 2  # of a batch, and the outer product
+    assert text.count("tensordot") >= 2
+
+
 class Residual(torch.nn.Module):
     """Layers of PyTorch that Flax has too."""
 

@@ -102,7 +102,8 @@ _TAKE_NUMBERS = frozenset(
     [
         *(f"operator.{name}" for name in BINARY if name != "matmul"),
         *(f"{module}.where" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
-        *(f"{m}.{f}" for m in ("jax.numpy", "numpy", "tensorflow") for f in ("maximum", "minimum")),
+        *(f"{module}.maximum" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
+        *(f"{module}.minimum" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
     ]
 )
 

@@ -23,7 +23,7 @@ from nestarray.exporters.source.layer_paths import (
     with_module_paths,
     with_single_layers,
 )
-from nestarray.exporters.source.plain_calls import plain
+from nestarray.exporters.source.plain_calls import permuted, plain
 from nestarray.exporters.source.random_draws import unseeded
 from nestarray.exporters.source.table_rows import plain_take, with_rows
 from nestarray.graph.graph import Graph
@@ -58,8 +58,9 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     is_final = graph.source_names.framework == "torch"
     if not is_final:
         graph = rewrite(with_module_paths(graph), plain, in_bodies=True)
-        if target not in ("tensorflow", "numpy"):  # they would multiply each example separately
-            graph = rewrite(graph, _reader(graph, _of_last_axis))
+        graph = rewrite(graph, _reader(graph, _of_last_axis))
+        if target in ("tensorflow", "numpy"):
+            graph = rewrite(graph, _of_all_examples, in_bodies=True)
     if has_channels_last:
         graph = channels_last(rewrite(graph, _reader(graph, _product)))
         graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
@@ -71,7 +72,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         graph = rewrite(graph, plain, in_bodies=True)
     else:
         graph = rewrite(graph, _reader(graph, _torch_layer))
-        graph = cancel_transposes(rewrite(graph, plain))
+        graph = cancel_transposes(rewrite(graph, plain, in_bodies=True))
         graph = rewrite(graph, _reader(graph, _with_bias))
         graph = rewrite(graph, _stored(graph, "weight", *RESHAPES), drop_unused=True)
         graph = with_layer_names(graph)
@@ -96,7 +97,7 @@ def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> N
     if not is_op(node, "linear") or node.aval is None or not _is_kernel(node.args[1], is_single):
         return None
     x, weight, bias = arguments_of(node).values()
-    kernel = _permuted(writer, weight, (1, 0), node)
+    kernel = permuted(writer, weight, (1, 0), node)
     name, aval = node.name if bias is None else "", node.aval
     y = writer.call("matmul", x, kernel, like=node, aval=aval, name=name)
     if bias is None:
@@ -135,6 +136,15 @@ def _of_last_axis(writer: Writer, node: Node, is_single: Callable[[Node], bool])
     return _reshaped(writer, x, node.aval.shape, node, node.name) if is_split else x
 
 
+def _of_all_examples(writer: Writer, node: Node) -> Node | None:
+    """A product with a matrix as one for which the framework merges the axes of the examples."""
+    if not is_op(node, "matmul") or _rank(node.args[0]) < 3 or _rank(node.args[1]) != 2:
+        return None
+    aval = node.aval
+    assert aval is not None
+    return writer.call("tensordot", *node.args, axes=1, like=node, aval=aval, name=node.name)
+
+
 def _is_of_rows(node: Node) -> bool:
     """Whether a call computes each row of its first operand alone: a product, or a bias."""
     if not is_op(node, "matmul", "linear", "add"):
@@ -153,28 +163,34 @@ def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) 
     """The call of a layer that PyTorch has, with transposes of weights and images."""
     if node.aval is None:
         return None
-    if is_op(node, "matmul") and _is_kernel(node.args[1], is_single):
-        return _linear(writer, node, node.args[0], node.args[1], 1)
+    if is_op(node, "matmul", "tensordot") and _is_kernel(node.args[1], is_single):
+        x, kernel = node.args
+        count = arguments_of(node).get("axes", 1)
+        is_product = isinstance(count, int) and (is_op(node, "tensordot") or _rank(kernel) == 2)
+        return _linear(writer, node, x, kernel, count) if is_product else None
     if is_op(node, "matmul") and _is_kernel(node.args[0], is_single):  # of a vector
         weight, x = node.args
-        is_vector = isinstance(x, Node) and x.aval is not None and len(x.aval.shape) == 1
-        if is_vector and len(weight.aval.shape) == 2:
+        if _rank(x) == 1 and _rank(weight) == 2:
             return writer.call("linear", x, weight, like=node, aval=node.aval, name=node.name)
-    if is_op(node, "einsum") and len(node.args) == 3 and _is_kernel(node.args[2], is_single):
-        return _general_linear(writer, node)
     if is_op(node, "conv", "max_pool", "avg_pool"):
         return _windows(writer, node, arguments_of(node))
     return _reduced_windows(writer, node)
 
 
 def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
-    return is_variable(x) and is_single(x) and x.aval is not None and len(x.aval.shape) > 1
+    """Whether an operand is a variable of several axes that nothing else reads, perhaps in another layout."""
+    while isinstance(x, Node) and _is_layout(x) and is_single(x):
+        x = x.args[0]
+    return is_variable(x) and is_single(x) and _rank(x) > 1
 
 
-def _permuted(writer: Writer, x: Node, order: tuple[int, ...], like: Node, name: str = "") -> Node:
-    assert x.aval is not None
-    aval = Aval(tuple(x.aval.shape[i] for i in order), x.aval.dtype)
-    return writer.call("permute_dims", x, order, like=like, aval=aval, name=name)
+def _is_layout(node: Node) -> bool:
+    return is_op(node, *RESHAPES) or order_of(node) is not None
+
+
+def _rank(x: Any) -> int:
+    """The number of axes of an operand; 0 for numbers."""
+    return len(x.aval.shape) if isinstance(x, Node) and x.aval is not None else 0
 
 
 def _reshaped(writer: Writer, x: Node, shape: tuple[Any, ...], like: Node, name: str = "") -> Node:
@@ -197,25 +213,12 @@ def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Nod
     width, out = math.prod(n for n in shape[:count] if isinstance(n, int)), math.prod(inner)
     if sum(isinstance(n, str) for n in batch) > 1 and (count > 1 or len(inner) > 1):
         return None  # a reshape with several open sizes
-    weight = _permuted(writer, _reshaped(writer, kernel, (width, out), node), (1, 0), node)
+    weight = permuted(writer, _reshaped(writer, kernel, (width, out), node), (1, 0), node)
     flat = _reshaped(writer, x, (*batch, width), node)
     aval = Aval((*batch, out), node.aval.dtype)
     name = node.name if len(inner) == 1 else ""
     made = writer.call("linear", flat, weight, like=node, aval=aval, name=name)
     return made if name else _reshaped(writer, made, node.aval.shape, node, node.name)
-
-
-def _general_linear(writer: Writer, node: Node) -> Node | None:
-    """An einsum of the last axes of an array with the first ones of a kernel."""
-    given, _, out = node.args[0].partition("->")
-    x, kernel = given.split(",")
-    count = next((n for n in range(1, len(kernel)) if x[-n:] == kernel[:n]), 0)
-    is_product = (
-        count
-        and x[:-count] + kernel[count:] == out
-        and len({*x, *kernel}) == (len(x) + len(kernel) - count)
-    )
-    return _linear(writer, node, node.args[1], node.args[2], count) if is_product else None
 
 
 def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
@@ -244,7 +247,7 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
         low == high <= k // 2 for (low, high), k in zip(padding, kernel, strict=True)
     ):
         return None
-    data = _permuted(writer, x, first, node) if is_last else x
+    data = permuted(writer, x, first, node) if is_last else x
     if any(low != high for low, high in padding):
         data = _padded(writer, data, padding, node)
         padding = [(0, 0)] * count
@@ -252,7 +255,7 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
     arrays: list[Any] = [data]
     if name == "conv":
         order = (rank - 1, rank - 2, *range(count))
-        arrays += [_permuted(writer, weight, order, node) if is_own else weight]
+        arrays += [permuted(writer, weight, order, node) if is_own else weight]
         arrays += [] if given["bias"] is None else [given["bias"]]
         settings |= {"dilation": dilation, "groups": given["groups"]}
     else:
@@ -263,7 +266,7 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
         f"{name}{count}d", *arrays, **settings, like=node, aval=Aval(shape, node.aval.dtype),
         name="" if is_last else node.name,
     )  # fmt: skip
-    return _permuted(writer, made, last, node, node.name) if is_last else made
+    return permuted(writer, made, last, node, node.name) if is_last else made
 
 
 def _per_axis(value: Any, count: int) -> tuple[int, ...]:

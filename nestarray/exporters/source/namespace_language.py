@@ -61,7 +61,7 @@ _BARE = (
     "num_or_size_splits",
 )
 #: Functions that may return their argument.
-_CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast")
+_CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast", "tile")
 
 
 class NamespaceLanguage:
@@ -193,10 +193,10 @@ class NamespaceLanguage:
             return Expression(f"{at.text}.{name}({', '.join([*parts[2:], *given])})")
         if kind == "method" or self._is_method(call):
             name = name if kind == "method" else call.target.rpartition(".")[2]
-            own = parts[1:]
-            return Expression(
-                f"{value(call.args[0]).within(0)}.{name}({', '.join([*own, *given])})"
-            )
+            of = value(call.args[0]).within(0)
+            if name == "transpose" and len(call.args[0].shape) == 2:
+                return Expression(f"{of}.T")
+            return Expression(f"{of}.{name}({', '.join([*parts[1:], *given])})")
         return Expression(f"{self.function(call.target)}({', '.join([*parts, *given])})")
 
     def _is_method(self, call: Call) -> bool:
@@ -289,7 +289,7 @@ def _parameters(function: Any) -> dict[str, Any]:
         return {}
     none = {"keepdims": False, "where": True}  # in place of NumPy's "no value"
     return {
-        p.name: none.get(p.name) if p.default is np._NoValue else p.default
+        p.name: none.get(p.name) if p.default in (None, np._NoValue) else p.default
         for p in own
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     }

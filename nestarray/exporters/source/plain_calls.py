@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from typing import Any
 
-from nestarray.exporters.source.layer_paths import RESHAPES
+from nestarray.exporters.source.layer_paths import RESHAPES, is_variable
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op
+from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
 from nestarray.graph.passes.transposes import order_of
 
 _ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
@@ -16,23 +17,27 @@ _ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 
 def plain(writer: Writer, node: Node) -> Node | None:
     """A call without transposes, reshapes and broadcasts that cancel; a mean for a sum."""
-    found = _layout(writer, node) or _index(writer, node)
+    found = _layout(writer, node) or _before_transpose(writer, node) or _index(writer, node)
     if found is not None or node.aval is None:
         return found
     if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
         args = tuple(map(_without_broadcast, node.args, node.args[::-1], [node.aval] * 2))
-        node = _replaced(writer, node, args)
-        return _mean(writer, node) or (node if node in writer.calls else None)
-    if is_op(node, "einsum") and node.args[0] == "ab,b->a":  # of Equinox
-        return writer.call("matmul", *node.args[1:], like=node, aval=node.aval, name=node.name)
-    return None
+        new = _replaced(writer, node, args, {})
+        return _mean(writer, new or node) or new
+    if is_op(node, "sum", "prod") and "dtype" in node.kwargs:
+        settings = {k: x for k, x in node.kwargs.items() if k != "dtype"}
+        is_own = node.args[0].aval.dtype == node.aval.dtype and node.aval.dtype.is_floating
+        return _replaced(writer, node, node.args, settings if is_own else node.kwargs)
+    return _product(writer, node) if is_op(node, "einsum") and len(node.args) == 3 else None
 
 
-def _replaced(writer: Writer, node: Node, args: tuple[Any, ...]) -> Node:
+def _replaced(
+    writer: Writer, node: Node, args: tuple[Any, ...], settings: dict[str, Any]
+) -> Node | None:
     """The call with other arguments, written if it differs."""
-    if args == node.args:
-        return node
-    new = dataclasses.replace(node, args=args)
+    if args == node.args and settings == node.kwargs:
+        return None
+    new = dataclasses.replace(node, args=args, kwargs=settings)
     writer.calls.append(new)
     return new
 
@@ -87,6 +92,7 @@ def _index(writer: Writer, node: Node) -> Node | None:
     if not isinstance(access, Node) or not is_op(access, "getitem") or node.aval is None:
         return None
     x, index = access.args
+    index = (index,) if isinstance(index, slice) else index
     is_sliced = isinstance(index, tuple) and all(isinstance(item, slice) for item in index)
     if not is_sliced or not isinstance(x, Node) or x.aval is None:
         return None
@@ -102,10 +108,71 @@ def _index(writer: Writer, node: Node) -> Node | None:
         items.pop()
     if not items:
         return x
-    if not is_squeezed and tuple(items) == index:
-        return None
     found = items[0] if len(items) == 1 else tuple(items)
+    if found == access.args[1]:
+        return None
     return writer.call("getitem", x, found, like=node, aval=node.aval, name=node.name)
+
+
+def _product(writer: Writer, node: Node) -> Node | None:
+    """An einsum of the last axes of an array with axes of a kernel, as a product.
+
+    Equinox has the kernel first: ``"ab,cb->ac"`` of `(W, x)` is the transpose of ``x @ W.T``.
+    """
+    given, _, out = node.args[0].partition("->")
+    (x_axes, x), (axes, kernel) = zip(given.split(","), node.args[1:], strict=True)
+    if is_variable(x) and len(axes) > 1:
+        x_axes, x, axes, kernel = axes, kernel, x_axes, x
+    count = len({*x_axes} & {*axes})
+    contracted = x_axes[-count:] if count else ""
+    rest = "".join(axis for axis in axes if axis not in contracted)
+    result = x_axes[:-count] + rest
+    is_product = count and {*contracted} <= {*axes} and sorted(result) == sorted(out)
+    if not is_product or len({*result}) < len(result) or node.aval is None:
+        return None
+    kernel = permuted(writer, kernel, [axes.index(axis) for axis in contracted + rest], node)
+    order = [result.index(axis) for axis in out]
+    shape = tuple(node.aval.shape[out.index(axis)] for axis in result)
+    is_matrix = count == 1 and len(axes) < 3
+    op, settings = ("matmul", {}) if is_matrix else ("tensordot", {"axes": count})
+    name = node.name if order == sorted(order) else ""
+    aval = Aval(shape, node.aval.dtype)
+    made = writer.call(op, x, kernel, **settings, like=node, aval=aval, name=name)
+    return permuted(writer, made, order, node, node.name)
+
+
+def _before_transpose(writer: Writer, node: Node) -> Node | None:
+    """A call of transposed operands as the transpose of a call, which may cancel with another."""
+    orders = [order_of(x) if isinstance(x, Node) else None for x in node.args[:2]]
+    order, x, settings = orders[0] if orders else None, node.args[:1], dict(node.kwargs)
+    if order is None or node.aval is None or len(node.aval.shape) != len(order):
+        return None
+    inner: tuple[Any, ...] = (x[0].args[0],)
+    places = [order.index(axis) for axis in range(len(order))]
+    if is_op(node, *_ELEMENTWISE) and orders[1:] == [order]:
+        inner = (*inner, node.args[1].args[0])
+    elif is_op(node, "getitem"):
+        index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)
+        if not all(isinstance(item, slice) for item in index):
+            return None
+        items = (*index, *[slice(None)] * (len(order) - len(index)))
+        inner = (*inner, tuple(items[i] for i in places))
+    elif is_op(node, "softmax", "log_softmax") and isinstance(arguments_of(node)["axis"], int):
+        settings = {"axis": order[arguments_of(node)["axis"]]}
+    else:
+        return None
+    aval = Aval(tuple(node.aval.shape[i] for i in places), node.aval.dtype)
+    made = writer.call(op_name(node), *inner, **settings, like=node, aval=aval)
+    return permuted(writer, made, order, node, node.name)
+
+
+def permuted(writer: Writer, x: Node, order: Sequence[int], like: Node, name: str = "") -> Node:
+    """The array with its axes in another order; itself in its own order."""
+    assert x.aval is not None
+    if [*order] == sorted(order):
+        return x
+    aval = Aval(tuple(x.aval.shape[i] for i in order), x.aval.dtype)
+    return writer.call("permute_dims", x, tuple(order), like=like, aval=aval, name=name)
 
 
 def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:

@@ -149,9 +149,10 @@ def normalized(
             if isinstance(call.result, Value) and call.result in changed:
                 found = call  # a copy, so that the original keeps its values
             elif isinstance(found, Call):
+                found = with_numbers(found, known)
                 found = unchanged(found) or found
             if isinstance(found, Call):
-                calls.append(with_numbers(found, known))
+                calls.append(found)
                 if (value := known_result(call, known)) is not None:
                     known[call.result] = value
             else:

@@ -56,7 +56,12 @@ def _value(graph: Graph, node: Node, values: Mapping[Node, Any]) -> Any:
     """The value of a call. Arrays that sizes determine are recorded too, as no array says so."""
     given = [values[x] for x in iter_nodes((node.args, node.kwargs))]
     op = getattr(node.target, "op", None)
-    if op is None or any(isinstance(x, Observed) for x in given) or any(bodies(node.args)):
+    if (
+        op is None
+        or not given
+        or any(isinstance(x, Observed) for x in given)
+        or any(bodies(node.args))
+    ):
         return compute(graph, node, values.__getitem__, None)
     args, kwargs = map_nodes(values.__getitem__, [list(node.args), node.kwargs])
     return backend_copy.observe(op, tuple(args), kwargs)

@@ -31,26 +31,48 @@ def plain_take(writer: Writer, node: Node) -> Node | None:
     axis = None
     if node.target_name == "jax.numpy.take" and [*node.kwargs] == ["axis"]:
         axis = node.kwargs["axis"]
-    if node.target_name == "jax.lax.gather" and x.aval and indices.aval:
+    if node.target_name == "jax.lax.gather" and x.aval:
         indices, axis = _indexed(node, x.aval, indices)
-    if axis is None:
+    if axis is None or x.aval is None or indices.aval is None:
         return None
-    return writer.call("take", x, indices, axis=axis, like=node, aval=node.aval, name=node.name)
+    shape, unit = node.aval.shape, axis + len(indices.aval.shape)
+    if len(shape) < len(x.aval.shape) + len(indices.aval.shape):
+        return writer.call("take", x, indices, axis=axis, like=node, aval=node.aval, name=node.name)
+    aval = Aval((*shape[:unit], *shape[unit + 1 :]), node.aval.dtype)
+    made = writer.call("take", x, indices, axis=axis, like=node, aval=aval)
+    return writer.call("expand_dims", made, unit, like=node, aval=node.aval, name=node.name)
 
 
 def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
-    """The indices and the axis of a gather that is ``x[:, i]``; no axis for another one."""
+    """The indices and the axis of a gather that is ``x[:, i]``; no axis for another one.
+
+    `vmap` makes a gather of a slice of one row: it keeps the axis, and the other axes have zeros as
+    their indices.
+    """
     _, _, (offset, collapsed, indexed, *batch), sizes = node.args
-    indices, rank = rows.args[0] if rows.args else rows, len(x.shape)
-    is_wrapped = isinstance(indices, Node) and indices.target_name == "jax.lax.select_n"
-    if not is_wrapped or indices.aval is None or len(indexed) != 1 or any(batch):
+    columns = rows.args[0] if rows.target_name == "jax.lax.concatenate" else [rows]
+    own = [i for i, column in enumerate(columns) if not _is_zero(column)]
+    if len(own) != 1 or len(columns) != len(indexed) or any(batch):
         return rows, None
-    (axis,), count = indexed, len(indices.aval.shape)
-    expected = (*range(axis), *range(axis + count, rank - 1 + count))
+    axis, column, rank = indexed[own[0]], columns[own[0]], len(x.shape)
+    indices = column.args[0] if column.args else column
+    is_wrapped = isinstance(indices, Node) and indices.target_name == "jax.lax.select_n"
+    if not is_wrapped or indices.aval is None or column.aval is None:
+        return rows, None
+    count = len(indices.aval.shape)
+    first = axis + count + (not collapsed)
+    expected = (*range(axis), *range(axis + count, first), *range(first, first + rank - 1 - axis))
     slices = tuple(1 if i == axis else n for i, n in enumerate(x.shape))
-    is_plain = (*offset,) == expected and (*collapsed,) == (axis,) and (*sizes,) == slices
-    is_plain &= rows.aval is not None and rows.aval.shape == (*indices.aval.shape, 1)
+    is_plain = (*offset,) == expected and (*collapsed,) in ((axis,), ()) and (*sizes,) == slices
+    is_plain &= column.aval.shape == (*indices.aval.shape, 1)
     return indices, axis if is_plain and node.kwargs == {"mode": "clip"} else None
+
+
+def _is_zero(x: Node) -> bool:
+    """Whether all indices of an array are zero."""
+    while x.target_name == "jax.lax.broadcast_in_dim" and isinstance(x.args[0], Node):
+        x = x.args[0]
+    return x.target_name in ("jax.lax.full", "jax.lax.broadcast_in_dim") and 0 in x.args[:2]
 
 
 def with_rows(graph: Graph) -> Graph:

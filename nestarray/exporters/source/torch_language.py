@@ -35,8 +35,8 @@ _METHODS = {
     f"torch.{name}": f"method:{name}"
     for name in (
         "amax", "amin", "argmax", "argmin", "chunk", "clamp", "expand", "flatten", "mean",
-        "permute", "repeat_interleave", "reshape", "squeeze", "sum", "transpose", "unbind",
-        "unsqueeze", "view", "softmax",
+        "permute", "repeat_interleave", "reshape", "squeeze", "std", "sum", "transpose", "unbind",
+        "unsqueeze", "var", "view", "softmax",
     )
 }  # fmt: skip
 _OPERATORS = {
@@ -65,7 +65,7 @@ _MORE = {
     "torch.arange": {"dtype": as_dtype("int64")},
     **{f"torch.{name}": {"dtype": as_dtype("float32")} for name in ("eye", "ones", "zeros")},
     **{
-        f"method:{name}": {"keepdim": False}
+        f"method:{name}": {"dim": None, "keepdim": False}
         for name in ("amax", "amin", "argmax", "argmin", "mean", "sum", "std", "var")
     },
 }  # fmt: skip
@@ -220,6 +220,9 @@ class TorchLanguage:
         parts += [f"{name}={text(value)}" for name, value in settings.items()]
         if call.target.startswith("method:"):
             of = value_expression(call.args[0], names, self.dtype).within(0)
+            is_matrix = isinstance(call.args[0], Value) and len(call.args[0].shape) == 2
+            if call.target == "method:transpose" and is_matrix:
+                return Expression(f"{of}.T")
             return Expression(f"{of}.{call.target[7:]}({', '.join(parts[1:])})")
         return Expression(f"{self.function(call.target)}({', '.join(parts)})")
 
@@ -326,7 +329,8 @@ def one_number(name: str, value: Any) -> Any:
 
 def _keeps_shape(target: str, args: list[Any], call: Call) -> bool:
     """Whether a call only gives an array the shape that it has."""
-    names = ("method:reshape", "method:view", "method:expand", "method:contiguous", "method:clone")
-    if target not in names or not isinstance(call.result, Value):
+    kind, _, name = target.rpartition(":")
+    names = ("reshape", "view", "expand", "contiguous", "clone") if kind else ("torch.tile",)
+    if name not in names or not isinstance(call.result, Value):
         return False
     return isinstance(args[0], Value) and args[0].shape == call.result.shape
