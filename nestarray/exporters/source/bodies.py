@@ -350,15 +350,16 @@ class Body:
                 self.names |= {value: name} if value and _is_made(value, steps) else {}
         for branch, _ in branches:  # a value of the branch alone may be read after the results
             branch.reserved = {*branch.reserved, *(self.names[x] for x in option.results)}
-        for k, ((branch, steps), head) in enumerate(
-            zip(branches, (f"if {condition}:", "else:"), strict=True)
-        ):
+        written: list[list[str]] = []
+        for k, (branch, steps) in enumerate(branches):
             given = {x: own[k] for x, own in pairs if own[k] is not x or _is_made(x, steps)}
-            written = branch.statements(steps, {}, [*given.values()])
+            statements = branch.statements(steps, {}, [*given.values()])
             made = [branch.text_of(value) for value in given.values()]
-            written += assignment([self.names[x] for x in given], made)
-            lines += [head, *indented(written)] if steps else []
-        return lines
+            written.append([*statements, *assignment([self.names[x] for x in given], made)])
+        if option.others and condition.startswith("not "):
+            written, condition = written[::-1], condition.removeprefix("not ")
+        lines += [f"if {condition}:", *indented(written[0])]
+        return [*lines, *(["else:", *indented(written[1])] if option.others else [])]
 
     def _expression(self, item: Step | Option) -> Expression:
         if isinstance(item, Option):

@@ -34,7 +34,7 @@ from nestarray.exporters.source.modules import (
     output_of,
     parts,
 )
-from nestarray.exporters.source.options import NoCondition
+from nestarray.exporters.source.options import Modules, NoCondition
 from nestarray.exporters.source.records import Value, is_equal
 from nestarray.exporters.source.settings import (
     ABSENT,
@@ -414,9 +414,9 @@ def _chosen(values: Sequence[Any], positions: Sequence[int]) -> list[Any]:
     return [values[i] for i in positions]
 
 
-def _flags(cls: Class) -> dict[frozenset[Module], str]:
+def _flags(cls: Class) -> dict[Modules, str]:
     """Modules that lack steps → the name of an argument."""
-    found: dict[frozenset[Module], str] = {}
+    found: dict[Modules, str] = {}
     for name in cls.module.variables:
         if without := cls.lacks(name):
             found.setdefault(without, f"use_{identifier(name)}")
@@ -424,29 +424,54 @@ def _flags(cls: Class) -> dict[frozenset[Module], str]:
     for option in cls.options():
         called = [cls.without(s.name) for s in option.all_steps if isinstance(s, Use)]
         is_decided = option.decides and not any(called)
-        if not is_decided and not {option.without, everyone - option.without} & found.keys():
-            found[option.without] = _flag_name(option, cls.module)
+        others = everyone - option.without
+        if not is_decided and {option.without, others}.isdisjoint(found):
+            without, name = _flag(option, cls.module, others)
+            found[without] = name
     return found
 
 
-def _flag_name(option: Option, module: Module) -> str:
-    """The name of an argument that decides whether steps are made."""
-    if not option.steps:
-        return "alternative"
-    step = option.steps[0]
-    if isinstance(step, Use) and not option.without.isdisjoint(
-        m for m in option.without if step.name in m.children
-    ):
+def _flag(option: Option, module: Module, others: Modules) -> tuple[Modules, str]:
+    """An argument that decides between branches: (modules where it is false, name).
+
+    Args:
+        option: the branches.
+        module: of the class.
+        others: the modules that make its steps.
+    """
+    without = option.without
+    step = option.steps[0] if option.steps else None
+    if isinstance(step, Use) and any(step.name in m.children for m in without):
         pairs = itertools.zip_longest(step.module.kind, module.kind)
         shared = len([*itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)])
-        return f"is_{snake(step.module.kind[shared:])}"
+        return without, f"is_{snake(step.module.kind[shared:])}"
     if isinstance(step, Use):
-        return joined(step.name[:-1] if is_item(step.name) else step.name)
-    path = parts(step.place.module)
+        return without, joined(step.name[:-1] if is_item(step.name) else step.name)
+    path = parts(step.place.module if step else "")
     if path[: len(module.path)] == module.path and len(path) > len(module.path):
-        return path[-1]
-    name = re.split(r"[.:]", step.target)[-1]
-    return "residual" if name == "add" else name
+        return without, path[-1]
+    if step is None or option.others:
+        for own, rest in ((others, without), (without, others)):
+            if role := _role(own, rest):
+                return rest, f"is_{snake(role)}"
+    name = re.split(r"[.:]", step.target)[-1] if step else "alternative"
+    return without, "residual" if name == "add" else name
+
+
+def _role(modules: Modules, others: Modules) -> str:
+    """The name that modules, or the modules around them, have in the source, and others lack."""
+    depths = zip(*map(_names_outwards, modules), strict=False)
+    other_depths = zip(*map(_names_outwards, others), strict=False)
+    for names, other_names in zip(depths, other_depths, strict=False):
+        if len({*names}) == 1 and names[0] not in other_names:
+            return names[0]
+    return ""
+
+
+def _names_outwards(module: Module) -> list[str]:
+    """The names of a module and of those around it, without lists and their items."""
+    pairs = itertools.pairwise((*module.path, ""))
+    return [name for name, after in pairs if name.isidentifier() and not after.isdigit()][::-1]
 
 
 def _lengths(cls: Class) -> list[Path]:
