@@ -19,7 +19,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from nestarray import dtypes, random
+from nestarray import dtypes, ops, random
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
@@ -58,7 +58,8 @@ class _Frame:
     """One call of a root module."""
 
     __slots__ = (
-        "counts", "key", "leaves", "prefixes", "root", "state_paths", "train", "updates", "writable"
+        "counts", "drawable", "first", "key", "leaves", "prefixes", "root", "state_paths", "train",
+        "updates", "writable",
     )  # fmt: skip
 
     def __init__(
@@ -68,10 +69,13 @@ class _Frame:
         self.prefixes = root._prefixes()
         self.leaves: dict[str, Array] = dict(v.flat_items()) | dict(s.flat_items())
         self.updates: dict[str, Array] = {}
+        #: how many keys each layer has used: in transformations, an array and a number
+        self.first: dict[str, Array] = {}
         self.counts: dict[str, int] = {}
         self.state_paths = s.paths()
-        #: the paths that a function in a transformation may update; None for all
+        #: the states and the counts that a function in a transformation may update; None for all
         self.writable: frozenset[str] | None = None
+        self.drawable: frozenset[str] | None = None
 
     def prefix_of(self, module: Module) -> str | None:
         """``"a/b/"`` for the module at a/b below the root; None for a module elsewhere."""
@@ -96,7 +100,7 @@ class _Frame:
         def pure(values: dict[str, Array], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
             inner = copy.copy(self)
             inner.leaves, inner.updates, inner.counts = self.leaves | values, {}, dict(counts)
-            inner.writable = None
+            inner.writable = inner.drawable = None
             token = _frame.set(inner)
             try:
                 result = fn(*args, **kwargs)
@@ -109,21 +113,48 @@ class _Frame:
 
     def update(self, values: Mapping[str, Array], layer: str) -> None:
         """`nestarray.transforms.enclosing.Call.update`."""
-        if self.writable is not None and not self.writable.issuperset(values):
-            raise Updated(frozenset(values), layer)
-        self.updates.update(values)
+        for path, value in values.items():
+            if path.endswith(_DRAWS):
+                self.first[path] = value - self.counts.get(path, 0)
+            elif self.writable is not None and path not in self.writable:
+                raise Updated(frozenset(values), layer)
+            else:
+                self.updates[path] = value
+
+    def draw(self, prefix: str) -> int | Array:
+        """The number of keys that a layer has used before this one."""
+        path = prefix + _DRAWS
+        used = self._used(path)
+        self.counts[path] = self.counts.get(path, 0) + 1
+        return used
+
+    def _used(self, path: str) -> int | Array:
+        if self.drawable is not None and path not in self.drawable:
+            raise Updated(frozenset([path]), "")
+        count = self.counts.get(path, 0)
+        return self.first[path] + count if path in self.first else count
 
     def states(self, paths: frozenset[str]) -> dict[str, Array]:
         """`nestarray.transforms.enclosing.Call.states`."""
         values = self.leaves | self.updates
+        for path in paths:
+            if path.endswith(_DRAWS):
+                values[path] = ops.zeros((), dtype=dtypes.int32, like=self.key) + self._used(path)
         return {path: values[path] for path in sorted(paths.union(self.state_paths))}
 
-    def within(self, states: dict[str, Array]) -> _Frame:
+    def within(self, states: dict[str, Array] | None) -> _Frame:
         """`nestarray.transforms.enclosing.Call.within`."""
         inner = copy.copy(self)
-        inner.updates, inner.writable = self.updates | states, frozenset(states)
+        inner.updates, inner.first = dict(self.updates), dict(self.first)
+        inner.writable = frozenset(states or ())
+        if states is not None:
+            inner.counts, inner.drawable = dict(self.counts), inner.writable
+            inner.update(states, "")
         return inner
 
+
+#: The end of a path: the number of keys that a layer has used in a call.
+_DRAWS = "#draws"
 
 #: The running call in this context.
 _frame: ContextVariable[_Frame | None] = running_call
@@ -504,7 +535,8 @@ class Module:
     def key_for(self, purpose: str) -> Array:
         """A new key of this layer in the running call.
 
-        It is folded from the call's key and the layer's path. Each use in a call gets another key.
+        It is folded from the call's key and the layer's path. Each use in a call gets another key,
+        also in each step of a loop.
 
         Args:
             purpose: the use of the key, for the error message.
@@ -519,9 +551,11 @@ class Module:
                 f"({prefix.rstrip('/') or 'the model itself'}) needs one for {purpose}; pass "
                 "model(x, train=True, key=na.random.key(0)), with a new key for each call"
             )
-        count = frame.counts[prefix] = frame.counts.get(prefix, -1) + 1
+        count = frame.draw(prefix)
         key = random.fold_in(frame.key, prefix.rstrip("/"))
-        return random.fold_in(key, count) if count else key
+        if isinstance(count, int):
+            return random.fold_in(key, count) if count else key
+        return ops.stack([key, random.fold_in(key, count)])[ops.minimum(count, 1)]
 
     def update_state(self, /, **values: Array) -> None:
         """Set states of this layer in the result of the call; the module does not change.

@@ -1,7 +1,8 @@
 """The running call of a module, whose variables functions in it read without naming them.
 
 A function in a transformation cannot update states as a side effect: it is traced, and its values
-are unknown outside of the trace. `through_states` makes the states arguments and results.
+are unknown outside of the trace. `through_states` makes the states arguments and results, and so
+the numbers of keys that layers have used.
 """
 
 from __future__ import annotations
@@ -40,8 +41,12 @@ class Call(Protocol):
         """The current values of all states, and of the variables among `paths`."""
         ...
 
-    def within(self, states: States) -> Call:
-        """The same call with other `states`, the only ones that it may update."""
+    def within(self, states: States | None) -> Call:
+        """The same call with other `states`, the only ones that it may update.
+
+        The numbers of keys that layers have used are states, too. With None, only these may
+        change, as far as here.
+        """
         ...
 
 
@@ -68,12 +73,12 @@ def _inside(call: Call) -> Iterator[Call]:
         running_call.reset(token)
 
 
-def _without_states(run: Callable[[], R]) -> R:
-    """``run()``; raises `Updated` if it updates states of the running call."""
+def _without(states: States | None, run: Callable[[], R]) -> R:
+    """``run()``; raises `Updated` if it updates states of the running call; see `Call.within`."""
     call = running_call.get()
     if call is None or is_compiling():
         return run()
-    with _inside(call.within({})):
+    with _inside(call.within(states)):
         return run()
 
 
@@ -88,7 +93,7 @@ def through_states(
             ``(states, *args) -> (result, states)``, and the first states; it returns the last.
     """
     try:
-        return _without_states(plain)
+        return _without({}, plain)
     except Updated as update:
         call, paths = running_call.get(), update.paths
 
@@ -118,6 +123,8 @@ def without_states(name: str, run: Callable[[], R], remedy: str) -> R:
         ArgumentError: a function does; with the layer and the `remedy`.
     """
     try:
-        return _without_states(run)
+        return _without(None, run)
     except Updated as update:
+        if not update.layer:
+            raise  # the number of keys, which a loop around this counts
         raise ArgumentError(f"{name}: {update.layer} updates its state inside; {remedy}") from None

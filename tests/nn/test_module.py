@@ -289,6 +289,45 @@ def test_states_of_layers_in_transformations(name: str, backend: str) -> None:
         assert_close(found, expected, check_dtype=False)
 
 
+class Drawing(nn.Module):
+    """Dropout in loops and branches, and beside them."""
+
+    def __init__(self, function: Any) -> None:
+        self.drop, self.function = nn.Dropout(0.5), function
+
+    def forward(self, x: Any) -> Any:
+        return self.drop(x) + self.function(self.drop, x) + self.drop(x)
+
+
+def drawn_in_loops(drop: Any, x: Any) -> Any:
+    def step(c: Any, row: Any) -> Any:
+        c = na.fori_loop(0, 2, lambda i, c: drop(c) + row, c)
+        return na.cond(na.sum(c) > 0, lambda: drop(c), lambda: drop(drop(c))), row
+
+    return na.scan(step, x, na.stack([x, -x]))[0]
+
+
+def drawn_in_python(drop: Any, c: Any) -> Any:
+    for row in (c, -c):
+        for _ in range(2):
+            c = drop(c) + row
+        c = drop(c) if na.sum(c) > 0 else drop(drop(c))
+    return c
+
+
+def test_keys_of_layers_in_transformations(backend: str) -> None:
+    x, key = np.linspace(-1, 2, 12, dtype="float32"), na.random.key(1)
+    expected, _ = Drawing(drawn_in_python).init(key)(x, train=True, key=key)
+    layer = Drawing(drawn_in_loops).init(key).to_backend(backend)
+    x, key = na.to_backend(x, backend), na.to_backend(key, backend)
+    found = [layer(x, train=True, key=key), na.trace_graph(layer, x, train=True)(x, key=key)]
+    if backend == "jax":
+        typed = jax.random.wrap_key_data(key)
+        found.append(na.jit(lambda x, key: layer(x, train=True, key=key))(x, typed))
+    for y, _ in found:
+        assert_close(na.to_backend(y, "numpy"), expected, check_dtype=False)
+
+
 def test_states_of_layers_under_vmap(backend: str) -> None:
     layer = Stateful(lambda f, x: na.vmap(f)(x[None])[0]).init(na.random.key(0)).to_backend(backend)
     x = na.ones((2, 3), like=layer.v.norm.weight)
