@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import math
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,19 +17,26 @@ from nestarray.exporters.export import Example, named_outputs, taken
 from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.sizes import Sizes, holds, names_in
 
 
 def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
     """Save a function of the inputs, with its derivative if it has one."""
     moved = graph.to_backend("jax")
-    ranges = graph.sizes.ranges.items()
-    limits = [f"{name} >= {least}" for name, (least, _) in ranges]
-    limits += [f"{name} <= {most}" for name, (_, most) in ranges if most is not None]
-    scope = jax.export.SymbolicScope([*limits, *_equalities(graph.sizes.conditions)])
+    ranges, steps = graph.sizes.ranges.items(), _steps(graph.sizes)
+
+    def written(text: str) -> str:
+        """An expression of sizes in the names of the file, which are the numbers of steps."""
+        return re.sub(r"\b[^\W\d]\w*", lambda name: steps.get(name[0], name[0]), text)
+
+    limits = [written(f"{name} >= {least}") for name, (least, _) in ranges]
+    limits += [written(f"{name} <= {most}") for name, (_, most) in ranges if most is not None]
+    others = [text for text in graph.sizes.conditions if not names_in(text) & steps.keys()]
+    scope = jax.export.SymbolicScope([*limits, *_equalities(others)])
 
     def spec(node: Node) -> Any:
         assert node.aval is not None
-        text = ", ".join(map(str, node.aval.shape))
+        text = written(", ".join(map(str, node.aval.shape)))
         shape = jax.export.symbolic_shape(f"({text})", scope=scope) if text else ()
         return jax.ShapeDtypeStruct(shape, node.aval.dtype.name)
 
@@ -39,6 +48,9 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
     exported = jax.export.export(jax.jit(run))(*args, **kwargs)
     path.write_bytes(_serialized(exported))
 
+
+#: The sizes that are tried to find the steps of a size.
+_SIZES = 256
 
 #: Errors of JAX for loops that a value ends, and for strided convolutions of open sizes.
 _WITHOUT_DERIVATIVE = (
@@ -55,6 +67,21 @@ def _serialized(exported: jax.export.Exported) -> bytearray:
         if not any(text in str(error) for text in _WITHOUT_DERIVATIVE):
             raise
         return exported.serialize()
+
+
+def _steps(sizes: Sizes) -> dict[str, str]:
+    """Name → a multiple of it, ``"2*height"``, for sizes that the conditions allow in steps only.
+
+    JAX does not know that ``2*floordiv(height - 2, 2) + 2`` is an even height.
+    """
+    found = {}
+    for name in sizes.ranges:
+        own = [text for text in sizes.conditions if names_in(text) == {name}]
+        allowed = [n for n in range(1, _SIZES) if all(holds(text, {name: n}) for text in own)]
+        step = math.gcd(*allowed)
+        if step > 1 and len(allowed) > 1:
+            found[name] = f"{step}*{name}"
+    return found
 
 
 def _equalities(conditions: Iterable[str]) -> Iterator[str]:

@@ -82,6 +82,8 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
             custom_translation_table={
                 torch.ops.aten.sort.stable: _stable_sort,
                 torch.ops.prims.prod.default: _product,
+                torch.ops.aten.searchsorted.Tensor: _searchsorted,
+                torch.ops.aten.where.self: _where,
                 operator.floordiv: _floor_divided,
             },
         )  # fmt: skip
@@ -104,6 +106,31 @@ def _product(inp: Any, dims: Any = None, *, output_dtype: Any = None) -> Any:
     opset: Any = onnxscript.opset18
     axes = None if dims is None else opset.Constant(value_ints=list(dims))
     return opset.ReduceProd(inp, axes, keepdims=False)
+
+
+def _searchsorted(
+    sorted_sequence: Any, self: Any, *, out_int32: bool = False, right: bool = False,
+    side: str | None = None, sorter: Any = None,
+) -> Any:  # fmt: skip
+    """The operators of ``aten.searchsorted``, which `torch.onnx` lacks: the number of smaller elements."""
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    row = opset.Unsqueeze(sorted_sequence, opset.Constant(value_ints=[-2]))
+    column = opset.Unsqueeze(self, opset.Constant(value_ints=[-1]))
+    is_before = (opset.LessOrEqual if right or side == "right" else opset.Less)(row, column)
+    number = opset.Cast(is_before, to=6 if out_int32 else 7)  # int32, int64
+    return opset.ReduceSum(number, opset.Constant(value_ints=[-1]), keepdims=False)
+
+
+def _where(condition: Any, self: Any, other: Any) -> Any:
+    """The operators of ``aten.where``; ONNX Runtime selects no booleans."""
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    if str(self.dtype) != "BOOL":
+        return opset.Where(condition, self, other)
+    return opset.Or(opset.And(condition, self), opset.And(opset.Not(condition), other))
 
 
 def _floor_divided(self: Any, other: Any) -> Any:

@@ -107,6 +107,25 @@ def test_products_become_onnx(tmp_path: Path) -> None:
     assert graph.export(tmp_path / "net.onnx").error < 1e-6
 
 
+def test_places_booleans_and_sizes_become_onnx(tmp_path: Path) -> None:
+    """Three operations that the exporter of PyTorch, or ONNX Runtime, lacks or computes otherwise."""
+
+    def places(row: torch.Tensor, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        found = torch.searchsorted(row, x), torch.searchsorted(row, x, right=True, out_int32=True)
+        chosen = torch.where(x > 1, x > 2, x < 0)
+        return *found, chosen, x * (-(-x.shape[0] // 2))
+
+    x = torch.tensor([-1.0, 0.0, 1.5, 2.0, 5.0])
+    graph = na.trace_graph(places, torch.tensor([0.0, 1.0, 2.0]), x, dynamic={"x": {0: "length"}})
+    assert graph.export(tmp_path / "net.onnx").error < 1e-6
+    row = np.asarray([0.0, 1.0, 2.0], np.float32)
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    for got, want in zip(
+        session.run(None, {"row": row, "x": x.numpy()}), places(torch.tensor(row), x)
+    ):
+        np.testing.assert_array_equal(got, want)
+
+
 def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     def order(x: torch.Tensor) -> torch.Tensor:
         return torch.argsort(x, dim=1, descending=True, stable=True)
@@ -283,6 +302,8 @@ class _UNet(torch.nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         low = torch.relu(self.norm(self.down(x)))
+        pooled = torch.nn.functional.max_pool2d(low, 2)
+        low = low + torch.nn.functional.interpolate(pooled, scale_factor=2, mode="bilinear")
         high = torch.nn.functional.interpolate(low, scale_factor=2, mode="bilinear")
         return self.out(torch.cat([x, high], 1))
 
@@ -316,7 +337,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_averaged, jax.numpy.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, "savedmodel"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
-              for format in ("torch", "onnx", "savedmodel", "tflite")],
+              for format in ("torch", "onnx", "stablehlo", "savedmodel", "tflite")],
             (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "onnx"),
             *[(torch.nn.RNN(2, 3), torch.ones(4, 3, 2), {0: "length", 1: "batch"}, format)
               for format in ("torch", "onnx", "aotinductor")],
@@ -336,7 +357,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
             (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
         )],
     ],
-    ids=["arange", "scan", "transposed", "resized", "averaged", *["resized"] * 4, "arange", "recurrent",
+    ids=["arange", "scan", "transposed", "resized", "averaged", *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
@@ -468,6 +489,16 @@ def test_a_graph_from_a_file_is_exported(tmp_path: Path) -> None:
 def test_random_inputs_have_the_sizes_of_the_example() -> None:
     example = example_of(_dynamic())
     assert {name: x.shape for name, x in example.flat.items()} == {"input": (4, 3)}
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("format", ["torch", "stablehlo", "savedmodel", "keras"])
+def test_a_key_that_is_an_argument_draws_the_numbers(format: str, tmp_path: Path) -> None:
+    def sampled(x: jax.Array, key: jax.Array) -> jax.Array:
+        return x + jax.random.normal(key, x.shape)
+
+    graph = na.trace_graph(sampled, jax.numpy.ones((5, 2)), jax.random.PRNGKey(0))
+    assert graph.export(tmp_path / FILES[format]).error < 1e-5
 
 
 def test_errors_leave_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -242,6 +242,19 @@ def test_points_fit_the_ranges_and_conditions(recorder):
         draw_points("Net", ["n", "m"], sizes.Sizes(names, ("n == 3",), {"n": 3, "m": 8}))
 
 
+def test_points_fit_conditions_of_several_levels():
+    steps = (
+        "2 * (h // 4) == h // 2",
+        "2 * (h // 2) == h",
+        "2 * (w // 4) == w // 2",
+        "2 * (w // 2) == w",
+    )
+    known = sizes.Sizes(dict.fromkeys("hw", (4, None)), steps, {"h": 8, "w": 8})
+    points = draw_points("UNet", ["b", "h", "w"], known)
+    assert len({p["h"] for p in points[:3]}) == 3
+    assert all(p["h"] % 4 == p["w"] % 4 == 0 for p in points)
+
+
 def test_comparisons_are_decided_where_all_sizes_agree(sample):
     n, m, four = sample.shape
     assert four == 4

@@ -236,7 +236,8 @@ def _runs(
             for name in names:
                 around = max(example[name], sizes.ranges[name][0], 4)
                 low, high = (-around // 2, 0) if count == 1 else (1, around // 2 + 4)
-                drawn = around + step * rng.randint(low // step, high // step + 1)
+                last = high // step + 1 if step == 1 else max(high // step + 1, 4)
+                drawn = around + step * rng.randint(low // step, last)
                 point[name] = max(drawn, sizes.ranges[name][0], 2)
             is_new = all(point[name] not in seen[name] for name in names)
             if is_new and len(set(point.values())) == len(names) and sizes.allow(point):
