@@ -238,12 +238,13 @@ def test_layers_of_one_example_are_layers_of_a_batch(tmp_path: Path) -> None:
             assert line in text, text
 
 
-def test_attention_of_keras_has_layers_of_torch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("dynamic", [None, {"inputs": {0: "batch", 1: "length"}}])
+def test_attention_of_keras_has_layers(dynamic: Any, tmp_path: Path) -> None:
     keras.utils.clear_session()
-    x = keras.Input((4, 6))
-    y = keras.layers.MultiHeadAttention(2, 3, name="attention")(x, x, use_causal_mask=True)
+    x = keras.Input((None, 6))
+    y = keras.layers.MultiHeadAttention(2, 3, name="attention")(x, x)
     net = keras.Model(x, keras.layers.Softmax(axis=1)(keras.layers.Dense(5, name="dense")(y)))
-    graph = na.trace_graph(net, np.ones((2, 4, 6), "float32"))
+    graph = na.trace_graph(net, np.ones((2, 4, 6), "float32"), dynamic=dynamic)
     assert graph.eject(tmp_path / "torch", "torch").error < 1e-6
     text = (tmp_path / "torch" / "model.py").read_text()
     for line in ("query = nn.Linear(6, 6)", "attention_output = nn.Linear(6, 6)", ".softmax(1)"):
@@ -526,6 +527,14 @@ def test_windows_are_pooled_by_the_function_of_the_target(tmp_path: Path) -> Non
         body = (tmp_path / target / "model.py").read_text()
         assert expected in body
         assert "transpose" not in body
+
+
+def test_borders_of_pooling_are_padded(tmp_path: Path) -> None:
+    graph = na.trace_graph(lambda x: linen.max_pool(x, (3, 3), (2, 2), "SAME"), -_images(3))
+    assert graph.eject(tmp_path / "net", "torch").error == 0
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert '(0, 1, 0, 1), value=float("-inf"))' in text, text
+    assert "F.max_pool2d(x, 3, stride=2)" in text, text
 
 
 class Encoder(torch.nn.Module):

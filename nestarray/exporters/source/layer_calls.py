@@ -193,13 +193,30 @@ def _rank(x: Any) -> int:
     return len(x.aval.shape) if isinstance(x, Node) and x.aval is not None else 0
 
 
-def _reshaped(writer: Writer, x: Node, shape: tuple[Any, ...], like: Node, name: str = "") -> Node:
+def _reshaped(
+    writer: Writer,
+    x: Node,
+    shape: tuple[Any, ...],
+    like: Node,
+    name: str = "",
+    batch: Node | None = None,
+) -> Node:
+    """An array with another shape; `batch` is one that has its open sizes, by default itself."""
     assert x.aval is not None
     if x.aval.shape == shape and not name:
         return x
-    sizes = tuple(-1 if isinstance(n, str) else n for n in shape)
-    aval = Aval(shape, x.aval.dtype)
-    return writer.call("reshape", x, sizes, like=like, aval=aval, name=name)
+    sizes: list[Any] = [-1 if isinstance(n, str) else n for n in shape]
+    if sizes.count(-1) > 1:
+        batch = batch or x
+        assert batch.aval is not None
+        own = writer.call("shape", batch, like=like, aval=None)
+        for i, n in enumerate(shape):
+            if isinstance(n, str):
+                axis = batch.aval.shape.index(n)
+                sizes[i] = writer.item(own, axis, like=like, aval=None)
+    return writer.call(
+        "reshape", x, tuple(sizes), like=like, aval=Aval(shape, x.aval.dtype), name=name
+    )
 
 
 def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Node | None:
@@ -211,14 +228,12 @@ def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Nod
     shape, batch = kernel.aval.shape, x.aval.shape[: len(x.aval.shape) - count]
     inner = tuple(n for n in shape[count:] if isinstance(n, int))
     width, out = math.prod(n for n in shape[:count] if isinstance(n, int)), math.prod(inner)
-    if sum(isinstance(n, str) for n in batch) > 1 and (count > 1 or len(inner) > 1):
-        return None  # a reshape with several open sizes
     weight = permuted(writer, _reshaped(writer, kernel, (width, out), node), (1, 0), node)
     flat = _reshaped(writer, x, (*batch, width), node)
     aval = Aval((*batch, out), node.aval.dtype)
     name = node.name if len(inner) == 1 else ""
     made = writer.call("linear", flat, weight, like=node, aval=aval, name=name)
-    return made if name else _reshaped(writer, made, node.aval.shape, node, node.name)
+    return made if name else _reshaped(writer, made, node.aval.shape, node, node.name, x)
 
 
 def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
@@ -243,13 +258,16 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
     if padding is None or (name == "avg_pool" and any(map(any, padding))):
         return None
     first, last = (0, rank - 1, *range(1, rank - 1)), (0, *range(2, rank), 1)
-    if name == "max_pool" and not all(
-        low == high <= k // 2 for (low, high), k in zip(padding, kernel, strict=True)
-    ):
-        return None
+    is_pool = name == "max_pool"
     data = permuted(writer, x, first, node) if is_last else x
-    if any(low != high for low, high in padding):
-        data = _padded(writer, data, padding, node)
+    if any(
+        low != high or (is_pool and low > k // 2)
+        for (low, high), k in zip(padding, kernel, strict=True)
+    ):
+        if is_pool and not node.aval.dtype.is_floating:
+            return None
+        border = {"constant_values": -math.inf} if is_pool else {}
+        data = _padded(writer, data, padding, node, **border)
         padding = [(0, 0)] * count
     settings: dict[str, Any] = {"stride": stride, "padding": tuple(low for low, _ in padding)}
     arrays: list[Any] = [data]
@@ -296,15 +314,17 @@ def _padding(
     return [(p, p) if isinstance(p, int) else tuple(p) for p in padding]
 
 
-def _padded(writer: Writer, x: Node, padding: list[tuple[int, int]], like: Node) -> Node:
-    """Zeros around the last axes."""
+def _padded(
+    writer: Writer, x: Node, padding: list[tuple[int, int]], like: Node, **border: Any
+) -> Node:
+    """Zeros or another number around the last axes."""
     assert x.aval is not None
     widths = [(0, 0), (0, 0), *padding]
     shape = [
         n + sum(w) if isinstance(n, int) else n for n, w in zip(x.aval.shape, widths, strict=True)
     ]
     aval = Aval(tuple(shape), x.aval.dtype)
-    return writer.call("pad", x, tuple(widths), like=like, aval=aval)
+    return writer.call("pad", x, tuple(widths), **border, like=like, aval=aval)
 
 
 def _reduced_windows(writer: Writer, node: Node) -> Node | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import operator
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -144,9 +145,15 @@ def with_single_layers(graph: Graph) -> Graph:
         layers = [node for node in calls if is_op(node, *_NAMES, "conv", "conv_transpose")]
         others = [node for node in calls if node not in layers]
         is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
-        if is_leaf and len(layers) == 1 and all(is_op(node, *_BESIDE) for node in others):
+        is_beside = all(is_op(node, *_BESIDE) or is_size(node) for node in others)
+        if is_leaf and len(layers) == 1 and is_beside:
             modules |= dict.fromkeys(others, path.rpartition("/")[0])
     return _moved(graph, {}, modules)
+
+
+def is_size(node: Node) -> bool:
+    """Whether a call gives the shape of an array, or one of its sizes."""
+    return is_op(node, "shape") or (node.target is operator.getitem and node.aval is None)
 
 
 def is_variable(x: Any) -> bool:

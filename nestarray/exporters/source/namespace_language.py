@@ -97,6 +97,8 @@ class NamespaceLanguage:
             if last == "astype":
                 kwargs.pop("copy", None)
         is_of_arrays = self.short.get(target.rpartition(".")[0]) == self.array
+        if last == "moveaxis" and len(args) == 3 and args[1] == args[2]:
+            return x
         if last in BINARY and len(args) == 2 and not kwargs and is_of_arrays:
             return dataclasses.replace(call, target=f"operator.{last}")
         if last == "reshape" and is_of_arrays and self.name != "tensorflow":

@@ -65,7 +65,11 @@ def _layout(writer: Writer, node: Node) -> Node | None:
     assert x.aval is not None
     if x.aval.shape == node.aval.shape:
         return x
-    if x is node.args[0] or not all(isinstance(n, int) for n in node.aval.shape):
+    if x is node.args[0]:
+        return None
+    if is_op(node, "reshape"):
+        return _replaced(writer, node, (x, *node.args[1:]), node.kwargs)
+    if not all(isinstance(n, int) for n in node.aval.shape):
         return None
     return writer.call("reshape", x, node.aval.shape, like=node, aval=node.aval, name=node.name)
 

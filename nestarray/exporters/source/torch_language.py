@@ -331,6 +331,8 @@ def _keeps_shape(target: str, args: list[Any], call: Call) -> bool:
     """Whether a call only gives an array the shape that it has."""
     kind, _, name = target.rpartition(":")
     names = ("reshape", "view", "expand", "contiguous", "clone") if kind else ("torch.tile",)
+    if name in ("movedim", "torch.movedim"):
+        return args[1:] == [args[1]] * 2
     if name not in names or not isinstance(call.result, Value):
         return False
     return isinstance(args[0], Value) and args[0].shape == call.result.shape

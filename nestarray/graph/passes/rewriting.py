@@ -94,7 +94,7 @@ class Writer:
         return valid_name(wanted, self._taken)
 
     def call(
-        self, op: str, *args: Any, like: Node, aval: Aval, name: str = "", **kwargs: Any
+        self, op: str, *args: Any, like: Node, aval: Aval | None, name: str = "", **kwargs: Any
     ) -> Node:
         """Write a call of an op.
 
@@ -102,7 +102,7 @@ class Writer:
             op: its name.
             *args, **kwargs: its arguments, of nodes of the new graph.
             like: the node whose place in the source the call has.
-            aval: shape and dtype of the value.
+            aval: shape and dtype of the value; None for a tuple, and for a size.
             name: of the value; by default a new one.
         """
         node = Node(
@@ -120,7 +120,9 @@ class Writer:
         self.calls.append(node)
         return node
 
-    def item(self, node: Node, index: int, *, like: Node, aval: Aval, name: str = "") -> Node:
+    def item(
+        self, node: Node, index: int, *, like: Node, aval: Aval | None, name: str = ""
+    ) -> Node:
         """Write the access to one of several results of a call."""
         found = Node(
             name=name or self.name(f"{node.name}_{index}"),
