@@ -144,10 +144,12 @@ def in_rows(x: Array, axis: Axis, name: str) -> tuple[Array, tuple[int, ...], tu
     others = [i for i in range(len(shape)) if i not in axes]
     rest = tuple(shape[i] for i in others)
     kept = tuple(1 if i in axes else length for i, length in enumerate(shape))
-    lengths = [shape[i] for i in axes]
-    # -1 cannot be inferred for an empty array
-    count = math.prod(lengths) if 0 in shape else -1
-    return ops.reshape(ops.permute_dims(x, (*others, *axes)), (*rest, count)), rest, kept
+    rows = ops.permute_dims(x, (*others, *axes))
+    if len(axes) != 1:
+        # -1 cannot be inferred for an empty array
+        count = math.prod([shape[i] for i in axes]) if 0 in tuple(x.shape) else -1
+        rows = ops.reshape(rows, (*rest, count))
+    return rows, rest, kept
 
 
 def shares(name: str, q: float | Array, x: Array) -> tuple[Array, Array | None]:

@@ -308,6 +308,10 @@ class _UNet(torch.nn.Module):
         return self.out(torch.cat([x, high], 1))
 
 
+def _medians(x: torch.Tensor) -> torch.Tensor:
+    return torch.quantile(x, 0.5, dim=1)
+
+
 def _averaged(x: jax.Array) -> jax.Array:
     pooled = nnx.avg_pool(x, (3, 3), (2, 2), "SAME", count_include_pad=False)
     return pooled.mean((1, 2))
@@ -355,10 +359,11 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
             (torch.nn.AvgPool2d(3, 2, 1, count_include_pad=False), torch.ones(2, 2, 8, 9), _IMAGES,
              "stablehlo"),
             (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
+            (_medians, torch.ones(2, 5), {0: "batch"}, "savedmodel"),
         )],
     ],
     ids=["arange", "scan", "transposed", "resized", "averaged", *["resized"] * 5, "arange", "recurrent",
-         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed"],
+         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path
