@@ -23,7 +23,7 @@ from nestarray.exporters.source.layer_paths import (
     with_module_paths,
     with_single_layers,
 )
-from nestarray.exporters.source.plain_calls import permuted, plain
+from nestarray.exporters.source.plain_calls import plain
 from nestarray.exporters.source.random_draws import unseeded
 from nestarray.exporters.source.table_rows import plain_take, with_rows
 from nestarray.graph.graph import Graph
@@ -41,7 +41,7 @@ from nestarray.graph.passes.rewriting import (
     place_of,
     rewrite,
 )
-from nestarray.graph.passes.transposes import cancel_transposes, order_of
+from nestarray.graph.passes.transposes import cancel_transposes, order_of, permuted
 
 
 def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:

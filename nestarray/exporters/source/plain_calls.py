@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from nestarray.exporters.source.layer_paths import RESHAPES, is_variable
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
-from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.passes.transposes import order_of, permuted
 
 _ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 
@@ -168,15 +167,6 @@ def _before_transpose(writer: Writer, node: Node) -> Node | None:
     aval = Aval(tuple(node.aval.shape[i] for i in places), node.aval.dtype)
     made = writer.call(op_name(node), *inner, **settings, like=node, aval=aval)
     return permuted(writer, made, order, node, node.name)
-
-
-def permuted(writer: Writer, x: Node, order: Sequence[int], like: Node, name: str = "") -> Node:
-    """The array with its axes in another order; itself in its own order."""
-    assert x.aval is not None
-    if [*order] == sorted(order):
-        return x
-    aval = Aval(tuple(x.aval.shape[i] for i in order), x.aval.dtype)
-    return writer.call("permute_dims", x, tuple(order), like=like, aval=aval, name=name)
 
 
 def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:

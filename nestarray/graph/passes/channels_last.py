@@ -9,7 +9,7 @@ from typing import Any
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, rewrite
-from nestarray.graph.passes.transposes import cancel_transposes
+from nestarray.graph.passes.transposes import cancel_transposes, permuted
 
 _CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
 _TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
@@ -45,16 +45,16 @@ def _rule(writer: Writer, node: Node) -> Node | None:
         arguments = {"kernel_size": window, "stride": window}
     rank = len(node.aval.shape)
     last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))
-    moved = _permuted(writer, x, last, node)
+    moved = permuted(writer, x, last, node)
     aval = Aval(tuple([node.aval.shape[i] for i in last]), node.aval.dtype)
     arrays: list[Any] = [moved]
     if "weight" in arguments:
         order = (*range(2, rank), 1, 0)
-        arrays += [_permuted(writer, arguments.pop("weight"), order, node), arguments.pop("bias")]
+        arrays += [permuted(writer, arguments.pop("weight"), order, node), arguments.pop("bias")]
         arguments["weight_format"] = "channels_last"
     settings = {k: v for k, v in arguments.items() if v != _default(node, k)}
     out = writer.call(name, *arrays, like=node, aval=aval, **settings, data_format="channels_last")
-    return _permuted(writer, out, first, node, node.name)
+    return permuted(writer, out, first, node, node.name)
 
 
 def _even_parts(before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[int, ...] | None:
@@ -64,12 +64,6 @@ def _even_parts(before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[int, .
     if any(n % parts for n, parts in zip(before, after, strict=True)):
         return None
     return tuple([n // parts for n, parts in zip(before, after, strict=True)])
-
-
-def _permuted(writer: Writer, x: Node, order: tuple[int, ...], like: Node, name: str = "") -> Node:
-    assert x.aval is not None
-    aval = Aval(tuple([x.aval.shape[i] for i in order]), x.aval.dtype)
-    return writer.call("permute_dims", x, order, like=like, aval=aval, name=name)
 
 
 def _default(node: Node, parameter: str) -> Any:

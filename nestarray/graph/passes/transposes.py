@@ -78,6 +78,15 @@ def order_of(node: Node) -> Order | None:
     return None
 
 
+def permuted(writer: Writer, x: Node, order: Sequence[int], like: Node, name: str = "") -> Node:
+    """The array with its axes in another order; itself in its own order."""
+    assert x.aval is not None
+    if [*order] == sorted(order):
+        return x
+    aval = Aval(tuple(x.aval.shape[i] for i in order), x.aval.dtype)
+    return writer.call("permute_dims", x, tuple(order), like=like, aval=aval, name=name)
+
+
 def _cost(graph: Graph) -> tuple[int, int]:
     """How many elements the transposes move, and how many calls there are."""
     moved = sum(
