@@ -221,7 +221,7 @@ def convolution(
     _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
     _check_rank(op, "weight", "(out, in / groups, *kernel)", weight_shape, count)
     _check_groups_and_bias(op, groups, bias, weight_shape[0])
-    if x_shape[1] is not None and x_shape[1] != weight_shape[1] * groups:
+    if isinstance(x_shape[1], int) and x_shape[1] != weight_shape[1] * groups:
         raise ShapeError(
             f"{op}: x has {x_shape[1]} channels (axis 1 of {tuple(x_shape)}), expected "
             f"{weight_shape[1] * groups}: axis 1 of weight {tuple(weight_shape)} times "

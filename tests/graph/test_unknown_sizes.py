@@ -271,3 +271,13 @@ def test_a_layer_of_keras():
     inputs = keras.Input((1, 8, 8))
     model = keras.Model(inputs, keras.layers.Softmax()(Layer()(inputs)))
     check(model, nn.Sequential(net, nn.Softmax(-1)), examples, backend)
+
+
+def test_channels_that_a_graph_of_tensorflow_does_not_know() -> None:
+    formats = {"data_format": "channels_last", "weight_format": "channels_last"}
+
+    @tf.function(input_signature=[tf.TensorSpec((None, 6, None))], autograph=False)
+    def compiled(x: Any) -> Any:
+        return na.conv(x, tf.ones((3, 3, 2)), **formats)
+
+    np.testing.assert_array_equal(compiled(tf.ones((2, 6, 3))), np.full((2, 4, 2), 9))
