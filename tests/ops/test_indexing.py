@@ -111,7 +111,7 @@ def test_derivative_of_a_complex_product(backend: str) -> None:
 
     c = na.Container(x=x, factors=factors)
     _, found = na.execute_with_gradients(product, na.to_backend(c, backend))
-    expected = jax.grad(product)(dict(x=x, factors=factors))
+    expected = jax.grad(product)({"x": x, "factors": factors})
     for name, theirs in expected.items():  # JAX returns the conjugate
         assert_close(found[name], np.conj(theirs), backend=backend)
 
