@@ -9,7 +9,7 @@ from typing import Any
 
 from nestarray import backends
 from nestarray.dtypes import DType, dtype_of
-from nestarray.exporters.source.records import Name, Recording, Value
+from nestarray.exporters.source.recording.records import Name, Recording, Value
 from nestarray.graph.node import map_leaves
 
 

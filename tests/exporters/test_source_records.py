@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray.exporters.source.recorder import record
+from nestarray.exporters.source.recording.recorder import record
 from tests.arrays import host
 from tests.cases import Case, on_backend, rows
 from tests.exporters.networks import NETWORKS, graph_of

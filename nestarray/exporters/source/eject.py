@@ -24,12 +24,12 @@ from nestarray import lazy_imports, ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import Example, difference, example_of, named_outputs
-from nestarray.exporters.source.fixed_numbers import FixedGenerator
+from nestarray.exporters.source.lowering.random_draws import unseeded
+from nestarray.exporters.source.lowering.training import with_training_layers
 from nestarray.exporters.source.programs import STYLES, file_of, program_of
-from nestarray.exporters.source.random_draws import unseeded
-from nestarray.exporters.source.records import Value
-from nestarray.exporters.source.sizes import examples
-from nestarray.exporters.source.training import with_training_layers
+from nestarray.exporters.source.recording.fixed_numbers import FixedGenerator
+from nestarray.exporters.source.recording.records import Value
+from nestarray.exporters.source.tree.sizes import examples
 from nestarray.graph.execution import result_of, steps, where_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.passes.rewriting import rewrite

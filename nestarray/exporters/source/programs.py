@@ -11,15 +11,27 @@ import numpy as np
 
 from nestarray import ops
 from nestarray.exporters.export import example_of
-from nestarray.exporters.source.constants import known_result, shortest, unchanged, with_numbers
-from nestarray.exporters.source.layer_calls import lowered
-from nestarray.exporters.source.module_tree import module_tree, with_writes
-from nestarray.exporters.source.modules import Module
-from nestarray.exporters.source.recorder import record
-from nestarray.exporters.source.records import Call, Function, Recording, Value, needed, values_in
-from nestarray.exporters.source.sizes import examples, with_open_sizes
-from nestarray.exporters.source.ties import names_by_path, with_own_names
-from nestarray.exporters.source.training import with_training_layers
+from nestarray.exporters.source.lowering.layer_calls import lowered
+from nestarray.exporters.source.lowering.training import with_training_layers
+from nestarray.exporters.source.printing.constants import (
+    known_result,
+    shortest,
+    unchanged,
+    with_numbers,
+)
+from nestarray.exporters.source.recording.recorder import record
+from nestarray.exporters.source.recording.records import (
+    Call,
+    Function,
+    Recording,
+    Value,
+    needed,
+    values_in,
+)
+from nestarray.exporters.source.tree.module_tree import module_tree, with_writes
+from nestarray.exporters.source.tree.modules import Module
+from nestarray.exporters.source.tree.sizes import examples, with_open_sizes
+from nestarray.exporters.source.tree.ties import names_by_path, with_own_names
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import map_leaves
 
@@ -38,7 +50,7 @@ STYLES = {
 
 def file_of(target: str, style: str) -> Any:
     """The file of a style."""
-    return importlib.import_module(f"nestarray.exporters.source.{STYLES[target][style]}")
+    return importlib.import_module(f"nestarray.exporters.source.styles.{STYLES[target][style]}")
 
 
 class Program(NamedTuple):

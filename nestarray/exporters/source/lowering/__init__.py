@@ -1,0 +1,1 @@
+"""The lowered graph as its target computes it: layers, random numbers, batch normalization."""

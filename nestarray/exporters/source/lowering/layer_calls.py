@@ -1,0 +1,467 @@
+"""The lowered graph as its target's layers compute it.
+
+Sources of JAX, TensorFlow and Keras spell layers out: a product with a kernel, a bias that is
+reshaped, a window that is reduced. Here these become calls of layers. For PyTorch the weights get the
+layout and the names of its layers, so that they print as ``nn.Linear`` and ``nn.Conv2d``; on other
+targets variables keep the source's names and layouts. A graph of a PyTorch source does not change.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from nestarray.dispatch import OPS
+from nestarray.exporters.source.lowering.layer_paths import (
+    RESHAPES,
+    is_variable,
+    with_called_layers,
+    with_layer_names,
+    with_module_paths,
+    with_single_layers,
+)
+from nestarray.exporters.source.lowering.plain_calls import plain
+from nestarray.exporters.source.lowering.random_draws import unseeded
+from nestarray.exporters.source.lowering.table_rows import plain_take, with_rows
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Node, iter_nodes
+from nestarray.graph.passes.channels_last import channels_last
+from nestarray.graph.passes.constants import known_value
+from nestarray.graph.passes.dead_code import remove_dead_code
+from nestarray.graph.passes.rewriting import (
+    Rule,
+    Writer,
+    arguments_of,
+    count_uses,
+    is_op,
+    op_name,
+    place_of,
+    rewrite,
+)
+from nestarray.graph.passes.transposes import cancel_transposes, order_of, permuted
+
+
+def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
+    """The graph as ops on the target, with the calls, variables and paths of layers.
+
+    Args:
+        graph: of any source.
+        target: the framework.
+        has_channels_last: give images and kernels the layout of Flax and Keras.
+    """
+    graph = rewrite(rewrite(graph.to_backend(target), unseeded), plain_take)
+    graph = remove_dead_code(graph.lower())
+    graph = with_called_layers(with_rows(graph))
+    is_final = graph.source_names.framework == "torch"
+    if not is_final:
+        graph = rewrite(with_module_paths(graph), plain, in_bodies=True)
+        graph = rewrite(graph, _reader(graph, _of_last_axis))
+        if target in ("tensorflow", "numpy"):
+            graph = rewrite(graph, _of_all_examples, in_bodies=True)
+    if has_channels_last:
+        graph = channels_last(rewrite(graph, _reader(graph, _product)))
+        graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
+    if is_final:
+        return graph
+    if target in ("tensorflow", "numpy"):
+        graph = rewrite(graph, _pool)
+    if target != "torch":
+        graph = rewrite(graph, plain, in_bodies=True)
+    else:
+        graph = rewrite(graph, _reader(graph, _torch_layer))
+        graph = cancel_transposes(rewrite(graph, plain, in_bodies=True))
+        graph = rewrite(graph, _reader(graph, _with_bias))
+        graph = rewrite(graph, _stored(graph, "weight", *RESHAPES), drop_unused=True)
+        graph = with_layer_names(graph)
+    return with_single_layers(graph)
+
+
+def _reader(graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any]) -> Rule:
+    """A rule that may ask whether a value has one reader."""
+    uses = count_uses(graph)
+
+    def read(writer: Writer, node: Node) -> Any:
+        return rule(writer, node, lambda x: uses[place_of(x)] == 1)
+
+    return read
+
+
+# -- calls of all targets -----------------------------------------------------------------------
+
+
+def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """A linear layer as a product with a kernel `(in, out)`."""
+    if not is_op(node, "linear") or node.aval is None or not _is_kernel(node.args[1], is_single):
+        return None
+    x, weight, bias = arguments_of(node).values()
+    kernel = permuted(writer, weight, (1, 0), node)
+    name, aval = node.name if bias is None else "", node.aval
+    y = writer.call("matmul", x, kernel, like=node, aval=aval, name=name)
+    if bias is None:
+        return y
+    return writer.call("add", y, bias, like=node, aval=aval, name=node.name)
+
+
+def _of_last_axis(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """Products between reshapes of the axes before the last one, without these reshapes.
+
+    Keras merges the axes of a sequence so, because ``tf.matmul`` would multiply each example.
+    """
+    merged, calls = node.args[0] if is_op(node, *RESHAPES) else None, []
+    while isinstance(merged, Node) and _is_of_rows(merged) and is_single(merged):
+        calls.append(merged)
+        merged = merged.args[0]
+    if not calls or not isinstance(merged, Node) or not is_op(merged, *RESHAPES):
+        return None
+    x = merged.args[0]
+    if not isinstance(x, Node) or x.aval is None or merged.aval is None or node.aval is None:
+        return None
+    assert calls[0].aval is not None
+    batch, width = x.aval.shape[:-1], calls[0].aval.shape[-1]
+    inner = node.aval.shape[len(batch) :]
+    if (*batch, *merged.aval.shape[-1:]) != x.aval.shape or (*batch, *inner) != node.aval.shape:
+        return None
+    if math.prod(n for n in inner if isinstance(n, int)) != width:
+        return None
+    is_split = inner != (width,)
+    for call in reversed(calls):
+        assert call.aval is not None
+        aval = Aval((*batch, call.aval.shape[-1]), call.aval.dtype)
+        name = writer.name(call.name) if is_split or call is not calls[0] else node.name
+        x = dataclasses.replace(call, args=(x, *call.args[1:]), aval=aval, name=name)
+        writer.calls.append(x)
+    return _reshaped(writer, x, node.aval.shape, node, node.name) if is_split else x
+
+
+def _of_all_examples(writer: Writer, node: Node) -> Node | None:
+    """A product with a matrix as one for which the framework merges the axes of the examples."""
+    if not is_op(node, "matmul") or _rank(node.args[0]) < 3 or _rank(node.args[1]) != 2:
+        return None
+    aval = node.aval
+    assert aval is not None
+    return writer.call("tensordot", *node.args, axes=1, like=node, aval=aval, name=node.name)
+
+
+def _is_of_rows(node: Node) -> bool:
+    """Whether a call computes each row of its first operand alone: a product, or a bias."""
+    if not is_op(node, "matmul", "linear", "add"):
+        return False
+    avals = [x.aval if isinstance(x, Node) else None for x in (node, *node.args[:2])]
+    if None in avals:
+        return False
+    y, x, other = [len(aval.shape) for aval in avals if aval is not None]
+    return y == x > 0 and other == (1 if is_op(node, "add") else 2)
+
+
+# -- layers of PyTorch --------------------------------------------------------------------------
+
+
+def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """The call of a layer that PyTorch has, with transposes of weights and images."""
+    if node.aval is None:
+        return None
+    if is_op(node, "matmul", "tensordot") and _is_kernel(node.args[1], is_single):
+        x, kernel = node.args
+        count = arguments_of(node).get("axes", 1)
+        is_product = isinstance(count, int) and (is_op(node, "tensordot") or _rank(kernel) == 2)
+        return _linear(writer, node, x, kernel, count) if is_product else None
+    if is_op(node, "matmul") and _is_kernel(node.args[0], is_single):  # of a vector
+        weight, x = node.args
+        if _rank(x) == 1 and _rank(weight) == 2:
+            return writer.call("linear", x, weight, like=node, aval=node.aval, name=node.name)
+    if is_op(node, "conv", "max_pool", "avg_pool"):
+        return _windows(writer, node, arguments_of(node))
+    return _reduced_windows(writer, node)
+
+
+def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
+    """Whether an operand is a variable of several axes that nothing else reads, perhaps in another layout."""
+    while isinstance(x, Node) and _is_layout(x) and is_single(x):
+        x = x.args[0]
+    return is_variable(x) and is_single(x) and _rank(x) > 1
+
+
+def _is_layout(node: Node) -> bool:
+    return is_op(node, *RESHAPES) or order_of(node) is not None
+
+
+def _rank(x: Any) -> int:
+    """The number of axes of an operand; 0 for numbers."""
+    return len(x.aval.shape) if isinstance(x, Node) and x.aval is not None else 0
+
+
+def _reshaped(
+    writer: Writer,
+    x: Node,
+    shape: tuple[Any, ...],
+    like: Node,
+    name: str = "",
+    batch: Node | None = None,
+) -> Node:
+    """An array with another shape; `batch` is one that has its open sizes, by default itself."""
+    assert x.aval is not None
+    if x.aval.shape == shape and not name:
+        return x
+    sizes: list[Any] = [-1 if isinstance(n, str) else n for n in shape]
+    if sizes.count(-1) > 1:
+        batch = batch or x
+        assert batch.aval is not None
+        own = writer.call("shape", batch, like=like, aval=None)
+        for i, n in enumerate(shape):
+            if isinstance(n, str):
+                axis = batch.aval.shape.index(n)
+                sizes[i] = writer.item(own, axis, like=like, aval=None)
+    return writer.call(
+        "reshape", x, tuple(sizes), like=like, aval=Aval(shape, x.aval.dtype), name=name
+    )
+
+
+def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Node | None:
+    """A product of the last `count` axes of `x` with the first of a kernel."""
+    assert kernel.aval is not None
+    assert node.aval is not None
+    if not isinstance(x, Node) or x.aval is None:
+        return None
+    shape, batch = kernel.aval.shape, x.aval.shape[: len(x.aval.shape) - count]
+    inner = tuple(n for n in shape[count:] if isinstance(n, int))
+    width, out = math.prod(n for n in shape[:count] if isinstance(n, int)), math.prod(inner)
+    weight = permuted(writer, _reshaped(writer, kernel, (width, out), node), (1, 0), node)
+    flat = _reshaped(writer, x, (*batch, width), node)
+    aval = Aval((*batch, out), node.aval.dtype)
+    name = node.name if len(inner) == 1 else ""
+    made = writer.call("linear", flat, weight, like=node, aval=aval, name=name)
+    return made if name else _reshaped(writer, made, node.aval.shape, node, node.name, x)
+
+
+def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
+    """A convolution or a pooling with the channels first."""
+    assert node.aval is not None
+    x, rank = given["x"], len(node.aval.shape)
+    if not isinstance(x, Node) or x.aval is None:
+        return None
+    count = rank - 2
+    is_last = given["data_format"] == "channels_last"
+    place = slice(1, -1) if is_last else slice(2, None)
+    name = op_name(node)
+    if name == "conv":
+        weight = given["weight"]
+        is_own = given["weight_format"] == "channels_last"
+        kernel = weight.aval.shape[:-2] if is_own else weight.aval.shape[2:]
+    else:
+        kernel = _per_axis(given["kernel_size"], count)
+    stride = _per_axis(given["stride"] or kernel, count)
+    dilation = _per_axis(given.get("dilation", 1), count)
+    padding = _padding(given["padding"], x.aval.shape[place], kernel, stride, dilation)
+    if padding is None or (name == "avg_pool" and any(map(any, padding))):
+        return None
+    first, last = (0, rank - 1, *range(1, rank - 1)), (0, *range(2, rank), 1)
+    is_pool = name == "max_pool"
+    data = permuted(writer, x, first, node) if is_last else x
+    if any(
+        low != high or (is_pool and low > k // 2)
+        for (low, high), k in zip(padding, kernel, strict=True)
+    ):
+        if is_pool and not node.aval.dtype.is_floating:
+            return None
+        border = {"constant_values": -math.inf} if is_pool else {}
+        data = _padded(writer, data, padding, node, **border)
+        padding = [(0, 0)] * count
+    settings: dict[str, Any] = {"stride": stride, "padding": tuple(low for low, _ in padding)}
+    arrays: list[Any] = [data]
+    if name == "conv":
+        order = (rank - 1, rank - 2, *range(count))
+        arrays += [permuted(writer, weight, order, node) if is_own else weight]
+        arrays += [] if given["bias"] is None else [given["bias"]]
+        settings |= {"dilation": dilation, "groups": given["groups"]}
+    else:
+        settings["kernel_size"] = kernel
+    shape = node.aval.shape
+    shape = (shape[0], shape[-1], *shape[1:-1]) if is_last else shape
+    made = writer.call(
+        f"{name}{count}d", *arrays, **settings, like=node, aval=Aval(shape, node.aval.dtype),
+        name="" if is_last else node.name,
+    )  # fmt: skip
+    return permuted(writer, made, last, node, node.name) if is_last else made
+
+
+def _per_axis(value: Any, count: int) -> tuple[int, ...]:
+    return (value,) * count if isinstance(value, int) else tuple(value)
+
+
+def _padding(
+    padding: Any,
+    sizes: tuple[Any, ...],
+    kernel: tuple[int, ...],
+    stride: tuple[int, ...],
+    dilation: tuple[int, ...],
+) -> list[tuple[int, int]] | None:
+    """The (before, after) of each axis; None if it depends on open sizes."""
+    if padding == "valid":
+        return [(0, 0)] * len(kernel)
+    if padding == "same":
+        if not all(isinstance(n, int) for n in sizes):
+            return None
+        ends = [
+            max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
+            for n, k, s, d in zip(sizes, kernel, stride, dilation, strict=True)
+        ]
+        return [(end // 2, end - end // 2) for end in ends]
+    if isinstance(padding, int):
+        return [(padding, padding)] * len(kernel)
+    return [(p, p) if isinstance(p, int) else tuple(p) for p in padding]
+
+
+def _padded(
+    writer: Writer, x: Node, padding: list[tuple[int, int]], like: Node, **border: Any
+) -> Node:
+    """Zeros or another number around the last axes."""
+    assert x.aval is not None
+    widths = [(0, 0), (0, 0), *padding]
+    shape = [
+        n + sum(w) if isinstance(n, int) else n for n, w in zip(x.aval.shape, widths, strict=True)
+    ]
+    aval = Aval(tuple(shape), x.aval.dtype)
+    return writer.call("pad", x, tuple(widths), **border, like=like, aval=aval)
+
+
+def _reduced_windows(writer: Writer, node: Node) -> Node | None:
+    """A maximum of windows, or a sum of windows by their number of elements, as a pooling."""
+    kind, settings = _pooling(node)
+    if settings is None:
+        return None
+    like = dataclasses.replace(node, target_name=f"na.{kind}", target=OPS[kind].function)
+    return _windows(writer, like, settings)
+
+
+def _pool(writer: Writer, node: Node) -> Node | None:
+    """A maximum or a mean of windows as pooling."""
+    kind, settings = _pooling(node)
+    if settings is None or node.aval is None:
+        return None
+    x = settings.pop("x")
+    return writer.call(kind, x, **settings, like=node, aval=node.aval, name=node.name)
+
+
+def _pooling(node: Node) -> tuple[str, dict[str, Any] | None]:
+    """The op and the arguments of a pooling that reduces windows; none for other calls."""
+    is_mean = is_op(node, "divide") and isinstance(node.args[0], Node)
+    reduced = node.args[0] if is_mean else node
+    kind = "avg_pool" if is_mean else "max_pool"
+    if not is_op(reduced, "reduce_window") or node.aval is None:
+        return kind, None
+    given = arguments_of(reduced)
+    window, rank = tuple(given["window"]), len(node.aval.shape)
+    if given["computation"] != ("add" if is_mean else "max") or rank < 3 or window[0] != 1:
+        return kind, None
+    if is_mean and node.args[1] != math.prod(window):
+        return kind, None
+    if any({*(given[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
+        return kind, None
+    is_last, padding = window[-1] == 1, given["padding"]
+    if (window[1] != 1 and not is_last) or isinstance(padding, str):
+        return kind, None
+    place = slice(1, -1) if is_last else slice(2, None)
+    return kind, {
+        "x": given["x"], "kernel_size": window[place],
+        "padding": [tuple(pair) for pair in padding][place],
+        "stride": tuple(given["strides"] or (1,) * rank)[place],
+        "data_format": "channels_last" if is_last else "channels_first",
+    }  # fmt: skip
+
+
+def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
+    """The sum of a layer's result and a variable as the layer with a bias."""
+    if not is_op(node, "add") or node.aval is None:
+        return None
+    for value, bias in (node.args, node.args[::-1]):
+        moves, layer = [], value
+        while isinstance(layer, Node) and is_op(layer, "permute_dims", "reshape", "squeeze"):
+            moves.append(layer)
+            layer = layer.args[0]
+        is_layer = isinstance(layer, Node) and is_op(layer, "linear", "conv1d", "conv2d", "conv3d")
+        if not is_layer or not _vector(bias) or arguments_of(layer)["bias"] is not None:
+            continue
+        if len(moves) > 1 or not all(map(is_single, [layer, *moves])):
+            continue
+        vector = _channels(writer, layer, moves, bias, node)
+        if vector is None:
+            continue
+        made = dataclasses.replace(
+            layer, args=(*layer.args[:2], vector), name=writer.name(layer.name)
+        )
+        made = dataclasses.replace(made, name=made.name if moves else node.name)
+        writer.calls.append(made)
+        for move in moves:
+            made = dataclasses.replace(move, args=(made, *move.args[1:]), name=node.name)
+            writer.calls.append(made)
+        return made
+    return None
+
+
+def _vector(x: Any) -> bool:
+    """Whether an operand is a variable, perhaps reshaped."""
+    return is_variable(x.args[0] if isinstance(x, Node) and is_op(x, *RESHAPES) else x)
+
+
+def _channels(
+    writer: Writer, layer: Node, moves: list[Node], bias: Node, node: Node
+) -> Node | None:
+    """A bias as a vector of the channels of a layer; None if it is added along other axes."""
+    assert layer.aval is not None
+    assert bias.aval is not None
+    shape = layer.aval.shape
+    channel = len(shape) - 1 if is_op(layer, "linear") else 1
+    count = shape[channel]
+    if (
+        not isinstance(count, int)
+        or math.prod(n for n in bias.aval.shape if isinstance(n, int)) != count
+    ):
+        return None
+    assert node.aval is not None
+    rank = len(node.aval.shape)
+    along = {rank - len(bias.aval.shape) + i for i, n in enumerate(bias.aval.shape) if n != 1}
+    if moves and is_op(moves[0], "permute_dims"):
+        expected = {moves[0].args[1].index(channel)}
+    elif moves and shape[:1] == (1,) and node.aval.shape == shape[1:]:
+        expected = {channel - 1}
+    elif moves:  # the channels become the last axes
+        batch = shape[:channel]
+        is_split = channel == len(shape) - 1 and node.aval.shape[: len(batch)] == batch
+        expected = set(range(len(batch), rank)) if is_split else {-1}
+    else:
+        expected = {channel}
+    if along <= expected and (along or count == 1):
+        return _reshaped(writer, bias, (count,), node)
+    return None
+
+
+def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
+    """Variables that one call transposes, or reshapes by some ops, are stored in this layout.
+
+    Args:
+        graph: the graph.
+        weight: the name of a weight in this layout.
+        reshapes: the ops.
+    """
+    uses = count_uses(graph)
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        is_layout = order_of(node) is not None or is_op(node, *reshapes)
+        given = list(iter_nodes((node.args, node.kwargs)))
+        if not is_layout or len(given) != 1 or not is_variable(given[0]):
+            return None
+        (variable,) = given
+        value = known_value(writer, node, ("v", "s"))
+        is_written = variable.path in graph.state_updates
+        if value is None or is_written or uses[place_of(variable)] != 1:
+            return None
+        del writer.values[variable.source][variable.path]
+        path = re.sub(r"\bweight$", weight, variable.path)
+        new = writer.variable(variable.source, path, value)
+        uses[place_of(new)] = uses[place_of(node)]
+        return new
+
+    return rule

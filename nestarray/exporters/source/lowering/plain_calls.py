@@ -1,0 +1,205 @@
+"""Calls without the transposes, reshapes, broadcasts and slices that the tracers of JAX and TensorFlow write."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from nestarray.exporters.source.lowering.layer_paths import RESHAPES, is_variable
+from nestarray.graph.node import Aval, Node
+from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
+from nestarray.graph.passes.transposes import order_of, permuted
+
+_ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+
+
+def plain(writer: Writer, node: Node) -> Node | None:
+    """A call without transposes, reshapes and broadcasts that cancel; a mean for a sum."""
+    found = _layout(writer, node) or _before_transpose(writer, node) or _index(writer, node)
+    if found is not None or node.aval is None:
+        return found
+    if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
+        args = tuple(map(_without_broadcast, node.args, node.args[::-1], [node.aval] * 2))
+        new = _replaced(writer, node, args, {})
+        return _mean(writer, new or node) or new
+    if is_op(node, "sum", "prod") and "dtype" in node.kwargs:
+        settings = {k: x for k, x in node.kwargs.items() if k != "dtype"}
+        is_own = node.args[0].aval.dtype == node.aval.dtype and node.aval.dtype.is_floating
+        return _replaced(writer, node, node.args, settings if is_own else node.kwargs)
+    return _product(writer, node) if is_op(node, "einsum") and len(node.args) == 3 else None
+
+
+def _replaced(
+    writer: Writer, node: Node, args: tuple[Any, ...], settings: dict[str, Any]
+) -> Node | None:
+    """The call with other arguments, written if it differs."""
+    if args == node.args and settings == node.kwargs:
+        return None
+    new = dataclasses.replace(node, args=args, kwargs=settings)
+    writer.calls.append(new)
+    return new
+
+
+def _layout(writer: Writer, node: Node) -> Node | None:
+    """A transpose of a transpose, or a reshape of a reshape, as one; none for the identity."""
+    if node.aval is None or not node.args or not isinstance(node.args[0], Node):
+        return None
+    x = node.args[0]
+    order = order_of(node)
+    if order is not None:
+        inner = order_of(x)
+        if inner is not None:
+            x, order = x.args[0], tuple(inner[i] for i in order)
+        if order == tuple(range(len(order))):
+            return x
+        if inner is None:
+            return _without_units(writer, node, x, order)
+        aval, name = node.aval, node.name
+        return writer.call("permute_dims", x, order, like=node, aval=aval, name=name)
+    if not is_op(node, *RESHAPES):
+        return None
+    while is_op(x, *RESHAPES) and isinstance(x.args[0], Node):
+        x = x.args[0]
+    assert x.aval is not None
+    if x.aval.shape == node.aval.shape:
+        return x
+    if x is node.args[0]:
+        return None
+    if is_op(node, "reshape"):
+        return _replaced(writer, node, (x, *node.args[1:]), node.kwargs)
+    if not all(isinstance(n, int) for n in node.aval.shape):
+        return None
+    return writer.call("reshape", x, node.aval.shape, like=node, aval=node.aval, name=node.name)
+
+
+def _without_units(writer: Writer, node: Node, x: Node, order: tuple[int, ...]) -> Node | None:
+    """A transpose of an array with new axes of one element, as a transpose before a reshape."""
+    inner = x.args[0] if is_op(x, *RESHAPES) else None
+    if not isinstance(inner, Node) or inner.aval is None or x.aval is None or node.aval is None:
+        return None
+    kept = [axis for axis, size in enumerate(x.aval.shape) if size != 1]
+    shape = tuple(x.aval.shape[axis] for axis in kept)
+    if inner.aval.shape != shape or not all(isinstance(n, int) for n in node.aval.shape):
+        return None
+    order = tuple(kept.index(axis) for axis in order if axis in kept)
+    aval = Aval(tuple(shape[axis] for axis in order), node.aval.dtype)
+    moved = writer.call("permute_dims", inner, order, like=node, aval=aval)
+    return writer.call("reshape", moved, node.aval.shape, like=node, aval=node.aval, name=node.name)
+
+
+def _index(writer: Writer, node: Node) -> Node | None:
+    """``x[2:3, 0:n].squeeze(0)`` of n columns as ``x[2]``."""
+    is_squeezed = is_op(node, "squeeze")
+    access = node.args[0] if is_squeezed else node
+    if not isinstance(access, Node) or not is_op(access, "getitem") or node.aval is None:
+        return None
+    x, index = access.args
+    index = (index,) if isinstance(index, slice) else index
+    is_sliced = isinstance(index, tuple) and all(isinstance(item, slice) for item in index)
+    if not is_sliced or not isinstance(x, Node) or x.aval is None:
+        return None
+    axes: Any = arguments_of(node)["axis"] if is_squeezed else ()
+    axes = [axis % len(x.aval.shape) for axis in ((axes,) if isinstance(axes, int) else axes)]
+    items: list[Any] = []
+    for axis, (item, size) in enumerate(zip(index, x.aval.shape, strict=False)):
+        is_whole = item in (slice(0, size, 1), slice(0, size), slice(None, size))
+        items.append(item.start if axis in axes else slice(None) if is_whole else item)
+    if not all(axis < len(items) and isinstance(items[axis], int) for axis in axes):
+        return None
+    while items and items[-1] == slice(None):
+        items.pop()
+    if not items:
+        return x
+    found = items[0] if len(items) == 1 else tuple(items)
+    if found == access.args[1]:
+        return None
+    return writer.call("getitem", x, found, like=node, aval=node.aval, name=node.name)
+
+
+def _product(writer: Writer, node: Node) -> Node | None:
+    """An einsum of the last axes of an array with axes of a kernel, as a product.
+
+    Equinox has the kernel first: ``"ab,cb->ac"`` of `(W, x)` is the transpose of ``x @ W.T``.
+    """
+    given, _, out = node.args[0].partition("->")
+    (x_axes, x), (axes, kernel) = zip(given.split(","), node.args[1:], strict=True)
+    if is_variable(x) and len(axes) > 1:
+        x_axes, x, axes, kernel = axes, kernel, x_axes, x
+    count = len({*x_axes} & {*axes})
+    contracted = x_axes[-count:] if count else ""
+    rest = "".join(axis for axis in axes if axis not in contracted)
+    result = x_axes[:-count] + rest
+    is_product = count and {*contracted} <= {*axes} and sorted(result) == sorted(out)
+    if not is_product or len({*result}) < len(result) or node.aval is None:
+        return None
+    kernel = permuted(writer, kernel, [axes.index(axis) for axis in contracted + rest], node)
+    order = [result.index(axis) for axis in out]
+    shape = tuple(node.aval.shape[out.index(axis)] for axis in result)
+    is_matrix = count == 1 and len(axes) < 3
+    op, settings = ("matmul", {}) if is_matrix else ("tensordot", {"axes": count})
+    name = node.name if order == sorted(order) else ""
+    aval = Aval(shape, node.aval.dtype)
+    made = writer.call(op, x, kernel, **settings, like=node, aval=aval, name=name)
+    return permuted(writer, made, order, node, node.name)
+
+
+def _before_transpose(writer: Writer, node: Node) -> Node | None:
+    """A call of transposed operands as the transpose of a call, which may cancel with another."""
+    orders = [order_of(x) if isinstance(x, Node) else None for x in node.args[:2]]
+    order, x, settings = orders[0] if orders else None, node.args[:1], dict(node.kwargs)
+    if order is None or node.aval is None or len(node.aval.shape) != len(order):
+        return None
+    inner: tuple[Any, ...] = (x[0].args[0],)
+    places = [order.index(axis) for axis in range(len(order))]
+    if is_op(node, *_ELEMENTWISE) and orders[1:] == [order]:
+        inner = (*inner, node.args[1].args[0])
+    elif is_op(node, "getitem"):
+        index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)
+        if not all(isinstance(item, slice) for item in index):
+            return None
+        items = (*index, *[slice(None)] * (len(order) - len(index)))
+        inner = (*inner, tuple(items[i] for i in places))
+    elif is_op(node, "softmax", "log_softmax") and isinstance(arguments_of(node)["axis"], int):
+        settings = {"axis": order[arguments_of(node)["axis"]]}
+    else:
+        return None
+    aval = Aval(tuple(node.aval.shape[i] for i in places), node.aval.dtype)
+    made = writer.call(op_name(node), *inner, **settings, like=node, aval=aval)
+    return permuted(writer, made, order, node, node.name)
+
+
+def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
+    """The operand before axes were added in front, or repeated, as the operator does itself."""
+    if not isinstance(other, Node) or other.aval is None or other.aval.shape != result.shape:
+        return x
+    while isinstance(x, Node) and is_op(x, "reshape", "broadcast_to", "expand_dims"):
+        inner = x.args[0]
+        if not isinstance(inner, Node) or inner.aval is None or x.aval is None:
+            return x
+        shape, before = x.aval.shape, inner.aval.shape
+        is_repeated = is_op(x, "broadcast_to")
+        lead = len(shape) - len(before)
+        is_led = lead > 0 and shape == (*(1,) * lead, *before)
+        if not is_repeated and not is_led:
+            return x
+        x = inner
+    return x
+
+
+def _mean(writer: Writer, node: Node) -> Node | None:
+    """``sum(x, axis) / n`` as a mean."""
+    total, count = node.args
+    if not (is_op(node, "divide") and isinstance(total, Node) and is_op(total, "sum")):
+        return None
+    given = arguments_of(total)
+    x, axis = given["x"], given["axis"]
+    if not isinstance(x, Node) or x.aval is None or total.aval is None:
+        return None
+    axes = range(len(x.aval.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
+    sizes = [x.aval.shape[a] for a in axes]
+    is_mean = all(isinstance(n, int) for n in sizes) and math.prod(sizes) == count
+    if not is_mean or x.aval.dtype != total.aval.dtype or node.aval is None:
+        return None
+    settings = {"keepdims": True} if given["keepdims"] else {}
+    return writer.call("mean", x, axis=axis, **settings, like=node, aval=node.aval, name=node.name)

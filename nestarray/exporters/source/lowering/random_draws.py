@@ -1,0 +1,314 @@
+"""Random numbers in a lowered graph: each draw, and each dropout, as one call.
+
+Lowering leaves the formulas of distributions, and the arithmetic of keys. Source code draws from
+the framework's own generator instead. Keys that are arguments of the model stay in JAX, where they
+give the same numbers.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nestarray import ops
+from nestarray.exporters.source.recording.forms import modes, random_numbers
+from nestarray.frontends.tensorflow.random import stateful, stateless
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, iter_nodes
+from nestarray.graph.passes.rewriting import Writer, arguments_of, op_name
+
+#: Rounding of a probability in float32.
+_CLOSE = 1e-5
+
+
+def name_of(x: Any) -> str:
+    """The name of the op that a value comes from; empty for numbers and variables."""
+    return op_name(x) if isinstance(x, Node) else ""
+
+
+def number_of(x: Any, graph: Graph) -> float | None:
+    """The number that an argument is, or that all its elements are."""
+    if isinstance(x, (int, float)):
+        return float(x)
+    if not isinstance(x, Node):
+        return None
+    if name_of(x) in ("full", "full_like"):
+        return number_of(arguments_of(x)["fill_value"], graph)
+    if name_of(x) == "asarray":
+        return number_of(x.args[0], graph)
+    if name_of(x) == "subtract":
+        first, second = (number_of(operand, graph) for operand in x.args)
+        return None if first is None or second is None else first - second
+    if x.source != "constants":
+        return None
+    values = np.asarray(ops.to_backend(graph.constants[x.path], "numpy"))
+    is_number = values.size > 0 and values.dtype.kind in "iuf" and (values == values.flat[0]).all()
+    return float(values.flat[0]) if is_number else None
+
+
+def scaled(x: Any, graph: Graph) -> tuple[float, Any]:
+    """(factor, array) of an array that is multiplied or divided by numbers."""
+    factor = 1.0
+    while name_of(x) in ("multiply", "divide"):
+        a, b = x.args
+        number = number_of(b, graph)
+        if number is not None and number != 0:
+            factor, x = (factor * number if name_of(x) == "multiply" else factor / number), a
+            continue
+        number = number_of(a, graph)
+        if number is None or name_of(x) == "divide":
+            break
+        factor, x = factor * number, b
+    return factor, x
+
+
+def is_given(key: Any) -> bool:
+    """Whether a key depends on an argument of the model."""
+    waiting, seen = [key], set()
+    while waiting:
+        node = waiting.pop()
+        if node.source == "x":
+            return True
+        if node not in seen:
+            seen.add(node)
+            waiting += iter_nodes((node.args, node.kwargs))
+    return False
+
+
+# -- seeds --------------------------------------------------------------------------------------
+
+
+def unseeded(writer: Writer, node: Node) -> Node | None:
+    """``tf.random.uniform`` for ``tf.random.stateless_uniform`` of a seed that is no argument.
+
+    Keras counts such seeds in its state.
+    """
+    function = _OF_SEEDS.get(node.target)
+    if function is None or is_given(node.args[1]):
+        return None
+    given = arguments_of(node)
+    settings = {name: x for name, x in given.items() if name not in ("shape", "seed", "alg")}
+    name = node.target_name.replace("stateless_", "")
+    new = dataclasses.replace(
+        node, target=function, target_name=name, args=(given["shape"],), kwargs=settings,
+        is_random=True,
+    )  # fmt: skip
+    writer.calls.append(new)
+    return new
+
+
+#: Function of a seed → the function that draws from the generator.
+_OF_SEEDS: dict[Any, Any] = {
+    stateless.stateless_normal: stateful.normal,
+    stateless.stateless_truncated_normal: stateful.truncated_normal,
+    stateless.stateless_uniform: stateful.uniform,
+}
+
+
+# -- dropout ----------------------------------------------------------------------------------
+
+
+def dropouts(graph: Graph) -> Iterator[tuple[Node, Node]]:
+    """(last call of a dropout, call of `modes.dropout` for it)."""
+    for node in graph.calls:
+        found = None
+        if name_of(node) == "multiply":
+            found = _multiplied(node, graph)
+        elif name_of(node) == "where" and number_of(node.args[2], graph) == 0:
+            found = _selected(node, graph)
+        if found is None or not isinstance(found[0], Node) or found[0].aval is None:
+            continue
+        x, mask, keep = found
+        assert mask.aval is not None
+        sizes = list(zip(x.aval.shape, mask.aval.shape, strict=False))
+        is_alike = len(x.aval.shape) == len(mask.aval.shape)
+        if not is_alike or any(n != m and m != 1 for n, m in sizes):
+            continue
+        shared = tuple(i for i, (n, m) in enumerate(sizes) if n != m)
+        settings = {"rate": round(1.0 - keep, 6)} | ({"shared": shared} if shared else {})
+        yield (
+            node,
+            dataclasses.replace(
+                node, target=modes.dropout, target_name="dropout", args=(x,), kwargs=settings
+            ),
+        )
+
+
+def _in_layout(x: Any) -> Any:
+    """A value before its axes changed places."""
+    while name_of(x) in ("permute_dims", "reshape"):
+        x = x.args[0]
+    return x
+
+
+def _kept(x: Any, graph: Graph) -> float | None:
+    """The probability with which a random mask keeps elements."""
+    if name_of(x) not in ("less", "greater_equal"):
+        return None
+    (factor, shift, uniform), keep = _line(x.args[0], graph), number_of(x.args[1], graph)
+    is_drawn = name_of(uniform) == "random_uniform" and not is_given(uniform.args[0])
+    is_drawn = is_drawn and (factor, shift) == (1.0, 0.0)
+    if name_of(x) == "greater_equal" and keep is not None:
+        keep = 1.0 - keep
+    return keep if is_drawn and keep is not None and 0 < keep < 1 else None
+
+
+def _multiplied(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
+    """(x, mask, probability) of ``x * (mask / probability)``."""
+    for mask, x in (node.args, node.args[::-1]):
+        factor, leaf = scaled(_in_layout(mask), graph)
+        keep = _kept(leaf.args[0], graph) if name_of(leaf) == "astype" else None
+        if keep is None:
+            continue
+        if math.isclose(factor * keep, 1.0, rel_tol=_CLOSE):
+            return x, mask, keep
+        more, inner = scaled(x, graph)
+        if math.isclose(factor * more * keep, 1.0, rel_tol=_CLOSE):
+            return inner, mask, keep
+    return None
+
+
+def _selected(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
+    """(x, mask, probability) of ``where(mask, x / probability, 0)``."""
+    mask = node.args[0]
+    keep = _kept(_in_layout(mask), graph)
+    if keep is None:
+        return None
+    factor, x = scaled(node.args[1], graph)
+    return (x, mask, keep) if math.isclose(factor * keep, 1.0, rel_tol=_CLOSE) else None
+
+
+# -- other random numbers -----------------------------------------------------------------------
+
+
+class _Draw(NamedTuple):
+    """Random numbers: a call of an op, and the distribution that a formula of it has."""
+
+    call: Node
+    kind: str
+    low: float
+    high: float
+
+
+def draws(graph: Graph, target: str) -> dict[Node, Node]:
+    """Call → the call of `random_numbers` that draws its numbers, or computes its key.
+
+    Args:
+        graph: a lowered graph.
+        target: the framework of the source; JAX keeps keys that are arguments.
+    """
+    found: dict[Node, _Draw] = {}
+    new: dict[Node, Node] = {}
+    for node in graph.calls:
+        draw = _draw(node, found, graph)
+        if draw is not None:
+            found[node] = draw
+            key = arguments_of(draw.call)["key"]
+            has_key = target == "jax" and is_given(key)
+            new[node] = _drawn(node, draw, key if has_key else None, graph.backend)
+            continue
+        key = _key(node, graph) if target == "jax" else None
+        if key is not None and is_given(node):
+            new[node] = key
+    return new
+
+
+def shaped(graph: Graph) -> dict[Node, Node]:
+    """Draw → the draw in the shape of an array before it in its module, if there is one."""
+    modules: dict[Node, set[str]] = {}  # in which a value is known
+    for node in graph.calls:
+        for value in (node, *iter_nodes((node.args, node.kwargs))):
+            modules.setdefault(value, set()).add(node.module)
+    new: dict[Node, Node] = {}
+    before: list[Node] = []
+    for node in graph.nodes:
+        if node.target in (random_numbers.uniform, random_numbers.normal, random_numbers.integers):
+            known = (x for x in reversed(before) if node.module in modules.get(x, ()))
+            like = next((x for x in known if x.aval == node.aval), None)
+            new[node] = dataclasses.replace(node, args=(like, node.args[1]))
+        if node.aval is not None and node.source in ("", "x"):
+            before.append(node)
+    return new
+
+
+def _draw(node: Node, found: dict[Node, _Draw], graph: Graph) -> _Draw | None:
+    """The distribution of a call."""
+    name = name_of(node)
+    if name == "random_uniform":
+        return _Draw(node, "uniform", 0.0, 1.0)
+    if name == "random_integers":
+        low, high = (arguments_of(node)[end] for end in ("low", "high"))
+        is_known = isinstance(low, int) and isinstance(high, int)
+        return _Draw(node, "integers", low, high) if is_known else None
+    if name == "random_between" and node.args[0] in found:
+        low, high = (number_of(x, graph) for x in node.args[1:])
+        is_known = low is not None and high is not None
+        return found[node.args[0]]._replace(low=low, high=high) if is_known else None
+    if name == "maximum":
+        for least, x in (node.args, node.args[::-1]):
+            low, (span, shift, base) = number_of(least, graph), _line(x, graph)
+            if low is not None and base in found and math.isclose(low, shift, rel_tol=_CLOSE):
+                return found[base]._replace(low=low, high=low + span)
+    factor, inner = scaled(node, graph)
+    is_normal = name == "normal_quantile"
+    if name == "multiply" and name_of(inner) == "erfinv":
+        is_normal = math.isclose(factor, math.sqrt(2), rel_tol=_CLOSE)
+    source = (node if name == "normal_quantile" else inner).args[:1] if is_normal else ()
+    uniform = found.get(source[0]) if source else None
+    if uniform is None or abs(uniform.low + 1) > _CLOSE or abs(uniform.high - 1) > _CLOSE:
+        return None
+    return uniform._replace(kind="normal")
+
+
+def _line(x: Any, graph: Graph) -> tuple[float, float, Any]:
+    """(factor, shift, array) of ``array · factor + shift``."""
+    factor, shift = 1.0, 0.0
+    while True:
+        more, inner = scaled(x, graph)
+        factor, x, before = factor * more, inner, x
+        for a, b in (x.args, x.args[::-1]) if name_of(x) == "add" else ():
+            number = number_of(b, graph)
+            if number is not None:
+                x, shift = a, shift + factor * number
+                break
+        if x is before:
+            return factor, shift, x
+
+
+def _drawn(node: Node, draw: _Draw, key: Any, backend: str) -> Node:
+    """The call that draws the numbers of a node."""
+    given = arguments_of(draw.call)
+    settings = {"shape": given["shape"], "dtype": given["dtype"], "backend": backend}
+    if draw.kind != "normal":
+        settings |= {"low": draw.low, "high": draw.high}
+    target = getattr(random_numbers, draw.kind)
+    return dataclasses.replace(
+        node, target=target, target_name=draw.kind, args=(None, key), kwargs=settings
+    )
+
+
+def _key(node: Node, graph: Graph) -> Node | None:
+    """The key that a call computes of another: a number folded in, or an item of a split."""
+    name = name_of(node)
+    if name == "concat" and len(node.args[0]) == 2:
+        words = [x.args[0] for x in node.args[0] if x.kind == "call" and x.args]
+        if len(words) < 2 or words[0] is not words[1] or name_of(words[0]) != "threefry2x32":
+            return None
+        key, _, data = words[0].args
+        number = number_of(data, graph)
+        data = data if number is None else int(number)
+        target = random_numbers.fold_in
+        return dataclasses.replace(node, target=target, target_name="fold_in", args=(key, data))
+    x: Any = node
+    while name_of(x) in ("squeeze", "reshape", "permute_dims"):
+        x = x.args[0]
+    if x is node or name_of(x) != "getitem" or name_of(x.args[0]) != "random_split":
+        return None
+    first = x.args[1][0] if isinstance(x.args[1], tuple) else x.args[1]
+    if not isinstance(first, slice) or first.stop != first.start + 1:
+        return None
+    return dataclasses.replace(x, args=(x.args[0], first.start), aval=node.aval, name=node.name)

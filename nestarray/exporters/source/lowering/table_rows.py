@@ -1,0 +1,147 @@
+"""Rows of a table: an embedding where no id is negative, else an indexing that counts from the end."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from nestarray import ops
+from nestarray.exporters.source.recording.forms.layers import padded_embedding
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Aval, Node, iter_nodes
+from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, rewrite
+
+#: Ops whose results are never negative.
+_NOT_NEGATIVE = ("abs", "argmax", "argmin", "argsort")
+#: Ops whose results are not negative if no operand is.
+_KEEP_SIGNS = (
+    "add", "arange", "astype", "broadcast_to", "concat", "expand_dims", "flatten", "getitem",
+    "maximum", "minimum", "multiply", "permute_dims", "remainder", "repeat", "reshape", "squeeze",
+    "stack", "tile", "where",
+)  # fmt: skip
+
+
+def plain_take(writer: Writer, node: Node) -> Node | None:
+    """``jnp.take(x, i, axis)`` and ``x[i]`` of JAX, which have other values for rows that x lacks."""
+    x, indices, *_ = (*node.args, None, None)
+    if not isinstance(x, Node) or not isinstance(indices, Node) or node.aval is None:
+        return None
+    axis = None
+    if node.target_name == "jax.numpy.take" and [*node.kwargs] == ["axis"]:
+        axis = node.kwargs["axis"]
+    if node.target_name == "jax.lax.gather" and x.aval:
+        indices, axis = _indexed(node, x.aval, indices)
+    if axis is None or x.aval is None or indices.aval is None:
+        return None
+    shape, unit = node.aval.shape, axis + len(indices.aval.shape)
+    if len(shape) < len(x.aval.shape) + len(indices.aval.shape):
+        return writer.call("take", x, indices, axis=axis, like=node, aval=node.aval, name=node.name)
+    aval = Aval((*shape[:unit], *shape[unit + 1 :]), node.aval.dtype)
+    made = writer.call("take", x, indices, axis=axis, like=node, aval=aval)
+    return writer.call("expand_dims", made, unit, like=node, aval=node.aval, name=node.name)
+
+
+def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
+    """The indices and the axis of a gather that is ``x[:, i]``; no axis for another one.
+
+    `vmap` makes a gather of a slice of one row: it keeps the axis, and the other axes have zeros as
+    their indices.
+    """
+    _, _, (offset, collapsed, indexed, *batch), sizes = node.args
+    columns = rows.args[0] if rows.target_name == "jax.lax.concatenate" else [rows]
+    own = [i for i, column in enumerate(columns) if not _is_zero(column)]
+    if len(own) != 1 or len(columns) != len(indexed) or any(batch):
+        return rows, None
+    axis, column, rank = indexed[own[0]], columns[own[0]], len(x.shape)
+    indices = column.args[0] if column.args else column
+    is_wrapped = isinstance(indices, Node) and indices.target_name == "jax.lax.select_n"
+    if not is_wrapped or indices.aval is None or column.aval is None:
+        return rows, None
+    count = len(indices.aval.shape)
+    first = axis + count + (not collapsed)
+    expected = (*range(axis), *range(axis + count, first), *range(first, first + rank - 1 - axis))
+    slices = tuple(1 if i == axis else n for i, n in enumerate(x.shape))
+    is_plain = (*offset,) == expected and (*collapsed,) in ((axis,), ()) and (*sizes,) == slices
+    is_plain &= column.aval.shape == (*indices.aval.shape, 1)
+    return indices, axis if is_plain and node.kwargs == {"mode": "clip"} else None
+
+
+def _is_zero(x: Node) -> bool:
+    """Whether all indices of an array are zero."""
+    while x.target_name == "jax.lax.broadcast_in_dim" and isinstance(x.args[0], Node):
+        x = x.args[0]
+    return x.target_name in ("jax.lax.full", "jax.lax.broadcast_in_dim") and 0 in x.args[:2]
+
+
+def with_rows(graph: Graph) -> Graph:
+    """A lowered graph in which ids are as the source has them, and rows of tables are embeddings.
+
+    Embeddings take no negative ids. The inputs of a model are not negative where they are ids, as
+    the layers of all libraries want them.
+    """
+    graph = rewrite(graph, _unwrapped, in_bodies=True)
+    return rewrite(rewrite(graph, _embedding, in_bodies=True), _padded_embedding)
+
+
+def _unwrapped(writer: Writer, node: Node) -> Node | None:
+    """``take(x, where(i < 0, i + n, i))``, of n elements, as ``take(x, i)``."""
+    if not is_op(node, "take") or not is_op(node.args[1], "where"):
+        return None
+    x, wrapped = node.args
+    axis = arguments_of(node)["axis"]
+    is_negative, moved, i = wrapped.args
+    if not isinstance(moved, Node) or not is_op(moved, "add") or axis is None:
+        return None
+    is_below_zero = is_op(is_negative, "less") and is_negative.args == (i, 0)
+    if not is_below_zero or moved.args != (i, x.aval.shape[axis]):
+        return None
+    new = dataclasses.replace(node, args=(x, i))
+    writer.calls.append(new)
+    return new
+
+
+def _embedding(writer: Writer, node: Node) -> Node | None:
+    """``take(table, ids, axis=0)`` as an embedding."""
+    if not is_op(node, "take") or arguments_of(node)["axis"] != 0 or node.aval is None:
+        return None
+    table, ids = node.args
+    is_table = isinstance(table, Node) and table.aval is not None and len(table.aval.shape) == 2
+    if not is_table or not isinstance(ids, Node) or not _is_not_negative(ids, writer.graph):
+        return None
+    return writer.call("embedding", ids, table, like=node, aval=node.aval, name=node.name)
+
+
+def _is_not_negative(x: Any, graph: Graph) -> bool:
+    """Whether no element of an operand is negative."""
+    if not isinstance(x, Node):
+        return x >= 0
+    if x.source == "constants":
+        return bool((np.asarray(ops.to_backend(graph.constants[x.path], "numpy")) >= 0).all())
+    is_mask = x.aval is not None and x.aval.dtype.name == "bool"
+    if x.source == "x" or is_mask or is_op(x, *_NOT_NEGATIVE):
+        return True
+    numbers = [n for n in x.args if isinstance(n, (int, float))]
+    operands = [*numbers, *iter_nodes(x.args)]
+    return is_op(x, *_KEEP_SIGNS) and all(_is_not_negative(n, graph) for n in operands)
+
+
+def _padded_embedding(writer: Writer, node: Node) -> Node | None:
+    """An embedding that trains all rows but one."""
+    if not is_op(node, "embedding") or not is_op(node.args[1], "where"):
+        return None
+    mask, stopped, weight = node.args[1].args
+    is_frozen = isinstance(stopped, Node) and is_op(stopped, "stop_gradient")
+    is_of_row = is_op(mask, "expand_dims") and is_op(mask.args[0], "equal")
+    if not is_frozen or stopped.args != (weight,) or not is_of_row:
+        return None
+    numbers, row = mask.args[0].args
+    if not is_op(numbers, "arange") or not isinstance(row, int):
+        return None
+    new = dataclasses.replace(
+        node, target=padded_embedding, target_name="embedding", args=(node.args[0], weight),
+        kwargs={"padding_idx": row},
+    )  # fmt: skip
+    writer.calls.append(new)
+    return new

@@ -1,0 +1,194 @@
+"""Batch normalization in a lowered graph of the training mode, as one call.
+
+Lowering leaves its formula, and means that enter the state. Source code calls the library's own
+layers instead, which have both modes. So it does for dropout and random numbers (`random_draws`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray import ops
+from nestarray.backends import backend_of
+from nestarray.errors import ConversionError
+from nestarray.exporters.source.lowering.random_draws import (
+    draws,
+    dropouts,
+    name_of,
+    scaled,
+    shaped,
+)
+from nestarray.exporters.source.recording.forms import modes
+from nestarray.graph.execution import steps, where_of
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, all_calls, iter_nodes, live_nodes, substituted
+from nestarray.graph.passes.rewriting import arguments_of, op_name
+
+
+def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Graph:
+    """A lowered graph in which dropout, batch normalization and random numbers are calls of `forms`.
+
+    Counters of steps, which nothing reads, are left out. Run call by call, the graph drops nothing,
+    and draws the numbers of `fixed_numbers`.
+
+    Args:
+        graph: a lowered graph.
+        inputs: its flat inputs; batch normalizations are recognized by the means of a run.
+        target: the framework of the source.
+
+    Raises:
+        ConversionError: the graph uses a random key in another way, or draws as many numbers as
+            values decide.
+    """
+    graph = _rewritten(graph, dict(dropouts(graph)), graph.state_updates)
+    graph = _rewritten(graph, draws(graph, target), graph.state_updates)
+    graph = _rewritten(graph, shaped(graph), graph.state_updates)
+    own, updates = _batch_norms(graph, inputs)
+    graph = _rewritten(graph, own, updates)
+    keys = {node for node in graph.nodes if node.source == "key"}
+    for call in all_calls(graph.calls):
+        # keys that are arguments; NumPy has a generator
+        takes_key = target == "numpy" and op_name(call) in ("threefry2x32", "random_split")
+        if takes_key or not keys.isdisjoint(iter_nodes((call.args, call.kwargs))):
+            place = graph.sized_by_values
+            reason = f"{where_of(call)} uses a random key, and source code can draw "
+            if place is None:
+                reason += "uniform and normal numbers, integers and dropout only"
+            else:
+                reason += (
+                    f"numbers of known sizes only; values decide the size of {where_of(place)}"
+                )
+            raise ConversionError(
+                f"eject: {graph.name}: {reason}; use a native module (graph.to_torch_module()), or "
+                "make the random numbers an argument of the model"
+            )
+    return graph
+
+
+def _rewritten(graph: Graph, own: Mapping[Node, Node], updates: Mapping[str, Node]) -> Graph:
+    """The graph with other nodes for some, without the calls that nothing uses then."""
+    stands_for: dict[Node, Any] = {}
+    nodes: list[Node] = []
+    for node in dict.fromkeys((*graph.nodes, *updates.values())):
+        new = own.get(node, node)
+        if new.kind == "call":
+            args, kwargs = substituted((new.args, new.kwargs), stands_for)
+            new = stands_for[node] = dataclasses.replace(new, args=args, kwargs=kwargs)
+        nodes.append(new)
+    output, updates = substituted((graph.output, updates), stands_for)
+    nodes = live_nodes(nodes, (output, updates))
+    used = set(iter_nodes([(n.args, n.kwargs) for n in nodes if n.kind == "call"]))
+    updates = {p: n for p, n in updates.items() if not _counts(n, p, used, nodes)}
+    return graph.replace(
+        nodes=live_nodes(nodes, (output, updates)), output=output, state_updates=updates
+    )
+
+
+def _counts(node: Node, path: str, used: set[Node], nodes: Sequence[Node]) -> bool:
+    """Whether an update only counts the calls, and nothing else reads the counter."""
+    is_sum = name_of(node) == "add" and node.aval is not None and node.aval.dtype.is_integer
+    if not is_sum or node in used:
+        return False
+    first, step = node.args
+    is_own = isinstance(first, Node) and (first.source, first.path) == ("s", path)
+    readers = [n for n in nodes if n.kind == "call" and first in iter_nodes((n.args, n.kwargs))]
+    is_constant = isinstance(step, int) or (isinstance(step, Node) and step.source == "constants")
+    return is_own and is_constant and readers == [node]
+
+
+# -- batch normalization ----------------------------------------------------------------------
+
+
+def _batch_norms(graph: Graph, inputs: Sequence[Any]) -> tuple[dict[Node, Node], dict[str, Node]]:
+    """(node → its replacement, updates of the state) for the batch normalizations of a graph."""
+    own: dict[Node, Node] = {}
+    updates = dict(graph.state_updates)
+    norms = [node for node in graph.calls if name_of(node) == "batch_norm_training"]
+    if not norms or not updates:
+        return own, updates
+    generator = np.random.default_rng(0)
+    inputs = [_varied(x, generator) for x in inputs]
+    values = [*zip(graph.inputs, inputs, strict=True), *steps(graph, inputs, None)]
+    arrays = {node: ops.to_backend(x, "numpy") for node, x in values if node.aval is not None}
+    state = {node.path: node for node in graph.nodes if node.source == "s"}
+    for norm in norms:
+        found = _statistics(graph, norm, arrays, updates)
+        if found is None:
+            continue
+        mean, variance, momentum, is_unbiased = found
+        settings = arguments_of(norm)
+        axis = settings["axis"] % len(settings["x"].aval.shape)
+        args = settings["x"], state[mean], state[variance], settings["weight"], settings["bias"]
+        new = dataclasses.replace(
+            norm, target=modes.batch_norm, target_name="batch_norm", args=args,
+            kwargs={"momentum": momentum, "eps": settings["eps"], "axis": axis, "is_unbiased": is_unbiased},
+        )  # fmt: skip
+        own[norm] = new
+        for path, i in ((mean, 1), (variance, 2)):
+            old = updates[path]
+            updates[path] = dataclasses.replace(
+                old,
+                target=operator.getitem,
+                target_name="operator.getitem",
+                args=(norm, i),
+                kwargs={},
+            )
+    return own, updates
+
+
+def _varied(x: Any, generator: np.random.Generator) -> Any:
+    """An input with other numbers, because the variance of an example may be zero."""
+    array = ops.to_backend(x, "numpy")
+    if array.dtype.kind != "f":
+        return x
+    varied = (array * generator.uniform(0.5, 1.5, array.shape)).astype(array.dtype)
+    return ops.to_backend(varied, backend_of(x))
+
+
+def _statistics(
+    graph: Graph, norm: Node, arrays: Mapping[Node, Any], updates: Mapping[str, Node]
+) -> tuple[str, str, float, bool] | None:
+    """(path of the mean, of the variance, momentum, whether the variance is the unbiased one)."""
+    settings = arguments_of(norm)
+    x = arrays[settings["x"]]
+    axes = tuple(i for i in range(x.ndim) if i != settings["axis"] % x.ndim)
+    count = x.size // x.shape[settings["axis"]]
+    mean, variance = x.mean(axes, dtype=np.float64), x.var(axes, dtype=np.float64)
+    unbiased = variance * count / max(count - 1, 1)
+    found: dict[str, tuple[str, float]] = {}
+    for path, node in updates.items():
+        old = np.asarray(ops.to_backend(graph.s[path], "numpy"), np.float64)
+        kept = _share(node, path, graph)
+        if not 0 < kept < 1 or node not in arrays or old.shape != mean.shape:
+            continue
+        new = (np.asarray(arrays[node], np.float64) - kept * old) / (1 - kept)
+        for name, value in (("unbiased", unbiased), ("variance", variance), ("mean", mean)):
+            if np.allclose(new, value, rtol=1e-3, atol=1e-4 * (1 + np.abs(value).max())):
+                found[name] = path, round(1 - kept, 6)
+    varied = "variance" if "variance" in found and count < 2 else "unbiased"
+    varied = varied if varied in found else "variance"
+    if "mean" not in found or varied not in found or found["mean"][1] != found[varied][1]:
+        return None
+    return found["mean"][0], found[varied][0], found["mean"][1], varied == "unbiased"
+
+
+def _share(x: Any, path: str, graph: Graph) -> float:
+    """The factor of a variable of the state in a sum."""
+    if not isinstance(x, Node):
+        return 0.0
+    if (x.source, x.path) == ("s", path):
+        return 1.0
+    name = name_of(x)
+    if name in ("astype", "stop_gradient"):
+        return _share(x.args[0], path, graph)
+    if name == "add":
+        return _share(x.args[0], path, graph) + _share(x.args[1], path, graph)
+    if name == "subtract":
+        return _share(x.args[0], path, graph) - _share(x.args[1], path, graph)
+    factor, inner = scaled(x, graph)
+    return factor * _share(inner, path, graph) if inner is not x else 0.0

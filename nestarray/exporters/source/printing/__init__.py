@@ -1,0 +1,1 @@
+"""Calls, bodies and constants as Python text."""

@@ -1,0 +1,311 @@
+"""Calls of JAX, NumPy and TensorFlow as a user writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import importlib
+import inspect
+import re
+from collections.abc import Iterable, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from nestarray.dtypes import DType
+from nestarray.exporters.source.printing.constants import closed_form, without_mask
+from nestarray.exporters.source.printing.expressions import (
+    BINARY,
+    Expression,
+    Names,
+    index_expression,
+    number,
+    operation_expression,
+    value_expression,
+)
+from nestarray.exporters.source.recording.records import Call, Function, Name, Value
+
+#: Functions that read better as methods, where arrays have them.
+_METHODS = ("reshape", "swapaxes", "transpose", "astype")
+#: Methods of NumPy with the settings of the function of the same name.
+_REDUCTIONS = (
+    "all", "any", "argmax", "argmin", "cumsum", "max", "mean", "min", "prod", "std", "sum", "var",
+)  # fmt: skip
+#: Further functions that take one axis for several.
+_OF_AXES = (*_REDUCTIONS, "expand_dims", "flip", "squeeze")
+#: Arguments that are written without their names.
+_BARE = (
+    "shape",
+    "newshape",
+    "axis1",
+    "axis2",
+    "dtype",
+    "axes",
+    "pattern",
+    "subscripts",
+    "start",
+    "stop",
+    "step",
+    "upper",
+    "window_strides",
+    "init_value",
+    "computation",
+    "window_dimensions",
+    "padding",
+    "strides",
+    "ksize",
+    "source",
+    "destination",
+    "indices_or_sections",
+    "num_or_size_splits",
+)
+#: Functions that may return their argument.
+_CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast", "tile")
+
+
+class NamespaceLanguage:
+    """How the calls of a framework of functions are written.
+
+    Args:
+        name: of the framework.
+        short: prefix of public names → its name in the source.
+        functions: the modules of functions and layers that the source itself defines.
+    """
+
+    def __init__(self, name: str, short: Mapping[str, str], *functions: ModuleType) -> None:
+        self.name, self.short, self.functions = name, short, functions
+        self.array = short[f"{name}.numpy" if name == "jax" else name]
+        #: Whether a variable of the state changes by an assignment.
+        self.assigns = name != "tensorflow"
+
+    # -- calls of a recording ---------------------------------------------------------------
+
+    def normal(self, call: Call, constants: Mapping[Value, np.ndarray]) -> Any:
+        """The call with its settings by name, or the Value that it equals."""
+        if call.target == "size":
+            return call
+        target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
+        last = target.rpartition(".")[2].rpartition(":")[2]
+        x = args[0] if args else None
+        if last in _CONVERSIONS and isinstance(call.result, Value):
+            if isinstance(x, Value) and (x.shape, x.dtype) == (
+                call.result.shape,
+                call.result.dtype,
+            ):
+                return x
+            if last == "astype":
+                kwargs.pop("copy", None)
+        is_of_arrays = self.short.get(target.rpartition(".")[0]) == self.array
+        if last == "moveaxis" and len(args) == 3 and args[1] == args[2]:
+            return x
+        if last in BINARY and len(args) == 2 and not kwargs and is_of_arrays:
+            return dataclasses.replace(call, target=f"operator.{last}")
+        if last == "reshape" and is_of_arrays and self.name != "tensorflow":
+            sizes = args[1] if isinstance(args[1], (tuple, list)) else [args[1]]
+            return dataclasses.replace(call, target="method:reshape", args=(x, *(sizes or [()])))
+        if self.name == "numpy" and target == f"method:{last}" and last in _REDUCTIONS:
+            target, is_of_arrays = f"numpy.{last}", True  # which has the same settings, with names
+        if target.startswith(("operator.", "method:", "attribute:", "at:", "flow:")):
+            return dataclasses.replace(call, kwargs=kwargs)
+        args, kwargs = self._named(target, args, kwargs)
+        dtype = kwargs.get("dtype")
+        own = x.dtype if isinstance(x, Value) and x.dtype.startswith("float") else ""
+        is_own = isinstance(dtype, DType) and dtype.name == own
+        if last in ("mean", "sum", "prod", "cumsum") and is_own:
+            del kwargs["dtype"]
+        if target in (".attention", ".scaled_dot_product_attention"):
+            args, kwargs = without_mask(args, kwargs, "mask", constants)
+        axis = kwargs.get("axis")
+        is_of_axes = is_of_arrays and last.removeprefix("reduce_") in _OF_AXES
+        takes_number = target.startswith(".") or is_of_axes
+        if takes_number and isinstance(axis, (tuple, list)) and len(axis) == 1:
+            kwargs["axis"] = axis[0]
+        if last == "split" and is_of_arrays and isinstance(x, Value) and len(args) > 1:
+            args[1] = _sections(x.shape[kwargs.get("axis", 0)], args[1])
+        if target.startswith("."):  # calls of one function have the same settings
+            names = self.parameters(target)
+            own = {k: x for k, x in names.items() if isinstance(x, (bool, int, float, str))}
+            kwargs = {k: x for k, x in (own | kwargs).items() if k not in [*names][: len(args)]}
+        return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
+
+    def _named(
+        self, target: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Settings by name; arrays stay positional."""
+        names = list(self.parameters(target))
+        while len(args) > 1 and args[-1] is None and len(args) <= len(names):
+            args = args[:-1]  # a default
+        positional: list[Any] = []
+        named: dict[str, Any] = {}
+        for i, value in enumerate(args):
+            is_bare = i == 0 or i >= len(names) or names[i] in _BARE or _has_value(value)
+            if is_bare and not named:
+                positional.append(value)
+            elif i < len(names):
+                named[names[i]] = value
+            else:
+                return args, kwargs
+        return positional, named | kwargs
+
+    def parameters(self, target: str) -> dict[str, Any]:
+        """Parameter of a function or a class → its default."""
+        found = self.function_of(target)
+        return _parameters(found.__init__ if isinstance(found, type) else found)
+
+    def function_of(self, target: str) -> Any:
+        """The function with a public name."""
+        if target.startswith("."):
+            return next(vars(m)[target[1:]] for m in self.functions if target[1:] in vars(m))
+        root, *names = target.split(".")
+        found = importlib.import_module(root)
+        return functools.reduce(getattr, names, found)
+
+    # -- text ------------------------------------------------------------------------------
+
+    def expression(self, call: Call, names: Names) -> Expression:
+        """The text of a call."""
+
+        def value(x: Any) -> Expression:
+            return Expression(self.function(x)) if isinstance(x, Name) else (
+                value_expression(x, names, self.dtype)
+            )  # fmt: skip
+
+        def text(x: Any) -> str:
+            return value(x).text
+
+        kind, _, name = call.target.rpartition(":")
+        if call.target == "state:set":
+            old, new = map(text, call.args)
+            return Expression(f"{old} = {new}" if self.assigns else f"{old}.assign({new})")
+        if call.target == "size":
+            of = value_expression(call.args[0], names, self.dtype).within(0)
+            return Expression(f"{of}.shape[{call.args[1]}]")
+        if call.target.startswith("operator."):
+            return operation_expression(call.target.removeprefix("operator."), call.args, value)
+        if kind == "attribute":
+            return Expression(f"{value(call.args[0]).within(0)}.{name}")
+        settings = self.without_defaults(call.target, call.kwargs) if not kind else call.kwargs
+        parts = [text(x) for x in call.args]
+        given = [f"{key}={text(x)}" for key, x in settings.items()]
+        if kind == "at":
+            at = index_expression(
+                Expression(f"{value(call.args[0]).within(0)}.at"), call.args[1], text
+            )
+            return Expression(f"{at.text}.{name}({', '.join([*parts[2:], *given])})")
+        if kind == "method" or self._is_method(call):
+            name = name if kind == "method" else call.target.rpartition(".")[2]
+            of = value(call.args[0]).within(0)
+            if name == "transpose" and len(call.args[0].shape) == 2:
+                return Expression(f"{of}.T")
+            return Expression(f"{of}.{name}({', '.join([*parts[1:], *given])})")
+        return Expression(f"{self.function(call.target)}({', '.join([*parts, *given])})")
+
+    def _is_method(self, call: Call) -> bool:
+        prefix, _, name = call.target.rpartition(".")
+        is_array = bool(call.args) and isinstance(call.args[0], Value)
+        has_methods = self.name != "tensorflow" and self.short.get(prefix) == self.array
+        is_method = name in _METHODS or (self.name == "numpy" and name in _REDUCTIONS)
+        return has_methods and is_method and is_array
+
+    def function(self, target: str) -> str:
+        """The name of a function in the source."""
+        prefix, _, name = target.rpartition(".")
+        if not prefix:
+            return name
+        if prefix in self.short:
+            return f"{self.short[prefix]}.{name}"
+        root, _, rest = target.partition(".")
+        return f"{self.short.get(root, root)}.{rest}"
+
+    def dtype(self, dtype: DType) -> str:
+        """The text of a dtype."""
+        return f"{self.array}.{dtype.name}"
+
+    def without_defaults(self, target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that differ from the function's defaults."""
+        defaults = self.parameters(target)
+        return {
+            name: x
+            for name, x in settings.items()
+            if name not in defaults or type(defaults[name]) is not type(x) or defaults[name] != x
+        }
+
+    def constant(self, array: np.ndarray) -> str | None:
+        """The text that computes a constant, if there is a short one."""
+        form = closed_form(array)
+        if form is None or self.name == "tensorflow":
+            return None
+        name = "bool" if array.dtype == bool else f"{self.array}.{array.dtype.name}"
+        dtype = f", dtype={name}"
+        if form.kind == "scalar":
+            return f"{self.array}.asarray({number(form.sizes[0]).text}{dtype})"
+        if form.kind == "full":
+            return f"{self.array}.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
+        if form.kind in ("zeros", "ones"):
+            dtype = "" if self.name == "jax" and array.dtype == np.float32 else dtype
+            return f"{self.array}.{form.kind}({form.sizes[0]}{dtype})"
+        if form.kind == "tril":
+            made = f"{self.array}.tri({form.sizes[0]}, dtype=bool)"
+        else:
+            sizes = [n for n in form.sizes if n]
+            made = f"{self.array}.arange({', '.join(map(str, sizes))})"
+        if form.shape:
+            made += f".reshape({', '.join(map(str, form.shape))})"
+        return f"{self.array}.broadcast_to({made}, {form.expanded})" if form.expanded else made
+
+    # -- functions of the source ------------------------------------------------------------
+
+    def defined(self, calls: list[Call]) -> dict[str, str]:
+        """Name → text of the functions that the source defines for some calls."""
+        return defined(self.functions, calls)
+
+
+def defined(modules: Iterable[ModuleType], calls: list[Call]) -> dict[str, str]:
+    """Name → text of the functions and layers that the source defines for some calls."""
+    names = {call.target[1:] for call in calls if call.target.startswith(".")}
+    texts = {
+        name: inspect.getsource(found).rstrip()
+        for module in modules
+        for name, found in vars(module).items()
+        if getattr(found, "__module__", "") == module.__name__ and callable(found)
+    }
+    names &= set(texts)  # others are imported there
+    while True:  # functions that these call
+        inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
+        if inner <= names:
+            return {name: text for name, text in texts.items() if name in names}
+        names |= inner
+
+
+@functools.cache
+def _parameters(function: Any) -> dict[str, Any]:
+    # metaclasses hide the parameters of constructors
+    function = function.__init__ if isinstance(function, type) else function
+    try:
+        own = inspect.signature(function).parameters.values()
+    except ValueError:
+        return {}
+    own = list(own)
+    if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in own):
+        return {}
+    none = {"keepdims": False, "where": True}  # in place of NumPy's "no value"
+    return {
+        p.name: none.get(p.name) if p.default in (None, np._NoValue) else p.default
+        for p in own
+        if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    }
+
+
+def _sections(size: int, given: Any) -> Any:
+    """The number of sections of one size for their sizes or their first indices, or these."""
+    for count in range(1, size + 1):
+        if given in ([size // count] * count, [*range(size // count, size, size // count)]):
+            return count if size % count == 0 else given
+    return given
+
+
+def _has_value(nest: Any) -> bool:
+    if isinstance(nest, (list, tuple)):
+        return any(map(_has_value, nest))
+    return isinstance(nest, (Value, Name, Function))

@@ -1,0 +1,1 @@
+"""The public calls of a framework that a graph makes."""

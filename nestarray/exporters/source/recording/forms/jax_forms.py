@@ -1,0 +1,198 @@
+"""JAX: `nestarray.exporters.source.recording.forms`."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+from nestarray.backends.base import supports
+from nestarray.backends.jax import convolution
+from nestarray.backends.jax.core import native_dtype
+from nestarray.dtypes import as_dtype, dtype_of
+from nestarray.exporters.source.recording.forms import layers
+
+abs = jnp.abs
+clip = jnp.clip
+sign = jnp.sign
+square = jnp.square
+
+
+@supports(lambda x, index: not _holds_bool(index))
+def getitem(x: Any, index: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
+    if not isinstance(index, tuple):
+        return x[_without_list(index)]
+    return x[tuple(map(_without_list, index))]
+
+
+def _without_list(item: Any) -> Any:
+    return jnp.array(item) if isinstance(item, list) else item
+
+
+def _holds_bool(index: Any) -> bool:
+    return any(isinstance(i, bool) for i in (index if isinstance(index, tuple) else (index,)))
+
+
+def _is_single(x: Any, *_: Any, **__: Any) -> bool:
+    """Whether nestarray computes in the dtype of `x`, and not in a wider one."""
+    return dtype_of(x).is_floating and dtype_of(x).bits > 16
+
+
+def asarray(obj: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.asarray.html"""
+    return jnp.asarray(obj, dtype=native_dtype(dtype_of(obj) if dtype is None else dtype))
+
+
+# activations
+
+
+@supports(_is_single)
+def leaky_relu(x: Any, *, negative_slope: float = 0.01) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.leaky_relu.html"""
+    return jax.nn.leaky_relu(x, negative_slope)
+
+
+@supports(_is_single)
+def elu(x: Any, *, alpha: float = 1.0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.elu.html"""
+    return jax.nn.elu(x, alpha)
+
+
+@supports(_is_single)
+def celu(x: Any, *, alpha: float = 1.0) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html"""
+    return jax.nn.celu(x, alpha)
+
+
+relu6 = supports(_is_single)(lambda x: jax.nn.relu6(x))
+hard_sigmoid = supports(_is_single)(lambda x: jax.nn.hard_sigmoid(x))
+hard_swish = supports(_is_single)(lambda x: jax.nn.hard_swish(x))
+glu = supports(_is_single)(lambda x, axis=-1: jax.nn.glu(x, axis))
+
+
+# layers
+
+
+def _differs_in(x: Any, indices: Any, *, axis: int) -> bool:
+    axis %= len(x.shape)
+    return all(n == m for i, (n, m) in enumerate(zip(x.shape, indices.shape)) if i != axis)
+
+
+@supports(_differs_in)
+def gather(x: Any, indices: Any, *, axis: int) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html"""
+    return jnp.take_along_axis(x, indices, axis)
+
+
+@supports(lambda indices, weight: dtype_of(indices).kind in ("int", "uint"))
+def embedding(indices: Any, weight: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
+    return weight[indices]
+
+
+@supports(layers.is_last)
+def conv(
+    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, **_: Any,
+) -> Any:  # fmt: skip
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html"""
+    at, border = layers.convolution_last(
+        x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups
+    )
+    axes = "DHW"[-len(at.kernel) :]
+    y = lax.conv_general_dilated(
+        x, weight, at.stride, border, dimension_numbers=(f"N{axes}C", f"{axes}IO", f"N{axes}C"),
+        rhs_dilation=None if set(at.dilation) == {1} else at.dilation, feature_group_count=groups,
+    )  # fmt: skip
+    return y if bias is None else y + bias
+
+
+@supports(lambda *args, groups=1, **settings: groups == 1 and layers.is_last(*args, **settings))
+def conv_transpose(
+    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
+    output_padding: Any = 0, dilation: Any = 1, groups: int = 1, **_: Any,
+) -> Any:  # fmt: skip
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_transpose.html"""
+    at, border = layers.transposed_last(
+        x, weight, stride=stride, padding=padding, output_padding=output_padding,
+        dilation=dilation, groups=groups,
+    )  # fmt: skip
+    gaps = None if set(at.dilation) == {1} else at.dilation
+    y = lax.conv_transpose(x, weight, at.stride, border, rhs_dilation=gaps, transpose_kernel=True)
+    return y if bias is None else y + bias
+
+
+@supports(layers.is_last)
+def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
+    border = border if isinstance(border, str) else ((0, 0), *border, (0, 0))
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, *kernel, 1), (1, *steps, 1), border)
+
+
+@supports(layers.is_mean_last)
+def avg_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
+    border = border if isinstance(border, str) else ((0, 0), *border, (0, 0))
+    total = lax.reduce_window(x, 0.0, lax.add, (1, *kernel, 1), (1, *steps, 1), border)
+    return total / math.prod(kernel)
+
+
+def _is_plain_window(
+    x: Any, *, computation: str, base_dilation: Any = None, window_dilation: Any = None,
+    init: Any = None, **_: Any,
+) -> bool:  # fmt: skip
+    is_dense = all({*(d or (1,))} == {1} for d in (base_dilation, window_dilation))
+    return is_dense and init is None and computation in ("add", "max") and _is_single(x)
+
+
+@supports(_is_plain_window)
+def reduce_window(
+    x: Any, *, computation: str, window: Any, strides: Any = None, padding: Any = "valid", **_: Any
+) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
+    steps = tuple(strides or (1,) * len(window))
+    is_valid = padding == "valid" or (not isinstance(padding, str) and not any(map(any, padding)))
+    border = "VALID" if is_valid else padding.upper() if isinstance(padding, str) else padding
+    start, function = (-jnp.inf, lax.max) if computation == "max" else (0.0, lax.add)
+    return lax.reduce_window(x, start, function, tuple(window), steps, border)
+
+
+@supports(lambda x, **settings: layers.resized(x, **settings) is not None)
+def interpolate(x: Any, **settings: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.image.resize.html"""
+    found = layers.resized(x, **settings)
+    assert found is not None
+    is_last = settings.get("data_format") == "channels_last"
+    size = found["size"]
+    shape = (x.shape[0], *size, x.shape[-1]) if is_last else (*x.shape[:2], *size)
+    return jax.image.resize(x, shape, found["method"], antialias=False)
+
+
+def _is_small(x: Any, weight: Any, *_: Any, **__: Any) -> bool:
+    return math.prod(x.shape[2:]) <= math.prod(weight.shape[2:])
+
+
+# XLA swaps a small image with its kernel; the backend prevents this
+conv_transpose1d = supports(_is_small)(partial(convolution.conv_transpose1d))
+conv_transpose2d = supports(_is_small)(partial(convolution.conv_transpose2d))
+conv_transpose3d = supports(_is_small)(partial(convolution.conv_transpose3d))
+
+
+# keys that are arguments
+
+
+def random_split(key: Any, *, num: int = 2) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.split.html"""
+    return jax.random.split(key, num)
+
+
+def random_bits(key: Any, *, shape: Any, dtype: Any = "uint32") -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.random.bits.html"""
+    return jax.random.bits(key, shape, native_dtype(as_dtype(dtype)))

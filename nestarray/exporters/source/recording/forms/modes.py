@@ -1,0 +1,121 @@
+"""Dropout and batch normalization in the training mode: calls that the evaluation mode changes.
+
+The source reads the mode as its framework does: PyTorch from ``self.training``, others from an
+argument. Random numbers are PyTorch's and TensorFlow's own, of a key in JAX, and of a generator in
+NumPy. On plain arrays, the functions drop nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from inspect import signature
+from typing import Any
+
+from nestarray import ops
+from nestarray.exporters.source.recording.observation import Observed, current, observed
+
+
+def dropout(x: Any, *, rate: float, shared: tuple[int, ...] = ()) -> Any:
+    """Dropout; elements along the axes `shared` are dropped together."""
+    if not isinstance(x, Observed):
+        return x
+    recorder = current()
+    if recorder.backend == "torch":
+        return _torch_dropout(x, rate, shared, recorder.mode)
+    settings = {"rate": rate} | ({"shared": shared} if shared else {})
+    if recorder.backend == "tensorflow":
+        return _own("dropout")(x, recorder.mode, **settings)
+    found = _own("dropout")(x, recorder.key, recorder.mode, **settings)
+    if recorder.backend == "numpy":
+        return found
+    y, recorder.key = found
+    recorder.key._noted.dtype = "key"
+    return y
+
+
+def _torch_dropout(x: Any, rate: float, shared: tuple[int, ...], mode: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html"""
+    import torch
+    import torch.nn.functional as F
+
+    rank = len(x.shape)
+    if shared and shared == tuple(range(2, rank)) and rank < 6:
+        name = f"dropout{rank - 2}d"
+        return observed(f"torch.nn.functional.{name}", getattr(F, name))(x, rate, mode)
+    drop = observed("torch.nn.functional.dropout", F.dropout)
+    if not shared:
+        return drop(x, rate, mode)
+    shape = tuple([1 if i in shared else n for i, n in enumerate(x.shape)])
+    return x * drop(observed("method:new_ones", torch.Tensor.new_ones)(x, shape), rate, mode)
+
+
+def batch_norm(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    weight: Any = None,
+    bias: Any = None,
+    *,
+    momentum: float,
+    eps: float,
+    axis: int,
+    is_unbiased: bool,
+) -> tuple[Any, Any, Any]:
+    """Batch normalization, and the new running mean and variance; None if the call writes them."""
+    if not isinstance(x, Observed):
+        y, own, varied = ops.batch_norm_training(x, weight, bias, axis=axis, eps=eps)
+        count = math.prod(x.shape) / x.shape[axis]
+        varied = varied * (count / max(count - 1, 1)) if is_unbiased else varied
+        return y, *(
+            (1 - momentum) * old + momentum * new for old, new in ((mean, own), (variance, varied))
+        )
+    recorder = current()
+    if recorder.backend == "torch" and is_unbiased:
+        y = _torch_batch_norm(_first(x, axis), mean, variance, weight, bias, momentum, eps)
+        return _first(y, axis, back=True), None, None
+    function = _own("running_batch_norm")
+    settings: dict[str, Any] = {"momentum": momentum, "eps": eps}
+    settings |= {} if is_unbiased else {"is_unbiased": False}
+    has_axis = "axis" in signature(function.native).parameters
+    given = x if has_axis else _first(x, axis)
+    settings |= {"axis": axis} if has_axis and axis != 1 else {}
+    y, mean, variance = function(given, mean, variance, recorder.mode, weight, bias, **settings)
+    return y if has_axis else _first(y, axis, back=True), mean, variance
+
+
+def _first(x: Any, axis: int, *, back: bool = False) -> Any:
+    """An array with its channels at axis 1, or back at their axis."""
+    if axis == 1:
+        return x
+    return ops.moveaxis(x, 1, axis) if back else ops.moveaxis(x, axis, 1)
+
+
+def _torch_batch_norm(
+    x: Any, mean: Any, variance: Any, weight: Any, bias: Any, momentum: float, eps: float
+) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
+    import torch.nn.functional as F
+
+    def batch_norm(
+        input: Any,
+        running_mean: Any,
+        running_var: Any,
+        weight: Any = None,
+        bias: Any = None,
+        training: bool = False,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ) -> Any:
+        running = running_mean.clone(), running_var.clone()  # the graph's own stay
+        return F.batch_norm(input, *running, weight, bias, training, momentum, eps)
+
+    function = observed("torch.nn.functional.batch_norm", batch_norm)
+    mode = current().mode
+    return function(x, mean, variance, weight, bias, mode, momentum, eps)
+
+
+def _own(name: str) -> observed:
+    """A function that the source of the framework defines."""
+    file = f"nestarray.exporters.source.functions.{current().backend}_functions"
+    return observed(f".{name}", getattr(importlib.import_module(file), name))

@@ -1,0 +1,92 @@
+"""NumPy: `nestarray.exporters.source.recording.forms`."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+
+from nestarray import dtypes
+from nestarray.backends.base import supports, whole_range
+from nestarray.backends.numpy.core import native_dtype
+from nestarray.dtypes import dtype_of
+
+abs = np.abs
+square = np.square
+
+
+def _is_floating(x: Any) -> bool:
+    return dtype_of(x).is_floating
+
+
+relu = supports(_is_floating)(lambda x: np.maximum(x, 0))
+sqrt = supports(_is_floating)(lambda x: np.sqrt(x))
+exp = supports(_is_floating)(lambda x: np.exp(x))
+log = supports(_is_floating)(lambda x: np.log(x))
+tanh = supports(_is_floating)(lambda x: np.tanh(x))
+
+
+@supports(lambda x, *, dtype=None, **_: dtype is None and _is_floating(x))
+def sum(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    return np.sum(x, axis=axis, keepdims=keepdims)
+
+
+def max(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
+    return np.max(x, axis=axis, keepdims=keepdims)
+
+
+def min(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
+    return np.min(x, axis=axis, keepdims=keepdims)
+
+
+def all(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
+    return np.all(x, axis=axis, keepdims=keepdims)
+
+
+def any(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
+    return np.any(x, axis=axis, keepdims=keepdims)
+
+
+def getitem(x: Any, index: Any) -> Any:
+    """https://numpy.org/doc/stable/user/basics.indexing.html"""
+    return x[index]
+
+
+@supports(lambda indices, weight: dtype_of(indices).kind in ("int", "uint"))
+def embedding(indices: Any, weight: Any) -> Any:
+    """https://numpy.org/doc/stable/user/basics.indexing.html"""
+    return weight[indices]
+
+
+def _is_aligned(x: Any, indices: Any, *, axis: int) -> bool:
+    axis %= len(x.shape)
+    return builtins.all(n == m for i, (n, m) in enumerate(zip(x.shape, indices.shape)) if i != axis)
+
+
+@supports(_is_aligned)
+def gather(x: Any, indices: Any, *, axis: int) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
+    return np.take_along_axis(x, indices, axis)
+
+
+@supports(whole_range)
+def arange(start: Any, stop: Any = None, step: int = 1, *, dtype: Any = None, **_: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.arange.html"""
+    first, end = (0, start) if stop is None else (start, stop)
+    return np.arange(first, end, step, dtype=native_dtype(dtypes.int64 if dtype is None else dtype))
+
+
+def reshape(x: Any, shape: Any, *, order: Any = "C", copy: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
+    return np.reshape(x, shape, order=order)
+
+
+def asarray(obj: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.asarray.html"""
+    return np.asarray(obj, dtype=native_dtype(dtype_of(obj) if dtype is None else dtype))

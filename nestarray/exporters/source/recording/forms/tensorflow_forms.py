@@ -1,0 +1,180 @@
+"""TensorFlow: `nestarray.exporters.source.recording.forms`."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import tensorflow as tf
+
+from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.dtypes import as_dtype, dtype_of
+from nestarray.exporters.source.recording.forms import layers
+
+abs = tf.abs
+square = tf.square
+
+
+def asarray(obj: Any, *, dtype: Any = None, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor"""
+    return tf.convert_to_tensor(obj, native_dtype(dtype_of(obj) if dtype is None else dtype))
+
+
+def _is_full(item: Any) -> bool:
+    return isinstance(item, slice) and item == slice(None)
+
+
+def _axis_of_array(index: Any) -> int | None:
+    """The axis of the one array among full slices; None for other indices."""
+    items = index if isinstance(index, tuple) else (index,)
+    places = [i for i, item in enumerate(items) if not _is_full(item)]
+    is_one = len(places) == 1 and hasattr(items[places[0]], "dtype")
+    return places[0] if is_one and dtype_of(items[places[0]]).kind in ("int", "uint") else None
+
+
+@supports(lambda x, index: _axis_of_array(index) is not None)
+def getitem(x: Any, index: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/gather"""
+    axis = _axis_of_array(index)
+    assert axis is not None
+    return tf.gather(x, index[axis] if isinstance(index, tuple) else index, axis=axis)
+
+
+@supports(lambda indices, weight: dtype_of(indices).kind in ("int", "uint"))
+def embedding(indices: Any, weight: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/gather"""
+    return tf.gather(weight, indices)
+
+
+def _is_single(x: Any, **_: Any) -> bool:
+    """Whether nestarray computes in the dtype of `x`, and not in a wider one."""
+    return dtype_of(x).is_floating and dtype_of(x).bits > 16
+
+
+selu = supports(_is_single)(lambda x: tf.nn.selu(x))
+
+
+def _is_plain_softplus(x: Any, *, beta: float = 1.0, threshold: float | None = None) -> bool:
+    return beta == 1 and (threshold is None or threshold >= 20) and _is_single(x)
+
+
+@supports(_is_plain_softplus)
+def softplus(x: Any, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/softplus"""
+    return tf.math.softplus(x)
+
+
+def _is_between_numbers(x: Any, min: Any = None, max: Any = None) -> bool:
+    return _is_single(x) and all(isinstance(end, (int, float)) for end in (min, max))
+
+
+@supports(_is_between_numbers)
+def clip(x: Any, min: float, max: float) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/clip_by_value"""
+    return tf.clip_by_value(x, min, max)
+
+
+@supports(lambda x, *, correction=0.0, **_: correction == 0 and _is_single(x))
+def var(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/reduce_variance"""
+    return tf.math.reduce_variance(x, axis, keepdims)
+
+
+@supports(lambda indices, *_, **__: dtype_of(indices).kind in ("int", "uint"))
+def one_hot(indices: Any, num_classes: int, *, axis: int = -1, dtype: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/one_hot"""
+    kind = native_dtype(as_dtype("float32" if dtype is None else dtype))
+    if kind == tf.bool:  # the default values are numbers
+        return tf.one_hot(indices, num_classes, on_value=True, off_value=False, axis=axis)
+    return tf.one_hot(indices, num_classes, axis=axis, dtype=kind)
+
+
+def _is_over_one_axis(x: Any, *, axis: int | tuple[int, ...] | None = -1) -> bool:
+    is_one = isinstance(axis, int) or (axis is not None and len(axis) == 1)
+    return is_one and _is_single(x)
+
+
+@supports(_is_over_one_axis)
+def softmax(x: Any, *, axis: int | tuple[int, ...] = -1) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/softmax"""
+    return tf.nn.softmax(x, axis=axis if isinstance(axis, int) else axis[0])
+
+
+@supports(_is_over_one_axis)
+def log_softmax(x: Any, *, axis: int | tuple[int, ...] = -1) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/log_softmax"""
+    return tf.nn.log_softmax(x, axis=axis if isinstance(axis, int) else axis[0])
+
+
+def _is_over_last_axis(x: Any, *arrays: Any, axis: int = 1, **_: Any) -> bool:
+    is_one = all(array is None or dtype_of(array) == dtype_of(x) for array in arrays)
+    return axis in (-1, len(x.shape) - 1) and is_one and _is_single(x)
+
+
+@supports(_is_over_last_axis)
+def batch_norm(
+    x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5,
+    **_: Any,
+) -> Any:  # fmt: skip
+    """https://www.tensorflow.org/api_docs/python/tf/nn/batch_normalization"""
+    return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
+
+
+@supports(layers.is_last)
+def conv(
+    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int = 1, **_: Any,
+) -> Any:  # fmt: skip
+    """https://www.tensorflow.org/api_docs/python/tf/nn/conv2d"""
+    at, border = layers.convolution_last(
+        x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups
+    )
+    gaps = None if set(at.dilation) == {1} else at.dilation
+    if not isinstance(border, str):
+        border = ((0, 0), *border, (0, 0))
+        if len(at.kernel) != 2 or gaps is not None or groups > 1:  # which have no gradient then
+            x, border = tf.pad(x, border), "VALID"
+    function: Any = tf.nn.conv2d if len(at.kernel) == 2 else tf.nn.convolution
+    y = function(x, weight, strides=at.stride, padding=border, dilations=gaps)
+    return y if bias is None else y + bias
+
+
+@supports(layers.is_last)
+def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool"""
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
+    if not isinstance(border, str):
+        x, border = tf.pad(x, ((0, 0), *border, (0, 0)), constant_values=-math.inf), "VALID"
+    return tf.nn.max_pool(x, kernel, steps, border)
+
+
+@supports(lambda x, *, padding=0, **settings: padding == 0 and layers.is_mean_last(x, **settings))
+def avg_pool(x: Any, *, kernel_size: Any, stride: Any = None, **_: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool"""
+    kernel, steps, border = layers.pool_last(x, kernel_size, stride, 0)
+    return tf.nn.avg_pool(x, kernel, steps, border)
+
+
+def _is_resized_image(x: Any, *, data_format: str = "channels_first", **settings: Any) -> bool:
+    is_image = data_format == "channels_last" and len(x.shape) == 4
+    return is_image and layers.resized(x, data_format=data_format, **settings) is not None
+
+
+@supports(_is_resized_image)
+def interpolate(x: Any, **settings: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/image/resize"""
+    found = layers.resized(x, **settings)
+    assert found is not None
+    method = {"linear": "bilinear"}.get(found["method"], found["method"])
+    return tf.image.resize(x, found["size"], method)
+
+
+@supports(
+    lambda x, indices, *, axis: (
+        axis in (-1, len(x.shape) - 1) and x.shape[:-1] == indices.shape[:-1]
+    )
+)
+def gather(x: Any, indices: Any, *, axis: int) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/gather"""
+    return tf.gather(x, indices, batch_dims=len(x.shape) - 1)

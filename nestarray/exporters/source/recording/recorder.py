@@ -1,0 +1,87 @@
+"""Records the public calls of a framework that a graph makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.exporters.source.recording import backend_copy, control_flow
+from nestarray.exporters.source.recording.observation import Observed, Recorder
+from nestarray.exporters.source.recording.records import Recording, needed, values_in
+from nestarray.graph.builder import Place
+from nestarray.graph.execution import compute, given_values
+from nestarray.graph.graph import Graph
+from nestarray.graph.node import Node, bodies, iter_nodes, map_nodes
+from nestarray.transforms.recording import recording
+
+
+def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
+    """The calls of a graph.
+
+    Args:
+        graph: a lowered graph.
+        inputs: its flat inputs, as arrays of its backend.
+    """
+    given = given_values(graph, list(inputs), None)
+    nodes = list(given)
+    recorder = Recorder(graph.backend)
+    found: list[Recording] = []
+
+    def run(arrays: Sequence[Any]) -> None:
+        values: dict[Any, Any] = {
+            node: recorder.given(x, node.source, node.path)
+            for node, x in zip(nodes, arrays, strict=True)
+        }
+        key = recorder.key
+        with recorder, recording(control_flow):
+            for node in graph.calls:
+                recorder.place = Place(node.module, node.line)
+                values[node] = _value(graph, node, values)
+        output = map_nodes(values.__getitem__, graph.output)
+        updates = {path: values[node] for path, node in graph.state_updates.items()}
+        updates = {path: x for path, x in updates.items() if x is not None}  # of in-place calls
+        output, updates = recorder.noted(output), recorder.noted(updates)
+        own = [values[node]._noted for node in graph.inputs]
+        calls = needed(recorder.calls, [output, updates])
+        used = {x for call in calls for x in values_in([list(call.args), call.kwargs])}
+        own += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
+        found.append(Recording(graph.backend, own, calls, output, updates, recorder.constants))
+
+    _evaluator(graph)(run, list(given.values()))
+    return found[0]
+
+
+def _value(graph: Graph, node: Node, values: Mapping[Node, Any]) -> Any:
+    """The value of a call. Arrays that sizes determine are recorded too, as no array says so."""
+    given = [values[x] for x in iter_nodes((node.args, node.kwargs))]
+    op = getattr(node.target, "op", None)
+    if (
+        op is None
+        or not given
+        or any(isinstance(x, Observed) for x in given)
+        or any(bodies(node.args))
+    ):
+        return compute(graph, node, values.__getitem__, None)
+    args, kwargs = map_nodes(values.__getitem__, [list(node.args), node.kwargs])
+    return backend_copy.observe(op, tuple(args), kwargs)
+
+
+def _evaluator(graph: Graph) -> Callable[..., Any]:
+    """Calls a function of arrays, without computing where the framework can."""
+    if graph.backend == "jax" and graph.sized_by_values is None:
+        import jax
+
+        reads = (jax.errors.ConcretizationTypeError, jax.errors.TracerIntegerConversionError)
+
+        def abstract(run: Callable[..., Any], arrays: Sequence[Any]) -> None:
+            try:
+                jax.eval_shape(run, arrays)
+            except reads as error:
+                raise ConversionError(
+                    f"eject: {graph.name}: values decide a size or a step of the program, which JAX "
+                    "cannot compile; eject it for torch, tensorflow or numpy"
+                ) from error
+
+        return abstract
+    return lambda run, arrays: run(arrays)

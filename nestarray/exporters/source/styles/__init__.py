@@ -1,0 +1,1 @@
+"""Classes and functions of each framework."""

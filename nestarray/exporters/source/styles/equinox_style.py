@@ -1,0 +1,160 @@
+"""Classes of ``equinox.Module``."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nestarray.exporters.source.recording.records import Call, Recording, Value
+from nestarray.exporters.source.styles import jax_classes
+from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
+from nestarray.exporters.source.styles.jax_classes import name_of as name_of
+from nestarray.exporters.source.styles.jax_classes import with_missing as with_missing
+from nestarray.exporters.source.styles.jax_style import LANGUAGE, array, fix_random_numbers
+from nestarray.exporters.source.tree.modules import Module, arguments
+from nestarray.graph.node import map_leaves
+
+#: Whether modules of one call are written as this call.
+IS_FUNCTIONAL = False
+#: Whether images and kernels have the channels last.
+HAS_CHANNELS_LAST = False
+
+_LOAD = '''import equinox as eqx
+def load(path=Path(__file__).with_name("weights.safetensors")):
+    """The model with its weights."""
+    weights = load_file(path)
+    find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
+    where = lambda model: [functools.reduce(find, name.split("."), model) for name in weights]
+    return eqx.tree_at(where, {name}(), list(weights.values()))
+'''
+
+_LOAD_WITH_STATE = '''import equinox as eqx
+def load(path=Path(__file__).with_name("weights.safetensors")):
+    """The model with its weights, and its state."""
+    weights = load_file(path)
+    model, state = eqx.nn.make_with_state({name})()
+    find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
+    where = lambda model: [functools.reduce(find, name.split("."), model) for name in weights]
+    for index, x in zip(where(model), weights.values()):
+        state = state.set(index, x) if isinstance(index, eqx.nn.StateIndex) else state
+    values = [x if isinstance(x, eqx.nn.StateIndex) else weights[name] for name, x in zip(weights, where(model))]
+    is_index = lambda x: isinstance(x, eqx.nn.StateIndex)
+    return eqx.tree_at(where, model, values, is_leaf=is_index), state
+'''
+
+_README = """# {name}
+
+`model.py` defines the model in Equinox; `weights.safetensors` holds its weights. Both need `equinox`
+and `safetensors` only.
+
+```python
+import equinox as eqx
+from model import load
+
+{loaded} = load()
+{result} = eqx.filter_jit(model)({inputs})
+```
+
+To train it:
+
+```python
+gradients = eqx.filter_grad(lambda model: loss(model({inputs})))(model)
+```
+"""
+
+
+class _Style(ClassStyle):
+    language = LANGUAGE
+    base = "eqx.Module"
+
+    def __init__(self, root: Module) -> None:
+        calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        self.states = {call.args[1] for call in calls if call.target == "method:set"}
+
+    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+        dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
+        empty = f"jnp.empty({shape}{dtype})"
+        made = f"eqx.nn.StateIndex({empty})" if value in self.states else empty
+        return f"self.{name} = {made}{otherwise}"
+
+    def read(self, text: str, value: Value) -> str:
+        is_trained = value.source == "v" or not value.dtype.startswith("float")
+        is_trained = is_trained or value in self.states
+        return text if is_trained else f"lax.stop_gradient({text})"
+
+    def fields(self, names: Mapping[str, str]) -> list[str]:
+        types = {
+            "array": "jax.Array",
+            "state": "eqx.nn.StateIndex",
+            "setting": "Any = eqx.field(static=True)",
+        }
+        kinds = {name: kind.partition(" | ") for name, kind in names.items()}
+        return [
+            f"{name}: {types.get(kind, kind)}{bar}{other}"
+            for name, (kind, bar, other) in kinds.items()
+        ] + [""]
+
+
+def with_state(recording: Recording) -> Recording:
+    """The recording with the state as an argument, which assignments replace and the model returns."""
+    written = {call.args[0] for call in recording.calls if call.target == "state:set"}
+    if not written:
+        return recording
+    state = Value((), "state", "mode", "state")
+    inputs = [v for v in recording.inputs if v.source == "x"]
+    inputs += [state, *(v for v in recording.inputs if v.source != "x")]
+    calls: list[Call] = []
+    for call in recording.calls:
+        if call.target == "state:set":
+            calls.append(
+                Call("method:set", (state, *call.args), {}, Value((), "state"), call.place)
+            )
+            state = calls[-1].result
+            continue
+        read: dict[Value, Value] = {}
+        for value in arguments(call):
+            if value in written:
+                read[value] = Value(value.shape, value.dtype)
+                calls.append(Call("method:get", (state, value), {}, read[value], call.place))
+        args, kwargs = map_leaves(
+            lambda x, read=read: read.get(x, x) if isinstance(x, Value) else x,
+            [list(call.args), call.kwargs],
+        )
+        calls.append(dataclasses.replace(call, args=tuple(args), kwargs=kwargs))
+    output = recording.output
+    output = [output, state] if isinstance(output, Value) else (output, state)
+    return dataclasses.replace(recording, inputs=inputs, calls=calls, output=output)
+
+
+def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state."""
+    if not source.writes:
+        return jax_classes.run(namespace, source, inputs)
+    fix_random_numbers(namespace)
+    model, state = namespace["load"]()
+    given = [array(x) for x in inputs]
+    given[len(inputs) - len(source.modes) + source.modes.index("state")] = state
+    output, state = model(*given)
+    return output, {name: state.get(attribute_of(model, name)) for name in source.writes}
+
+
+def write(
+    root: Module, name: str, constants: Mapping[Value, np.ndarray]
+) -> tuple[str, dict[str, Value]]:
+    """The text of a program, and its variables by their names in the file of weights."""
+    style = _Style(root)
+    load = _LOAD_WITH_STATE if style.states else _LOAD
+    return jax_classes.text_of(root, name, style, constants, load)
+
+
+def readme(source: Any, inputs: list[str]) -> str:
+    """How to use the source."""
+    return _README.format(
+        name=source.name,
+        inputs=", ".join(inputs),
+        loaded="model, state" if source.writes else "model",
+        result="output, state" if source.writes else "output",
+    )

@@ -1,0 +1,390 @@
+"""Programs as functions of nested parameters, for JAX and NumPy."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from keyword import kwlist
+from typing import Any
+
+from nestarray.exporters.source.printing.bodies import Body
+from nestarray.exporters.source.printing.expressions import Expression, Names, value_expression
+from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.recording.records import Call, Value, all_calls
+from nestarray.exporters.source.tree.classes import Class
+from nestarray.exporters.source.tree.grouping import classes_of
+from nestarray.exporters.source.tree.loops import Option
+from nestarray.exporters.source.tree.modules import (
+    Module,
+    Path,
+    Step,
+    Use,
+    arguments,
+    items_of,
+    parts,
+)
+from nestarray.exporters.source.tree.variable_names import input_names, snake
+
+#: Names of the source that no function of a module has.
+_TAKEN = ("params", "state", "load", "copy", "functools", "math", *kwlist)
+#: The arguments that hold the parameters and the state.
+_HOLDERS = {"v": "params", "s": "state", "constants": "state"}
+_STATE = Value((), "state", "state")
+#: The state in new dicts and lists, which the functions change.
+_COPIES = {"jax": "jax.tree.map(lambda x: x, state)", "numpy": "copy.deepcopy(state)"}
+
+
+_LOAD = '''
+def load(path=Path(__file__).with_name("weights.safetensors")):
+    """The {what}: nested dicts and lists of arrays."""
+    tree = {{}}
+    for name, x in load_file(path).items():
+        *groups, last = name.split(".")
+        functools.reduce(lambda group, key: group.setdefault(key, {{}}), groups, tree)[last] = x
+    return {result}
+
+
+def _lists(tree):
+    """Dicts whose keys are the numbers from 0 on, as lists."""
+    if not isinstance(tree, dict):
+        return tree
+    is_list = tree.keys() == {{str(i) for i in range(len(tree))}}
+    keys = map(str, range(len(tree))) if is_list else tree
+    items = {{key: _lists(tree[key]) for key in keys}}
+    return list(items.values()) if is_list else items
+'''
+
+
+class FunctionWriter:
+    """Writes one function for each class of modules.
+
+    Args:
+        root: the tree of modules.
+        name: of the function of the model.
+        language: of the framework.
+        constants: variable → the text that computes it.
+    """
+
+    def __init__(
+        self, root: Module, name: str, language: NamespaceLanguage, constants: dict[Value, str]
+    ) -> None:
+        self.root, self.language, self.constants = root, language, constants
+        self.classes = classes_of(root, name, constants, may_give=False)
+        self.places: dict[Value, tuple[str, Path]] = {}
+        for keys, name_, value in root.variables_below():
+            owner = tuple(part for key in keys for part in key)
+            path = (*owner, name_) if value.source == "constants" else parts(value.path)
+            if value not in constants:
+                self.places[value] = _HOLDERS[value.source], path
+        #: Holder and path of each group of variables.
+        self.groups = {
+            (h, path[:n]) for h, path in self.places.values() for n in range(len(path) + 1)
+        }
+        self.has_state = any(holder == "state" for holder, _ in self.places.values())
+        self.lists = _lists(self.places.values())
+        steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        calls = list(all_calls(steps))
+        self.writes = any(call.target == "state:set" for call in calls)
+        self.defined = language.defined(calls)
+        taken = {*self.defined, *language.short.values(), *_TAKEN}
+        classes = dict.fromkeys(self.classes.values())
+        for cls in sorted(classes, key=lambda cls: cls.module is not root):  # its name is given
+            base = name if cls.module is root else snake(cls.name)
+            cls.name = next(
+                n for n in (base, f"{base}_block", f"{base}_{len(taken)}") if n not in taken
+            )
+            taken.add(cls.name)
+        self.reserved = taken
+
+    def text(self) -> str:
+        """The functions, those that others call first."""
+        written = [*self.defined.values()]
+        written += ["\n".join(self._function(cls)) for cls in dict.fromkeys(self.classes.values())]
+        return "\n\n\n".join(written)
+
+    def file(self) -> str:
+        """The functions, and the function that loads the variables."""
+        holders = self._holders(())
+        words = {"params": "parameters", "state": "state"}
+        what = " and the ".join(words[holder] for holder in holders) or "parameters"
+        trees = [f'tree["{holder}"]' for holder in holders] if self.has_state else ["tree"]
+        result = ", ".join(f"_lists({tree})" for tree in trees)
+        return self.text() + "\n\n" + _LOAD.format(what=what, result=result)
+
+    def variables(self) -> dict[str, Value]:
+        """Name in the file of weights → variable."""
+        return {
+            ".".join([holder, *path] if self.has_state else path): value
+            for value, (holder, path) in self.places.items()
+        }
+
+    # -- functions -------------------------------------------------------------------------
+
+    def _function(self, cls: Class) -> list[str]:
+        module = cls.module
+        used: dict[str, None] = {}
+
+        def setting(name: str) -> str:
+            used[name] = None
+            return name
+
+        inputs = input_names(module.inputs)
+        writer = _Language(self, cls)
+        body = Body(
+            writer,
+            lambda use, inputs: self._use(cls, use, inputs, setting),
+            lambda value: self._variable(cls, value),
+            setting,
+            lambda name, start: self._loop(cls, name, start),
+            lambda option, name_of: self._condition(cls, option, name_of, setting),
+            self.reserved,
+            lambda call: self._group(cls, call),
+        )
+        items, output = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
+        lines = body.lines(items, inputs, self._output(module, output))
+        if module is self.root and self.writes:
+            lines.insert(0, f"state = {_COPIES[self.language.name]}")
+        cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
+        holders = self._holders_of(cls)
+        if module is self.root and not holders:
+            holders = ["params"]  # empty
+        names = [*holders, *cls.method_inputs(inputs)]
+        names += ["*", *cls.signature()] if cls.parameters else []
+        return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
+
+    def _output(self, module: Module, output: Any) -> Any:
+        """The output; of the model with the new state, if it changes."""
+        if module is not self.root or not self.writes:
+            return output
+        return [output, _STATE] if isinstance(output, Value) else (output, _STATE)
+
+    def _holders(self, path: Path) -> list[str]:
+        """The arguments with variables that the module at a path takes."""
+        return [holder for holder in ("params", "state") if (holder, path) in self.groups]
+
+    def _holders_of(self, cls: Class, name: Path = ()) -> list[str]:
+        """The arguments with variables that modules of a class take, or that a child of them takes."""
+        found = {holder for m in cls.members for holder in self._holders((*m.path, *name))}
+        return [holder for holder in ("params", "state") if holder in found]
+
+    def _variable(self, cls: Class, value: Value) -> str | None:
+        if value is _STATE:
+            return "state"
+        if value in self.constants:
+            return self.constants[value]
+        if value not in self.places:
+            return None
+        holder, path = self.places[value]
+        depth = self.depth(cls, path)
+        if self._is_optional(cls, value):
+            return f'{self.access(holder, path[:-1], depth)}.get("{path[-1]}")'
+        return self.access(holder, path, depth)
+
+    def _is_optional(self, cls: Class, value: Value) -> bool:
+        """Whether a variable is an argument also in modules that lack it."""
+        names = [name for name, own in cls.module.variables.items() if own is value]
+        return any(map(cls.is_optional, names))
+
+    def access(self, holder: str, path: Path, start: int) -> str:
+        """The text of a part of the parameters or the state, from a module at depth `start`."""
+        keys = [
+            f"[{path[i]}]" if (holder, path[:i]) in self.lists else f'["{path[i]}"]'
+            for i in range(start, len(path))
+        ]
+        return holder + "".join(keys)
+
+    def _use(self, cls: Class, use: Use, inputs: list[str], setting: Callable[[str], str]) -> str:
+        child, name = self.classes[use.module], use.name
+        is_item = name[-1] == "*"
+        name = items_of(cls.module, name[:-1])[-1] if is_item else name
+        given: list[str] = []
+        members = [m for m in cls.members if name in m.children]
+        paths = [m.path for m in members if self.classes[m.children[name]] is child]
+        for holder in self._holders_of(child):
+            has = [path for path in paths if holder in self._holders((*path, *name))]
+            text = self.access(holder, (*has[0], *name), len(has[0])) if has else "{}"
+            text = text if len(has) in (0, len(paths)) else f"{text} if {holder} else {{}}"
+            given.append(self._item(holder, name) if has and is_item else text)
+        settings = [
+            f"{key}={value_expression(x, lambda s: Expression(setting(s.name)), self.language.dtype).text}"
+            for key, x in cls.arguments(name, child).items()
+        ]
+        inputs = inputs if is_item else child.method_arguments(inputs)
+        return f"{child.name}({', '.join([*given, *inputs, *settings])})"
+
+    def _group(self, cls: Class, call: Call) -> Path:
+        """The path, below a module, of the group of variables that a call takes."""
+        for value in arguments(call):
+            if value in self.places:
+                path = self.places[value][1]
+                return path[self.depth(cls, path) : -1]
+        return ()
+
+    def _item(self, holder: str, name: Path) -> str:
+        """The variable of a loop over a list: ``"layer"``, ``"layer_state"``."""
+        word = name[-2]
+        word = word[:-1] if len(word) > 2 and word.endswith("s") else word
+        word = "block" if len(word) < 3 or word.isdigit() else word
+        if holder != "params":
+            return f"{word}_state"
+        return f"{word}_params" if word in self.reserved else word
+
+    def _owner(self, cls: Class, name: Path) -> Path:
+        """The path of a module of a class with the longest list."""
+        return max(cls.members, key=lambda module: len(items_of(module, name))).path
+
+    def _loop(self, cls: Class, name: Path, start: int) -> str:
+        owner = self._owner(cls, name)
+        path = (*owner, *name)
+        holders = self._holders((*path, str(start)))
+        names = ", ".join(self._item(holder, (*name, str(start))) for holder in holders)
+        index = f"[{start}:]" if start else ""
+        lists = [self.access(holder, path, len(owner)) + index for holder in holders]
+        of = lists[0] if len(lists) == 1 else f"zip({', '.join(lists)})"
+        return f"for {names} in {of}:"
+
+    def _is_same(self, cls: Class, a: Path, b: Path) -> bool:
+        """Whether two items of a list are called with equal settings, and have variables."""
+        owner = self._owner(cls, a[:-1])
+        path = (*owner, *a)
+        holders = self._holders(path)
+        number = len(items_of(cls.module, a[:-1]))
+        is_list = all(self.lists.get((holder, path[:-1])) == number for holder in holders)
+        is_list = is_list and 0 not in cls.numbers(a[:-1])
+        is_list = is_list and holders == self._holders((*owner, *b))
+        is_list = is_list and holders == self._holders_of(cls, a)
+        calls, others = (
+            [(child, cls.arguments(x, child)) for x, child in cls.children if x == name]
+            for name in (a, b)
+        )
+        return bool(holders) and is_list and len(calls) == 1 and calls == others
+
+    def _condition(
+        self,
+        cls: Class,
+        option: Option,
+        name_of: Callable[[Value], str],
+        setting: Callable[[str], str],
+    ) -> str:
+        """Whether a module has the steps of an option: by their variables or inputs, or by a flag."""
+        sets = option.without, frozenset(cls.members) - option.without
+        for word, without, steps in (("", sets[0], option.steps), ("not ", sets[1], option.others)):
+            used = [path for step in steps for path in self._paths(cls, step)]
+            for name in dict.fromkeys(path[:n] for path in used for n in range(1, len(path) + 1)):
+                owners = [m for m in cls.members if self._holders((*m.path, *name))]
+                if {*owners} != cls.members.keys() - without:
+                    continue
+                around = (*owners[0].path, *name[:-1])
+                holder = self._holders((*owners[0].path, *name))[0]
+                text = self.access(holder, around, len(owners[0].path))
+                if (holder, around) in self.lists:
+                    return f"len({text}) {'<=' if word else '>'} {name[-1]}"
+                return f'"{name[-1]}" {word}in {text}'
+        if option.decides:
+            return f"{name_of(option.decides)} is not None"
+        return cls.condition(option.without, setting)
+
+    def _paths(self, cls: Class, step: Step) -> list[Path]:
+        """The paths, below a module, of the variables that a step takes."""
+        if isinstance(step, Use):
+            return [step.name]
+        places = [self.places[value][1] for value in arguments(step) if value in self.places]
+        return [path[self.depth(cls, path) :] for path in places]
+
+    def depth(self, cls: Class, path: Path) -> int:
+        """The depth of the module of a class that has a variable."""
+        owners = (m.path for m in cls.members if path[: len(m.path)] == m.path)
+        return len(next(owners, cls.module.path))
+
+
+class _Language:
+    """The language inside of one function: ``linear(x, **params["query"])``."""
+
+    def __init__(self, writer: FunctionWriter, cls: Class) -> None:
+        self.writer, self.cls = writer, cls
+        self.language = writer.language
+        self.name = self.language.name
+        self.dtype = self.language.dtype
+        self.assigns = self.language.assigns
+
+    def expression(self, call: Call, names: Names) -> Expression:
+        """The text of a call; trailing arrays that a dict holds are unpacked from it."""
+        found = self._unpacked(call)
+        if found is None:
+            return self.language.expression(call, names)
+        count, text = found
+        given = self.language.expression(
+            Call(call.target, call.args[:count], call.kwargs, call.result), names
+        ).text
+        first = [value_expression(x, names, self.dtype).text for x in call.args[:count]]
+        head = f"{self.language.function(call.target)}({', '.join(first)}"
+        return Expression(f"{head}, **{text}{given.removeprefix(head)}")
+
+    def _unpacked(self, call: Call) -> tuple[int, str] | None:
+        """The number of arguments before a dict of arrays, and the text of the dict."""
+        if not call.target.startswith("."):
+            return None
+        places, names = self.writer.places, list(self.language.parameters(call.target))
+        for count in range(1, len(call.args)):
+            given = call.args[count:]
+            if not all(x in places for x in given):
+                continue
+            holder, path = places[given[0]]
+            depth = self.writer.depth(self.cls, path)
+            group = {p[-1] for h, p in places.values() if h == holder and p[:-1] == path[:-1]}
+            below = {
+                p for h, p in places.values() if h == holder and p[: len(path) - 1] == path[:-1]
+            }
+            own = [places[x] for x in given]
+            is_whole = all(h == holder and p[:-1] == path[:-1] for h, p in own)
+            keys = {p[-1] for _, p in own}
+            is_group = is_whole and keys == group and len(below) == len(group)
+            is_named = [p[-1] for _, p in own] == names[count : count + len(own)]
+            if is_group and is_named and len(path) > depth + 1:
+                return count, self.writer.access(holder, path[:-1], depth)
+        return None
+
+
+def _lists(places: Any) -> dict[tuple[str, Path], int]:
+    """(holder, path) of the groups whose names are the numbers from 0 on → their number."""
+    groups: dict[tuple[str, Path], set[str]] = {}
+    for holder, path in places:
+        for i, key in enumerate(path):
+            groups.setdefault((holder, path[:i]), set()).add(key)
+    return {
+        place: len(keys)
+        for place, keys in groups.items()
+        if keys == {str(i) for i in range(len(keys))}
+    }
+
+
+def holders_of(source: Any) -> str:
+    """The arguments that hold the variables, for calls of a model."""
+    names = source.variables
+    kinds = {value.source for value in names.values()}
+    found = [_HOLDERS[kind] for kind in ("v", "s", "constants") if kind in kinds]
+    return ", ".join(dict.fromkeys(found)) or "params"
+
+
+def called(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state by their names in the file."""
+    loaded = namespace["load"]()
+    variables = loaded if isinstance(loaded, tuple) else (loaded,)
+    result = namespace[source.name](*variables, *inputs)
+    if not source.writes:
+        return result, {}
+    output, state = result
+    places = {name: source.variables[name].path for name in source.writes}
+
+    def find(group: Any, key: str) -> Any:
+        return group[int(key)] if isinstance(group, list) else group[key]
+
+    return output, {n: functools.reduce(find, parts(path), state) for n, path in places.items()}
+
+
+def function_name(name: str, language: NamespaceLanguage) -> str:
+    """The name of the function of a model: its class, or ``model`` if the source has this name."""
+    base = snake(name)
+    own = {key for module in language.functions for key in vars(module)}
+    taken = {*own, *language.short.values(), *_TAKEN, "sequential", "function"}
+    return base if base.isidentifier() and base not in taken else "model"

@@ -1,0 +1,343 @@
+"""Layers of ``torch.nn`` that make several calls: attention, cells, blocks of Transformers.
+
+The class of a module names the layer, and its variables and calls tell the settings. The layer is
+then traced and recorded like the model, and the module is this layer if the two programs are equal.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import nn
+
+from nestarray.errors import ConversionError
+from nestarray.exporters.source.programs import program_of
+from nestarray.exporters.source.recording.records import Call, Value, values_in
+from nestarray.exporters.source.tree.alignment import is_aligned
+from nestarray.exporters.source.tree.modules import Layer, Module, Use
+from nestarray.importers.tracing import trace_graph
+
+
+class _Input(NamedTuple):
+    """The place of an argument among the inputs of a module."""
+
+    index: int
+
+
+class _CausalMask(NamedTuple):
+    """The mask for a number of positions, which PyTorch wants for causal attention and does not read."""
+
+    size: int
+
+    @property
+    def text(self) -> str:
+        return f"nn.Transformer.generate_square_subsequent_mask({self.size})"
+
+
+class _Candidate(NamedTuple):
+    """A layer that a module may be, and the form of its call.
+
+    Attributes:
+        name: of the class in ``torch.nn``.
+        settings: (name, value) of the arguments of its constructor.
+        args: nest of the arguments of a call: `_Input`s.
+        options: (name, value) of its keyword arguments: `_Input`s, masks and constants.
+        count: the number of results, if it returns a tuple.
+    """
+
+    name: str
+    settings: tuple[tuple[str, Any], ...]
+    args: tuple[Any, ...]
+    options: tuple[tuple[str, Any], ...] = ()
+    count: int = 0
+
+
+def known_layer(
+    module: Module, give_layers: Callable[[Module], None], *, train: bool
+) -> Layer | None:
+    """The layer that has the program of a module; the module gets the inputs of the layer.
+
+    Args:
+        module: a module, whose children have their layers.
+        give_layers: finds the layers of a tree of modules.
+        train: whether the module is in the training mode.
+    """
+    outputs = module.outputs
+    shapes = tuple((value.shape, value.dtype) for value in module.inputs)
+    is_whole = all(value.source in ("v", "s") for value in module.variables.values())
+    sizes = [call.args for inner in module.walk() for call in _calls(inner, "size")]
+    read = frozenset(value.shape[axis] for value, axis in sizes)
+    for candidate in _CANDIDATES[module.kind](module) if is_whole else ():
+        for chosen in itertools.combinations(range(candidate.count or 1), len(outputs)):
+            found = _program(candidate, chosen, shapes, read, give_layers, train)
+            if found is None or not _is_same(module, found.module):
+                continue
+            results: list[Value | None] = [None] * (candidate.count or 1)
+            for place, value in zip(found.places, outputs, strict=True):
+                results[chosen[place]] = value
+            return _layer(candidate, module, tuple(results) if candidate.count else results[0])
+    return None
+
+
+def has_candidates(module: Module) -> bool:
+    """Whether the class of a module has the name of such a layer."""
+    return module.kind in _CANDIDATES
+
+
+def _layer(candidate: _Candidate, module: Module, result: Any) -> Layer:
+    """The layer with the form of its call; the inputs of the module become the arguments."""
+    inputs: list[Value] = []
+
+    def text(nest: Any) -> str:
+        if isinstance(nest, _Input):
+            inputs.append(module.inputs[nest.index])
+            return "{}"
+        if isinstance(nest, _CausalMask):
+            return nest.text
+        return f"({', '.join(map(text, nest))})" if isinstance(nest, tuple) else repr(nest)
+
+    parts = [*map(text, candidate.args)]
+    parts += [f"{name}={text(value)}" for name, value in candidate.options]
+    module.inputs = inputs
+    settings = dict(candidate.settings)
+    return Layer(f"torch.nn.{candidate.name}", (), settings, result, form=f"({', '.join(parts)})")
+
+
+# -- the program of a layer ---------------------------------------------------------------------
+
+
+class _Called(nn.Module):
+    """Calls a layer, and returns some of its results."""
+
+    def __init__(self, candidate: _Candidate, chosen: Sequence[int]) -> None:
+        super().__init__()
+        self.candidate, self.chosen = candidate, chosen
+        layer = getattr(nn, candidate.name)(**dict(candidate.settings))
+        self.layers = nn.ModuleList([layer])  # numbers have modules also if these have few calls
+
+    def forward(self, *inputs: torch.Tensor) -> Any:
+        """The results."""
+
+        def given(nest: Any) -> Any:
+            if isinstance(nest, _Input):
+                return inputs[nest.index]
+            if isinstance(nest, _CausalMask):
+                return nn.Transformer.generate_square_subsequent_mask(nest.size)
+            return tuple(map(given, nest)) if isinstance(nest, tuple) else nest
+
+        options = {name: given(value) for name, value in self.candidate.options}
+        result = self.layers[0](*map(given, self.candidate.args), **options)
+        return tuple(result[i] for i in self.chosen) if self.candidate.count else (result,)
+
+
+class _Program(NamedTuple):
+    """The program of a layer: its module, and for each of its outputs the place in the results."""
+
+    module: Module
+    places: list[int]
+
+
+@functools.lru_cache(maxsize=256)
+def _program(
+    candidate: _Candidate,
+    chosen: tuple[int, ...],
+    shapes: tuple[tuple[tuple[int, ...], str], ...],
+    read: frozenset[int],
+    give_layers: Callable[[Module], None],
+    train: bool,
+) -> _Program | None:
+    """The program of a layer, recorded as a model is; None if it takes other inputs.
+
+    Sizes that the module reads are open.
+    """
+    masks = [x for _, x in candidate.options if isinstance(x, _CausalMask)]
+    if any(mask.size in read for mask in masks):  # the text of a mask has a fixed size
+        return None
+    arrays = [torch.ones(shape, dtype=getattr(torch, dtype)) for shape, dtype in shapes]
+    with torch.random.fork_rng(devices=[]):
+        net = _Called(candidate, chosen).train(train)
+        try:
+            net(*arrays)
+        except (AssertionError, RuntimeError, ValueError):  # the layer takes other shapes
+            return None
+    names = [{i: f"n{n}" for i, n in enumerate(shape) if n in read} for shape, _ in shapes]
+    dynamic = {f"inputs_{i}": own for i, own in enumerate(names) if own}
+    try:
+        graph = trace_graph(net, *arrays, train=train, dynamic=dynamic or None)
+    except ConversionError:  # the layer has a fixed size where the module has an open one
+        return None
+    root = program_of(graph, "torch", "torch").root
+    (use,) = root.steps if len(root.steps) == 1 else (None,)
+    if not isinstance(use, Use) or use.inputs != root.inputs:
+        return None
+    module = root.children[use.name]
+    give_layers(module)
+    results = values_in(root.output)
+    return _Program(module, [results.index(value) for value in values_in(use.outputs)])
+
+
+def _is_same(one: Module, other: Module) -> bool:
+    """Whether the programs of two modules are equal, with all settings and shapes of variables."""
+    if not is_aligned(one, other, _is_same):
+        return False
+    if one.layer and other.layer and one.layer.kwargs != other.layer.kwargs:
+        return False
+    shapes = [{name: x.shape for name, x in m.variables.items()} for m in (one, other)]
+    return shapes[0] == shapes[1]
+
+
+# -- candidates ---------------------------------------------------------------------------------
+
+
+def _calls(module: Module, *targets: str) -> list[Call]:
+    return [step for step in module.steps if isinstance(step, Call) and step.target in targets]
+
+
+_ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
+#: Number of arrays → the places of query, key and value among them.
+_QUERY_KEY_VALUE = {
+    1: [(0, 0, 0)],
+    2: [(0, 1, 1), (1, 0, 0), (0, 0, 1), (1, 1, 0)],
+    3: [*itertools.permutations(range(3))],
+}
+
+
+def _attention(module: Module) -> Iterator[_Candidate]:
+    """Attention: queries have the width of a head, and only fused attention returns no weights."""
+    shapes = {name: value.shape for name, value in module.variables.items()}
+    weight = shapes.get("in_proj_weight") or shapes.get("q_proj_weight")
+    fused = _calls(module, _ATTENTION)
+    causal = (
+        _causal("", fused[0].args[0].shape[-2]) if fused and fused[0].kwargs["is_causal"] else ()
+    )
+    products = fused or _calls(module, "operator.matmul", "torch.baddbmm")
+    if weight is None or not products:
+        return
+    queries = products[0].args[-2] if products[0].target == "torch.baddbmm" else products[0].args[0]
+    settings: dict[str, Any] = {
+        "embed_dim": weight[1], "num_heads": weight[1] // queries.shape[-1],
+        "dropout": _dropout(module),
+        "bias": "in_proj_bias" in shapes, "add_bias_kv": "bias_k" in shapes,
+        "batch_first": isinstance(module.steps[0], Call) and module.steps[0].target == "method:transpose",
+    }  # fmt: skip
+    if "k_proj_weight" in shapes:
+        settings |= {"kdim": shapes["k_proj_weight"][1], "vdim": shapes["v_proj_weight"][1]}
+    widths = {weight[1], settings.get("kdim"), settings.get("vdim")}
+    is_data = [x.dtype.startswith("float") and x.shape[-1] in widths for x in module.inputs]
+    for masks in _masks(module, is_data, ("attn_mask", "key_padding_mask")):
+        given = {x for _, x in masks}
+        data = [i for i in range(len(module.inputs)) if _Input(i) not in given]
+        for places in _QUERY_KEY_VALUE.get(len(data), ()):
+            args = tuple(_Input(data[i]) for i in places)
+            own = (*masks, *causal)
+            no_weights, per_head = ("need_weights", False), ("average_attn_weights", False)
+            for options in [(*own, no_weights), *([] if fused else [own, (*own, per_head)])]:
+                yield _Candidate("MultiheadAttention", (*settings.items(),), args, options, 2)
+
+
+def _dropout(module: Module) -> float:
+    """The probability of dropout, of which evaluation shows nothing."""
+    return next((call.kwargs["p"] for call in _calls(module, "torch.nn.functional.dropout")), 0.0)
+
+
+def _causal(prefix: str, size: int) -> tuple[tuple[str, Any], ...]:
+    """The options for causal attention."""
+    name = f"{prefix}_mask" if prefix else "attn_mask"
+    is_causal = "is_causal" if prefix in ("", "src") else f"{prefix}_is_causal"
+    return (name, _CausalMask(size)), (is_causal, True)
+
+
+def _masks(
+    module: Module, is_data: Sequence[bool], names: Sequence[str]
+) -> Iterator[tuple[tuple[str, Any], ...]]:
+    """The keyword arguments that the inputs other than data may be."""
+    count = is_data.count(False)
+    places = [_Input(i) for i, own in enumerate(is_data) if not own]
+    for chosen in itertools.permutations(names, count):
+        yield tuple(sorted(zip(chosen, places, strict=True)))
+
+
+def _block(name: str, prefix: str, masks: Sequence[str]) -> Any:
+    """A layer of the encoder or decoder of a Transformer."""
+
+    def candidates(module: Module) -> Iterator[_Candidate]:
+        children = {name[-1]: child.layer for name, child in module.children.items()}
+        own, first, norm = (children.get(x) for x in ("self_attn", "linear1", "norm1"))
+        if own is None or first is None or norm is None:
+            return
+        is_gelu = bool(_calls(module, "torch.nn.functional.gelu"))
+        settings = {
+            "d_model": own.kwargs["embed_dim"], "nhead": own.kwargs["num_heads"],
+            "dim_feedforward": first.kwargs["out_features"],
+            "dropout": _dropout(module),
+            **({"activation": "gelu"} if is_gelu else {}), "layer_norm_eps": norm.kwargs["eps"],
+            "batch_first": own.kwargs["batch_first"],
+            "norm_first": next(s.name for s in module.steps if isinstance(s, Use)) == ("norm1",),
+            "bias": first.kwargs["bias"],
+        }  # fmt: skip
+        length = module.inputs[0].shape[1 if settings["batch_first"] else 0]
+        causal = _causal(prefix, length) if "is_causal=True" in own.form else ()
+        is_data = [i < len(masks) // 2 for i in range(len(module.inputs))]
+        for given in _masks(module, is_data, masks):
+            args = tuple(map(_Input, range(len(masks) // 2)))
+            yield _Candidate(name, (*settings.items(),), args, (*given, *causal))
+
+    return candidates
+
+
+def _cell(name: str, *args: Any, count: int = 0) -> Any:
+    """A step of a recurrent network, with its arguments among the inputs, in the order of their use."""
+
+    def candidates(module: Module) -> Iterator[_Candidate]:
+        shapes = {name: value.shape for name, value in module.variables.items()}
+        if {"weight_ih", "weight_hh"} <= shapes.keys() and len(module.inputs) == len(
+            args
+        ) + count // 2:
+            settings = {
+                "input_size": shapes["weight_ih"][1], "hidden_size": shapes["weight_hh"][1],
+                "bias": "bias_ih" in shapes,
+            }  # fmt: skip
+            yield _Candidate(name, (*settings.items(),), args, count=count)
+
+    return candidates
+
+
+def _flatten(module: Module) -> Iterator[_Candidate]:
+    if len(module.inputs) == 1:
+        yield _Candidate("Flatten", (), (_Input(0),))
+
+
+def _unflatten(module: Module) -> Iterator[_Candidate]:
+    """The axis that becomes several axes of the result."""
+    outputs = values_in(module.output)
+    if len(module.inputs) != 1 or len(outputs) != 1:
+        return
+    before, after = module.inputs[0].shape, outputs[0].shape
+    count = len(after) - len(before) + 1
+    for axis in range(len(before)):
+        if before[:axis] == after[:axis] and before[axis + 1 :] == after[axis + count :]:
+            sizes = after[axis : axis + count]
+            settings = (("dim", axis), ("unflattened_size", sizes))
+            yield _Candidate("Unflatten", settings, (_Input(0),))
+
+
+#: Name of a class → the layers that a module of it may be.
+_CANDIDATES: dict[str, Callable[[Module], Iterator[_Candidate]]] = {
+    "MultiheadAttention": _attention,
+    "TransformerEncoderLayer": _block(
+        "TransformerEncoderLayer", "src", ("src_mask", "src_key_padding_mask")
+    ),
+    "TransformerDecoderLayer": _block(
+        "TransformerDecoderLayer", "tgt",
+        ("tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask"),
+    ),
+    "LSTMCell": _cell("LSTMCell", _Input(1), (_Input(0), _Input(2)), count=2),
+    "GRUCell": _cell("GRUCell", _Input(0), _Input(1)),
+    "RNNCell": _cell("RNNCell", _Input(1), _Input(0)),
+    "Flatten": _flatten,
+    "Unflatten": _unflatten,
+}  # fmt: skip

@@ -1,0 +1,245 @@
+"""Layers of ``torch.nn`` for modules that call the function of a layer with their own variables."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from nestarray.exporters.source.printing.torch_language import RECURRENT, one_number, parameters
+from nestarray.exporters.source.recording.records import Call, Name, Value, values_in
+from nestarray.exporters.source.styles.layer_programs import has_candidates, known_layer
+from nestarray.exporters.source.tree.modules import Layer, Module, Use, arguments
+
+
+def give_layers(root: Module, constants: Mapping[Value, np.ndarray], *, train: bool) -> None:
+    """Make layers of the modules below the root that are one, and give their calls its arguments.
+
+    Args:
+        root: a tree of modules.
+        constants: the arrays of constants.
+        train: whether it is of the training mode.
+    """
+    zeros = {value for value, array in constants.items() if not array.any()}
+    for module in root.walk():
+        for name, child in module.children.items():
+            uses = [step for step in module.steps if isinstance(step, Use) and step.name == name]
+            before = child.inputs
+            given = [dict(zip(before, use.inputs, strict=True)) for use in uses]
+            starts = {value for value in before if all(own[value] in zeros for own in given)}
+            child.layer = layer_of(child) or recurrent_layer(child, starts)
+            if child.layer is None and has_candidates(child):
+                child.layer = known_layer(child, _give_layers[train], train=train)
+            if child.layer is not None:
+                _give_form(child.layer, values_in(child.output), uses)
+                for use, own in zip(uses, given, strict=True):
+                    use.inputs = [own[value] for value in child.inputs]
+                child.inputs = [*map(dataclasses.replace, child.inputs)]  # one value for each place
+        used = {value for step in module.steps for value in arguments(step)}
+        used.update(values_in(module.output))
+        own = module.variables.items()
+        module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
+
+
+#: Training mode or not → finds the layers of the program of a layer.
+_give_layers = {
+    train: functools.partial(give_layers, constants={}, train=train) for train in (False, True)
+}
+
+
+def _give_form(layer: Layer, outputs: Sequence[Value], uses: Sequence[Use]) -> None:
+    """Write the place of the outputs in the result of a layer into its form, or into its uses."""
+    places = {id(value): f"{{{i}}}" for i, value in enumerate(outputs)}
+
+    def targets(nest: Any) -> str:
+        if isinstance(nest, tuple):
+            items = [*map(targets, nest)]
+            return f"({', '.join(items)})" if any(item != "_" for item in items) else "_"
+        return places.get(id(nest), "_")
+
+    result = layer.result
+    if len(outputs) == 1:
+        while isinstance(result, tuple):
+            (i,) = (i for i, item in enumerate(result) if targets(item) != "_")
+            layer.form += f"[{i}]"
+            result = result[i]
+    else:
+        for use in uses:
+            use.targets = targets(result)[1:-1]
+
+
+def layer_of(module: Module) -> Layer | None:
+    """The layer whose function is the one step of a module."""
+    if len(module.steps) != 1 or not isinstance(module.steps[0], Call):
+        return None
+    call = module.steps[0]
+    found = _LAYERS.get(call.target)
+    if found is None or len(module.inputs) != 1:
+        return None
+    given = dict(zip(parameters(call.target), call.args, strict=False)) | call.kwargs
+    data, *_ = given.values()
+    if data is not module.inputs[0]:
+        return None
+    variables = {name: x for name, x in given.items() if x in module.variables.values()}
+    if module.variables != variables:
+        return None
+    settings = {name: x for name, x in given.items() if x is not data and not isinstance(x, Value)}
+    made = found(variables, settings, len(data.shape))
+    return Layer(made[0], (), made[1], call.result) if made else None
+
+
+_Found = tuple[str, dict[str, Any]] | None
+
+
+def _batch_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    names = {"running_mean", "running_var"}
+    training = settings.pop("training")
+    is_layer = not training or isinstance(training, Name)
+    if {*variables} not in (names, names | {"weight", "bias"}) or not is_layer:
+        return None
+    made = {"num_features": variables["running_mean"].shape[0], "affine": "weight" in variables}
+    kept = {"eps": settings["eps"]} | ({"momentum": settings["momentum"]} if training else {})
+    return f"torch.nn.BatchNorm{max(rank - 2, 1)}d", made | kept
+
+
+def _linear(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    outputs, inputs = variables["weight"].shape
+    made = {"in_features": inputs, "out_features": outputs, "bias": "bias" in variables}
+    return "torch.nn.Linear", made
+
+
+def _embedding(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    rows, width = variables["weight"].shape
+    made = {"num_embeddings": rows, "embedding_dim": width, "padding_idx": settings["padding_idx"]}
+    return "torch.nn.Embedding", made
+
+
+def _convolution(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    outputs, inputs, *kernel = variables["weight"].shape
+    made = {
+        "in_channels": inputs * settings["groups"],
+        "out_channels": outputs,
+        "kernel_size": one_number("kernel_size", tuple(kernel)),
+        **{k: x for k, x in settings.items() if k != "bias"},
+        "bias": "bias" in variables,
+    }
+    return f"torch.nn.Conv{len(kernel)}d", made
+
+
+def _transposed(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    inputs, outputs, *kernel = variables["weight"].shape
+    made = {
+        "in_channels": inputs,
+        "out_channels": outputs * settings["groups"],
+        "kernel_size": one_number("kernel_size", tuple(kernel)),
+        **{k: x for k, x in settings.items() if k != "bias"},
+        "bias": "bias" in variables,
+    }
+    return f"torch.nn.ConvTranspose{len(kernel)}d", made
+
+
+def _layer_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    shape = settings["normalized_shape"]
+    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
+    if "weight" not in variables:
+        return "torch.nn.LayerNorm", {**made, "elementwise_affine": False}
+    return "torch.nn.LayerNorm", {**made, "bias": "bias" in variables}
+
+
+def _rms_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    shape = settings["normalized_shape"]
+    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
+    return "torch.nn.RMSNorm", {**made, "elementwise_affine": "weight" in variables}
+
+
+def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    if {*variables} != {"weight", "bias"}:
+        return None
+    channels = variables["weight"].shape[0]
+    made = {"num_groups": settings["num_groups"], "num_channels": channels, "eps": settings["eps"]}
+    return "torch.nn.GroupNorm", made
+
+
+def recurrent_layer(module: Module, zeros: set[Value]) -> Layer | None:
+    """The layer that a recurrent network is; it takes no states that are zeros.
+
+    Args:
+        module: a module.
+        zeros: constants that are zero.
+    """
+    *before, call = module.steps
+    known = all(isinstance(s, Call) and s.target in _OF_ZEROS for s in before)
+    if not known or not isinstance(call, Call) or call.target not in RECURRENT:
+        return None
+    x, states, weights, has_biases, num_layers, dropout, train, bidirectional, first = call.args
+    kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")[: 4 if has_biases else 2]
+    names = [
+        f"{kind}_l{layer}{end}"
+        for layer in range(num_layers)
+        for end in ("", "_reverse")[: 1 + bidirectional]
+        for kind in kinds
+    ]
+    own = [module.variables[name] for name in names if name in module.variables]
+    if own != weights or len(module.variables) != len(own):
+        return None
+    starts = zeros | {s.result for s in before if isinstance(s, Call) and s.target == "torch.zeros"}
+    given = [] if {*values_in(states)} <= starts else values_in(states)
+    if not {x, *given} <= {*module.inputs} or not {*values_in(module.output)} <= {*call.result}:
+        return None
+    module.inputs = [x, *given]
+    is_lstm = call.target == "torch.lstm"
+    settings = {
+        "input_size": own[0].shape[1], "hidden_size": own[1].shape[1], "num_layers": num_layers,
+        "bias": has_biases, "batch_first": first, "dropout": dropout if train else 0.0,
+        "bidirectional": bidirectional,
+    }  # fmt: skip
+    y, *ends = call.result
+    form = "({})" if not given else "({}, ({}, {}))" if is_lstm else "({}, {})"
+    made = Layer(RECURRENT[call.target], (), settings, (y, tuple(ends) if is_lstm else ends[0]))
+    return dataclasses.replace(made, form=form)
+
+
+#: The calls that make the zeros at which a recurrent network starts.
+_OF_ZEROS = ("size", "device", "torch.zeros")
+
+
+def _activation(name: str) -> Any:
+    def made(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+        kept = {k: x for k, x in settings.items() if k not in ("inplace", "training")}
+        return f"torch.nn.{name}", kept
+
+    return made
+
+
+#: Function → the name and the settings of the layer that calls it with its own variables.
+_LAYERS: dict[str, Any] = {
+    "torch.nn.functional.linear": _linear,
+    "torch.nn.functional.embedding": _embedding,
+    "torch.nn.functional.layer_norm": _layer_norm,
+    "torch.nn.functional.rms_norm": _rms_norm,
+    "torch.nn.functional.group_norm": _group_norm,
+    "torch.nn.functional.batch_norm": _batch_norm,
+    **{f"torch.nn.functional.conv{n}d": _convolution for n in (1, 2, 3)},
+    **{f"torch.nn.functional.conv_transpose{n}d": _transposed for n in (1, 2, 3)},
+    **{
+        f"torch.nn.functional.{function}{n}d": _activation(f"{layer}{n}d")
+        for n in (1, 2, 3)
+        for function, layer in (
+            ("max_pool", "MaxPool"), ("avg_pool", "AvgPool"), ("adaptive_avg_pool", "AdaptiveAvgPool")
+        )
+    },
+    **{
+        f"torch.nn.functional.{function}": _activation(layer)
+        for function, layer in (
+            ("relu", "ReLU"), ("gelu", "GELU"), ("silu", "SiLU"), ("elu", "ELU"), ("mish", "Mish"),
+            ("leaky_relu", "LeakyReLU"), ("hardswish", "Hardswish"), ("softplus", "Softplus"),
+            ("dropout", "Dropout"), ("dropout1d", "Dropout1d"), ("dropout2d", "Dropout2d"),
+            ("dropout3d", "Dropout3d"),
+        )
+    },
+    "torch.sigmoid": _activation("Sigmoid"),
+    "torch.tanh": _activation("Tanh"),
+}  # fmt: skip

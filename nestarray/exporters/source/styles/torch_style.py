@@ -1,0 +1,258 @@
+"""Classes of ``torch.nn.Module``."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
+
+from nestarray import ops
+from nestarray.exporters.source.printing.torch_language import TorchLanguage
+from nestarray.exporters.source.recording.fixed_numbers import torch_functions
+from nestarray.exporters.source.recording.records import Value
+from nestarray.exporters.source.styles.class_style import ClassStyle, ClassWriter, attribute_of
+from nestarray.exporters.source.styles.torch_layers import give_layers
+from nestarray.exporters.source.tree.grouping import IMPORTED
+from nestarray.exporters.source.tree.modules import Module, indexed
+from nestarray.exporters.source.tree.ties import statements, ties_of
+
+LANGUAGE = TorchLanguage()
+#: Whether modules of one call are written as this call.
+IS_FUNCTIONAL = False
+#: Whether images and kernels have the channels last.
+HAS_CHANNELS_LAST = False
+
+_README = """# {name}
+
+`model.py` defines the model in PyTorch; `weights.safetensors` holds its weights. Both need `torch`
+and `safetensors` only.
+
+```python
+from model import load
+
+model = load()
+output = model({inputs})
+```
+
+To train it:
+
+```python
+model = load().train()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+```
+"""
+
+
+#: The end of the constructor of a model with variables that no call uses.
+_GIVE_UNUSED = """
+for name, x in unused.items():
+    *owners, last = name.split(".")
+    module = self
+    for owner in owners:
+        if not hasattr(module, owner):
+            module.add_module(owner, nn.Module())
+        module = getattr(module, owner)
+    is_parameter = isinstance(x, nn.Parameter)
+    (module.register_parameter if is_parameter else module.register_buffer)(last, x)
+"""
+
+
+class _Style(ClassStyle):
+    language = LANGUAGE
+    base = "nn.Module"
+    method = "forward"
+    begin = ("super().__init__()",)
+    sequence = "nn.Sequential"
+    placeholder = "nn.Identity()"
+    separator = "."
+    namespace = "nn.Module()"
+
+    def __init__(self, constants: Collection[Value]) -> None:
+        self.constants = constants
+
+    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+        empty = _empty(shape, value.dtype)
+        *owners, last = name.split(".")
+        owner = indexed(".".join(["self", *owners]))
+        if value.source != "v":
+            unsaved = ", persistent=False" if value in self.constants else ""
+            return f'{owner}.register_buffer("{last}", {empty}{otherwise}{unsaved})'
+        if last.isdigit():
+            return f'{owner}.register_parameter("{last}", nn.Parameter({empty}){otherwise})'
+        return f"{owner}.{last} = nn.Parameter({empty}){otherwise}"
+
+    def constant(self, name: str, text: str) -> str:
+        *owners, last = name.split(".")
+        owner = indexed(".".join(["self", *owners]))
+        return f'{owner}.register_buffer("{last}", {text}, persistent=False)'
+
+    def list_of(self, items: str) -> str:
+        return f"nn.ModuleList([{items}])"
+
+    def generated(self, items: str) -> str:
+        return f"nn.ModuleList({items})"
+
+
+def _empty(shape: str, dtype: str) -> str:
+    """The text of an array without values."""
+    sizes = shape.strip("()").rstrip(",") if shape.startswith("(") and len(shape) > 2 else shape
+    return f"torch.empty({sizes}" + ("" if dtype == "float32" else f", dtype=torch.{dtype}") + ")"
+
+
+def name_of(name: str) -> str:
+    """The name of the class of a model."""
+    is_taken = hasattr(torch.nn, name) or name in IMPORTED
+    return "Model" if is_taken or not name.isidentifier() else name
+
+
+class _WithoutChance(TorchFunctionMode):
+    """A mode in which dropout drops nothing, and random numbers are fixed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._functions = torch_functions()
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if function in (F.dropout, F.dropout1d, F.dropout2d, F.dropout3d):
+            return args[0]
+        return self._functions.get(function, function)(*args, **(kwargs or {}))
+
+
+def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+    """The output of the source, and the new values of its state."""
+    model = namespace["load"]().train(source.train)
+    with torch.no_grad(), _WithoutChance():
+        output = model(*(ops.to_backend(x, "torch") for x in inputs))
+    return output, {name: attribute_of(model, name) for name in source.writes}
+
+
+def with_missing(
+    weights: dict[str, np.ndarray], variables: Mapping[str, Value], root: Module
+) -> dict[str, np.ndarray]:
+    """The weights with the counters of batch norms, which evaluation does not use."""
+    return {name: np.zeros((), np.int64) for name in _counters(root, variables)} | weights
+
+
+def _counters(root: Module, variables: Mapping[str, Value]) -> list[str]:
+    """The names of the counters of the batch norms."""
+    layers = [module for module in root.walk() if module.layer is not None]
+    means = {m.variables["running_mean"] for m in layers if "running_mean" in m.variables}
+    names = [name.rpartition(".")[0] for name, value in variables.items() if value in means]
+    return [f"{name}.num_batches_tracked" for name in names]
+
+
+def readme(source: Any, inputs: list[str]) -> str:
+    """How to use the source."""
+    return _README.format(name=source.name, inputs=", ".join(inputs))
+
+
+def _with_unused(unused: Mapping[str, Value]) -> list[str]:
+    """The lines of a constructor that make variables of checkpoints that no call uses."""
+    made: dict[str, str] = {}
+    for name, value in unused.items():
+        empty = _empty(str(value.shape), value.dtype)
+        made[name] = f"nn.Parameter({empty})" if value.source == "v" else empty
+    lines = ["unused = {", *(f"    {item}," for item in _items(made)), "}"]
+    return [*lines, *_GIVE_UNUSED.strip().splitlines()] if unused else []
+
+
+def _items(texts: Mapping[str, str]) -> Iterator[str]:
+    """The items of a dict; those of equal layers, ``"layers.0.bias"``, ``"layers.1.bias"``, as one."""
+    written: set[str] = set()
+    for name, text in texts.items():
+        for number in re.finditer(r"\b0(?=\.)", "" if name in written else name):
+            start, stop = number.span()
+            first = _below(texts, name[:stop])
+            layers = (f"{name[:start]}{i}" for i in itertools.count(1))
+            equal = itertools.takewhile(lambda x, own=first: _below(texts, x) == own, layers)
+            count = 1 + len([*equal])
+            for end, made in first.items() if count > 1 else ():
+                template = f"{name[:start]}{{i}}{end}"
+                yield f'**{{f"{template}": {made} for i in range({count})}}'
+                written |= {f"{name[:start]}{i}{end}" for i in range(count)}
+            if name in written:
+                break
+        if name not in written:
+            yield f'"{name}": {text}'
+
+
+def _below(texts: Mapping[str, str], module: str) -> dict[str, str]:
+    """The ends of the names in a module, and their texts."""
+    own = f"{module}."
+    return {name[len(module) :]: text for name, text in texts.items() if name.startswith(own)}
+
+
+def _load(name: str, ties: Mapping[str, str], *, has_constants: bool) -> str:
+    """The function that makes the model.
+
+    Args:
+        name: of the class of the model.
+        ties: further name of a parameter → its first name.
+        has_constants: the file has buffers that checkpoints of the source lack.
+    """
+    what = "weights and constants" if has_constants else "weights"
+    lines = ["weights = load_file(path)"]
+    if has_constants:
+        lines.append("for name in weights.keys() - model.state_dict().keys():")
+        lines.append("    model.get_buffer(name).copy_(weights.pop(name))")
+    lines += [f'weights["{other}"] = weights["{first}"]' for other, first in ties.items()]
+    lines.append("model.load_state_dict(weights)")
+    if len(lines) == 2:
+        lines = ["model.load_state_dict(load_file(path))"]
+    lines = [f'"""The model with its {what}, in evaluation mode."""', f"model = {name}()", *lines]
+    lines.append("return model.eval()")
+    head = 'def load(path=Path(__file__).with_name("weights.safetensors")):'
+    return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
+
+
+def write(
+    root: Module,
+    name: str,
+    constants: Mapping[Value, np.ndarray],
+    stands_for: Mapping[Value, Value] = MappingProxyType({}),
+    names: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    unused: Mapping[str, Value] = MappingProxyType({}),
+    *,
+    train: bool = False,
+) -> tuple[str, dict[str, Value]]:
+    """The text of a program, and its variables under the names of the state dict.
+
+    Args:
+        root: the tree of modules.
+        name: of the class of the model.
+        constants: the arrays of constants.
+        stands_for: parameter with a name of its own → the parameter of the graph.
+        names: path of a parameter with several names → its names.
+        unused: name → variable that no call uses.
+        train: whether it is of the training mode.
+    """
+    give_layers(root, constants, train=train)
+    texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
+    style = _Style(constants)
+    writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})
+    variables = writer.variables()
+    counters = _counters(root, variables)
+    unused = {name: x for name, x in unused.items() if name not in counters}
+    variables |= unused
+    ties = ties_of(variables, stands_for, names)
+    style.last = [*_with_unused(unused), *statements(ties, variables)]
+    variables = {key: stands_for.get(x, x) for key, x in variables.items() if key not in ties}
+    has_constants = not constants.keys().isdisjoint(variables.values())
+    load = _load(name, ties, has_constants=has_constants)
+    body = "\n\n\n".join([writer.text(), load])
+    head = ["from pathlib import Path"]
+    head += ["from typing import Any"] if re.search(r": Any\b", body) else []
+    head += [""]
+    head += ["import torch"] if re.search(r"\btorch\.", body) else []
+    head += ["import torch.nn.functional as F"] if re.search(r"\bF\.", body) else []
+    head += ["from safetensors.torch import load_file", "from torch import nn"]
+    return "\n".join(head) + "\n\n\n" + body, variables

@@ -1,0 +1,1 @@
+"""The recorded calls as a tree of modules, and the classes of these."""

@@ -1,0 +1,238 @@
+"""Sizes that a call decides: the same program, recorded at several sizes, as one.
+
+Numbers that differ between the recordings are read from the shape of an array, ``x.shape[0]``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.exporters.source.recording.records import (
+    Call,
+    Function,
+    Recording,
+    Value,
+    is_equal,
+    values_in,
+)
+from nestarray.exporters.source.tree.modules import arguments, parts
+from nestarray.graph.sizes import Sizes
+
+#: The number of recordings.
+COUNT = 3
+
+
+def examples(sizes: Sizes) -> list[dict[str, int]]:
+    """Sizes at which to record; one assignment if no size is open.
+
+    Raises:
+        ConversionError: too few sizes fit the conditions of the graph.
+    """
+    found = sizes.choices(COUNT)
+    if len(found) == COUNT or not sizes.example:
+        return found
+    raise ConversionError(
+        "eject: too few sizes fit the conditions of the graph: " + ", ".join(sizes.conditions)
+    )
+
+
+def with_open_sizes(recordings: Sequence[Recording], name: str) -> Recording:
+    """The first recording, with sizes in place of the numbers that differ from the others.
+
+    Args:
+        recordings: of one graph at several sizes.
+        name: of the graph, for errors.
+
+    Raises:
+        ConversionError: the calls differ, or no array has a size that explains a number.
+    """
+    if len(recordings) == 1:
+        return recordings[0]
+    return _Joined(recordings, name).recording()
+
+
+class _Joined:
+    def __init__(self, recordings: Sequence[Recording], name: str) -> None:
+        self.recordings, self.name = recordings, name
+        self.shapes: dict[Value, tuple[tuple[int, ...], ...]] = {}
+        self.made: dict[Value, Call] = {}
+        self.calls: list[Call] = []
+        #: Calls that compute one size of their result.
+        self.inferred: set[Call] = set()
+
+    def recording(self) -> Recording:
+        """The joined recording."""
+        self._note([r.inputs for r in self.recordings])
+        calls = self._joined_calls([r.calls for r in self.recordings])
+        return dataclasses.replace(self.recordings[0], calls=calls)
+
+    def _joined_calls(self, programs: Sequence[Sequence[Call]]) -> list[Call]:
+        """The calls of the first program, with sizes; of a recording, or of a function in it."""
+        targets = [[call.target for call in program] for program in programs]
+        if any(found != targets[0] for found in targets):
+            raise ConversionError(
+                f"eject: {self.name}: the calls of the program depend on its open sizes; trace it "
+                "without dynamic="
+            )
+        outer, self.calls = self.calls, []
+        for calls in zip(*programs, strict=True):
+            given = [[list(call.args), call.kwargs] for call in calls]
+            self._note(given)
+            args, kwargs = self._joined(given, calls[0])
+            if self.recordings[0].backend == "torch" and "device" in kwargs:
+                kwargs["device"] = self._device([args, kwargs], calls[0])
+            call = dataclasses.replace(calls[0], args=tuple(args), kwargs=kwargs)
+            self.calls.append(call)
+            self._note([call.result for call in calls])
+            for value in values_in(call.result):
+                self.made[value] = call
+        joined, self.calls = self.calls, outer
+        return joined
+
+    def _note(self, nests: Sequence[Any]) -> None:
+        """Note the shapes of Values in all recordings."""
+        for values in zip(*map(_leaves, nests), strict=True):
+            if isinstance(values[0], Value):
+                self.shapes.setdefault(values[0], tuple(value.shape for value in values))
+
+    def _joined(self, nests: Sequence[Any], call: Call) -> Any:
+        """The first nest, with sizes for numbers that differ."""
+        first = nests[0]
+        if isinstance(first, (list, tuple)):
+            return type(first)([self._joined(items, call) for items in zip(*nests, strict=True)])
+        if isinstance(first, Mapping):
+            return {key: self._joined([nest[key] for nest in nests], call) for key in first}
+        if isinstance(first, slice):
+            ends = ("start", "stop", "step")
+            return slice(*(self._joined([getattr(n, end) for n in nests], call) for end in ends))
+        if isinstance(first, Function):
+            self._note([function.inputs for function in nests])
+            calls = self._joined_calls([function.calls for function in nests])
+            output = self._joined([function.output for function in nests], call)
+            return dataclasses.replace(first, calls=calls, output=output)
+        if isinstance(first, Value):
+            self._check_constant(nests, call)
+            return first
+        if all(is_equal(nest, first) for nest in nests):
+            return first
+        if all(type(nest) is int for nest in nests):
+            return self._size(tuple(nests), call)
+        raise self._unknown(nests, call)
+
+    def _check_constant(self, values: Sequence[Value], call: Call) -> None:
+        """Raise an error if an array that the graph does not hold depends on the sizes."""
+        pairs = zip(self.recordings, values, strict=True)
+        arrays = [r.constants.get(x.path) for r, x in pairs if x.source == "constants"]
+        if len({(x.shape, x.tobytes()) for x in arrays if x is not None}) > 1:
+            raise ConversionError(
+                f"eject: {self.name}: {_place(call)} takes a constant array that depends on open "
+                "sizes; trace the model without dynamic= for them"
+            )
+
+    def _size(self, numbers: tuple[int, ...], call: Call) -> Value | int:
+        """The result of a call that computes a size, or -1 for one size of a reshape."""
+        own = [c for c in self.calls if c.target == "size" and c.place.module == call.place.module]
+        known = [value for size in own for value in arguments(size)]
+        for value in [
+            *map(self._origin(call), arguments(call)), *known, *self.recordings[0].inputs
+        ]:  # fmt: skip
+            for axis, sizes in enumerate(zip(*self.shapes[value], strict=True)):
+                found = _relation(numbers, sizes)
+                if found is None or len(set(sizes)) == 1:
+                    continue
+                size = self._call("size", (value, axis), call)
+                operator, operand = found
+                if operator:
+                    size = self._call(f"operator.{operator}", (size, operand), call)
+                return size
+        if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
+            self.inferred.add(call)
+            return -1
+        raise self._unknown(numbers, call)
+
+    def _device(self, nest: Any, call: Call) -> Value | None:
+        """The device of the array that has a size among the arguments of a call."""
+        sizes = [value for value in values_in(nest) if value.dtype == "size"]
+        if not sizes:
+            return None
+        array = sizes[0]
+        while array.dtype == "size":
+            array = self.made[array].args[0]
+        return self._call("device", (array,), call)
+
+    def _call(self, target: str, args: tuple[Any, ...], near: Call) -> Value:
+        made = Value((), "device" if target == "device" else "size")
+        self.shapes[made] = ((),) * len(self.recordings)
+        self.made[made] = Call(target, args, {}, made, near.place)
+        self.calls.append(self.made[made])
+        return made
+
+    def _origin(self, call: Call) -> Any:
+        """The first value from which a value has its sizes, of those that its module knows."""
+        path = parts(call.place.module)
+
+        def origin(value: Value) -> Value:
+            known = value
+            while value in self.made:
+                source = self.made[value]
+                place = parts(source.place.module)
+                if place[: len(path)] != path:
+                    return value  # an argument of the module
+                if place == path:
+                    known = value
+                given = [v for v in arguments(source) if v.source in ("", "x") and v in self.shapes]
+                if not given or not self._have_equal_sizes(value, given[0]):
+                    return known
+                value = given[0]
+            return value
+
+        return origin
+
+    def _have_equal_sizes(self, a: Value, b: Value) -> bool:
+        """Whether all open sizes of `a` are sizes of `b`."""
+        of_a, of_b = ({s for s in zip(*self.shapes[v]) if len(set(s)) > 1} for v in (a, b))
+        return of_a <= of_b
+
+    def _unknown(self, found: Sequence[Any], call: Call) -> ConversionError:
+        return ConversionError(
+            f"eject: {self.name}: {_place(call)} takes {found[0]!r} at one size and "
+            f"{found[1]!r} at another, which no array's shape explains; trace the model without "
+            "dynamic= for this size"
+        )
+
+
+def _place(call: Call) -> str:
+    """The function that is called, and where in the source of the model."""
+    return f"{call.target} ({' '.join(part for part in call.place if part)})"
+
+
+def _is_reshape(call: Call) -> bool:
+    """Whether a call may have -1 for one size."""
+    return call.target.endswith(("reshape", "view")) and -1 not in call.args
+
+
+def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[str, int] | None:
+    """(operator, operand) that gives the numbers from sizes; an empty operator if they are equal."""
+    if numbers == sizes:
+        return "", 0
+    pairs = list(zip(numbers, sizes, strict=True))
+    n, size = pairs[0]
+    if size and n % size == 0 and all(m == s * (n // size) for m, s in pairs):
+        return "mul", n // size
+    if n and size % n == 0 and all(m == s // (size // n) for m, s in pairs):
+        return "floordiv", size // n
+    if all(m - s == n - size for m, s in pairs):
+        return ("add", n - size) if n > size else ("sub", size - n)
+    return None
+
+
+def _leaves(nest: Any) -> Iterator[Any]:
+    if isinstance(nest, (list, tuple)):
+        return itertools.chain.from_iterable(map(_leaves, nest))
+    if isinstance(nest, Mapping):
+        return itertools.chain.from_iterable(map(_leaves, nest.values()))
+    return iter([nest])
