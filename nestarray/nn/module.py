@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from nestarray import dtypes, ops, random
@@ -28,8 +28,8 @@ from nestarray.dynamo import ContextVariable, compile_time_constant, is_compilin
 from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
 from nestarray.errors.text import NEW_VARIABLES, listed
 from nestarray.errors.unknown_names import hint, unknown_attribute
+from nestarray.nn.frame import Frame, running_frame
 from nestarray.nn.initializers import Initializer
-from nestarray.transforms.enclosing import Updated, running_call
 from nestarray.typing import Array, DTypeLike
 
 M = TypeVar("M", bound="Module")
@@ -53,111 +53,6 @@ class Variable(NamedTuple):
     initializer: Initializer
     dtype: DTypeLike = "float32"
 
-
-class _Frame:
-    """One call of a root module."""
-
-    __slots__ = (
-        "counts", "drawable", "first", "key", "leaves", "prefixes", "root", "state_paths", "train",
-        "updates", "writable",
-    )  # fmt: skip
-
-    def __init__(
-        self, root: Module, v: Container, s: Container, train: bool, key: Array | None
-    ) -> None:
-        self.root, self.train, self.key = root, train, key
-        self.prefixes = root._prefixes()
-        self.leaves: dict[str, Array] = dict(v.flat_items()) | dict(s.flat_items())
-        self.updates: dict[str, Array] = {}
-        #: how many keys each layer has used: in transformations, an array and a number
-        self.first: dict[str, Array] = {}
-        self.counts: dict[str, int] = {}
-        self.state_paths = s.paths()
-        #: the states and the counts that a function in a transformation may update; None for all
-        self.writable: frozenset[str] | None = None
-        self.drawable: frozenset[str] | None = None
-
-    def prefix_of(self, module: Module) -> str | None:
-        """``"a/b/"`` for the module at a/b below the root; None for a module elsewhere."""
-        place = self.prefixes.get(id(module))
-        return None if place is None else place[0]
-
-    def add_note(self, error: Exception, prefix: str, module: Module) -> None:
-        """Add a note to an error with the innermost module that raised it."""
-        notes = getattr(error, "__notes__", ())
-        if not any(note.startswith("in the module ") for note in notes):
-            name = type(self.root).__name__
-            error.add_note(f"in the module {prefix.rstrip('/')!r} of {name}: {module!r}")
-
-    def lifted(self, fn: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Array]]:
-        """`nestarray.transforms.enclosing.Call.lifted`: for a module, the variables in it."""
-        values = self.leaves | self.updates
-        if isinstance(fn, Module):
-            inside = {self.prefix_of(module) for _, module in fn.named_modules()}
-            values = {p: x for p, x in values.items() if p[: p.rfind("/") + 1] in inside}
-        counts = dict(self.counts)
-
-        def pure(values: dict[str, Array], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-            inner = copy.copy(self)
-            inner.leaves, inner.updates, inner.counts = self.leaves | values, {}, dict(counts)
-            inner.writable = inner.drawable = None
-            token = _frame.set(inner)
-            try:
-                result = fn(*args, **kwargs)
-            finally:
-                _frame.reset(token)
-            self.counts.update(inner.counts)
-            return result, inner.updates
-
-        return pure, values
-
-    def update(self, values: Mapping[str, Array], layer: str) -> None:
-        """`nestarray.transforms.enclosing.Call.update`."""
-        for path, value in values.items():
-            if path.endswith(_DRAWS):
-                self.first[path] = value - self.counts.get(path, 0)
-            elif self.writable is not None and path not in self.writable:
-                raise Updated(frozenset(values), layer)
-            else:
-                self.updates[path] = value
-
-    def draw(self, prefix: str) -> int | Array:
-        """The number of keys that a layer has used before this one."""
-        path = prefix + _DRAWS
-        used = self._used(path)
-        self.counts[path] = self.counts.get(path, 0) + 1
-        return used
-
-    def _used(self, path: str) -> int | Array:
-        if self.drawable is not None and path not in self.drawable:
-            raise Updated(frozenset([path]), "")
-        count = self.counts.get(path, 0)
-        return self.first[path] + count if path in self.first else count
-
-    def states(self, paths: frozenset[str]) -> dict[str, Array]:
-        """`nestarray.transforms.enclosing.Call.states`."""
-        values = self.leaves | self.updates
-        for path in paths:
-            if path.endswith(_DRAWS):
-                values[path] = ops.zeros((), dtype=dtypes.int32, like=self.key) + self._used(path)
-        return {path: values[path] for path in sorted(paths.union(self.state_paths))}
-
-    def within(self, states: dict[str, Array] | None) -> _Frame:
-        """`nestarray.transforms.enclosing.Call.within`."""
-        inner = copy.copy(self)
-        inner.updates, inner.first = dict(self.updates), dict(self.first)
-        inner.writable = frozenset(states or ())
-        if states is not None:
-            inner.counts, inner.drawable = dict(self.counts), inner.writable
-            inner.update(states, "")
-        return inner
-
-
-#: The end of a path: the number of keys that a layer has used in a call.
-_DRAWS = "#draws"
-
-#: The running call in this context.
-_frame: ContextVariable[_Frame | None] = running_call
 
 #: Modules whose `variables` or `states` are running: their missing attributes are not variables.
 _declaring: ContextVariable[frozenset[int]] = ContextVariable(
@@ -403,7 +298,7 @@ class Module:
 
         JAX would keep the trace of ``jax.jit(self.layer)`` under it, with the variables of that call.
         """
-        frame = _frame.get()
+        frame = running_frame.get()
         if frame is not None and frame.prefix_of(self) is not None:
             raise ArgumentError(
                 f"{type(self).__name__}: a layer cannot be hashed during a call of its model, because "
@@ -439,7 +334,7 @@ class Module:
             StructureError: the module has no variables, or `v` or `s` does not match the declarations.
             ArgumentError: a layer needs a key, and `key` is None.
         """
-        frame = _frame.get()
+        frame = running_frame.get()
         prefix = None if frame is None else frame.prefix_of(self)
         if frame and prefix is not None and v is None and s is None and not train and key is None:
             try:
@@ -455,12 +350,12 @@ class Module:
             if not len(s) and self._has_state():
                 s = self.s  # raises: not initialized
         s = self._matched(s, 1, "s")
-        frame = _Frame(self, v, s, train, key)
-        token = _frame.set(frame)
+        frame = Frame(self, v, s, train, key)
+        token = running_frame.set(frame)
         try:
             out = self.forward(*args, **kwargs)
         finally:
-            _frame.reset(token)
+            running_frame.reset(token)
         if not train:
             return out
         updates = dict(frame.updates)
@@ -483,8 +378,8 @@ class Module:
     def _has_state(self) -> bool:
         return any(module.states() for _, module in self.named_modules())
 
-    def _place(self, what: str) -> tuple[_Frame, str]:
-        frame = _frame.get()
+    def _place(self, what: str) -> tuple[Frame, str]:
+        frame = running_frame.get()
         prefix = None if frame is None else frame.prefix_of(self)
         if frame is not None and prefix is not None:
             return frame, prefix
@@ -502,7 +397,7 @@ class Module:
         """A variable or state of this module, from the running call or from the module."""
         if name.startswith("_"):
             raise AttributeError(name)
-        frame = _frame.get()
+        frame = running_frame.get()
         prefix = None if frame is None else frame.prefix_of(self)
         if frame is not None and prefix is not None and prefix + name in frame.leaves:
             return frame.updates.get(prefix + name, frame.leaves[prefix + name])
@@ -529,7 +424,7 @@ class Module:
     @property
     def training(self) -> bool:
         """Whether the running call is in training mode; False outside calls."""
-        frame = _frame.get()
+        frame = running_frame.get()
         return frame is not None and frame.train
 
     def key_for(self, purpose: str) -> Array:
@@ -626,7 +521,7 @@ class Module:
 
 def running_path(module: Module) -> str | None:
     """The path of `module` below the root of the running call; None outside calls."""
-    frame = _frame.get()
+    frame = running_frame.get()
     prefix = None if frame is None else frame.prefix_of(module)
     return None if prefix is None else prefix.rstrip("/")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from nestarray import ops
@@ -59,7 +60,9 @@ def associative_scan(
     def put_back(found: Sequence[Any]) -> list[Any]:
         return [ops.moveaxis(x, 0, axis) for x in found] if apart else list(found)
 
-    def combine(first: tuple[Any, ...], second: tuple[Any, ...]) -> tuple[Any, ...]:
+    def combine(
+        fn: Callable[..., Any], first: tuple[Any, ...], second: tuple[Any, ...]
+    ) -> tuple[Any, ...]:
         others = put_back(second)
         avals = avals_of(others, backend)
         wanted = Expected("associative_scan", "result", "elems", backend, form, avals, unfused=True)
@@ -69,7 +72,8 @@ def associative_scan(
     run = find(backend, "associative_scan", arrays)
     found = without_states(
         "associative_scan",
-        lambda: run(combine, arrays, 0 if apart else places[0], reverse),
+        fn,
+        lambda each: run(partial(combine, each), arrays, 0 if apart else places[0], reverse),
         "the order of the calls is open; use scan",
     )
     return form.nest(put_back(found))

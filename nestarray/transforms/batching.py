@@ -86,7 +86,7 @@ def vmap(
     """
     check_count("vmap", "axis_size", axis_size)
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         if isinstance(in_axes, (tuple, list)) and len(in_axes) != len(args):
             raise ArgumentError(
                 f"vmap: in_axes: got {len(in_axes)} axes, but {name_of(fn)} was called with "
@@ -136,10 +136,10 @@ def vmap(
 
     def stateless(*args: Any, **kwargs: Any) -> Any:
         remedy = "each example would have its own state; call the layer on all examples, outside"
-        return without_states("vmap", lambda: call(*args, **kwargs), remedy)
+        return without_states("vmap", fn, lambda each: call(each, *args, **kwargs), remedy)
 
     # torch.compile cannot read the name of the module of a graph's functions
-    return call if is_compiling() else wraps(fn)(stateless)
+    return partial(call, fn) if is_compiling() else wraps(fn)(stateless)
 
 
 def map_rows(

@@ -41,6 +41,10 @@ class Call(Protocol):
         """The current values of all states, and of the variables among `paths`."""
         ...
 
+    def repeatable(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """`fn`, whose layers draw the same numbers at each call."""
+        ...
+
     def within(self, states: States | None) -> Call:
         """The same call with other `states`, the only ones that it may update.
 
@@ -116,14 +120,20 @@ def through_states(
             return result
 
 
-def without_states(name: str, run: Callable[[], R], remedy: str) -> R:
-    """``run()``, in which no function updates states of the running call.
+def without_states(
+    name: str, fn: Callable[..., Any], transform: Callable[[Callable[..., Any]], R], remedy: str
+) -> R:
+    """``transform(fn)``, in which `fn` updates no states of the running call.
+
+    Layers in `fn` draw the same numbers at each call, however often the backend calls it.
 
     Raises:
-        ArgumentError: a function does; with the layer and the `remedy`.
+        ArgumentError: `fn` updates a state; with the layer and the `remedy`.
     """
+    call = running_call.get()
+    each = fn if call is None or is_compiling() else call.repeatable(fn)
     try:
-        return _without(None, run)
+        return _without(None, lambda: transform(each))
     except Updated as update:
         if not update.layer:
             raise  # the number of keys, which a loop around this counts

@@ -124,7 +124,7 @@ def jacfwd(
         https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html
     """
 
-    def call(*args: Any, **kwargs: Any) -> Any:
+    def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
         arguments = Arguments("jacfwd", fn, args, kwargs, argnums, wrt, unfused=True)
         results = Results("jacfwd", fn, has_aux)
         native = native_transforms(arguments.backend)
@@ -160,7 +160,7 @@ def jacfwd(
     @wraps(fn)
     def stateless(*args: Any, **kwargs: Any) -> Any:
         remedy = "each tangent would; use the evaluation (train=False), or call the layer outside"
-        return without_states("jacfwd", lambda: call(*args, **kwargs), remedy)
+        return without_states("jacfwd", fn, lambda each: call(each, *args, **kwargs), remedy)
 
     return stateless
 

@@ -315,10 +315,23 @@ def drawn_in_python(drop: Any, c: Any) -> Any:
     return c
 
 
-def test_keys_of_layers_in_transformations(backend: str) -> None:
+def drawn_in_examples(drop: Any, x: Any) -> Any:
+    rows = na.vmap(lambda row: drop(row))(na.stack([x, 2 * x]))
+    return rows[0] * rows[1]
+
+
+def drawn_once(drop: Any, x: Any) -> Any:
+    row = drop(x)
+    return row * 2 * row
+
+
+@pytest.mark.parametrize(
+    ("function", "in_python"), [(drawn_in_loops, drawn_in_python), (drawn_in_examples, drawn_once)]
+)
+def test_keys_of_layers_in_transformations(function: Any, in_python: Any, backend: str) -> None:
     x, key = np.linspace(-1, 2, 12, dtype="float32"), na.random.key(1)
-    expected, _ = Drawing(drawn_in_python).init(key)(x, train=True, key=key)
-    layer = Drawing(drawn_in_loops).init(key).to_backend(backend)
+    expected, _ = Drawing(in_python).init(key)(x, train=True, key=key)
+    layer = Drawing(function).init(key).to_backend(backend)
     x, key = na.to_backend(x, backend), na.to_backend(key, backend)
     found = [layer(x, train=True, key=key), na.trace_graph(layer, x, train=True)(x, key=key)]
     if backend == "jax":
@@ -326,6 +339,19 @@ def test_keys_of_layers_in_transformations(backend: str) -> None:
         found.append(na.jit(lambda x, key: layer(x, train=True, key=key))(x, typed))
     for y, _ in found:
         assert_close(na.to_backend(y, "numpy"), expected, check_dtype=False)
+
+
+def test_tangents_share_keys_of_layers(backend: str) -> None:
+    x = na.to_backend(np.linspace(-1, 2, 12, dtype="float32"), backend)
+    key = na.random.key(1, backend=backend)
+    found, expected = (
+        Drawing(fn).init(key)(x, train=True, key=key)[0]
+        for fn in (
+            lambda drop, x: na.sum(na.jacfwd(lambda x: drop(x) * x)(x), axis=1),
+            lambda drop, x: 2 * drop(x),
+        )
+    )
+    assert_close(found, expected, backend=backend)
 
 
 def test_states_of_layers_under_vmap(backend: str) -> None:
