@@ -6,6 +6,7 @@ Loading looks functions up by name; it runs no code of the file.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -63,7 +64,6 @@ class KerasModel(keras.Model):
             )
             self.weights_of[path].assign(value)
         self.seeds = keras.random.SeedGenerator(0)
-        self.partly_frozen: tuple[frozenset[str], Program] = frozenset(), program
         self.built = True
 
     part = Part.part
@@ -84,15 +84,12 @@ class KerasModel(keras.Model):
                 values[path] = ops.astype(values[path], dtypes.dtype_of(x))
         train = bool(training) and self.trainable
         frozen = frozenset(path for path in values if train and not self.owner(path).trainable)
-        if frozen != self.partly_frozen[0]:
-            self.partly_frozen = frozen, self.program.frozen(frozen)
-        program, key = self.partly_frozen[1], None
-        if program.needs_key(train):
+        key = None
+        if self.program.needs_key(train):
             key = ops.astype(self.seeds.next(), dtypes.uint32)
-        output, new = program.run(train, args, kwargs, values, key)
+        output, new = self.program.run(train, args, kwargs, values, key, frozen)
         for path, value in new.items():
-            if path not in frozen:
-                self.weights_of[path].assign(value)
+            self.weights_of[path].assign(value)
         return output
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -159,6 +156,7 @@ class KerasModel(keras.Model):
         keys = [key for key in store.keys() if not key.startswith("constants_")]  # noqa: SIM118
         own = {key: store[key] for key in keys}
         super().load_own_variables(own)
+        graphs = {}
         for train, graph in self.program.graphs.items():
             constants = {
                 path: ops.to_backend(
@@ -166,9 +164,8 @@ class KerasModel(keras.Model):
                 )
                 for path in graph.constants.paths()
             }
-            constants = Container.from_flat_dict(constants)
-            self.program.graphs[train] = graph.replace(constants=constants)
-        self.partly_frozen = frozenset(), self.program
+            graphs[train] = graph.replace(constants=Container.from_flat_dict(constants))
+        self.program = dataclasses.replace(self.program, graphs=graphs)
 
 
 def _name(name: str) -> str:

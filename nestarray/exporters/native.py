@@ -41,6 +41,8 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
     A model that came from PyTorch keeps its names, so ``load_state_dict`` takes its checkpoints;
     other models have their paths, with dots, and an underscore after words of Python (``in_``).
     The module starts in evaluation mode; the methods ``train`` and ``eval`` select the behaviour.
+    In training a submodule in evaluation mode, ``net.bn1.eval()``, keeps its statistics and
+    normalizes by them; dropout depends on the mode of the whole module.
     Buffers are updated in place, random operations draw from PyTorch's generator. Mappings, named
     tuples and dataclasses in the output are dicts.
 

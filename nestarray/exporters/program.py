@@ -7,7 +7,7 @@ in its own way, and calls `run` with them.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from nestarray import dtypes, nn, ops, tree
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
+from nestarray.dynamo import compile_time_constant
 from nestarray.errors import ArgumentError, ConversionError, DtypeError
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.passes import training_passes
@@ -46,6 +47,7 @@ class Program:
     graphs: dict[bool, Graph] = dataclasses.field(default_factory=dict)
     module: nn.Module | None = None
     failure: Exception | None = None
+    _frozen: dict[frozenset[str], Graph] = dataclasses.field(default_factory=dict, init=False)
 
     def __repr__(self) -> str:
         return f"Program({self.name}, {self.backend})"
@@ -84,6 +86,7 @@ class Program:
         kwargs: Mapping[str, Any],
         values: Mapping[str, Array],
         key: Any = None,
+        frozen: frozenset[str] = frozenset(),
     ) -> tuple[Any, dict[str, Array]]:
         """The output, and new values of state and of overwritten parameters by path.
 
@@ -92,11 +95,13 @@ class Program:
             args, kwargs: as the source takes them.
             values: path → array, with the paths of `v` and `s`.
             key: a random key of nestarray, if `needs_key`.
+            frozen: paths of variables that keep their values in training; graphs normalize there by
+                the moving statistics.
         """
         if self.backend != "torch":  # other libraries take arrays of NumPy
             args, kwargs = tree.map(self._moved, (args, dict(kwargs)))
         if self.graphs:
-            graph = self.graph(train)
+            graph = self.frozen(frozen) if train and frozen else self.graph(train)
             v, s = _filled(graph.v, values), _filled(graph.s, values)
             settings = {"v": v, "s": s, "key": key}
             named = {f"{name}_" if name in settings else name: x for name, x in kwargs.items()}
@@ -110,7 +115,8 @@ class Program:
         if not returns_state:
             return native_output(result), {}
         output, new = result
-        return native_output(output), {p: x for p, x in new.flat_items() if x is not values[p]}
+        changed = {p: x for p, x in new.flat_items() if x is not values[p] and p not in frozen}
+        return native_output(output), changed
 
     def _moved(self, x: Any) -> Any:
         if not isinstance(x, np.ndarray):
@@ -134,12 +140,15 @@ class Program:
 
         return dataclasses.replace(self, graphs={t: of(graph) for t, graph in self.graphs.items()})
 
-    def frozen(self, paths: Collection[str]) -> Program:
-        """The program that keeps the state among `paths`, and normalizes there as in evaluation."""
+    @compile_time_constant
+    def frozen(self, paths: frozenset[str]) -> Graph:
+        """The training behaviour that normalizes among `paths` as in evaluation."""
         if len(self.graphs) < 2:
-            return self
-        training = freeze_batch_norms(self.graph(True), self.graph(False), paths)
-        return dataclasses.replace(self, graphs={**self.graphs, True: training})
+            return self.graph(True)
+        if paths not in self._frozen:
+            training = freeze_batch_norms(self.graph(True), self.graph(False), paths)
+            self._frozen = {paths: training}
+        return self._frozen[paths]
 
     def converted(
         self,

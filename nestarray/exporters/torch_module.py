@@ -82,7 +82,10 @@ class TorchModule(torch.nn.Module):
             device = next((x.device for x in values.values()), None)
             key = torch.randint(0, 2**32, (2,), dtype=torch.int64, device=device)
             key = key.to(torch.uint32)
-        output, new = program.run(self.training, args, kwargs, values, key)
+        frozen: frozenset[str] = frozenset()
+        if self.training:  # submodules in evaluation mode
+            frozen = frozenset([p for p, (owner, _) in self._places.items() if not owner.training])
+        output, new = program.run(self.training, args, kwargs, values, key, frozen)
         for path, value in new.items():
             values[path].detach().copy_(value.detach())
         return output

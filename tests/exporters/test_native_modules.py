@@ -143,3 +143,29 @@ def test_loops_of_tensorflow_with_an_open_batch_run_under_autocast() -> None:
     with torch.autocast("cpu", torch.bfloat16):
         y = net(torch.ones(5, 2, 3))
     np.testing.assert_array_equal(y.detach().float(), np.full((5, 3), 2))
+
+
+class _Blocks(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.linear, self.first = nn.Linear(3, 4), nn.BatchNorm1d(4)
+        self.second = nn.BatchNorm1d(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(self.first(self.linear(x)).relu())
+
+
+def test_submodules_of_pytorch_are_in_evaluation_by_themselves() -> None:
+    source, x = _Blocks(), torch.randn(8, 3)
+    source(x + 1)
+    native = na.to_module(source, x).to_torch_module()
+    compiled = torch.compile(native, fullgraph=True, backend="eager")
+    for net in (source, native):
+        net.train().first.eval()
+    _close(compiled(x).detach(), source(x).detach())
+    _close(native(x).detach(), source(x).detach())
+    for name, value in source.state_dict().items():
+        _close(native.state_dict()[name], value)
+    source.first.train(), native.first.train()
+    _close(compiled(x).detach(), source(x).detach())
+    _close(native.first.running_mean, source.first.running_mean)
