@@ -169,7 +169,13 @@ class _Change:
         """Write the replacements of nodes."""
         for node in nodes:
             if not self._is_of_bits(node):
-                self.written.append(self.node(node))
+                new = self.node(node)
+                if self._has_own_dtype(node):
+                    new = dataclasses.replace(new, aval=node.aval)
+                    self.written.append(new)
+                    self.new[node] = self._cast(new)
+                else:
+                    self.written.append(new)
                 continue
             args, kwargs = map_nodes(
                 lambda n: self.kept.get(n) or self.new[n], (node.args, node.kwargs)
@@ -179,16 +185,28 @@ class _Change:
 
     def _is_of_bits(self, node: Node) -> bool:
         """Whether a call reads bits as numbers, or all its numbers come from such calls."""
-        given = [
-            n
-            for n in iter_nodes((node.args, node.kwargs))
-            if n.aval is None or n.aval.dtype in self.dtypes
-        ]
+        given = self._given(node)
         return all(n in self.kept for n in given) if given else node.target_name in _BITCASTS
 
-    def _cast(self, node: Node) -> Node:
-        """A number from bits in the new dtype."""
-        kept, aval = self.kept[node], node.aval
+    def _given(self, node: Node) -> list[Node]:
+        """The arguments of a call whose dtype changes, or may."""
+        given = iter_nodes((node.args, node.kwargs))
+        return [n for n in given if n.aval is None or n.aval.dtype in self.dtypes]
+
+    def _has_own_dtype(self, node: Node) -> bool:
+        """Whether no argument decides the dtype of a result: random numbers, quotients of integers."""
+        if node.kind != "call" or node.aval is None or node.aval.dtype not in self.dtypes:
+            return False
+        named: list[Any] = []
+        map_leaves(named.append, (node.args, node.kwargs))
+        decides = (
+            isinstance(x, Body) or (isinstance(x, DType) and x in self.dtypes) for x in named
+        )
+        return not self._given(node) and not any(decides)
+
+    def _cast(self, kept: Node) -> Node:
+        """A number of an old dtype in the new one."""
+        aval = kept.aval
         if aval is None or aval.dtype not in self.dtypes:
             return kept
         dtype = self.dtypes[aval.dtype]
@@ -213,7 +231,7 @@ class _Change:
     def _leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, Node):
             if leaf not in self.new:
-                self.new[leaf] = self._cast(leaf)
+                self.new[leaf] = self._cast(self.kept[leaf])
             return self.new[leaf]
         if isinstance(leaf, Body):
             return _Change(self.dtypes, self.taken, self.new, self.kept)._body(leaf)

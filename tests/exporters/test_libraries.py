@@ -377,6 +377,21 @@ def test_models_of_jax_with_open_sizes_train_in_other_libraries_of_jax(linen_mod
     assert not np.allclose(state["net"]["batch_stats/BatchNorm_0/mean"], 0)
 
 
+def test_noise_and_quotients_of_tensorflow_in_other_dtypes() -> None:
+    """Their dtype is that of no argument."""
+
+    def noisy(x: Any) -> Any:
+        steps = tf.range(3) / 4
+        return x * tf.cast(steps, x.dtype) + tf.random.stateless_normal([3], [1, 2])
+
+    native = na.trace_graph(noisy, tf.ones(3)).to_torch_module()
+    x = torch.ones(3)
+    expected = native(x)
+    half = native.to(torch.bfloat16)(x.bfloat16())
+    assert half.dtype is torch.bfloat16
+    torch.testing.assert_close(half.float(), expected, rtol=1e-2, atol=1e-2)
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_dropout_of_jax_in_other_dtypes(linen_model: Any, dtype: torch.dtype) -> None:
     native = linen_model.to_torch_module().to(dtype).train()
