@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -83,6 +85,18 @@ def test_scattered_numbers_of_open_sizes(target: str, tmp_path: Path) -> None:
     x, ids = torch.randn(4), torch.tensor([0, 2, 2, 1])
     sizes = {"x": {0: "n"}, "ids": {0: "n"}}
     na.trace_graph(Segments(), x, ids, dynamic=sizes).eject(tmp_path / "net", target)
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_means_over_several_open_sizes(target: str, tmp_path: Path) -> None:
+    def pooled(x: jax.Array) -> jax.Array:
+        return jnp.mean(x**2, (1, 2))
+
+    x = np.arange(2.0 * 6 * 5 * 3, dtype="float32").reshape(2, 6, 5, 3)
+    graph = na.trace_graph(pooled, jnp.asarray(x), dynamic={"x": {1: "height", 2: "width"}})
+    ejected = graph.eject(tmp_path / "net", target)
+    assert ejected.error < 1e-5
+    assert "30" not in (ejected.path / "model.py").read_text()  # 6 · 5 elements
 
 
 def test_open_sizes_need_no_values_inside_of_other_modules() -> None:

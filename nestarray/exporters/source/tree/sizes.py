@@ -135,24 +135,37 @@ class _Joined:
 
     def _size(self, numbers: tuple[int, ...], call: Call) -> Value | int:
         """The result of a call that computes a size, or -1 for one size of a reshape."""
-        own = [c for c in self.calls if c.target == "size" and c.place.module == call.place.module]
-        known = [value for size in own for value in arguments(size)]
-        for value in [
-            *map(self._origin(call), arguments(call)), *known, *self.recordings[0].inputs
-        ]:  # fmt: skip
-            for axis, sizes in enumerate(zip(*self.shapes[value], strict=True)):
+        own = [c for c in self.calls if c.place.module == call.place.module]
+        known = [value for c in own if c.target == "size" for value in arguments(c)]
+        made = [
+            value for c in reversed(own) for value in values_in(c.result) if value.dtype != "size"
+        ]
+        candidates = [
+            *map(self._origin(call), arguments(call)), *known, *self.recordings[0].inputs, *made
+        ]  # fmt: skip
+        for value in candidates:
+            for axis, sizes in self._open_sizes(value):
                 found = _relation(numbers, sizes)
-                if found is None or len(set(sizes)) == 1:
+                if found is None:
                     continue
                 size = self._call("size", (value, axis), call)
                 operator, operand = found
                 if operator:
                     size = self._call(f"operator.{operator}", (size, operand), call)
                 return size
+        for value in [] if _is_reshape(call) else candidates:
+            for (i, first), (j, second) in itertools.combinations(self._open_sizes(value), 2):
+                if all(n == a * b for n, a, b in zip(numbers, first, second, strict=True)):
+                    factors = [self._call("size", (value, axis), call) for axis in (i, j)]
+                    return self._call("operator.mul", tuple(factors), call)
         if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
             self.inferred.add(call)
             return -1
         raise self._unknown(numbers, call)
+
+    def _open_sizes(self, value: Value) -> list[tuple[int, tuple[int, ...]]]:
+        """(axis, its sizes in all recordings) of the open axes of a value."""
+        return [(i, n) for i, n in enumerate(zip(*self.shapes[value])) if len(set(n)) > 1]
 
     def _device(self, nest: Any, call: Call) -> Value | None:
         """The device of the array that has a size among the arguments of a call."""
