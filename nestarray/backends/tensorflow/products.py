@@ -69,13 +69,9 @@ def in_segments(x: Any, segment_ids: Any, count: Any) -> Any:
 
     @tf.custom_gradient
     def of_complex(x: Any) -> Any:
-        def gradient(upstream: Any) -> Any:
-            with tf.GradientTape() as tape:
-                tape.watch(x)
-                product = native(x)
-            return tf.math.conj(tape.gradient(product, x, tf.math.conj(upstream)))
-
-        return native(x), gradient
+        return native(x), lambda upstream: tf.math.conj(
+            _cotangent(native, x, tf.math.conj(upstream))
+        )
 
     return of_complex(x) if x.dtype.is_complex else native(x)
 
@@ -91,12 +87,14 @@ def _derived_from(multiplied: Callable[[Any], Any], native: Callable[[Any], Any]
 
     @tf.custom_gradient
     def call(x: Any) -> Any:
-        def gradient(upstream: Any) -> Any:
-            with tf.GradientTape() as tape:
-                tape.watch(x)
-                product = multiplied(x)
-            return tape.gradient(product, x, upstream)
-
-        return native(x), gradient
+        return native(x), lambda upstream: _cotangent(multiplied, x, upstream)
 
     return call(x)
+
+
+def _cotangent(fn: Callable[[Any], Any], x: Any, upstream: Any) -> Any:
+    """The vector–Jacobian product of ``fn(x)``."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        result = fn(x)
+    return tape.gradient(result, x, upstream)
