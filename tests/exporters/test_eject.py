@@ -21,7 +21,8 @@ import torch.nn.functional as F
 import nestarray as na
 from nestarray.errors import ArgumentError, ConversionError, StorageError
 from nestarray.exporters.export import example_of
-from nestarray.exporters.source.eject import Source, source_of
+from nestarray.exporters.source.eject import source_of
+from nestarray.exporters.source.styles.style import Style
 from tests import models
 from tests.exporters.networks import LOOPS, NETWORKS, torch_kernel
 from tests.exporters.styles import TARGETS
@@ -144,7 +145,7 @@ def _graph(name: str) -> tuple[torch.nn.Module, na.graph.Graph]:
 
 
 @functools.cache
-def _source(name: str, style: str) -> Source:
+def _source(name: str, style: str) -> Style:
     graph = _graph(name)[1]
     return source_of(graph, TARGETS[style], style)
 

@@ -16,7 +16,8 @@ import torch.nn.functional as F
 from torch import nn
 
 import nestarray as na
-from nestarray.exporters.source.eject import Source, source_of
+from nestarray.exporters.source.eject import source_of
+from nestarray.exporters.source.styles.style import Style
 from tests.exporters.networks import torch_kernel
 
 
@@ -177,7 +178,7 @@ def _graphs() -> tuple[dict[bool, na.graph.Graph], torch.Tensor]:
 
 
 @functools.cache
-def _source(style: str) -> Source:
+def _source(style: str) -> Style:
     return source_of(_graphs()[0][True], _TARGETS[style], style)
 
 

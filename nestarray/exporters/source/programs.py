@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray import ops
+from nestarray.dtypes import dtype_of
 from nestarray.exporters.export import example_of
 from nestarray.exporters.source.lowering.layer_calls import lowered
 from nestarray.exporters.source.lowering.training import with_training_layers
@@ -48,15 +49,17 @@ STYLES = {
 }
 
 
-def file_of(target: str, style: str) -> Any:
-    """The file of a style."""
-    return importlib.import_module(f"nestarray.exporters.source.styles.{STYLES[target][style]}")
+def style_of(target: str, style: str) -> Any:
+    """The class of a style."""
+    file = f"nestarray.exporters.source.styles.{STYLES[target][style]}"
+    return importlib.import_module(file).Style
 
 
 class Program(NamedTuple):
     """The program of a graph.
 
     Attributes:
+        train: whether it is of the training mode.
         root: the tree of modules.
         constants: variable that the source computes, or holds outside of its parameters → array.
         arrays: variable → array.
@@ -64,8 +67,10 @@ class Program(NamedTuple):
         moved: path in the state of the graph → its path in the program, of those that change.
         names: path of a parameter of PyTorch with several names → its names.
         stands_for: parameter with a name of its own → the parameter of the graph.
+        unused: name in a checkpoint of PyTorch → variable that no call uses.
     """
 
+    train: bool
     root: Module
     constants: dict[Value, np.ndarray]
     arrays: dict[Value, np.ndarray]
@@ -73,6 +78,7 @@ class Program(NamedTuple):
     moved: Mapping[str, str]
     names: Mapping[str, Sequence[str]]
     stands_for: Mapping[Value, Value]
+    unused: Mapping[str, Value]
 
 
 def program_of(graph: Graph, target: str, style: str) -> Program:
@@ -83,9 +89,9 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
         target: the framework.
         style: a style of the framework.
     """
-    written = file_of(target, style)
+    written = style_of(target, style)
     paths = [*graph.state_updates]
-    graph = lowered(graph, target, has_channels_last=written.HAS_CHANNELS_LAST)
+    graph = lowered(graph, target, has_channels_last=written.has_channels_last)
     moved = dict(zip(paths, graph.state_updates, strict=True))
     recordings = []
     updated: set[str] = set()
@@ -101,8 +107,8 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
         for v, x in _arrays(graph, recording).items()
         if v.source == "constants" or (v.source == "s" and _is_unsaved(graph, v.path, updated))
     }
-    program = with_writes(normalized(recording, written.LANGUAGE, constants))
-    program = written.with_state(program) if hasattr(written, "with_state") else program
+    program = with_writes(normalized(recording, written.language, constants))
+    program = written.with_state(program)
     arrays = _arrays(graph, dataclasses.replace(program, constants=recording.constants))
     names = names_by_path(graph.source_names.names) if target == "torch" else {}
     program, stands_for = with_own_names(program, names)
@@ -110,11 +116,31 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
     root = module_tree(
         program,
         kinds,
-        is_functional=written.IS_FUNCTIONAL,
+        is_functional=written.is_functional,
         has_sequences=target == "torch",
         separator="." if target == "torch" else "_",
     )
-    return Program(root, constants, arrays, updated, moved, names, stands_for)
+    unused: dict[str, Value] = {}
+    if target == graph.source_names.framework == "torch":
+        unused = _unused(graph, arrays)
+        arrays |= {x: _array(getattr(graph, x.source)[x.path]) for x in unused.values()}
+    return Program(graph.train, root, constants, arrays, updated, moved, names, stands_for, unused)
+
+
+def _unused(graph: Graph, used: Collection[Value]) -> dict[str, Value]:
+    """Name in a checkpoint of PyTorch → variable that no call uses."""
+    known = {(value.source, value.path) for value in used}
+    found: dict[str, Value] = {}
+    for name, (source, path) in graph.source_names.names.items():
+        if source in ("v", "s") and path in getattr(graph, source) and (source, path) not in known:
+            known.add((source, path))
+            x = getattr(graph, source)[path]
+            found[name] = Value(tuple(x.shape), dtype_of(x).name, source, path)
+    return found
+
+
+def _array(x: Any) -> np.ndarray:
+    return np.asarray(ops.to_backend(x, "numpy"))
 
 
 def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:
@@ -125,7 +151,7 @@ def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:
     used = [[list(call.args), call.kwargs] for call in recording.calls]
     for value in values_in([used, recording.output, dict(recording.updates)]):
         if value.source in ("v", "s", "constants"):
-            found[value] = np.asarray(ops.to_backend(known[value.source, value.path], "numpy"))
+            found[value] = _array(known[value.source, value.path])
     return found
 
 

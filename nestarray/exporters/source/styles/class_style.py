@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+import re
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.printing.bodies import Body
 from nestarray.exporters.source.printing.expressions import Expression, value_expression
+from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Value, all_calls
+from nestarray.exporters.source.styles.style import Style
 from nestarray.exporters.source.tree.classes import Class, Made
-from nestarray.exporters.source.tree.grouping import classes_of
+from nestarray.exporters.source.tree.grouping import IMPORTED, classes_of
 from nestarray.exporters.source.tree.loops import Option
 from nestarray.exporters.source.tree.modules import (
     Module,
@@ -36,12 +39,12 @@ _SIZES = (
 )  # fmt: skip
 
 
-class ClassStyle(ABC):
-    """How a library writes classes.
+class ClassStyle(Style):
+    """Writes classes; subclasses give the lines of a library.
 
     Attributes:
-        language: of the framework.
         base: the base class.
+        load: the text that makes the model with its weights; a template of `words`.
         method: the name of the method that computes.
         begin: the first lines of a constructor.
         sequence: the class that calls modules one after the other; empty if there is none.
@@ -55,8 +58,8 @@ class ClassStyle(ABC):
             separator is a dot.
     """
 
-    language: Any
     base: str
+    load: str
     method = "__call__"
     begin: tuple[str, ...] = ()
     sequence = ""
@@ -66,6 +69,28 @@ class ClassStyle(ABC):
     namespace = ""
     last: Sequence[str] = ()
     passed_on = ""
+
+    def __init__(self, program: Program, name: str) -> None:
+        super().__init__(program, name)
+        for module in self.root.walk():
+            if not self.placeholder:
+                number_lists(module)
+        self.classes = classes_of(self.root, self.name, self.constants, may_give=True)
+        written = [module for module in self.root.walk() if module.layer is None]
+        steps = [s for module in written for s in module.steps if isinstance(s, Call)]
+        calls = [*all_calls(steps), *(m.layer for m in self.root.walk() if m.layer)]
+        self.defined = self.language.defined(calls)
+        for keys, own, value in self.root.variables_below():
+            if value not in self.constants:
+                self.variables[".".join([*self._keys(keys), own])] = value
+
+    @classmethod
+    def name_of(cls, name: str) -> str:
+        """The name of the class of a model."""
+        is_free = re.fullmatch(r"[A-Z]\w*", name) and name not in ("Sequential", *IMPORTED)
+        return name if is_free else "Model"
+
+    # -- lines of a library ------------------------------------------------------------------
 
     @abstractmethod
     def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
@@ -98,45 +123,15 @@ class ClassStyle(ABC):
         """A list of modules, of a generator."""
         return f"[{items}]"
 
+    # -- file --------------------------------------------------------------------------------
 
-class ClassWriter:
-    """Writes the classes of a program.
-
-    Args:
-        root: the tree of modules.
-        name: of the class of the model.
-        style: of the library.
-        constants: variable → the text that computes it.
-    """
-
-    def __init__(
-        self, root: Module, name: str, style: ClassStyle, constants: dict[Value, str]
-    ) -> None:
-        self.root, self.style, self.constants = root, style, constants
-        for module in root.walk():
-            if not style.placeholder:
-                number_lists(module)
-        self.classes = classes_of(root, name, constants, may_give=True)
-        written = [module for module in root.walk() if module.layer is None]
-        steps = [s for module in written for s in module.steps if isinstance(s, Call)]
-        calls = [*all_calls(steps), *(module.layer for module in root.walk() if module.layer)]
-        self.defined = style.language.defined(calls)
-
-    def text(self) -> str:
-        """The functions that the calls need, and the classes, children first."""
+    def body(self) -> str:
+        """The functions that the calls need, the classes, children first, and `load`."""
         written = [*self.defined.values()]
         for cls in dict.fromkeys(self.classes.values()):
             if not self._is_expression(cls):
                 written.append("\n".join(self._class(cls)))
-        return "\n\n\n".join(written)
-
-    def variables(self) -> dict[str, Value]:
-        """Name in the file of weights → variable."""
-        found = {}
-        for keys, name, value in self.root.variables_below():
-            if value not in self.constants:
-                found[".".join([*self._keys(keys), name])] = value
-        return found
+        return "\n\n\n".join([*written, self.load.format(**self.words())])
 
     def _keys(self, keys: tuple[Path, ...]) -> Iterator[str]:
         """The attributes of modules from the root down."""
@@ -154,18 +149,18 @@ class ClassWriter:
         return cls.module.layer is not None or (is_unnamed and self._is_sequence(cls))
 
     def _is_sequence(self, cls: Class) -> bool:
-        return bool(self.style.sequence) and all(map(is_sequence, cls.members))
+        return bool(self.sequence) and all(map(is_sequence, cls.members))
 
     # -- classes ---------------------------------------------------------------------------
 
     def _class(self, cls: Class) -> list[str]:
-        module, style = cls.module, self.style
+        module = cls.module
         if self._is_sequence(cls):
             passed: list[Setting] = []
             made = self._sequence(cls, cls.settings, passed)
             self._keep_parameters(cls, [setting.name for setting in passed])
             return [
-                f"class {cls.name}({style.sequence}):",
+                f"class {cls.name}({self.sequence}):",
                 f"    def __init__({self._signature(cls)}):",
                 f"        super().__init__({made})",
             ]
@@ -179,13 +174,13 @@ class ClassWriter:
         variables: dict[Value, str] = {}
         for keys, name, value in module.variables_below():
             text = _variable(".".join(["self", *map(self._access, keys)]), name)
-            variables[value] = read = style.read(text, value)
+            variables[value] = read = self.read(text, value)
             if read != text and not keys and cls.is_optional(name):
                 variables[value] = f"None if {text} is None else {read}"
-            if value in self.constants and not style.constant(name, self.constants[value]):
+            if value in self.constants and not self.constant(name, self.constants[value]):
                 variables[value] = self.constants[value]
         body = Body(
-            style.language,
+            self.language,
             self._use,
             variables.get,
             setting,
@@ -205,17 +200,17 @@ class ClassWriter:
             *(line for line, name in made if line and "." not in name),
             *self._children(cls, passed),
             *(line for line, name in made if "." in name),  # of modules that are made before
-            *(style.last if module is self.root else ()),
+            *(self.last if module is self.root else ()),
         ]
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
         init = [f"self.{name} = {name}" for name in stored] + init
-        head = [f"class {cls.name}({style.base}):"]
-        head += [f"    {line}" for line in style.fields(self._attributes(cls, stored))]
+        head = [f"class {cls.name}({self.base}):"]
+        head += [f"    {line}" for line in self.fields(self._attributes(cls, stored))]
         if init:
             head.append(f"    def __init__({self._signature(cls)}):")
-            head += [f"        {line}" for line in [*style.begin, *init]] + [""]
+            head += [f"        {line}" for line in [*self.begin, *init]] + [""]
         names = ", ".join(["self", *cls.method_inputs(inputs)])
-        return [*head, f"    def {style.method}({names}):", *(f"        {line}" for line in lines)]
+        return [*head, f"    def {self.method}({names}):", *(f"        {line}" for line in lines)]
 
     def _attributes(self, cls: Class, stored: Mapping[str, None]) -> dict[str, str]:
         """Attribute → ``"setting"``, ``"array"``, ``"state"``, ``"list"`` or the name of a class."""
@@ -224,13 +219,13 @@ class ClassWriter:
         for name, value in module.variables.items():
             if value not in self.constants:
                 absent = " | None" if cls.lacks(name) else ""
-                found[name] = ("state" if value in self.style.states else "array") + absent
+                found[name] = ("state" if value in self.states else "array") + absent
         for name, child in module.children.items():
             if is_item(name):
                 found[self._list_name(name[:-1])] = "list"
             else:
                 absent = " | None" if cls.without(name) else ""
-                kind = self.style.base if name in cls.given else self.classes[child].name
+                kind = self.base if name in cls.given else self.classes[child].name
                 found[self._name(name)] = kind + absent
         return found
 
@@ -243,9 +238,9 @@ class ClassWriter:
     def _variable(self, cls: Class, name: str, value: Value, passed: list[Setting]) -> str:
         otherwise = self._optional(cls, cls.lacks(name), "", passed)
         if value in self.constants:
-            return self.style.constant(name, self.constants[value] + otherwise)
+            return self.constant(name, self.constants[value] + otherwise)
         shape = self._setting(cls.shapes[name], passed)
-        return self.style.variable(name, value, shape, otherwise)
+        return self.variable(name, value, shape, otherwise)
 
     def _children(self, cls: Class, passed: list[Setting]) -> list[str]:
         """The lines that make the children."""
@@ -256,7 +251,7 @@ class ClassWriter:
             if slot in cls.given:
                 if name == next(key for key in children if key[: len(slot)] == slot):
                     text = self._setting(cls.settings[cls.given[slot]], passed)
-                    text = self.style.list_of(f"*{text}") if is_item(name) else text
+                    text = self.list_of(f"*{text}") if is_item(name) else text
                     lines.append(
                         f"self.{self._list_name(slot) if is_item(name) else self._access(slot)} = {text}"
                     )
@@ -288,16 +283,16 @@ class ClassWriter:
     def _list(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text of a list of children."""
         owners = [key for key in self._owners(cls.module) if is_item(key) and key[:-1] == name]
-        items = {key[-1]: self.style.namespace for key in owners}
+        items = {key[-1]: self.namespace for key in owners}
         called = items_of(cls.module, name)
         items |= {key[-1]: self._child(cls, key, passed) for key in called}
         first, generator = self._items(cls, name, self._numbered(items), cls.settings, passed)
         if not generator:
-            text = self.style.list_of(", ".join(first))
+            text = self.list_of(", ".join(first))
         elif not first:
-            text = self.style.generated(generator)
+            text = self.generated(generator)
         else:
-            text = self.style.list_of(", ".join([*first, f"*[{generator}]"]))
+            text = self.list_of(", ".join([*first, f"*[{generator}]"]))
         return self._optional(cls, cls.without(called[0]), text, passed, "[]")
 
     def _items(
@@ -341,7 +336,7 @@ class ClassWriter:
     def _numbered(self, items: Mapping[str, str]) -> list[str]:
         """The items of a list in order, with placeholders for numbers that are not called."""
         last = max(map(int, items))
-        return [items.get(str(i), self.style.placeholder) for i in range(last + 1)]
+        return [items.get(str(i), self.placeholder) for i in range(last + 1)]
 
     def _child(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text that makes a child."""
@@ -353,15 +348,15 @@ class ClassWriter:
         cls = self.classes[module]
         if module.layer is not None:
             values = _layer_settings(module.layer.kwargs, settings)
-            given = self.style.language.without_defaults(module.layer.target, values)
-            function = self.style.language.function(module.layer.target)
+            given = self.language.without_defaults(module.layer.target, values)
+            function = self.language.function(module.layer.target)
             text = self._arguments(
                 given, passed, (*_SIZES, "kernel_size", "output_size", "p", "rate")
             )
             return f"{function}({self._with_passed_on(cls, text)})"
         if self._is_expression(cls):
             text = self._sequence(cls, settings, passed)
-            return f"{self.style.sequence}({text})"
+            return f"{self.sequence}({text})"
         sizes = tuple(name for name in _SIZES if name not in cls.defaults)
         text = self._arguments(cls.arguments_of(settings), passed, sizes)
         return f"{cls.name}({self._with_passed_on(cls, text)})"
@@ -374,7 +369,7 @@ class ClassWriter:
 
     def _passed_on(self, cls: Class) -> list[str]:
         """The argument that a constructor takes and hands on, if there is one."""
-        return [self.style.passed_on] if self.style.passed_on and self._has_layers(cls) else []
+        return [self.passed_on] if self.passed_on and self._has_layers(cls) else []
 
     def _has_layers(self, cls: Class) -> bool:
         children = [child for _, child in cls.children]
@@ -402,7 +397,7 @@ class ClassWriter:
             passed.append(leaf)
             return Expression(leaf.name)
 
-        return value_expression(value, name, self.style.language.dtype).text
+        return value_expression(value, name, self.language.dtype).text
 
     def _given(self, made: Made, passed: list[Setting]) -> str:
         """The text of modules that are an argument."""
@@ -425,17 +420,17 @@ class ClassWriter:
         lists = {name[:-1] for name in items}
         lines = []
         for name in owners:
-            text = self.style.namespace
+            text = self.namespace
             if name in lists:
                 length = max(int(item[-1]) for item in items if item[:-1] == name) + 1
-                text = self.style.generated(f"{text} for _ in range({length})")
+                text = self.generated(f"{text} for _ in range({length})")
             if name not in known and name[:-1] not in lists:
                 lines.append(f"self.{self._access(name)} = {text}")
         return lines
 
     def _owners(self, module: Module) -> list[Path]:
         """The names of modules that only hold others, or variables."""
-        if not self.style.namespace:
+        if not self.namespace:
             return []
         names = [name[:-1] if is_item(name) else name for name in module.children]
         names += [tuple(name.split(".")) for name in module.variables]
@@ -443,11 +438,11 @@ class ClassWriter:
 
     def _name(self, name: Path) -> str:
         """The name of a child as an attribute."""
-        return attribute(name, self.style.separator)
+        return attribute(name, self.separator)
 
     def _list_name(self, name: Path) -> str:
         """The name of a list of children as an attribute."""
-        return indexed(joined(name, self.style.separator))
+        return indexed(joined(name, self.separator))
 
     def _access(self, name: Path) -> str:
         """The text of a child as an attribute."""

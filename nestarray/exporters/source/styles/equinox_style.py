@@ -6,24 +6,18 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
+from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Recording, Value
-from nestarray.exporters.source.styles import jax_classes
 from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
-from nestarray.exporters.source.styles.jax_classes import name_of as name_of
-from nestarray.exporters.source.styles.jax_classes import with_missing as with_missing
-from nestarray.exporters.source.styles.jax_style import LANGUAGE, array, fix_random_numbers
-from nestarray.exporters.source.tree.modules import Module, arguments
+from nestarray.exporters.source.styles.jax_style import (
+    LANGUAGE,
+    array,
+    fix_random_numbers,
+)
+from nestarray.exporters.source.tree.modules import arguments
 from nestarray.graph.node import map_leaves
 
-#: Whether modules of one call are written as this call.
-IS_FUNCTIONAL = False
-#: Whether images and kernels have the channels last.
-HAS_CHANNELS_LAST = False
-
-_LOAD = '''import equinox as eqx
-def load(path=Path(__file__).with_name("weights.safetensors")):
+_LOAD = '''def load(path=Path(__file__).with_name("weights.safetensors")):
     """The model with its weights."""
     weights = load_file(path)
     find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
@@ -31,8 +25,7 @@ def load(path=Path(__file__).with_name("weights.safetensors")):
     return eqx.tree_at(where, {name}(), list(weights.values()))
 '''
 
-_LOAD_WITH_STATE = '''import equinox as eqx
-def load(path=Path(__file__).with_name("weights.safetensors")):
+_LOAD_WITH_STATE = '''def load(path=Path(__file__).with_name("weights.safetensors")):
     """The model with its weights, and its state."""
     weights = load_file(path)
     model, state = eqx.nn.make_with_state({name})()
@@ -45,34 +38,66 @@ def load(path=Path(__file__).with_name("weights.safetensors")):
     return eqx.tree_at(where, model, values, is_leaf=is_index), state
 '''
 
-_README = """# {name}
 
-`model.py` defines the model in Equinox; `weights.safetensors` holds its weights. Both need `equinox`
-and `safetensors` only.
-
-```python
+class Style(ClassStyle):
+    language = LANGUAGE
+    library = "equinox"
+    returns_state = True
+    base = "eqx.Module"
+    form = "in Equinox"
+    usage = """
 import equinox as eqx
 from model import load
 
 {loaded} = load()
 {result} = eqx.filter_jit(model)({inputs})
-```
-
-To train it:
+"""
+    training = """:
 
 ```python
 gradients = eqx.filter_grad(lambda model: loss(model({inputs})))(model)
 ```
 """
 
-
-class _Style(ClassStyle):
-    language = LANGUAGE
-    base = "eqx.Module"
-
-    def __init__(self, root: Module) -> None:
-        calls = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+    def __init__(self, program: Program, name: str) -> None:
+        super().__init__(program, name)
+        calls = [s for m in self.root.walk() for s in m.steps if isinstance(s, Call)]
         self.states = {call.args[1] for call in calls if call.target == "method:set"}
+        self.load = _LOAD_WITH_STATE if self.states else _LOAD
+
+    @classmethod
+    def with_state(cls, recording: Recording) -> Recording:
+        """The recording with the state as an argument, which assignments replace and the model returns."""
+        written = {call.args[0] for call in recording.calls if call.target == "state:set"}
+        if not written:
+            return recording
+        state = Value((), "state", "mode", "state")
+        inputs = [v for v in recording.inputs if v.source == "x"]
+        inputs += [state, *(v for v in recording.inputs if v.source != "x")]
+        calls: list[Call] = []
+        for call in recording.calls:
+            if call.target == "state:set":
+                calls.append(
+                    Call("method:set", (state, *call.args), {}, Value((), "state"), call.place)
+                )
+                state = calls[-1].result
+                continue
+            read: dict[Value, Value] = {}
+            for value in arguments(call):
+                if value in written:
+                    read[value] = Value(value.shape, value.dtype)
+                    calls.append(Call("method:get", (state, value), {}, read[value], call.place))
+            args, kwargs = map_leaves(
+                lambda x, read=read: read.get(x, x) if isinstance(x, Value) else x,
+                [list(call.args), call.kwargs],
+            )
+            calls.append(dataclasses.replace(call, args=tuple(args), kwargs=kwargs))
+        output = recording.output
+        output = [output, state] if isinstance(output, Value) else (output, state)
+        return dataclasses.replace(recording, inputs=inputs, calls=calls, output=output)
+
+    def words(self) -> dict[str, str]:
+        return {**super().words(), "loaded": "model, state" if self.writes else "model"}
 
     def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
@@ -97,64 +122,12 @@ class _Style(ClassStyle):
             for name, (kind, bar, other) in kinds.items()
         ] + [""]
 
-
-def with_state(recording: Recording) -> Recording:
-    """The recording with the state as an argument, which assignments replace and the model returns."""
-    written = {call.args[0] for call in recording.calls if call.target == "state:set"}
-    if not written:
-        return recording
-    state = Value((), "state", "mode", "state")
-    inputs = [v for v in recording.inputs if v.source == "x"]
-    inputs += [state, *(v for v in recording.inputs if v.source != "x")]
-    calls: list[Call] = []
-    for call in recording.calls:
-        if call.target == "state:set":
-            calls.append(
-                Call("method:set", (state, *call.args), {}, Value((), "state"), call.place)
-            )
-            state = calls[-1].result
-            continue
-        read: dict[Value, Value] = {}
-        for value in arguments(call):
-            if value in written:
-                read[value] = Value(value.shape, value.dtype)
-                calls.append(Call("method:get", (state, value), {}, read[value], call.place))
-        args, kwargs = map_leaves(
-            lambda x, read=read: read.get(x, x) if isinstance(x, Value) else x,
-            [list(call.args), call.kwargs],
-        )
-        calls.append(dataclasses.replace(call, args=tuple(args), kwargs=kwargs))
-    output = recording.output
-    output = [output, state] if isinstance(output, Value) else (output, state)
-    return dataclasses.replace(recording, inputs=inputs, calls=calls, output=output)
-
-
-def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
-    """The output of the source, and the new values of its state."""
-    if not source.writes:
-        return jax_classes.run(namespace, source, inputs)
-    fix_random_numbers(namespace)
-    model, state = namespace["load"]()
-    given = [array(x) for x in inputs]
-    given[len(inputs) - len(source.modes) + source.modes.index("state")] = state
-    output, state = model(*given)
-    return output, {name: state.get(attribute_of(model, name)) for name in source.writes}
-
-
-def write(
-    root: Module, name: str, constants: Mapping[Value, np.ndarray]
-) -> tuple[str, dict[str, Value]]:
-    """The text of a program, and its variables by their names in the file of weights."""
-    style = _Style(root)
-    load = _LOAD_WITH_STATE if style.states else _LOAD
-    return jax_classes.text_of(root, name, style, constants, load)
-
-
-def readme(source: Any, inputs: list[str]) -> str:
-    """How to use the source."""
-    return _README.format(
-        name=source.name,
-        inputs=", ".join(inputs),
-        loaded="model, state" if source.writes else "model",
-        result="output, state" if source.writes else "output",
-    )
+    def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+        fix_random_numbers(namespace)
+        loaded, given = namespace["load"](), [array(x) for x in inputs]
+        if not self.writes:
+            return loaded(*given), {}
+        model, state = loaded
+        given[len(inputs) - len(self.modes) + self.modes.index("state")] = state
+        output, state = model(*given)
+        return output, {name: state.get(attribute_of(model, name)) for name in self.writes}

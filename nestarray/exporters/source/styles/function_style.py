@@ -9,8 +9,9 @@ from typing import Any
 
 from nestarray.exporters.source.printing.bodies import Body
 from nestarray.exporters.source.printing.expressions import Expression, Names, value_expression
-from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Value, all_calls
+from nestarray.exporters.source.styles.style import Style
 from nestarray.exporters.source.tree.classes import Class
 from nestarray.exporters.source.tree.grouping import classes_of
 from nestarray.exporters.source.tree.loops import Option
@@ -30,12 +31,9 @@ _TAKEN = ("params", "state", "load", "copy", "functools", "math", *kwlist)
 #: The arguments that hold the parameters and the state.
 _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
 _STATE = Value((), "state", "state")
-#: The state in new dicts and lists, which the functions change.
-_COPIES = {"jax": "jax.tree.map(lambda x: x, state)", "numpy": "copy.deepcopy(state)"}
 
 
-_LOAD = '''
-def load(path=Path(__file__).with_name("weights.safetensors")):
+_LOAD = '''def load(path=Path(__file__).with_name("weights.safetensors")):
     """The {what}: nested dicts and lists of arrays."""
     tree = {{}}
     for name, x in load_file(path).items():
@@ -55,68 +53,91 @@ def _lists(tree):
 '''
 
 
-class FunctionWriter:
+class FunctionStyle(Style):
     """Writes one function for each class of modules.
 
-    Args:
-        root: the tree of modules.
-        name: of the function of the model.
-        language: of the framework.
-        constants: variable → the text that computes it.
+    Attributes:
+        copied: the state in new dicts and lists, which the functions change.
     """
 
-    def __init__(
-        self, root: Module, name: str, language: NamespaceLanguage, constants: dict[Value, str]
-    ) -> None:
-        self.root, self.language, self.constants = root, language, constants
-        self.classes = classes_of(root, name, constants, may_give=False)
+    is_functional = True
+    returns_state = True
+    copied: str
+
+    def __init__(self, program: Program, name: str) -> None:
+        super().__init__(program, name)
+        self.classes = classes_of(self.root, self.name, self.constants, may_give=False)
         self.places: dict[Value, tuple[str, Path]] = {}
-        for keys, name_, value in root.variables_below():
+        for keys, name_, value in self.root.variables_below():
             owner = tuple(part for key in keys for part in key)
             path = (*owner, name_) if value.source == "constants" else parts(value.path)
-            if value not in constants:
+            if value not in self.constants:
                 self.places[value] = _HOLDERS[value.source], path
         #: Holder and path of each group of variables.
         self.groups = {
             (h, path[:n]) for h, path in self.places.values() for n in range(len(path) + 1)
         }
         self.has_state = any(holder == "state" for holder, _ in self.places.values())
+        self.variables = {
+            ".".join([holder, *path] if self.has_state else path): value
+            for value, (holder, path) in self.places.items()
+        }
         self.lists = _lists(self.places.values())
-        steps = [s for m in root.walk() for s in m.steps if isinstance(s, Call)]
+        steps = [s for m in self.root.walk() for s in m.steps if isinstance(s, Call)]
         calls = list(all_calls(steps))
-        self.writes = any(call.target == "state:set" for call in calls)
-        self.defined = language.defined(calls)
-        taken = {*self.defined, *language.short.values(), *_TAKEN}
+        self.changes_state = any(call.target == "state:set" for call in calls)
+        self.defined = self.language.defined(calls)
+        taken = {*self.defined, *self.language.short.values(), *_TAKEN}
         classes = dict.fromkeys(self.classes.values())
-        for cls in sorted(classes, key=lambda cls: cls.module is not root):  # its name is given
-            base = name if cls.module is root else snake(cls.name)
+        for cls in sorted(
+            classes, key=lambda cls: cls.module is not self.root
+        ):  # its name is given
+            base = self.name if cls.module is self.root else snake(cls.name)
             cls.name = next(
                 n for n in (base, f"{base}_block", f"{base}_{len(taken)}") if n not in taken
             )
             taken.add(cls.name)
         self.reserved = taken
 
-    def text(self) -> str:
-        """The functions, those that others call first."""
+    @classmethod
+    def name_of(cls, name: str) -> str:
+        """The name of the function of a model: its class, or ``model`` if the source has this name."""
+        base = snake(name)
+        own = {key for module in cls.language.functions for key in vars(module)}
+        taken = {*own, *cls.language.short.values(), *_TAKEN, "sequential", "function"}
+        return base if base.isidentifier() and base not in taken else "model"
+
+    def body(self) -> str:
+        """The functions, those that others call first, and `load`."""
         written = [*self.defined.values()]
         written += ["\n".join(self._function(cls)) for cls in dict.fromkeys(self.classes.values())]
-        return "\n\n\n".join(written)
-
-    def file(self) -> str:
-        """The functions, and the function that loads the variables."""
         holders = self._holders(())
         words = {"params": "parameters", "state": "state"}
         what = " and the ".join(words[holder] for holder in holders) or "parameters"
         trees = [f'tree["{holder}"]' for holder in holders] if self.has_state else ["tree"]
         result = ", ".join(f"_lists({tree})" for tree in trees)
-        return self.text() + "\n\n" + _LOAD.format(what=what, result=result)
+        return "\n\n\n".join([*written, _LOAD.format(what=what, result=result)])
 
-    def variables(self) -> dict[str, Value]:
-        """Name in the file of weights → variable."""
-        return {
-            ".".join([holder, *path] if self.has_state else path): value
-            for value, (holder, path) in self.places.items()
-        }
+    def words(self) -> dict[str, str]:
+        """The words of the templates, with the arguments that hold the variables."""
+        found = dict.fromkeys(holder for holder, _ in self.places.values())
+        holders = [holder for holder in ("params", "state") if holder in found]
+        return {**super().words(), "variables": ", ".join(holders) or "params"}
+
+    def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+        """The output of the source, and the new values of its state."""
+        loaded = namespace["load"]()
+        variables = loaded if isinstance(loaded, tuple) else (loaded,)
+        result = namespace[self.name](*variables, *inputs)
+        if not self.writes:
+            return result, {}
+        output, state = result
+
+        def find(group: Any, key: str) -> Any:
+            return group[int(key)] if isinstance(group, list) else group[key]
+
+        places = {name: self.variables[name].path for name in self.writes}
+        return output, {n: functools.reduce(find, parts(path), state) for n, path in places.items()}
 
     # -- functions -------------------------------------------------------------------------
 
@@ -142,8 +163,8 @@ class FunctionWriter:
         )
         items, output = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
         lines = body.lines(items, inputs, self._output(module, output))
-        if module is self.root and self.writes:
-            lines.insert(0, f"state = {_COPIES[self.language.name]}")
+        if module is self.root and self.changes_state:
+            lines.insert(0, f"state = {self.copied}")
         cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
         holders = self._holders_of(cls)
         if module is self.root and not holders:
@@ -154,7 +175,7 @@ class FunctionWriter:
 
     def _output(self, module: Module, output: Any) -> Any:
         """The output; of the model with the new state, if it changes."""
-        if module is not self.root or not self.writes:
+        if module is not self.root or not self.changes_state:
             return output
         return [output, _STATE] if isinstance(output, Value) else (output, _STATE)
 
@@ -300,7 +321,7 @@ class FunctionWriter:
 class _Language:
     """The language inside of one function: ``linear(x, **params["query"])``."""
 
-    def __init__(self, writer: FunctionWriter, cls: Class) -> None:
+    def __init__(self, writer: FunctionStyle, cls: Class) -> None:
         self.writer, self.cls = writer, cls
         self.language = writer.language
         self.name = self.language.name
@@ -356,35 +377,3 @@ def _lists(places: Any) -> dict[tuple[str, Path], int]:
         for place, keys in groups.items()
         if keys == {str(i) for i in range(len(keys))}
     }
-
-
-def holders_of(source: Any) -> str:
-    """The arguments that hold the variables, for calls of a model."""
-    names = source.variables
-    kinds = {value.source for value in names.values()}
-    found = [_HOLDERS[kind] for kind in ("v", "s", "constants") if kind in kinds]
-    return ", ".join(dict.fromkeys(found)) or "params"
-
-
-def called(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
-    """The output of the source, and the new values of its state by their names in the file."""
-    loaded = namespace["load"]()
-    variables = loaded if isinstance(loaded, tuple) else (loaded,)
-    result = namespace[source.name](*variables, *inputs)
-    if not source.writes:
-        return result, {}
-    output, state = result
-    places = {name: source.variables[name].path for name in source.writes}
-
-    def find(group: Any, key: str) -> Any:
-        return group[int(key)] if isinstance(group, list) else group[key]
-
-    return output, {n: functools.reduce(find, parts(path), state) for n, path in places.items()}
-
-
-def function_name(name: str, language: NamespaceLanguage) -> str:
-    """The name of the function of a model: its class, or ``model`` if the source has this name."""
-    base = snake(name)
-    own = {key for module in language.functions for key in vars(module)}
-    taken = {*own, *language.short.values(), *_TAKEN, "sequential", "function"}
-    return base if base.isidentifier() and base not in taken else "model"

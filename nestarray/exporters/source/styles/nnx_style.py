@@ -12,15 +12,11 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from nestarray.exporters.source.functions import jax_functions, nnx_layers
 from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Recording, Value, values_in
-from nestarray.exporters.source.styles import jax_classes
 from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
-from nestarray.exporters.source.styles.jax_classes import name_of as name_of
-from nestarray.exporters.source.styles.jax_classes import with_missing as with_missing
 from nestarray.exporters.source.styles.jax_style import array, fix_random_numbers
 from nestarray.exporters.source.tree.modules import (
     Layer,
@@ -44,13 +40,15 @@ LANGUAGE = NamespaceLanguage(
 
 _WINDOWS = "jax.lax.reduce_window"
 
-#: Whether modules of one call are written as this call.
-IS_FUNCTIONAL = False
-#: Whether images and kernels have the channels last.
-HAS_CHANNELS_LAST = True
 
-_LOAD = '''from flax import nnx
-def load(path=Path(__file__).with_name("weights.safetensors")):
+class Style(ClassStyle):
+    language = LANGUAGE
+    library = "flax"
+    has_channels_last = True
+    has_mode = True
+    base = "nnx.Module"
+    passed_on = "rngs"
+    load = '''def load(path=Path(__file__).with_name("weights.safetensors")):
     """The model with its weights, in evaluation mode."""
     model = {name}({rngs})
     for name, x in load_file(path).items():
@@ -60,21 +58,15 @@ def load(path=Path(__file__).with_name("weights.safetensors")):
     model.eval()
     return model
 '''
-
-_README = """# {name}
-
-`model.py` defines the model in Flax NNX; `weights.safetensors` holds its weights. Both need `flax` and
-`safetensors` only.
-
-```python
+    form = "in Flax NNX"
+    usage = """
 from flax import nnx
 from model import load
 
 model = load()
 output = nnx.jit(model)({inputs})
-```
-
-To train it, differentiate by its `nnx.Param` variables:
+"""
+    training = """, differentiate by its `nnx.Param` variables:
 
 ```python
 model.train()
@@ -82,11 +74,49 @@ gradients = nnx.grad(lambda model: loss(model({inputs})))(model)
 ```
 """
 
+    def __init__(self, program: Program, name: str) -> None:
+        for module in program.root.walk():
+            module.layer = None if module is program.root else _layer(module)
+            if module.layer is None:
+                _separate_layers(module)
+        super().__init__(program, name)
 
-class _Style(ClassStyle):
-    language = LANGUAGE
-    base = "nnx.Module"
-    passed_on = "rngs"
+    @classmethod
+    def with_state(cls, recording: Recording) -> Recording:
+        """The recording with dropout and batch normalization as layers, which hold modes, keys and state."""
+        stands_for: dict[Value, Value] = {}
+
+        def of(nest: Any) -> Any:
+            return map_leaves(lambda x: stands_for.get(x, x) if isinstance(x, Value) else x, nest)
+
+        calls: list[Call] = []
+        made: dict[Any, Call] = {}  # result → call
+        for call in recording.calls:
+            args, kwargs = of([*call.args]), of(call.kwargs)
+            call = _pooling(dataclasses.replace(call, args=tuple(args), kwargs=kwargs), made)
+            if call.target == ".dropout":
+                x, key, _ = args
+                y, stands_for[call.result[1]] = call.result[0], key
+                call = dataclasses.replace(call, args=(x,), result=y)
+            elif call.target == ".running_batch_norm":
+                x, mean, variance, _, *affine = args
+                y, *new = call.result
+                stands_for |= zip(new, (mean, variance), strict=True)
+                args = x, mean, variance, *affine
+                call = dataclasses.replace(call, target=".batch_norm", args=args, result=y)
+            elif call.target == "state:set" and args[0] is args[1]:
+                continue
+            calls.append(call)
+            made |= {call.result: call} if isinstance(call.result, Value) else {}
+        output = of(recording.output)
+        used = {*values_in(output), *(value for call in calls for value in arguments(call))}
+        calls = [c for c in calls if c.target != _WINDOWS or c.result in used]  # sums of means
+        inputs = [v for v in recording.inputs if v.source not in ("mode", "key") or v in used]
+        return dataclasses.replace(recording, inputs=inputs, calls=calls, output=output)
+
+    def words(self) -> dict[str, str]:
+        has_layers = any(module.layer is not None for module in self.root.walk())
+        return {**super().words(), "rngs": "nnx.Rngs(0)" if has_layers else ""}
 
     def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
@@ -101,38 +131,13 @@ class _Style(ClassStyle):
 
     generated = list_of
 
-
-def with_state(recording: Recording) -> Recording:
-    """The recording with dropout and batch normalization as layers, which hold modes, keys and state."""
-    stands_for: dict[Value, Value] = {}
-
-    def of(nest: Any) -> Any:
-        return map_leaves(lambda x: stands_for.get(x, x) if isinstance(x, Value) else x, nest)
-
-    calls: list[Call] = []
-    made: dict[Any, Call] = {}  # result → call
-    for call in recording.calls:
-        args, kwargs = of([*call.args]), of(call.kwargs)
-        call = _pooling(dataclasses.replace(call, args=tuple(args), kwargs=kwargs), made)
-        if call.target == ".dropout":
-            x, key, _ = args
-            y, stands_for[call.result[1]] = call.result[0], key
-            call = dataclasses.replace(call, args=(x,), result=y)
-        elif call.target == ".running_batch_norm":
-            x, mean, variance, _, *affine = args
-            y, *new = call.result
-            stands_for |= zip(new, (mean, variance), strict=True)
-            args = x, mean, variance, *affine
-            call = dataclasses.replace(call, target=".batch_norm", args=args, result=y)
-        elif call.target == "state:set" and args[0] is args[1]:
-            continue
-        calls.append(call)
-        made |= {call.result: call} if isinstance(call.result, Value) else {}
-    output = of(recording.output)
-    used = {*values_in(output), *(value for call in calls for value in arguments(call))}
-    calls = [c for c in calls if c.target != _WINDOWS or c.result in used]  # sums of means
-    inputs = [v for v in recording.inputs if v.source not in ("mode", "key") or v in used]
-    return dataclasses.replace(recording, inputs=inputs, calls=calls, output=output)
+    def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+        fix_random_numbers(namespace)
+        model = namespace["load"]()
+        is_evaluation = not self.program.train
+        model.set_attributes(use_running_average=is_evaluation, raise_if_not_found=False)
+        output = model(*map(array, inputs))
+        return output, {name: attribute_of(model, name)[...] for name in self.writes}
 
 
 def _pooling(call: Call, before: Mapping[Any, Call]) -> Call:
@@ -157,29 +162,6 @@ def _pooling(call: Call, before: Mapping[Any, Call]) -> Call:
     settings |= {"padding": padding if isinstance(padding, str) else tuple(padding[1:-1])}
     target = "flax.nnx.avg_pool" if is_mean else "flax.nnx.max_pool"
     return dataclasses.replace(call, target=target, args=(x, tuple(window)), kwargs=settings)
-
-
-def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
-    """The output of the source, and the new values of its state."""
-    fix_random_numbers(namespace)
-    model = namespace["load"]()
-    is_evaluation = not source.train
-    model.set_attributes(use_running_average=is_evaluation, raise_if_not_found=False)
-    output = model(*map(array, inputs))
-    return output, {name: attribute_of(model, name)[...] for name in source.writes}
-
-
-def write(
-    root: Module, name: str, constants: Mapping[Value, np.ndarray]
-) -> tuple[str, dict[str, Value]]:
-    """The text of a program, and its variables by their names in the file of weights."""
-    for module in root.walk():
-        module.layer = None if module is root else _layer(module)
-        if module.layer is None:
-            _separate_layers(module)
-    has_layers = any(module.layer is not None for module in root.walk())
-    load = _LOAD.replace("{rngs}", "nnx.Rngs(0)" if has_layers else "")
-    return jax_classes.text_of(root, name, _Style(), constants, load)
 
 
 def _separate_layers(module: Module) -> None:
@@ -359,8 +341,3 @@ _LAYERS: dict[str, tuple[Callable[..., _Made], Mapping[str, str]]] = {
     ".batch_norm": (_batch_norm, {**_SCALE, "mean": "mean", "variance": "var"}),
     ".dropout": (_dropout, {}),
 }
-
-
-def readme(source: Any, inputs: list[str]) -> str:
-    """How to use the source."""
-    return _README.format(name=source.name, inputs=", ".join(inputs))

@@ -4,51 +4,23 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import numpy as np
 import torch
 import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from nestarray import ops
 from nestarray.exporters.source.printing.torch_language import TorchLanguage
+from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.fixed_numbers import torch_functions
 from nestarray.exporters.source.recording.records import Value
-from nestarray.exporters.source.styles.class_style import ClassStyle, ClassWriter, attribute_of
+from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
 from nestarray.exporters.source.styles.torch_layers import give_layers
 from nestarray.exporters.source.tree.grouping import IMPORTED
-from nestarray.exporters.source.tree.modules import Module, indexed
+from nestarray.exporters.source.tree.modules import indexed
 from nestarray.exporters.source.tree.ties import statements, ties_of
-
-LANGUAGE = TorchLanguage()
-#: Whether modules of one call are written as this call.
-IS_FUNCTIONAL = False
-#: Whether images and kernels have the channels last.
-HAS_CHANNELS_LAST = False
-
-_README = """# {name}
-
-`model.py` defines the model in PyTorch; `weights.safetensors` holds its weights. Both need `torch`
-and `safetensors` only.
-
-```python
-from model import load
-
-model = load()
-output = model({inputs})
-```
-
-To train it:
-
-```python
-model = load().train()
-optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
-```
-"""
-
 
 #: The end of the constructor of a model with variables that no call uses.
 _GIVE_UNUSED = """
@@ -64,8 +36,10 @@ for name, x in unused.items():
 """
 
 
-class _Style(ClassStyle):
-    language = LANGUAGE
+class Style(ClassStyle):
+    language = TorchLanguage()
+    library = "torch"
+    has_mode = True
     base = "nn.Module"
     method = "forward"
     begin = ("super().__init__()",)
@@ -73,16 +47,59 @@ class _Style(ClassStyle):
     placeholder = "nn.Identity()"
     separator = "."
     namespace = "nn.Module()"
+    form = "in PyTorch"
+    usage = """
+from model import load
 
-    def __init__(self, constants: Collection[Value]) -> None:
-        self.constants = constants
+model = load()
+output = model({inputs})
+"""
+    training = """:
+
+```python
+model = load().train()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+```
+"""
+
+    def __init__(self, program: Program, name: str) -> None:
+        give_layers(program.root, program.constants, train=program.train)
+        super().__init__(program, name)
+        variables = {**self.variables, **program.unused}
+        ties = ties_of(variables, program.stands_for, program.names)
+        self.last = [*self._with_unused(), *statements(ties, variables)]
+        self.variables = {
+            key: program.stands_for.get(x, x) for key, x in variables.items() if key not in ties
+        }
+        has_constants = not program.constants.keys().isdisjoint(self.variables.values())
+        self.load = _load(self.name, ties, has_constants=has_constants)
+
+    @classmethod
+    def name_of(cls, name: str) -> str:
+        is_taken = hasattr(torch.nn, name) or name in IMPORTED
+        return "Model" if is_taken or not name.isidentifier() else name
+
+    def _with_unused(self) -> list[str]:
+        """The lines of the constructor that make variables of checkpoints that no call uses."""
+        layers = [module for module in self.root.walk() if module.layer is not None]
+        means = {m.variables["running_mean"] for m in layers if "running_mean" in m.variables}
+        norms = {name.rpartition(".")[0] for name, x in self.variables.items() if x in means}
+        made: dict[str, str] = {}
+        for name, value in self.program.unused.items():
+            owner, _, last = name.rpartition(".")
+            if owner in norms and last == "num_batches_tracked":  # which the layer makes
+                continue
+            empty = _empty(str(value.shape), value.dtype)
+            made[name] = f"nn.Parameter({empty})" if value.source == "v" else empty
+        lines = ["unused = {", *(f"    {item}," for item in _items(made)), "}"]
+        return [*lines, *_GIVE_UNUSED.strip().splitlines()] if made else []
 
     def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
         empty = _empty(shape, value.dtype)
         *owners, last = name.split(".")
         owner = indexed(".".join(["self", *owners]))
         if value.source != "v":
-            unsaved = ", persistent=False" if value in self.constants else ""
+            unsaved = ", persistent=False" if value in self.program.constants else ""
             return f'{owner}.register_buffer("{last}", {empty}{otherwise}{unsaved})'
         if last.isdigit():
             return f'{owner}.register_parameter("{last}", nn.Parameter({empty}){otherwise})'
@@ -99,17 +116,17 @@ class _Style(ClassStyle):
     def generated(self, items: str) -> str:
         return f"nn.ModuleList({items})"
 
+    def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
+        model = namespace["load"]().train(self.program.train)
+        with torch.no_grad(), _WithoutChance():
+            output = model(*(ops.to_backend(x, "torch") for x in inputs))
+        return output, {name: attribute_of(model, name) for name in self.writes}
+
 
 def _empty(shape: str, dtype: str) -> str:
     """The text of an array without values."""
     sizes = shape.strip("()").rstrip(",") if shape.startswith("(") and len(shape) > 2 else shape
     return f"torch.empty({sizes}" + ("" if dtype == "float32" else f", dtype=torch.{dtype}") + ")"
-
-
-def name_of(name: str) -> str:
-    """The name of the class of a model."""
-    is_taken = hasattr(torch.nn, name) or name in IMPORTED
-    return "Model" if is_taken or not name.isidentifier() else name
 
 
 class _WithoutChance(TorchFunctionMode):
@@ -125,44 +142,6 @@ class _WithoutChance(TorchFunctionMode):
         if function in (F.dropout, F.dropout1d, F.dropout2d, F.dropout3d):
             return args[0]
         return self._functions.get(function, function)(*args, **(kwargs or {}))
-
-
-def run(namespace: dict[str, Any], source: Any, inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
-    """The output of the source, and the new values of its state."""
-    model = namespace["load"]().train(source.train)
-    with torch.no_grad(), _WithoutChance():
-        output = model(*(ops.to_backend(x, "torch") for x in inputs))
-    return output, {name: attribute_of(model, name) for name in source.writes}
-
-
-def with_missing(
-    weights: dict[str, np.ndarray], variables: Mapping[str, Value], root: Module
-) -> dict[str, np.ndarray]:
-    """The weights with the counters of batch norms, which evaluation does not use."""
-    return {name: np.zeros((), np.int64) for name in _counters(root, variables)} | weights
-
-
-def _counters(root: Module, variables: Mapping[str, Value]) -> list[str]:
-    """The names of the counters of the batch norms."""
-    layers = [module for module in root.walk() if module.layer is not None]
-    means = {m.variables["running_mean"] for m in layers if "running_mean" in m.variables}
-    names = [name.rpartition(".")[0] for name, value in variables.items() if value in means]
-    return [f"{name}.num_batches_tracked" for name in names]
-
-
-def readme(source: Any, inputs: list[str]) -> str:
-    """How to use the source."""
-    return _README.format(name=source.name, inputs=", ".join(inputs))
-
-
-def _with_unused(unused: Mapping[str, Value]) -> list[str]:
-    """The lines of a constructor that make variables of checkpoints that no call uses."""
-    made: dict[str, str] = {}
-    for name, value in unused.items():
-        empty = _empty(str(value.shape), value.dtype)
-        made[name] = f"nn.Parameter({empty})" if value.source == "v" else empty
-    lines = ["unused = {", *(f"    {item}," for item in _items(made)), "}"]
-    return [*lines, *_GIVE_UNUSED.strip().splitlines()] if unused else []
 
 
 def _items(texts: Mapping[str, str]) -> Iterator[str]:
@@ -212,47 +191,3 @@ def _load(name: str, ties: Mapping[str, str], *, has_constants: bool) -> str:
     lines.append("return model.eval()")
     head = 'def load(path=Path(__file__).with_name("weights.safetensors")):'
     return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
-
-
-def write(
-    root: Module,
-    name: str,
-    constants: Mapping[Value, np.ndarray],
-    stands_for: Mapping[Value, Value] = MappingProxyType({}),
-    names: Mapping[str, Sequence[str]] = MappingProxyType({}),
-    unused: Mapping[str, Value] = MappingProxyType({}),
-    *,
-    train: bool = False,
-) -> tuple[str, dict[str, Value]]:
-    """The text of a program, and its variables under the names of the state dict.
-
-    Args:
-        root: the tree of modules.
-        name: of the class of the model.
-        constants: the arrays of constants.
-        stands_for: parameter with a name of its own → the parameter of the graph.
-        names: path of a parameter with several names → its names.
-        unused: name → variable that no call uses.
-        train: whether it is of the training mode.
-    """
-    give_layers(root, constants, train=train)
-    texts = {value: LANGUAGE.constant(array) for value, array in constants.items()}
-    style = _Style(constants)
-    writer = ClassWriter(root, name, style, {v: text for v, text in texts.items() if text})
-    variables = writer.variables()
-    counters = _counters(root, variables)
-    unused = {name: x for name, x in unused.items() if name not in counters}
-    variables |= unused
-    ties = ties_of(variables, stands_for, names)
-    style.last = [*_with_unused(unused), *statements(ties, variables)]
-    variables = {key: stands_for.get(x, x) for key, x in variables.items() if key not in ties}
-    has_constants = not constants.keys().isdisjoint(variables.values())
-    load = _load(name, ties, has_constants=has_constants)
-    body = "\n\n\n".join([writer.text(), load])
-    head = ["from pathlib import Path"]
-    head += ["from typing import Any"] if re.search(r": Any\b", body) else []
-    head += [""]
-    head += ["import torch"] if re.search(r"\btorch\.", body) else []
-    head += ["import torch.nn.functional as F"] if re.search(r"\bF\.", body) else []
-    head += ["from safetensors.torch import load_file", "from torch import nn"]
-    return "\n".join(head) + "\n\n\n" + body, variables
