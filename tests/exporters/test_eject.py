@@ -25,7 +25,7 @@ from nestarray.exporters.source.eject import source_of
 from nestarray.exporters.source.styles.style import Style
 from tests import models
 from tests.exporters.networks import LOOPS, NETWORKS, torch_kernel
-from tests.exporters.styles import TARGETS
+from tests.exporters.styles import TARGETS, lint
 
 _SOME = ("mlp", "stages", "unet")
 _OTHERS = tuple(name for name in NETWORKS if name not in _SOME)
@@ -258,6 +258,11 @@ def test_the_source_is_as_short_as_upstream(name: str, style: str) -> None:
 
 def _code(text: str) -> list[str]:
     return [line for line in text.splitlines() if line.strip()]
+
+
+@pytest.mark.parametrize("style", [*_PROGRAMS])
+def test_linters_find_nothing_in_the_source(style: str) -> None:
+    assert lint(_source("mlp", style).text) == ""
 
 
 @pytest.mark.parametrize("style", [*_PROGRAMS])

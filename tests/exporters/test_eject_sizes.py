@@ -15,7 +15,7 @@ import nestarray as na
 from nestarray.errors import ConversionError
 from nestarray.exporters.source.eject import source_of
 from tests.exporters.networks import LOOPS, NETWORKS
-from tests.exporters.styles import TARGETS
+from tests.exporters.styles import TARGETS, lint
 
 
 def test_errors_name_constants_that_depend_on_open_sizes(tmp_path: Path) -> None:
@@ -31,8 +31,9 @@ def test_errors_name_constants_that_depend_on_open_sizes(tmp_path: Path) -> None
 )
 def test_open_sizes_stay_open_in_loops(target: str, tmp_path: Path) -> None:
     net, inputs = LOOPS["gru"]()
-    graph = na.trace_graph(net, **inputs, dynamic={"x": {0: "batch"}})
+    graph = na.trace_graph(net, **inputs, dynamic={"x": {0: "batch", 1: "length"}})
     assert graph.eject(tmp_path / "net", target).error < 1e-5
+    assert lint((tmp_path / "net" / "model.py").read_text()) == ""
 
 
 def test_arrays_of_open_sizes_are_on_the_device_of_the_input() -> None:

@@ -100,7 +100,9 @@ class Flow:
         )
         return [*lines, f"for {own} in {integers}:", *indented(steps)]
 
-    def _for(self, step: Function, start: Any, xs: Any, count: int, reverse: bool) -> list[str]:
+    def _for(
+        self, step: Function, start: Any, xs: Any, count: int | None, reverse: bool
+    ) -> list[str]:
         arrays = [self.body.text_of(x) for x in parts_of(xs)]
         names, lines = self._carry(start, (step,))
         used = {k: value for k, value in enumerate(self.stacked) if value in self.body.position}

@@ -8,7 +8,7 @@ of their own (`nestarray.transforms.recording`).
     "flow:if"      (condition or index, functions)
     "flow:while"   (test, body, carry, largest number of steps or None)
     "flow:range"   (first, end, body, carry)
-    "flow:for"     (step, carry, arrays or None, number of steps, reverse)
+    "flow:for"     (step, carry, arrays or None, number of steps if there are none, reverse)
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ def scan(
     stacked = tuple([ops.zeros((count, *y.shape), dtype=y.dtype, like=y) for y in ys])
     args = function, _one(carry), _one(xs)
     if current().backend in _STATEMENTS:
-        return _called("flow:for", (*args, count, reverse), {}, last, stacked)
+        return _called("flow:for", (*args, None if xs else count, reverse), {}, last, stacked)
     settings = ({} if xs else {"length": length}) | ({"reverse": True} if reverse else {})
     name = "jax.lax.scan" if current().backend == "jax" else ".scan"
     return _called(name, args, settings, last, stacked)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -131,7 +132,9 @@ class ClassStyle(Style):
         for cls in dict.fromkeys(self.classes.values()):
             if not self._is_expression(cls):
                 written.append("\n".join(self._class(cls)))
-        return "\n\n\n".join([*written, self.load.format(**self.words())])
+        written.append(self.load.format(**self.words()))
+        written += [inspect.getsource(part_of)] if "part_of(" in self.load else []
+        return "\n\n\n".join(written)
 
     def _keys(self, keys: tuple[Path, ...]) -> Iterator[str]:
         """The attributes of modules from the root down."""
@@ -517,8 +520,8 @@ def _classes_in(setting: Any) -> Iterator[Class]:
             yield from _classes_in(value)
 
 
-def attribute_of(model: Any, name: str) -> Any:
-    """The attribute of a name in the file of weights."""
+def part_of(model, name):
+    """The part of a model with a name such as `layers.0.weight`."""
     for key in name.split("."):
         model = getattr(model, key) if hasattr(model, key) else model[int(key)]
     return model

@@ -8,7 +8,7 @@ from typing import Any
 
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Recording, Value
-from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
+from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
 from nestarray.exporters.source.styles.jax_style import (
     LANGUAGE,
     array,
@@ -17,25 +17,29 @@ from nestarray.exporters.source.styles.jax_style import (
 from nestarray.exporters.source.tree.modules import arguments
 from nestarray.graph.node import map_leaves
 
-_LOAD = '''def load(path=Path(__file__).with_name("weights.safetensors")):
+_LOAD = '''def load(path=WEIGHTS):
     """The model with its weights."""
     weights = load_file(path)
-    find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
-    where = lambda model: [functools.reduce(find, name.split("."), model) for name in weights]
-    return eqx.tree_at(where, {name}(), list(weights.values()))
+
+    def arrays(model):
+        return [part_of(model, name) for name in weights]
+
+    return eqx.tree_at(arrays, {name}(), list(weights.values()))
 '''
 
-_LOAD_WITH_STATE = '''def load(path=Path(__file__).with_name("weights.safetensors")):
+_LOAD_WITH_STATE = '''def load(path=WEIGHTS):
     """The model with its weights, and its state."""
-    weights = load_file(path)
     model, state = eqx.nn.make_with_state({name})()
-    find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
-    where = lambda model: [functools.reduce(find, name.split("."), model) for name in weights]
-    for index, x in zip(where(model), weights.values()):
-        state = state.set(index, x) if isinstance(index, eqx.nn.StateIndex) else state
-    values = [x if isinstance(x, eqx.nn.StateIndex) else weights[name] for name, x in zip(weights, where(model))]
-    is_index = lambda x: isinstance(x, eqx.nn.StateIndex)
-    return eqx.tree_at(where, model, values, is_leaf=is_index), state
+    weights = load_file(path)
+    for name in list(weights):
+        index = part_of(model, name)
+        if isinstance(index, eqx.nn.StateIndex):
+            state = state.set(index, weights.pop(name))
+
+    def arrays(model):
+        return [part_of(model, name) for name in weights]
+
+    return eqx.tree_at(arrays, model, list(weights.values())), state
 '''
 
 
@@ -130,4 +134,4 @@ gradients = eqx.filter_grad(lambda model: loss(model({inputs})))(model)
         model, state = loaded
         given[len(inputs) - len(self.modes) + self.modes.index("state")] = state
         output, state = model(*given)
-        return output, {name: state.get(attribute_of(model, name)) for name in self.writes}
+        return output, {name: state.get(part_of(model, name)) for name in self.writes}

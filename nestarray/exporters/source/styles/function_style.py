@@ -33,7 +33,7 @@ _HOLDERS = {"v": "params", "s": "state", "constants": "state"}
 _STATE = Value((), "state", "state")
 
 
-_LOAD = '''def load(path=Path(__file__).with_name("weights.safetensors")):
+_LOAD = '''def load(path=WEIGHTS):
     """The {what}: nested dicts and lists of arrays."""
     tree = {{}}
     for name, x in load_file(path).items():

@@ -16,7 +16,7 @@ from nestarray.exporters.source.functions import jax_functions, nnx_layers
 from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Recording, Value, values_in
-from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
+from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
 from nestarray.exporters.source.styles.jax_style import array, fix_random_numbers
 from nestarray.exporters.source.tree.modules import (
     Layer,
@@ -48,13 +48,11 @@ class Style(ClassStyle):
     has_mode = True
     base = "nnx.Module"
     passed_on = "rngs"
-    load = '''def load(path=Path(__file__).with_name("weights.safetensors")):
+    load = '''def load(path=WEIGHTS):
     """The model with its weights, in evaluation mode."""
     model = {name}({rngs})
     for name, x in load_file(path).items():
-        *owners, last = name.split(".")
-        find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
-        getattr(functools.reduce(find, owners, model), last)[...] = x
+        part_of(model, name)[...] = x
     model.eval()
     return model
 '''
@@ -137,7 +135,7 @@ gradients = nnx.grad(lambda model: loss(model({inputs})))(model)
         is_evaluation = not self.program.train
         model.set_attributes(use_running_average=is_evaluation, raise_if_not_found=False)
         output = model(*map(array, inputs))
-        return output, {name: attribute_of(model, name)[...] for name in self.writes}
+        return output, {name: part_of(model, name)[...] for name in self.writes}
 
 
 def _pooling(call: Call, before: Mapping[Any, Call]) -> Call:

@@ -39,6 +39,7 @@ _PACKAGES = {
     r"tf\.": "import tensorflow as tf",
     r"torch\.": "import torch",
 }
+_WEIGHTS = 'WEIGHTS = Path(__file__).with_name("weights.safetensors")'
 #: Framework → the module of safetensors that loads its arrays, if it has another name.
 _LOADERS = {"jax": "flax"}
 
@@ -107,13 +108,13 @@ class Style(ABC):
     @functools.cached_property
     def text(self) -> str:
         """The text of the Python file."""
-        body, framework = self.body(), self.language.name
+        body, framework = f"{_WEIGHTS}\n\n\n{self.body()}", self.language.name
         loader = f"from safetensors.{_LOADERS.get(framework, framework)} import load_file"
         head = []
         for table in (_STANDARD, {**_PACKAGES, r"load_file\(": loader}):
             lines = [line for key, line in table.items() if re.search(rf"(?<![\w.]){key}", body)]
             head.append("\n".join(sorted(lines, key=lambda line: (line.startswith("from"), line))))
-        return formatted("\n\n\n".join(["\n\n".join(head), body]))
+        return formatted("\n\n".join([*head, body]))
 
     @property
     def weights(self) -> dict[str, np.ndarray]:

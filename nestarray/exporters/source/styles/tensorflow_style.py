@@ -10,7 +10,7 @@ from nestarray.exporters.source.functions import tensorflow_functions
 from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
 from nestarray.exporters.source.recording.fixed_numbers import Replaced, tensorflow_random
 from nestarray.exporters.source.recording.records import Value
-from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
+from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
 
 
 class Style(ClassStyle):
@@ -19,13 +19,11 @@ class Style(ClassStyle):
     has_channels_last = True
     base = "tf.Module"
     begin = ("super().__init__()",)
-    load = '''def load(path=Path(__file__).with_name("weights.safetensors")):
+    load = '''def load(path=WEIGHTS):
     """The model with its weights."""
     model = {name}()
     for name, x in load_file(path).items():
-        *owners, last = name.split(".")
-        find = lambda owner, key: owner[int(key)] if key.isdigit() else getattr(owner, key)
-        getattr(functools.reduce(find, owners, model), last).assign(x)
+        part_of(model, name).assign(x)
     return model
 '''
     form = "as a `tf.Module`"
@@ -57,4 +55,4 @@ gradients = tape.gradient(value, model.trainable_variables)
         model = namespace["load"]()
         given = [x if isinstance(x, bool) else tf.convert_to_tensor(x) for x in inputs]
         output = model(*given)
-        return output, {name: attribute_of(model, name) for name in self.writes}
+        return output, {name: part_of(model, name) for name in self.writes}

@@ -16,7 +16,7 @@ from nestarray.exporters.source.printing.torch_language import TorchLanguage
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.fixed_numbers import torch_functions
 from nestarray.exporters.source.recording.records import Value
-from nestarray.exporters.source.styles.class_style import ClassStyle, attribute_of
+from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
 from nestarray.exporters.source.styles.torch_layers import give_layers
 from nestarray.exporters.source.tree.grouping import IMPORTED
 from nestarray.exporters.source.tree.modules import indexed
@@ -120,7 +120,7 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
         model = namespace["load"]().train(self.program.train)
         with torch.no_grad(), _WithoutChance():
             output = model(*(ops.to_backend(x, "torch") for x in inputs))
-        return output, {name: attribute_of(model, name) for name in self.writes}
+        return output, {name: part_of(model, name) for name in self.writes}
 
 
 def _empty(shape: str, dtype: str) -> str:
@@ -189,5 +189,5 @@ def _load(name: str, ties: Mapping[str, str], *, has_constants: bool) -> str:
         lines = ["model.load_state_dict(load_file(path))"]
     lines = [f'"""The model with its {what}, in evaluation mode."""', f"model = {name}()", *lines]
     lines.append("return model.eval()")
-    head = 'def load(path=Path(__file__).with_name("weights.safetensors")):'
+    head = "def load(path=WEIGHTS):"
     return "\n".join([head, *(f"    {line}" for line in lines)]) + "\n"
