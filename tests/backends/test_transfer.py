@@ -117,6 +117,19 @@ def test_arrays_moved_while_jax_traces_have_values() -> None:
     assert_close(jax.jit(add)(np.float32(1)), 1 + numbers("float32").sum(), check_dtype=False)
 
 
+def test_device_while_jax_traces() -> None:
+    import jax
+
+    core = backends.core("jax")
+
+    def devices(x: Any) -> Any:
+        assert core.device_of(x) in core.devices()
+        return x.sum()
+
+    for transform in (jax.grad, jax.jit):
+        transform(devices)(numbers("float32"))
+
+
 @pytest.mark.parametrize("target", BACKENDS)
 def test_a_copy_does_not_see_later_writes(target: str) -> None:
     x = numbers("float32", (64,))

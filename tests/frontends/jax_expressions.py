@@ -58,6 +58,7 @@ def inputs() -> dict[str, np.ndarray]:
         "c": (arrays["x"] + 1j * arrays["y"]).astype("complex64"),
         "cv": (arrays["v"] + 1j * arrays["w"]).astype("complex64"),
         "cm": (arrays["m"] + 1j * arrays["m"].T).astype("complex64"),
+        "cz": (0.3 * arrays["z"]).astype("complex64"),
         "h": rng.normal(size=3).astype("float16"),
         "n": np.asarray([[1.0, np.nan, -2.0], [np.nan, np.nan, np.nan]], "float32"),
         "e": np.asarray([0.0, -0.0, np.inf, -np.inf, np.nan, 2.0], "float32"),

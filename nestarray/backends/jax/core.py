@@ -61,8 +61,8 @@ def find_device(device: Any) -> Any:
 
 
 def device_of(x: Any) -> str:
-    """The name of the device of `x`."""
-    device = next(iter(x.devices())) if hasattr(x, "devices") else jax.devices()[0]
+    """The name of the device of `x`; of the default one while JAX traces."""
+    device = jax.devices()[0] if isinstance(x, jax.core.Tracer) else next(iter(x.devices()))
     return device.platform if device.id == 0 else f"{device.platform}:{device.id}"
 
 
