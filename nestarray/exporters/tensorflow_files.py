@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from nestarray.backends.tensorflow import lite
+from nestarray.backends import portable
 from nestarray.errors import UnsupportedError
 from nestarray.exporters.export import Example, named_outputs
 from nestarray.exporters.native import to_keras_model, to_tf_module
@@ -41,7 +41,7 @@ def write_tflite(graph: Graph, example: Example, path: Path) -> None:
         UnsupportedError: TFLite lacks an operation, or its dtype.
     """
     with tempfile.TemporaryDirectory() as folder:
-        with lite.builtin_operators():
+        with portable.portable_operators():
             write_savedmodel(graph, example, Path(folder))
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, ["serving_default"])
         try:

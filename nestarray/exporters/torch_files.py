@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from nestarray.backends import portable
 from nestarray.errors import UnsupportedError
 from nestarray.exporters.export import Example, named_outputs, taken
 from nestarray.exporters.native import to_torch_module
@@ -74,7 +75,7 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
     names = named_outputs(result[0] if graph.returns_state else result)
     # the exporter computes strides with and without gradients, which differ for attention
     module = _Named(to_torch_module(graph)).requires_grad_(False)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), portable.portable_operators():
         warnings.simplefilter("ignore")  # about PyTorch's own code
         torch.onnx.export(
             _program(graph, module, example), f=path, input_names=[*example.flat],
@@ -82,7 +83,6 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
             custom_translation_table={
                 torch.ops.aten.sort.stable: _stable_sort,
                 torch.ops.prims.prod.default: _product,
-                torch.ops.aten.searchsorted.Tensor: _searchsorted,
                 torch.ops.aten.where.self: _where,
                 operator.floordiv: _floor_divided,
             },
@@ -106,21 +106,6 @@ def _product(inp: Any, dims: Any = None, *, output_dtype: Any = None) -> Any:
     opset: Any = onnxscript.opset18
     axes = None if dims is None else opset.Constant(value_ints=list(dims))
     return opset.ReduceProd(inp, axes, keepdims=False)
-
-
-def _searchsorted(
-    sorted_sequence: Any, self: Any, *, out_int32: bool = False, right: bool = False,
-    side: str | None = None, sorter: Any = None,
-) -> Any:  # fmt: skip
-    """The operators of ``aten.searchsorted``, which `torch.onnx` lacks: the number of smaller elements."""
-    import onnxscript
-
-    opset: Any = onnxscript.opset18
-    row = opset.Unsqueeze(sorted_sequence, opset.Constant(value_ints=[-2]))
-    column = opset.Unsqueeze(self, opset.Constant(value_ints=[-1]))
-    is_before = (opset.LessOrEqual if right or side == "right" else opset.Less)(row, column)
-    number = opset.Cast(is_before, to=6 if out_int32 else 7)  # int32, int64
-    return opset.ReduceSum(number, opset.Constant(value_ints=[-1]), keepdims=False)
 
 
 def _where(condition: Any, self: Any, other: Any) -> Any:

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from nestarray import ops, random
-from nestarray.errors import ConversionError
+from nestarray.errors import ConversionError, LinearAlgebraError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_source
@@ -139,7 +139,12 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
         if any(map(_is_undecided, arrays)) or any(isinstance(x, Traced) for x in read):
             values[node] = _copied(recorder, node, values.__getitem__, draw, names)
         else:
-            value = recorder.lowered(node, run, values.__getitem__, draw)
+            before = len(recorder.nodes)
+            try:
+                value = recorder.lowered(node, run, values.__getitem__, draw)
+            except LinearAlgebraError:  # a matrix of zeros is singular
+                del recorder.nodes[before:]
+                value = _copied(recorder, node, values.__getitem__, draw, names)
             is_undecided = isinstance(value, Traced) and not _has_size(node, names)
             values[node] = Traced(None, value._node, recorder) if is_undecided else value
         for unused in dead.get(node, ()):

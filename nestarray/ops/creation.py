@@ -430,8 +430,8 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 def _triangle(x: Array, k: int) -> Array:
     """True on and below the k-th diagonal of the matrices in `x`."""
-    k = index(k)
-    return ops.asarray(np.tri(int(x.shape[-2]), int(x.shape[-1]), k, dtype=bool), like=x)
+    rows, columns = [ops.arange(n, like=x) for n in ops.shape(x)[-2:]]
+    return ops.less_equal(columns, ops.expand_dims(rows, -1) + index(k))
 
 
 @op

@@ -300,11 +300,15 @@ def _aligned(x: Array, indices: Array, axis: int, name: str) -> tuple[Array, Arr
 
 def _grid(indices: Array, axis: int) -> tuple[Any, ...]:
     """An index with `indices` along `axis` and all positions along other axes."""
-    ndim = len(indices.shape)
-    return tuple(
-        indices if i == axis else np.arange(length).reshape((-1,) + (1,) * (ndim - 1 - i))
-        for i, length in enumerate(indices.shape)
-    )
+    lengths = ops.shape(indices)
+
+    def positions(i: int) -> Any:
+        column = (-1,) + (1,) * (len(lengths) - 1 - i)
+        if isinstance(lengths[i], int):
+            return np.arange(lengths[i]).reshape(column)
+        return ops.reshape(ops.arange(lengths[i], like=indices), column)
+
+    return tuple([indices if i == axis else positions(i) for i in range(len(lengths))])
 
 
 @op

@@ -126,6 +126,22 @@ def test_places_booleans_and_sizes_become_onnx(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.parametrize("format", ["onnx", pytest.param("tflite", marks=pytest.mark.full)])
+def test_linear_systems_become_files(format: str, tmp_path: Path) -> None:
+    def solved(x1: torch.Tensor, x2: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return torch.linalg.solve(x1, x2), torch.linalg.inv(x1)
+
+    x1 = torch.tensor([[0.0, 2, 1], [1, 0, 0], [0, 0, 4]])  # rows are exchanged
+    assert torch.isfinite(torch.linalg.inv(x1)).all()
+    graph = na.trace_graph(solved, x1, torch.ones(2, 3, 1), dynamic={"x2": {0: "batch"}})
+    assert graph.export(tmp_path / FILES[format]).error < 1e-6
+
+
+def _interpolated(x: jax.Array) -> jax.Array:
+    places = jax.numpy.arange(4.0)
+    return jax.numpy.interp(x, places, places**2)
+
+
 def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     def order(x: torch.Tensor) -> torch.Tensor:
         return torch.argsort(x, dim=1, descending=True, stable=True)
@@ -360,10 +376,12 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
              "stablehlo"),
             (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "stablehlo"),
             (_medians, torch.ones(2, 5), {0: "batch"}, "savedmodel"),
+            *[(_interpolated, jax.numpy.linspace(-1, 4, 5), {0: "length"}, format)
+              for format in ("torch", "onnx", "tflite")],
         )],
     ],
     ids=["arange", "scan", "transposed", "resized", "averaged", *["resized"] * 5, "arange", "recurrent",
-         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians"],
+         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path

@@ -132,6 +132,14 @@ def test_a_lowered_graph_reads_as_ops(images: torch.Tensor) -> None:
     assert graph.calls[0].module == "embed"
 
 
+def test_an_inverse_of_an_input_is_lowered() -> None:
+    """Lowering computes with zeros, which have no inverse."""
+    x = torch.eye(3) + 1
+    graph = na.trace_graph(lambda x: torch.linalg.inv(torch.relu(x)), x).lower()
+    assert "na.relu" in str(graph)
+    torch.testing.assert_close(graph(x), torch.linalg.inv(x))
+
+
 def test_a_loop_that_does_not_end_at_zero_is_lowered() -> None:
     def doubled(x: Any) -> Any:
         return na.while_loop(lambda c: na.sum(c) < 100, lambda c: c * 2, x)

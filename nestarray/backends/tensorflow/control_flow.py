@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends import control_flow
+from nestarray.backends import control_flow, portable
 from nestarray.backends.tensorflow import lite
 from nestarray.backends.tensorflow.transforms import lose
 
@@ -85,7 +85,7 @@ def scan(
         return control_flow.scan(step, carry, xs, length, reverse=reverse)
     count = tf.shape(xs[0])[0] if static is None else static
     results = _results_of(step, carry, xs)
-    if lite.is_wanted() and not all(y.shape.is_fully_defined() for y in results):
+    if portable.are_wanted() and not all(y.shape.is_fully_defined() for y in results):
         return lite.scan(step, carry, xs, count, reverse)
     columns = [tf.TensorArray(y.dtype, size=count, element_shape=y.shape) for y in results]
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import portable
 from nestarray.backends.checks.positions import check_along, check_masks
 from nestarray.backends.tensorflow import lite, products
 from nestarray.backends.tensorflow.manipulation import shape
@@ -139,7 +140,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     if mode == "mul":
         flat = flat * products.in_segments(updates, places, tf.size(flat))
     else:
-        if lite.is_wanted() and mode in ("min", "max"):
+        if portable.are_wanted() and mode in ("min", "max"):
             combined = lite.scatter_extreme(mode, flat, places, updates)
         else:
             combined = _SCATTER[mode](flat, places[:, None], updates)

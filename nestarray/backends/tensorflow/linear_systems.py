@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.tensorflow.elimination import ordered
@@ -15,7 +16,13 @@ from nestarray.numerics.matrices import check_factors
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))
 
-inv = _single(tf.linalg.inv)
+
+@_single
+def inv(x: Any, /) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/inv"""
+    if portable.are_wanted():
+        return portable.solve(x, tf.eye(x.shape[-1], dtype=x.dtype))
+    return tf.linalg.inv(x)
 
 
 def _stacked(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -33,7 +40,8 @@ def _stacked(x1: Any, x2: Any) -> tuple[Any, Any]:
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/solve"""
     x1, x2 = promoted((x1, x2))
-    solution = tf.linalg.solve(*_stacked(x1, x2))
+    native = portable.solve if portable.are_wanted() else tf.linalg.solve
+    solution = native(*_stacked(x1, x2))
     return solution[..., 0] if len(x2.shape) == 1 else solution
 
 

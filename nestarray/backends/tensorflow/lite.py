@@ -1,4 +1,4 @@
-"""Operations that TFLite has: the exporter of TFLite traces programs in `builtin_operators`.
+"""Operations that TFLite has, in place of TensorFlow's where `portable.are_wanted`.
 
 TFLite lacks running products, maxima of scattered values, arrays of tensors with open sizes, and
 unstacked int64. TensorFlow's own operations are faster where they exist.
@@ -7,29 +7,10 @@ https://ai.google.dev/edge/litert/models/ops_compatibility
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
-
-_is_wanted: ContextVar[bool] = ContextVar("nestarray_lite", default=False)
-
-
-@contextmanager
-def builtin_operators() -> Iterator[None]:
-    """Compute with operations of TFLite."""
-    token = _is_wanted.set(True)
-    try:
-        yield
-    finally:
-        _is_wanted.reset(token)
-
-
-def is_wanted() -> bool:
-    """Whether `builtin_operators` is active."""
-    return _is_wanted.get()
 
 
 def unstack(x: Any, axis: int) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import portable
 from nestarray.backends.base import lengths, supports
 from nestarray.backends.tensorflow import lite
 from nestarray.backends.tensorflow.integers import by_bits
@@ -88,7 +89,7 @@ def stack(arrays: Any, /, *, axis: int = 0) -> Any:
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     """https://www.tensorflow.org/api_docs/python/tf/unstack"""
-    if lite.is_wanted():
+    if portable.are_wanted():
         return tuple(lite.unstack(x, axis))
     return tuple(tf.unstack(x, axis=axis))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.tensorflow import lite
+from nestarray.backends import portable
 
 
 def total(x: Any, axis: Any, keepdims: bool) -> Any:
@@ -54,7 +54,7 @@ def running(x: Any, axis: int) -> Any:
             reach *= 2
         return x
 
-    if lite.is_wanted() and x.shape[axis] is not None:
+    if portable.are_wanted() and x.shape[axis] is not None:
         return by_doubling(x)
     if not _is_differentiable(x, [axis]):
         return native(x)

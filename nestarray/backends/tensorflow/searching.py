@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.promotion import choosing
@@ -66,6 +67,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
         check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
         x1 = tf.gather(x1, sorter)
     x1, x2 = (comparable(x) for x in promoted((x1, x2)))
+    if portable.are_wanted():
+        return portable.searchsorted(x1, x2, side)
     # the core of tf.searchsorted, without reshapes for batches of sequences
     found = _BOUNDS[side](sorted_inputs=x1[None], values=tf.reshape(x2, (1, -1)), out_type=tf.int64)
     return tf.reshape(found, tf.shape(x2))

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.promotion import cast, promoted
@@ -14,7 +15,13 @@ from nestarray.numerics.matrices import check_factors
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))
 
-inv = _single(torch.linalg.inv)
+
+@_single
+def inv(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.inv.html"""
+    if portable.are_wanted():
+        return portable.solve(x, torch.eye(x.shape[-1], dtype=x.dtype, device=x.device))
+    return torch.linalg.inv(x)
 
 
 def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -32,7 +39,8 @@ def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve.html"""
     x1, x2 = promoted((x1, x2))
-    solution = torch.linalg.solve(*_columns(x1, x2))
+    native = portable.solve if portable.are_wanted() else torch.linalg.solve
+    solution = native(*_columns(x1, x2))
     return solution[..., 0] if x2.ndim == 1 else solution
 
 

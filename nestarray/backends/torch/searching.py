@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.promotion import choosing
@@ -25,7 +26,15 @@ def _numbers(x: Any) -> Any:
 
 
 _argmax, _argmin = by_order(torch.argmax), by_order(torch.argmin)
-_searchsorted = by_order(torch.searchsorted)
+
+
+def _search(x1: Any, x2: Any, side: str) -> Any:
+    if portable.are_wanted():
+        return portable.searchsorted(x1, x2, side)
+    return torch.searchsorted(x1, x2, side=side)
+
+
+_search_integers = by_order(_search)
 
 
 def _placed(search: Any, x: Any, axis: Any, keepdims: bool) -> Any:
@@ -75,15 +84,15 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     is_plain = dtype is getattr(x2, "dtype", None) and dtype not in LACKING and sorter is None
     if not (is_plain and x1.is_contiguous() and x2.is_contiguous()):
         x1, x2 = (x.contiguous() for x in promoted((x1, x2)))
-    if x1.dtype not in FLOATING:
-        return _searchsorted(x1, x2, side=side, sorter=sorter)
     if sorter is not None:
         check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
         x1 = x1[sorter]
+    if x1.dtype not in FLOATING:
+        return _search_integers(x1, x2, side)
     if x1.is_cpu and not is_observed() and not (len(x1) and x1[-1].isnan()):
         return torch.searchsorted(x1, x2, side=side)
     # torch compares NaN in x1, which are at the end, as if all numbers were larger
-    found = torch.searchsorted(torch.where(x1.isnan(), torch.inf, x1), x2, side=side)
+    found = _search(torch.where(x1.isnan(), torch.inf, x1), x2, side)
     numbers = torch.minimum(found, x1.isnan().logical_not().sum())
     return numbers if side == "left" else torch.where(x2.isnan(), found, numbers)
 

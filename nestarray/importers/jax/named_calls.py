@@ -97,21 +97,14 @@ def named_call(eqn: Any) -> NamedCall | None:
     name = inner.params.get("name", "")
     if not isinstance(name, str):
         return None
-    modules = ("nn",) if _is_open(eqn) else _MODULES
-    if not any(_public(module, name.lstrip("_")) for module in modules):
+    if not any(_public(module, name.lstrip("_")) for module in _MODULES):
         return None
     inputs = [f"{getattr(x, 'val', '')} {x.aval}" for x in eqn.invars]
     key = kind, name, *inputs, str(eqn.params[_JAXPRS[kind]])
     if key not in _KNOWN:
-        calls = (_in_module(eqn, module, name.lstrip("_")) for module in modules)
+        calls = (_in_module(eqn, module, name.lstrip("_")) for module in _MODULES)
         _KNOWN[key] = next((call for call in calls if call is not None), None)
     return _KNOWN[key]
-
-
-def _is_open(eqn: Any) -> bool:
-    """Whether a size is open; then only calls without settings are kept."""
-    avals = [v.aval for v in (*eqn.invars, *eqn.outvars)]
-    return not all(isinstance(n, int) for aval in avals for n in aval.shape)
 
 
 def _has_keys(eqn: Any) -> bool:
@@ -171,12 +164,12 @@ def python_number(value: Any, aval: Any) -> Any:
 def _settings(name: str, eqn: Any, parameters: list[str]) -> Iterator[dict[str, Any]]:
     """Settings with which a function may have been called, the default ones first."""
     yield {}
-    if _is_open(eqn):
-        return
     result = eqn.outvars[0].aval
     if name == "one_hot":
         dtype = dtypes.as_dtype(str(result.dtype))
         for axis in range(len(result.shape)):
+            if not isinstance(result.shape[axis], int):  # an open size
+                continue
             is_last = axis == len(result.shape) - 1
             place = {} if is_last else {"axis": axis}
             yield {"num_classes": result.shape[axis], "dtype": dtype, **place}
@@ -232,8 +225,6 @@ def _has_result(eqn: Any, call: NamedCall, literals: list[Any]) -> bool:
     """Whether our function returns the shape and dtype of the equation; x64 may change it."""
     import jax
 
-    if _is_open(eqn):
-        return True
     arrays = [x.aval for x, literal in zip(eqn.invars, literals, strict=True) if literal is None]
 
     def run(*tracers: Any) -> Any:

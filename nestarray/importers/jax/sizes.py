@@ -123,8 +123,9 @@ def concrete(value: Any, sizes: Mapping[str, int], *, has_rules: bool = True) ->
 
     if is_symbolic(value):
         return value._evaluate(sizes)
-    if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
-        return type(value)([concrete(item, sizes, has_rules=has_rules) for item in value])
+    if isinstance(value, (list, tuple)):
+        items = [concrete(item, sizes, has_rules=has_rules) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     jaxpr: Any = getattr(value, "jaxpr", value)
     if not hasattr(jaxpr, "eqns"):
         return value
@@ -156,7 +157,7 @@ def bound(
         import jax.numpy as jnp
 
         return jnp.asarray(concrete(params["dim"], sizes), jnp.int32)
-    if sizes and primitive.name in custom_derivatives.PRIMITIVES:
+    if sizes and primitive.name in ("custom_jvp_call", "custom_vjp_call"):
         call = concrete(params["call_jaxpr"], sizes, has_rules=False)
         rules = custom_derivatives.rules_of(eqn) if has_rules else ()
         # a rule often calls its own function

@@ -50,6 +50,20 @@ def test_one_call(text: str) -> None:
         assert report.ok, str(report)
 
 
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        ("jax.numpy.linalg.inv(x)", lambda x: jnp.linalg.inv(x)),
+        ("jax.numpy.var(x, axis=(1, 2))", lambda x: jnp.var(x, axis=(1, 2))),
+    ],
+)
+def test_one_call_of_open_sizes(text: str, function: Callable[[Any], Any]) -> None:
+    x = jnp.stack([jnp.eye(3) + i for i in range(4)])
+    graph = na.trace_graph(function, x, dynamic={"x": {0: "batch"}})
+    assert f" = {text}\n" in graph.to_source(comments=False)
+    assert graph.to_backend("torch").verify(x[:3]).ok
+
+
 @jax.jit
 def clip(x: Any, low: Any, high: Any) -> Any:
     return jnp.minimum(high, x) + low

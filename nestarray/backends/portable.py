@@ -1,0 +1,60 @@
+"""Operations that ONNX and TFLite have: their exporters trace programs in `portable_operators`.
+
+Both lack binary search and linear systems. The frameworks' own functions are faster elsewhere.
+https://onnx.ai/onnx/operators, https://ai.google.dev/edge/litert/models/ops_compatibility
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from nestarray.backends import xp
+
+_are_wanted: ContextVar[bool] = ContextVar("nestarray_portable", default=False)
+
+
+@contextmanager
+def portable_operators() -> Iterator[None]:
+    """Compute with operators of ONNX and TFLite."""
+    token = _are_wanted.set(True)
+    try:
+        yield
+    finally:
+        _are_wanted.reset(token)
+
+
+def are_wanted() -> bool:
+    """Whether `portable_operators` is active."""
+    return _are_wanted.get()
+
+
+def searchsorted(x1: Any, x2: Any, side: str) -> Any:
+    """The number of elements of the vector x1 before each element of x2; NaN is last."""
+    is_behind = xp.greater_equal if side == "left" else xp.greater
+    is_before = xp.logical_not(is_behind(x1, xp.expand_dims(x2, axis=-1)))
+    return xp.sum(xp.astype(is_before, "int64"), axis=-1)
+
+
+def solve(x1: Any, x2: Any) -> Any:
+    """The solution y of x1 y = x2: elimination with the largest pivot of each column.
+
+    Args:
+        x1: `(*batch, n, n)`; n is an integer, because each column is a part of the program.
+        x2: `(*batch, n, k)`.
+    """
+    n = x1.shape[-1]
+    rows = xp.reshape(xp.arange(n, like=x1), (n, 1))
+    zeros = xp.zeros_like(x1[..., :1]) + xp.zeros_like(x2[..., :1])  # of the batches of both
+    table = xp.concat([x1 + zeros, x2 + zeros], axis=-1)
+    for k in range(n):
+        column = table[..., k : k + 1]
+        size = xp.where(rows < k, -1.0, xp.abs(column))  # rows above are done
+        is_pivot = xp.equal(rows, xp.argmax(size, axis=-2, keepdims=True))
+        row = xp.sum(xp.where(is_pivot, table, 0.0), axis=-2, keepdims=True)
+        row = row / row[..., k : k + 1]
+        table = xp.where(is_pivot, table[..., k : k + 1, :], table)
+        table = xp.where(xp.equal(rows, k), row, table - table[..., k : k + 1] * row)
+    return table[..., n:]
