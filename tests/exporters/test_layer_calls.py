@@ -242,13 +242,14 @@ def test_layers_of_one_example_are_layers_of_a_batch(tmp_path: Path) -> None:
 def test_attention_of_keras_has_layers(dynamic: Any, tmp_path: Path) -> None:
     keras.utils.clear_session()
     x = keras.Input((None, 6))
-    y = keras.layers.MultiHeadAttention(2, 3, name="attention")(x, x)
+    y = keras.layers.MultiHeadAttention(2, 3, name="attention")(x, x, use_causal_mask=True)
     net = keras.Model(x, keras.layers.Softmax(axis=1)(keras.layers.Dense(5, name="dense")(y)))
     graph = na.trace_graph(net, np.ones((2, 4, 6), "float32"), dynamic=dynamic)
     assert graph.eject(tmp_path / "torch", "torch").error < 1e-6
     text = (tmp_path / "torch" / "model.py").read_text()
     for line in ("query = nn.Linear(6, 6)", "attention_output = nn.Linear(6, 6)", ".softmax(1)"):
         assert line in text, text
+    assert "F.scaled_dot_product_attention(query, key, value, is_causal=True)" in text, text
     assert graph.eject(tmp_path / "tensorflow", "tensorflow").error < 1e-6
     text = (tmp_path / "tensorflow" / "model.py").read_text()
     assert "tf.tensordot(self.attention(inputs), self.dense_kernel, 1)" in text, text

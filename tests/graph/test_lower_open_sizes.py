@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -93,6 +95,23 @@ def test_a_lowered_attention_layer_agrees_at_all_sizes():
     report = lowered.verify(torch.randint(0, 11, (4, 3)))
     assert len(report.gradients) == len(lowered.v.leaves())
     assert len(report.nodes) > 35
+
+
+@pytest.mark.parametrize("window", [None, 8])
+def test_attention_to_earlier_positions_is_causal_at_all_lengths(window):
+    def attend(x):
+        places = jnp.arange(x.shape[1])
+        distance = places[:, None] - places
+        mask = distance >= 0 if window is None else (distance >= 0) & (distance < window)
+        return jax.nn.dot_product_attention(x, x, x, mask=mask)
+
+    rng = np.random.default_rng(0)
+    x, longer = (rng.standard_normal((2, n, 2, 4), np.float32) for n in (5, 12))
+    graph = na.trace_graph(attend, jnp.asarray(x), dynamic={"x": {1: "length"}}).lower()
+    (call,) = (n for n in graph.calls if n.target_name == "na.scaled_dot_product_attention")
+    assert call.kwargs.get("is_causal", False) is (window is None)
+    for given in (x, longer):
+        na.testing.assert_close(graph(jnp.asarray(given)), attend(jnp.asarray(given)))
 
 
 def test_images_of_all_sizes_stay_channels_last_on_tensorflow():

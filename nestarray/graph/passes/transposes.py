@@ -87,6 +87,59 @@ def permuted(writer: Writer, x: Node, order: Sequence[int], like: Node, name: st
     return writer.call("permute_dims", x, tuple(order), like=like, aval=aval, name=name)
 
 
+def reshaped(
+    writer: Writer,
+    x: Node,
+    shape: Sequence[Any],
+    like: Node,
+    name: str = "",
+    batch: Node | None = None,
+) -> Node | None:
+    """The array with another shape; None if an open size is of no axis.
+
+    Args:
+        writer: of the calls.
+        x: the array.
+        shape: its sizes; None for a product of open ones.
+        like: the node whose place in the source the calls have.
+        name: of the result.
+        batch: an array that has the open sizes; by default `x`.
+    """
+    batch = batch or x
+    assert x.aval is not None
+    assert batch.aval is not None
+    if x.aval.shape == tuple(shape) and not name:
+        return x
+    is_open = [i for i, n in enumerate(shape) if not isinstance(n, int)]
+    sizes = [-1 if i in is_open else n for i, n in enumerate(shape)]
+    if len(is_open) > 1 and [n for n in x.aval.shape if n != 1] == [n for n in shape if n != 1]:
+        return _with_units(writer, x, shape, like, name)
+    if len(is_open) > 1:
+        if not {shape[i] for i in is_open} <= {*batch.aval.shape}:
+            return None
+        own = writer.call("shape", batch, like=like, aval=None)
+        for i in is_open:
+            sizes[i] = writer.item(own, batch.aval.shape.index(shape[i]), like=like, aval=None)
+    aval = Aval(tuple(shape), x.aval.dtype)
+    return writer.call("reshape", x, tuple(sizes), like=like, aval=aval, name=name)
+
+
+def _with_units(writer: Writer, x: Node, shape: Sequence[Any], like: Node, name: str) -> Node:
+    """The array with axes of one element in other places."""
+    assert x.aval is not None
+    before, dtype = x.aval.shape, x.aval.dtype
+    old, new = ([i for i, n in enumerate(sizes) if n == 1] for sizes in (before, shape))
+    if old:
+        aval = Aval(tuple([n for n in before if n != 1]), dtype)
+        x = writer.call(
+            "squeeze", x, axis=tuple(old), like=like, aval=aval, name="" if new else name
+        )
+    if new:
+        aval = Aval(tuple(shape), dtype)
+        x = writer.call("expand_dims", x, axis=tuple(new), like=like, aval=aval, name=name)
+    return x
+
+
 def _cost(graph: Graph) -> tuple[int, int]:
     """How many elements the transposes move, and how many calls there are."""
     moved = sum(

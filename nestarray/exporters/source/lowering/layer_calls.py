@@ -41,7 +41,7 @@ from nestarray.graph.passes.rewriting import (
     place_of,
     rewrite,
 )
-from nestarray.graph.passes.transposes import cancel_transposes, order_of, permuted
+from nestarray.graph.passes.transposes import cancel_transposes, order_of, permuted, reshaped
 
 
 def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
@@ -133,7 +133,7 @@ def _of_last_axis(writer: Writer, node: Node, is_single: Callable[[Node], bool])
         name = writer.name(call.name) if is_split or call is not calls[0] else node.name
         x = dataclasses.replace(call, args=(x, *call.args[1:]), aval=aval, name=name)
         writer.calls.append(x)
-    return _reshaped(writer, x, node.aval.shape, node, node.name) if is_split else x
+    return reshaped(writer, x, node.aval.shape, node, node.name) if is_split else x
 
 
 def _of_all_examples(writer: Writer, node: Node) -> Node | None:
@@ -193,32 +193,6 @@ def _rank(x: Any) -> int:
     return len(x.aval.shape) if isinstance(x, Node) and x.aval is not None else 0
 
 
-def _reshaped(
-    writer: Writer,
-    x: Node,
-    shape: tuple[Any, ...],
-    like: Node,
-    name: str = "",
-    batch: Node | None = None,
-) -> Node:
-    """An array with another shape; `batch` is one that has its open sizes, by default itself."""
-    assert x.aval is not None
-    if x.aval.shape == shape and not name:
-        return x
-    sizes: list[Any] = [-1 if isinstance(n, str) else n for n in shape]
-    if sizes.count(-1) > 1:
-        batch = batch or x
-        assert batch.aval is not None
-        own = writer.call("shape", batch, like=like, aval=None)
-        for i, n in enumerate(shape):
-            if isinstance(n, str):
-                axis = batch.aval.shape.index(n)
-                sizes[i] = writer.item(own, axis, like=like, aval=None)
-    return writer.call(
-        "reshape", x, tuple(sizes), like=like, aval=Aval(shape, x.aval.dtype), name=name
-    )
-
-
 def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Node | None:
     """A product of the last `count` axes of `x` with the first of a kernel."""
     assert kernel.aval is not None
@@ -228,12 +202,15 @@ def _linear(writer: Writer, node: Node, x: Any, kernel: Node, count: int) -> Nod
     shape, batch = kernel.aval.shape, x.aval.shape[: len(x.aval.shape) - count]
     inner = tuple(n for n in shape[count:] if isinstance(n, int))
     width, out = math.prod(n for n in shape[:count] if isinstance(n, int)), math.prod(inner)
-    weight = permuted(writer, _reshaped(writer, kernel, (width, out), node), (1, 0), node)
-    flat = _reshaped(writer, x, (*batch, width), node)
+    matrix = reshaped(writer, kernel, (width, out), node)
+    flat = reshaped(writer, x, (*batch, width), node)
+    if matrix is None or flat is None:
+        return None
+    weight = permuted(writer, matrix, (1, 0), node)
     aval = Aval((*batch, out), node.aval.dtype)
     name = node.name if len(inner) == 1 else ""
     made = writer.call("linear", flat, weight, like=node, aval=aval, name=name)
-    return made if name else _reshaped(writer, made, node.aval.shape, node, node.name, x)
+    return made if name else reshaped(writer, made, node.aval.shape, node, node.name, x)
 
 
 def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
@@ -434,7 +411,7 @@ def _channels(
     else:
         expected = {channel}
     if along <= expected and (along or count == 1):
-        return _reshaped(writer, bias, (count,), node)
+        return reshaped(writer, bias, (count,), node)
     return None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from nestarray.exporters.source.lowering.layer_paths import RESHAPES, is_variable
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
-from nestarray.graph.passes.transposes import order_of, permuted
+from nestarray.graph.passes.transposes import order_of, permuted, reshaped
 
 _ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 
@@ -68,9 +68,7 @@ def _layout(writer: Writer, node: Node) -> Node | None:
         return None
     if is_op(node, "reshape"):
         return _replaced(writer, node, (x, *node.args[1:]), node.kwargs)
-    if not all(isinstance(n, int) for n in node.aval.shape):
-        return None
-    return writer.call("reshape", x, node.aval.shape, like=node, aval=node.aval, name=node.name)
+    return reshaped(writer, x, node.aval.shape, node, node.name)
 
 
 def _without_units(writer: Writer, node: Node, x: Node, order: tuple[int, ...]) -> Node | None:
@@ -80,12 +78,12 @@ def _without_units(writer: Writer, node: Node, x: Node, order: tuple[int, ...]) 
         return None
     kept = [axis for axis, size in enumerate(x.aval.shape) if size != 1]
     shape = tuple(x.aval.shape[axis] for axis in kept)
-    if inner.aval.shape != shape or not all(isinstance(n, int) for n in node.aval.shape):
+    if inner.aval.shape != shape:
         return None
     order = tuple(kept.index(axis) for axis in order if axis in kept)
     aval = Aval(tuple(shape[axis] for axis in order), node.aval.dtype)
     moved = writer.call("permute_dims", inner, order, like=node, aval=aval)
-    return writer.call("reshape", moved, node.aval.shape, like=node, aval=node.aval, name=node.name)
+    return reshaped(writer, moved, node.aval.shape, node, node.name)
 
 
 def _index(writer: Writer, node: Node) -> Node | None:

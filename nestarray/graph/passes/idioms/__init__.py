@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from nestarray import ops
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Body, Node, bodies, iter_nodes
 from nestarray.graph.passes.idioms import (
@@ -23,7 +22,14 @@ from nestarray.graph.passes.idioms import (
     random_numbers,
 )
 from nestarray.graph.passes.idioms.attention import PRODUCTS
-from nestarray.graph.passes.idioms.idiom import Idiom, Match, range_axis_of, tolerance_of, traced
+from nestarray.graph.passes.idioms.idiom import (
+    Idiom,
+    Match,
+    number_of,
+    range_axis_of,
+    tolerance_of,
+    traced,
+)
 from nestarray.graph.passes.idioms.matching import Bindings, Matcher, letters_of
 from nestarray.graph.passes.idioms.terms import NoTerm, Terms
 from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
@@ -93,7 +99,7 @@ class _Search:
         self.rules, self.writer, self.calls = rules, writer, calls
         self.constants = writer.graph.constants
         self.order = {node: i for i, node in enumerate([*known, *calls])}
-        self.numbers: dict[str, float | None] = {}  # path of a constant → its number
+        self.numbers: dict[Node, float | None] = {}
         self.made: dict[Any, Any] = {}  # (root, anchors) → terms
         self.users: dict[Node, list[Node | None]] = {}
         self.used: dict[Node, set[Node]] = {}
@@ -205,7 +211,7 @@ class _Search:
         within: set[Node] = set()
         for node in sorted(region, key=self.order.__getitem__):
             used = self.used.get(node)
-            if used is None or node in anchors:
+            if used is None or node in anchors or op_name(node) == "shape":
                 continue
             if not (used.isdisjoint(within) and used.isdisjoint(anchors)):
                 within.add(node)
@@ -251,13 +257,6 @@ class _Search:
             return match.replaced(self.writer) is not None
 
     def _number_of(self, node: Node) -> float | None:
-        """The number that all elements of a constant are; signed integers are indices."""
-        if node.source != "constants" or node.aval is None:
-            return None
-        if not (node.aval.dtype.is_floating or node.aval.dtype.kind in ("bool", "uint")):
-            return None
-        if node.path not in self.numbers:
-            x = ops.to_backend(self.constants[node.path], "numpy")
-            is_one = x.size and (x == x.flat[0]).all()
-            self.numbers[node.path] = float(x.flat[0]) if is_one else None
-        return self.numbers[node.path]
+        if node not in self.numbers:
+            self.numbers[node] = number_of(node, self.constants)
+        return self.numbers[node]

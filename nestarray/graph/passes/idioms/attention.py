@@ -7,19 +7,16 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-import numpy as np
-
 import nestarray.ops as ops
 from nestarray import dtypes
 from nestarray.graph.node import Node
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, tolerance_of
-from nestarray.graph.passes.idioms.terms import VIEWS, Atom, Axes
+from nestarray.graph.passes.idioms.masks import Mask, masking
+from nestarray.graph.passes.idioms.terms import VIEWS, Atom
 from nestarray.graph.passes.rewriting import arguments_of, op_name
 
 #: Ops that sum products.
 PRODUCTS = frozenset(["einsum", "matmul"])
-#: Masked scores at most this leave no weight, and hide the score that is added to them.
-_LARGEST_FILL = -1e9
 #: Calls between the product of queries and keys and the softmax.
 _MOST_STEPS = 8
 
@@ -150,7 +147,7 @@ def _replacement(match: Match) -> Node | None:
     rows, source = match.atoms(q, "t"), match.atoms(k, "s")
     features, width = match.atoms(q, "d"), match.atoms(v, "e")
     batch = match.atoms(q, "b")
-    masks = [_Mask.of(match, name) for name in ("bias", "mask") if name in match.nodes]
+    masks = [Mask.of(match, name) for name in ("bias", "mask") if name in match.nodes]
     assert match.root.aval is not None
     bits = match.root.aval.dtype.bits
     operands = [match.node(name) for name in (q, k, v, "bias") if name in match.nodes]
@@ -183,15 +180,15 @@ def _replacement(match: Match) -> Node | None:
         x = match.arranged(name, axes)
         if x is None:
             return None
-        made.append(_cast(match, x))
+        made.append(match.cast(x))
     everything = (*of_queries, rows, source)
     given = [mask.arranged(everything) for mask in masks]
     if None in given:
         return None
-    masking = _masking(match, made[0], dict(zip((mask.name for mask in masks), given, strict=True)))
-    if masking is None:
+    found = masking(match, made[0], dict(zip((mask.name for mask in masks), given, strict=True)))
+    if found is None:
         return None
-    query, mask, settings = masking
+    query, mask, settings = found
     settings |= dropout | ({"enable_gqa": True} if shared else {})
     scale, dim = match.numbers["scale"], match.size(features)
     if not math.isclose(scale, dim**-0.5, rel_tol=1e-6):
@@ -223,114 +220,6 @@ def _dropout(match: Match, last: tuple[Atom, ...]) -> tuple[dict[str, Any], tupl
     if op_name(uniform) != "random_uniform" or not (is_whole and is_even and is_exact):
         return {}, ()
     return {"dropout_key": arguments_of(uniform)["key"], "dropout_p": 1.0 - keep}, batch
-
-
-def _cast(match: Match, x: Node) -> Node:
-    """A value in the dtype of the result."""
-    assert x.aval is not None
-    assert match.root.aval is not None
-    own = match.root.aval.dtype
-    return x if x.aval.dtype is own else match.call("astype", x, own, shape=x.aval.shape)
-
-
-class _Mask:
-    """A mask or a bias.
-
-    Args:
-        match: the idiom.
-        name: the parameter.
-        atoms: the labels of the axes on which it depends.
-        value: of a constant, with an axis for each label.
-    """
-
-    def __init__(
-        self, match: Match, name: str, atoms: tuple[Atom, ...], value: np.ndarray | None
-    ) -> None:
-        self.match, self.name, self.atoms, self.value = match, name, atoms, value
-
-    @classmethod
-    def of(cls, match: Match, name: str) -> _Mask:
-        """The mask of an idiom; a constant may be equal along some of its axes."""
-        atoms, value = match.atoms(name), _value(match, match.node(name))
-        sizes = [match.sizes[atom] for atom in atoms]
-        if value is None or not all(isinstance(n, int) for n in sizes):
-            return cls(match, name, atoms, None)
-        value = value.reshape(sizes)
-        for axis in reversed(range(value.ndim)):
-            first = value.take([0], axis)
-            if (value == first).all():
-                value, atoms = first.squeeze(axis), atoms[:axis] + atoms[axis + 1 :]
-        return cls(match, name, atoms, value)
-
-    def arranged(self, axes: Axes) -> Node | None:
-        """The mask with axes of these labels, or of size 1, but no batch axis of size 1 first."""
-        own = {*self.atoms}
-        target = tuple([group if own & {*group} else () for group in axes])
-        if any(not own.issuperset(group) for group in target):
-            return None
-        while len(target) > 2 and not target[0]:
-            target = target[1:]
-        if self.value is None:
-            return self.match.arranged(self.name, target)
-        flat = [atom for group in target for atom in group]
-        value = self.value.transpose([self.atoms.index(atom) for atom in flat])
-        value = value.reshape([self.match.size(group) for group in target])
-        made = ops.to_backend(np.ascontiguousarray(value), self.match.writer.graph.backend)
-        path = f"{self.match.root.name}_{self.name}"
-        return self.match.writer.variable("constants", path, made)
-
-
-def _masking(
-    match: Match, query: Node, given: dict[str, Any]
-) -> tuple[Node, Node | None, dict[str, Any]] | None:
-    """The query, the mask, and the settings; None if the op has no such mask."""
-    mask = given.get("mask")
-    bias = _cast(match, given["bias"]) if "bias" in given else None
-    if mask is None:
-        return query, bias, {}
-    assert mask.aval is not None
-    assert query.aval is not None
-    value, fill = _value(match, mask), match.numbers["fill"]
-    lowest = float(dtypes.finfo(query.aval.dtype).min)
-    is_hidden = fill <= max(_LARGEST_FILL, lowest / 2)
-    is_dropped = match.idiom.name_of_mask == "dropped"
-    if not is_hidden:
-        return None
-    if value is not None and not is_dropped and bias is None and value.any(axis=-1).all():
-        is_square = value.ndim == 2 and value.shape[0] == value.shape[1] > 1
-        if is_square and (value == np.tri(len(value), dtype=bool)).all():
-            return query, None, {"is_causal": True}
-        return query, mask, {}
-    if fill == -math.inf:
-        return None
-    fill = max(fill, lowest)
-    shape = mask.aval.shape
-    if is_dropped:
-        mask = match.call("logical_not", mask, shape=shape, dtype=dtypes.bool)
-    is_seen = match.call(
-        "any", mask, axis=-1, keepdims=True, shape=(*shape[:-1], 1), dtype=dtypes.bool
-    )
-    if bias is None or bias.aval is None:
-        added = match.call("where", mask, 0.0, fill, shape=shape)
-    else:
-        wide = _broadcast(shape, bias.aval.shape)
-        added = match.call("where", mask, bias, fill, shape=wide)
-    # scores of a row without any position have no derivative
-    query = match.call("where", is_seen, query, 0.0, shape=query.aval.shape)
-    return query, added, {}
-
-
-def _broadcast(*shapes: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The shape of a call of arrays that are broadcast; sizes may be open."""
-    rank = max(map(len, shapes))
-    columns = zip(*[(1,) * (rank - len(shape)) + shape for shape in shapes], strict=True)
-    return tuple([next((n for n in column if n != 1), 1) for column in columns])
-
-
-def _value(match: Match, node: Node) -> np.ndarray | None:
-    if node.source != "constants":
-        return None
-    return np.asarray(ops.to_backend(match.writer.value_of(node), "numpy"))
 
 
 def _rules() -> Iterator[Idiom]:

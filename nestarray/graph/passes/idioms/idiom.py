@@ -14,9 +14,9 @@ from nestarray import dtypes, ops
 from nestarray.graph.builder import aval_of
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.idioms.matching import Bindings
-from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
+from nestarray.graph.passes.idioms.terms import VIEWS, Atom, Axes, Scaled, Terms
 from nestarray.graph.passes.rewriting import Writer, arguments_of, op_name
-from nestarray.graph.passes.transposes import order_of
+from nestarray.graph.passes.transposes import order_of, reshaped
 from nestarray.graph.record.recorder import Recorder, Traced
 
 #: Origin of the call that replaces an idiom; `Graph.report` counts them.
@@ -90,6 +90,31 @@ def range_axis_of(node: Node, constants: Any) -> int | None:
         if size > 1 and (np.moveaxis(x, axis, -1) == np.arange(size)).all():
             return axis
     return None
+
+
+def number_of(node: Node, constants: Any, *, of_integers: bool = False) -> float | None:
+    """The number that all elements of a value are, if that is known.
+
+    Args:
+        node: the value.
+        constants: the constants of its graph.
+        of_integers: also of signed integers, which are indices elsewhere.
+    """
+    while op_name(node) in VIEWS:
+        node = node.args[0]
+    if node.aval is None:
+        return None
+    kinds = ("bool", "uint", "int") if of_integers else ("bool", "uint")
+    if not (node.aval.dtype.is_floating or node.aval.dtype.kind in kinds):
+        return None
+    if op_name(node) == "full":  # whose sizes may be those of an argument
+        given = arguments_of(node)
+        value, like = given["fill_value"], given["like"]
+        return float(value) if isinstance(value, (int, float)) and like is None else None
+    if node.source != "constants":
+        return None
+    x = np.asarray(ops.to_backend(constants[node.path], "numpy"))
+    return float(x.flat[0]) if x.size and (x == x.flat[0]).all() else None
 
 
 def _dtype(name: str) -> str:
@@ -203,6 +228,13 @@ class Match:
         aval = Aval(tuple(shape), self.root.aval.dtype if dtype is None else dtype)
         return self.writer.call(op, *args, like=self.root, aval=aval, **settings)
 
+    def cast(self, x: Node) -> Node:
+        """A value in the dtype of the result."""
+        assert x.aval is not None
+        assert self.root.aval is not None
+        own = self.root.aval.dtype
+        return x if x.aval.dtype is own else self.call("astype", x, own, shape=x.aval.shape)
+
     def arranged(self, name: str, target: Axes) -> Node | None:
         """A parameter with axes of these labels; None if a size is open."""
         return self.moved(self.node(name), self.axes[name], target)
@@ -219,7 +251,7 @@ class Match:
             want = [(atom,) for group in want for atom in group]
             have = [(atom,) for group in have for atom in group]
         if tuple(have) != axes and have != want:
-            node = self._reshaped(node, have, dtype)  # type: ignore[assignment]
+            node = self._reshaped(node, have)  # type: ignore[assignment]
             if node is None:
                 return None
             axes = tuple(have)
@@ -232,15 +264,11 @@ class Match:
                 op, args = "matrix_transpose", ()
             node = self.call(op, node, *args, shape=shape, dtype=dtype)
             axes = tuple(want)
-        return node if axes == target else self._reshaped(node, target, dtype)
+        return node if axes == target else self._reshaped(node, target)
 
-    def _reshaped(self, node: Node, target: Sequence[Sequence[Atom]], dtype: Any) -> Node | None:
+    def _reshaped(self, node: Node, target: Sequence[Sequence[Atom]]) -> Node | None:
         shape = tuple([self.size(group) for group in target])
-        is_open = [i for i, n in enumerate(shape) if not isinstance(n, int)]
-        if len(is_open) > 1 or None in shape:
-            return None
-        numbers = tuple([-1 if i in is_open else n for i, n in enumerate(shape)])
-        return self.call("reshape", node, numbers, shape=shape, dtype=dtype)
+        return None if None in shape else reshaped(self.writer, node, shape, self.root)
 
     def finish(self, node: Node, axes: Axes, op: str = "") -> Node | None:
         """The last value with the axes of the idiom's value, under its name.

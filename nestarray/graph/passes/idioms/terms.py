@@ -226,17 +226,17 @@ class Terms:
     def _made(self, x: Node, axes: Axes) -> Scaled:
         name = op_name(x)
         if x in self.anchors or x.kind == "input" or not name:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         if name in VIEWS:
             try:
                 return self._scaled(x.args[0], self._viewed(x, axes))
             except NoTerm:
-                return _leaf(x, axes)
+                return leaf(x, axes)
         same = self._unchanged(x)
         if same is not None:
             return self._scaled(same, axes)
         if self.is_leaf(x):
-            return _leaf(x, axes)
+            return leaf(x, axes)
         made = getattr(self, f"_{name}", None)
         if made is not None:
             return made(x, axes)
@@ -248,7 +248,7 @@ class Terms:
             if along:
                 atoms = frozenset(atom for i in along for atom in axes[i])
                 return 1.0, Term(name, (self._scaled(x.args[0], axes),), atoms=atoms)
-        return _leaf(x, axes)
+        return leaf(x, axes)
 
     def _unchanged(self, x: Node) -> Node | None:
         """The argument whose values a call returns: of a cast that is ignored, or a mask."""
@@ -267,22 +267,25 @@ class Terms:
         given = arguments_of(x)
         array, indices, axis = given["x"], given["indices"], given["axis"] % len(axes)
         if _shape(indices)[axis] != 1:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         return self._picked(x, array, indices, axis, axes, axes)
 
     def _getitem(self, x: Node, axes: Axes) -> Scaled:
-        """One axis of size 1 left out, or one element of each row."""
+        """Axes of size 1 left out or added, or one element of each row."""
         array, index = x.args
         index = index if isinstance(index, tuple) else (index,)
         shape = _shape(array)
+        if None in index and len(index) == len(axes) and Ellipsis not in index:
+            axes = tuple([axis for axis, i in zip(axes, index, strict=True) if i is not None])
+            index = tuple([i for i in index if i is not None])
         if all(isinstance(i, Node) for i in index) and len(index) == len(shape):
             return self._rows(x, array, index, axes)
         missing = [slice(None)] * (len(shape) - len([i for i in index if i is not Ellipsis]))
         index = (*missing, *index[1:]) if index[:1] == (...,) else (*index, *missing)
-        is_whole = [i == slice(None) for i in index]
+        is_whole = [i in (slice(None), slice(None, None, 1)) for i in index]
         is_only = [type(i) is int and i == 0 and n == 1 for i, n in zip(index, shape, strict=False)]
         if len(index) != len(shape) or not all(map(operator.or_, is_whole, is_only)):
-            return _leaf(x, axes)
+            return leaf(x, axes)
         rest = iter(axes)
         return self._scaled(array, tuple([next(rest) if own else () for own in is_whole]))
 
@@ -293,7 +296,7 @@ class Terms:
             group = self._counted(i, axes) or ()
             labels.append(group if [self.sizes[atom] for atom in group] == [size] else None)
         if labels.count(None) != 1:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         axis = labels.index(None)
         return self._picked(x, array, index[axis], axis, tuple([g or () for g in labels]), axes)
 
@@ -351,7 +354,7 @@ class Terms:
         base, exponent = x.args
         if isinstance(exponent, (int, float)):
             return self._product([(self._scaled(base, axes), exponent)])
-        return _leaf(x, axes)
+        return leaf(x, axes)
 
     def _stop_gradient(self, x: Node, axes: Axes) -> Scaled:
         c, term = _without_floor(self._scaled(x.args[0], axes))
@@ -371,7 +374,7 @@ class Terms:
     def _bitcast(self, x: Node, axes: Axes) -> Scaled:
         arg = x.args[0]
         if x.aval is None or _shape(arg) != x.aval.shape:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         return 1.0, Term("bitcast", (self._scaled(arg, axes),), x.aval.dtype.name)
 
     def _equal(self, x: Node, axes: Axes) -> Scaled:
@@ -380,7 +383,7 @@ class Terms:
             if counted is not None:
                 args = (self._scaled(other, axes),)
                 return 1.0, Term("one_hot", args, atoms=frozenset(counted))
-        return _leaf(x, axes)
+        return leaf(x, axes)
 
     def _where(self, x: Node, axes: Axes) -> Scaled:
         condition, *rest = x.args
@@ -393,7 +396,7 @@ class Terms:
 
     def _full(self, x: Node, axes: Axes) -> Scaled:
         value = arguments_of(x)["fill_value"]
-        return (float(value), ONE) if isinstance(value, (int, float)) else _leaf(x, axes)
+        return (float(value), ONE) if isinstance(value, (int, float)) else leaf(x, axes)
 
     def _full_like(self, x: Node, axes: Axes) -> Scaled:
         return self._full(x, axes)
@@ -408,7 +411,7 @@ class Terms:
         return self._reduced("max", x, axes)
 
     def _logsumexp(self, x: Node, axes: Axes) -> Scaled:
-        return _leaf(x, axes) if "b" in x.kwargs else self._reduced("logsumexp", x, axes)
+        return leaf(x, axes) if "b" in x.kwargs else self._reduced("logsumexp", x, axes)
 
     def _reduced(self, kind: str, x: Node, axes: Axes) -> Scaled:
         arguments = arguments_of(x)
@@ -417,7 +420,7 @@ class Terms:
         if not isinstance(arg, Node) or arg.aval is None:
             raise NoTerm
         if dtype is not None and dtypes.as_dtype(dtype) is not arg.aval.dtype:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         shape = arg.aval.shape
         rank = len(shape)
         over = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
@@ -438,7 +441,7 @@ class Terms:
         arguments = arguments_of(x)
         arg = arguments[next(iter(arguments))]
         if arguments["correction"] != 0 or not isinstance(arg, Node) or arg.aval is None:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         rank, axis = len(arg.aval.shape), arguments["axis"]
         over = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
         over = [a % rank for a in over]
@@ -471,7 +474,7 @@ class Terms:
         a, b = x.args
         ranks = len(_shape(a)), len(_shape(b))
         if min(ranks) < 2:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         bound = self._labels(("sum", x.name), _shape(a)[-1])
         *batch, rows, columns = axes
         factors = [
@@ -495,7 +498,7 @@ class Terms:
         text, *arrays = x.args
         inputs, arrow, result = text.replace(" ", "").partition("->")
         if not arrow or "." in text:
-            return _leaf(x, axes)
+            return leaf(x, axes)
         labels = dict(zip(result, axes, strict=True))
         bound: list[Atom] = []
         for letters, array in zip(inputs.split(","), arrays, strict=True):
@@ -583,7 +586,7 @@ def _collect(bag: list[tuple[Term, float]], term: Term, exponent: float) -> None
     bag.append((term, exponent))
 
 
-def _leaf(x: Node, axes: Axes) -> Scaled:
+def leaf(x: Node, axes: Axes) -> Scaled:
     return 1.0, Term("leaf", settings=(x, axes))
 
 
