@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from nestarray.exporters.source.recording.forms import modes, random_numbers
 from nestarray.frontends.tensorflow.random import stateful, stateless
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.graph.passes.rewriting import Writer, arguments_of, op_name
+from nestarray.graph.passes.rewriting import Rule, Writer, arguments_of, op_name
 
 #: Rounding of a probability in float32.
 _CLOSE = 1e-5
@@ -112,30 +111,28 @@ _OF_SEEDS: dict[Any, Any] = {
 # -- dropout ----------------------------------------------------------------------------------
 
 
-def dropouts(graph: Graph) -> Iterator[tuple[Node, Node]]:
-    """(last call of a dropout, call of `modes.dropout` for it)."""
-    for node in graph.calls:
-        found = None
-        if name_of(node) == "multiply":
-            found = _multiplied(node, graph)
-        elif name_of(node) == "where" and number_of(node.args[2], graph) == 0:
-            found = _selected(node, graph)
-        if found is None or not isinstance(found[0], Node) or found[0].aval is None:
-            continue
-        x, mask, keep = found
-        assert mask.aval is not None
-        sizes = list(zip(x.aval.shape, mask.aval.shape, strict=False))
-        is_alike = len(x.aval.shape) == len(mask.aval.shape)
-        if not is_alike or any(n != m and m != 1 for n, m in sizes):
-            continue
-        shared = tuple(i for i, (n, m) in enumerate(sizes) if n != m)
-        settings = {"rate": round(1.0 - keep, 6)} | ({"shared": shared} if shared else {})
-        yield (
-            node,
-            dataclasses.replace(
-                node, target=modes.dropout, target_name="dropout", args=(x,), kwargs=settings
-            ),
-        )
+def dropout(writer: Writer, node: Node) -> Node | None:
+    """The last call of a dropout as a call of `modes.dropout`."""
+    graph, found = writer.graph, None
+    if name_of(node) == "multiply":
+        found = _multiplied(node, graph)
+    elif name_of(node) == "where" and number_of(node.args[2], graph) == 0:
+        found = _selected(node, graph)
+    if found is None or not isinstance(found[0], Node) or found[0].aval is None:
+        return None
+    x, mask, keep = found
+    assert mask.aval is not None
+    sizes = list(zip(x.aval.shape, mask.aval.shape, strict=False))
+    is_alike = len(x.aval.shape) == len(mask.aval.shape)
+    if not is_alike or any(n != m and m != 1 for n, m in sizes):
+        return None
+    shared = tuple(i for i, (n, m) in enumerate(sizes) if n != m)
+    settings = {"rate": round(1.0 - keep, 6)} | ({"shared": shared} if shared else {})
+    new = dataclasses.replace(
+        node, target=modes.dropout, target_name="dropout", args=(x,), kwargs=settings
+    )
+    writer.calls.append(new)
+    return new
 
 
 def _in_layout(x: Any) -> Any:
@@ -185,36 +182,23 @@ def _selected(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
 # -- other random numbers -----------------------------------------------------------------------
 
 
-class _Draw(NamedTuple):
-    """Random numbers: a call of an op, and the distribution that a formula of it has."""
-
-    call: Node
-    kind: str
-    low: float
-    high: float
-
-
-def draws(graph: Graph, target: str) -> dict[Node, Node]:
-    """Call → the call of `random_numbers` that draws its numbers, or computes its key.
+def drawn(target: str) -> Rule:
+    """A rule for calls of `random_numbers` that draw the numbers of calls, or compute their keys.
 
     Args:
-        graph: a lowered graph.
         target: the framework of the source; JAX keeps keys that are arguments.
     """
-    found: dict[Node, _Draw] = {}
-    new: dict[Node, Node] = {}
-    for node in graph.calls:
-        draw = _draw(node, found, graph)
-        if draw is not None:
-            found[node] = draw
-            key = arguments_of(draw.call)["key"]
-            has_key = target == "jax" and is_given(key)
-            new[node] = _drawn(node, draw, key if has_key else None, graph.backend)
-            continue
-        key = _key(node, graph) if target == "jax" else None
-        if key is not None and is_given(node):
-            new[node] = key
-    return new
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        new = _draw(node, writer.graph, target)
+        if new is None and target == "jax":
+            key = _key(node, writer.graph)
+            new = key if key is not None and is_given(key) else None
+        if new is not None and new.name == node.name:  # a new call
+            writer.calls.append(new)
+        return new
+
+    return rule
 
 
 def shaped(graph: Graph) -> dict[Node, Node]:
@@ -226,7 +210,7 @@ def shaped(graph: Graph) -> dict[Node, Node]:
     new: dict[Node, Node] = {}
     before: list[Node] = []
     for node in graph.nodes:
-        if node.target in (random_numbers.uniform, random_numbers.normal, random_numbers.integers):
+        if node.target is random_numbers.draw:
             known = (x for x in reversed(before) if node.module in modules.get(x, ()))
             like = next((x for x in known if x.aval == node.aval), None)
             new[node] = dataclasses.replace(node, args=(like, node.args[1]))
@@ -235,33 +219,53 @@ def shaped(graph: Graph) -> dict[Node, Node]:
     return new
 
 
-def _draw(node: Node, found: dict[Node, _Draw], graph: Graph) -> _Draw | None:
-    """The distribution of a call."""
+def _draw(node: Node, graph: Graph, target: str) -> Node | None:
+    """The draw of the numbers of a call: of an op, or of a formula of a draw."""
     name = name_of(node)
-    if name == "random_uniform":
-        return _Draw(node, "uniform", 0.0, 1.0)
-    if name == "random_integers":
-        low, high = (arguments_of(node)[end] for end in ("low", "high"))
-        is_known = isinstance(low, int) and isinstance(high, int)
-        return _Draw(node, "integers", low, high) if is_known else None
-    if name == "random_between" and node.args[0] in found:
-        low, high = (number_of(x, graph) for x in node.args[1:])
-        is_known = low is not None and high is not None
-        return found[node.args[0]]._replace(low=low, high=high) if is_known else None
-    if name == "maximum":
+    if name in ("random_uniform", "random_integers"):
+        given = arguments_of(node)
+        limits = (0.0, 1.0) if name == "random_uniform" else (given["low"], given["high"])
+        if name == "random_integers" and not all(isinstance(n, int) for n in limits):
+            return None
+        key = given["key"] if target == "jax" and is_given(given["key"]) else None
+        settings = {name: given[name] for name in ("shape", "dtype")}
+        settings |= {
+            "kind": name.removeprefix("random_"),
+            "limits": limits,
+            "backend": graph.backend,
+        }
+        return dataclasses.replace(
+            node, target=random_numbers.draw, target_name="draw", args=(None, key), kwargs=settings
+        )
+    base, settings = None, {}
+    if name == "random_between":
+        base, settings = node.args[0], {"limits": tuple(number_of(x, graph) for x in node.args[1:])}
+    elif name == "maximum":
         for least, x in (node.args, node.args[::-1]):
-            low, (span, shift, base) = number_of(least, graph), _line(x, graph)
-            if low is not None and base in found and math.isclose(low, shift, rel_tol=_CLOSE):
-                return found[base]._replace(low=low, high=low + span)
-    factor, inner = scaled(node, graph)
-    is_normal = name == "normal_quantile"
-    if name == "multiply" and name_of(inner) == "erfinv":
-        is_normal = math.isclose(factor, math.sqrt(2), rel_tol=_CLOSE)
-    source = (node if name == "normal_quantile" else inner).args[:1] if is_normal else ()
-    uniform = found.get(source[0]) if source else None
-    if uniform is None or abs(uniform.low + 1) > _CLOSE or abs(uniform.high - 1) > _CLOSE:
+            low, (span, shift, inner) = number_of(least, graph), _line(x, graph)
+            if low is not None and _is_uniform(inner) and math.isclose(low, shift, rel_tol=_CLOSE):
+                base, settings = inner, {"limits": (low, low + span)}
+                break
+    elif name in ("normal_quantile", "multiply"):
+        factor, inner = scaled(node, graph)
+        if name == "normal_quantile":
+            base = node.args[0]
+        elif name_of(inner) == "erfinv" and math.isclose(factor, math.sqrt(2), rel_tol=_CLOSE):
+            base = inner.args[0]
+        ends = base.kwargs["limits"] if _is_uniform(base) else (0, 0)
+        if abs(ends[0] + 1) > _CLOSE or abs(ends[1] - 1) > _CLOSE:
+            return None
+        settings = {"kind": "normal", "limits": ()}
+    if not _is_uniform(base) or None in settings["limits"]:
         return None
-    return uniform._replace(kind="normal")
+    return dataclasses.replace(
+        node, target=base.target, target_name="draw", args=base.args, kwargs=base.kwargs | settings
+    )
+
+
+def _is_uniform(x: Any) -> TypeGuard[Node]:
+    is_draw = isinstance(x, Node) and x.target is random_numbers.draw
+    return is_draw and x.kwargs["kind"] == "uniform"
 
 
 def _line(x: Any, graph: Graph) -> tuple[float, float, Any]:
@@ -277,18 +281,6 @@ def _line(x: Any, graph: Graph) -> tuple[float, float, Any]:
                 break
         if x is before:
             return factor, shift, x
-
-
-def _drawn(node: Node, draw: _Draw, key: Any, backend: str) -> Node:
-    """The call that draws the numbers of a node."""
-    given = arguments_of(draw.call)
-    settings = {"shape": given["shape"], "dtype": given["dtype"], "backend": backend}
-    if draw.kind != "normal":
-        settings |= {"low": draw.low, "high": draw.high}
-    target = getattr(random_numbers, draw.kind)
-    return dataclasses.replace(
-        node, target=target, target_name=draw.kind, args=(None, key), kwargs=settings
-    )
 
 
 def _key(node: Node, graph: Graph) -> Node | None:
@@ -309,6 +301,8 @@ def _key(node: Node, graph: Graph) -> Node | None:
     if x is node or name_of(x) != "getitem" or name_of(x.args[0]) != "random_split":
         return None
     first = x.args[1][0] if isinstance(x.args[1], tuple) else x.args[1]
+    if isinstance(first, int):  # another layout of the item
+        return x
     if not isinstance(first, slice) or first.stop != first.start + 1:
         return None
     return dataclasses.replace(x, args=(x.args[0], first.start), aval=node.aval, name=node.name)

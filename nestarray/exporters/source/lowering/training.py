@@ -17,8 +17,8 @@ from nestarray import ops
 from nestarray.backends import backend_of
 from nestarray.errors import ConversionError
 from nestarray.exporters.source.lowering.random_draws import (
-    draws,
-    dropouts,
+    drawn,
+    dropout,
     name_of,
     scaled,
     shaped,
@@ -27,7 +27,7 @@ from nestarray.exporters.source.recording.forms import modes
 from nestarray.graph.execution import steps, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, all_calls, iter_nodes, live_nodes, substituted
-from nestarray.graph.passes.rewriting import arguments_of, op_name
+from nestarray.graph.passes.rewriting import arguments_of, op_name, rewrite
 
 
 def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Graph:
@@ -45,8 +45,7 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
         ConversionError: the graph uses a random key in another way, or draws as many numbers as
             values decide.
     """
-    graph = _rewritten(graph, dict(dropouts(graph)), graph.state_updates)
-    graph = _rewritten(graph, draws(graph, target), graph.state_updates)
+    graph = rewrite(rewrite(graph, dropout), drawn(target))
     graph = _rewritten(graph, shaped(graph), graph.state_updates)
     own, updates = _batch_norms(graph, inputs)
     graph = _rewritten(graph, own, updates)

@@ -6,9 +6,8 @@ it. On plain arrays the numbers are `fixed_numbers`, by which a source is compar
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
-
-import numpy as np
 
 from nestarray import ops, random
 from nestarray.backends import core
@@ -22,60 +21,83 @@ from nestarray.exporters.source.recording.observation import (
 )
 from nestarray.exporters.source.recording.records import Call, Value
 
+#: Framework → kind of numbers → its function.
+_FUNCTIONS = {
+    "torch": {"uniform": "rand", "normal": "randn", "integers": "randint"},
+    "jax": {"uniform": "uniform", "normal": "normal", "integers": "randint"},
+    "tensorflow": {"uniform": "uniform", "normal": "normal", "integers": "uniform"},
+    "numpy": {"uniform": "random", "normal": "standard_normal", "integers": "integers"},
+}
 
-def uniform(
-    like: Any, key: Any, *, shape: Any, dtype: Any, low: float, high: float, backend: str
+
+def draw(
+    like: Any, key: Any, *, kind: str, shape: Any, dtype: Any, limits: tuple[Any, ...], backend: str
 ) -> Any:
-    """Uniform in [low, high); in the shape of `like`, if there is such an array."""
+    """Random numbers; in the shape of `like`, if there is such an array.
+
+    Args:
+        like: an array, or None.
+        key: of JAX, if the model takes one.
+        kind: ``"uniform"``, ``"normal"`` or ``"integers"``.
+        shape, dtype: of the numbers.
+        limits: the lowest number, and the end; none for normal numbers.
+        backend: of the array.
+    """
+    kind_of_dtype = as_dtype(dtype)
     if not is_recording():
-        if key is not None:
-            return random.uniform(key, shape, dtype, low, high)
-        return _fixed("uniform", shape, dtype, backend, low, high)
-    limits = {} if (low, high) == (0.0, 1.0) else {"minval": low, "maxval": high}
-    if backend == "jax":
-        return _jax("uniform", like, key, shape, dtype, **limits)
-    if backend == "tensorflow":
-        return _tensorflow("uniform", like, shape, dtype, **limits)
-    drawn = _torch("rand", like, shape, dtype) if backend == "torch" else (
-        _numpy("random", like, shape, dtype)
-    )  # fmt: skip
-    drawn = drawn * (high - low) if high - low != 1.0 else drawn
-    return drawn + low if low != 0.0 else drawn
-
-
-def normal(like: Any, key: Any, *, shape: Any, dtype: Any, backend: str) -> Any:
-    """Of the standard normal distribution; in the shape of `like`, if there is such an array."""
-    if not is_recording():
-        if key is not None:
-            return random.normal(key, shape, dtype)
-        return _fixed("normal", shape, dtype, backend)
-    if backend == "jax":
-        return _jax("normal", like, key, shape, dtype)
-    if backend == "tensorflow":
-        return _tensorflow("normal", like, shape, dtype)
-    if backend == "torch":
-        return _torch("randn", like, shape, dtype)
-    return _numpy("standard_normal", like, shape, dtype)
-
-
-def integers(
-    like: Any, key: Any, *, shape: Any, dtype: Any, low: int, high: int, backend: str
-) -> Any:
-    """Integers from `low` on, below `high`."""
-    if not is_recording():
-        if key is not None:
+        if key is None:
+            return ops.to_backend(fixed(kind, shape, kind_of_dtype.name, *limits), backend)
+        if kind == "integers":
+            low, high = limits
             return random.randint(key, shape, low, high, dtype)
-        return _fixed("integers", shape, dtype, backend, low, high)
-    native = core(backend).native_dtype(as_dtype(dtype))
-    if backend == "jax":
-        return _jax("randint", like, key, shape, dtype, minval=low, maxval=high)
-    if backend == "tensorflow":
-        return _tensorflow("uniform", like, shape, dtype, minval=low, maxval=high)
-    if backend == "torch":
-        import torch
+        return getattr(random, kind)(key, shape, dtype, *limits)
+    name, native = _FUNCTIONS[backend][kind], core(backend).native_dtype(kind_of_dtype)
+    settings = {} if kind_of_dtype.name == "float32" else {"dtype": native}
+    if backend in ("jax", "tensorflow"):
+        if limits not in ((), (0.0, 1.0)):
+            settings = dict(zip(("minval", "maxval"), limits, strict=True)) | settings
+        function = getattr(importlib.import_module(backend).random, name)
+        start = _for_jax(key, like, shape) if backend == "jax" else _for_tensorflow(like, shape)
+        return observed(f"{backend}.random.{name}", function)(*start, **settings)
+    if backend == "numpy":
+        generator, bounds = current().key, limits if kind == "integers" else ()
+        found = getattr(generator, name)(*bounds, _shape(like, shape), dtype=native)
+    elif kind == "integers":
+        found = _torch(name)(*limits, tuple(shape), dtype=native)
+    else:
+        found = _torch(name)(*shape, **settings) if like is None else _torch(f"{name}_like")(like)
+    if kind != "uniform":
+        return found
+    low, high = limits
+    found = found * (high - low) if high - low != 1.0 else found
+    return found + low if low != 0.0 else found
 
-        return observed("torch.randint", torch.randint)(low, high, tuple(shape), dtype=native)
-    return _generator().integers(low, high, _shape(like, shape), dtype=native)
+
+def _torch(name: str) -> observed:
+    """https://docs.pytorch.org/docs/stable/torch.html#random-sampling"""
+    return observed(f"torch.{name}", getattr(importlib.import_module("torch"), name))
+
+
+def _for_jax(key: Any, like: Any, shape: Any) -> tuple[Any, Any]:
+    """The key, by default a part of the model's, and the shape."""
+    recorder = current()
+    if key is None:
+        recorder.key, key = observed("jax.random.split", _pair)(recorder.key)
+        recorder.key._noted.dtype, key._noted.dtype = "key", "subkey"
+    return key, _shape(like, shape)
+
+
+def _for_tensorflow(like: Any, shape: Any) -> tuple[Any]:
+    import tensorflow as tf
+
+    return (tuple(shape) if like is None else observed("tensorflow.shape", tf.shape)(like),)
+
+
+def _pair(key: Any) -> tuple[Any, Any]:
+    import jax
+
+    first, second = jax.random.split(key)
+    return first, second
 
 
 def fold_in(key: Any, data: Any) -> Any:
@@ -88,10 +110,6 @@ def fold_in(key: Any, data: Any) -> Any:
     return observed("jax.random.fold_in", jax.random.fold_in)(key, data)
 
 
-def _fixed(kind: str, shape: Any, dtype: Any, backend: str, *limits: float) -> Any:
-    return ops.to_backend(fixed(kind, shape, as_dtype(dtype).name, *limits), backend)
-
-
 def _shape(like: Any, shape: Any) -> Any:
     """The shape of an array as a user reads it, or numbers."""
     if like is None:
@@ -99,60 +117,3 @@ def _shape(like: Any, shape: Any) -> Any:
     recorder, value = current(), Value((), "shape")
     recorder.calls.append(Call("attribute:shape", (like._noted,), {}, value, recorder.place))
     return Observed(tuple(like.shape), value)
-
-
-def _torch(name: str, like: Any, shape: Any, dtype: Any) -> Any:
-    """https://docs.pytorch.org/docs/stable/torch.html#random-sampling"""
-    import torch
-
-    if like is not None:
-        return observed(f"torch.{name}_like", getattr(torch, f"{name}_like"))(like)
-    settings = {} if as_dtype(dtype).name == "float32" else {"dtype": _native("torch", dtype)}
-    return observed(f"torch.{name}", getattr(torch, name))(*shape, **settings)
-
-
-def _jax(name: str, like: Any, key: Any, shape: Any, dtype: Any, **settings: Any) -> Any:
-    """https://docs.jax.dev/en/latest/jax.random.html"""
-    import jax
-
-    recorder = current()
-    if key is None:
-        recorder.key, key = observed("jax.random.split", _pair)(recorder.key)
-        recorder.key._noted.dtype, key._noted.dtype = "key", "subkey"
-    if as_dtype(dtype).name != "float32":
-        settings["dtype"] = _native("jax", dtype)
-    function = observed(f"jax.random.{name}", getattr(jax.random, name))
-    return function(key, _shape(like, shape), **settings)
-
-
-def _pair(key: Any) -> tuple[Any, Any]:
-    import jax
-
-    first, second = jax.random.split(key)
-    return first, second
-
-
-def _tensorflow(name: str, like: Any, shape: Any, dtype: Any, **settings: Any) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/random"""
-    import tensorflow as tf
-
-    if as_dtype(dtype).name != "float32":
-        settings["dtype"] = _native("tensorflow", dtype)
-    size = tuple(shape) if like is None else observed("tensorflow.shape", tf.shape)(like)
-    return observed(f"tensorflow.random.{name}", getattr(tf.random, name))(size, **settings)
-
-
-def _numpy(name: str, like: Any, shape: Any, dtype: Any) -> Any:
-    """https://numpy.org/doc/stable/reference/random/generator.html"""
-    settings = {"dtype": np.dtype(as_dtype(dtype).name)}
-    return getattr(_generator(), name)(_shape(like, shape), **settings)
-
-
-def _generator() -> Observed:
-    found = current().key
-    assert found is not None
-    return found
-
-
-def _native(backend: str, dtype: Any) -> Any:
-    return core(backend).native_dtype(as_dtype(dtype))
