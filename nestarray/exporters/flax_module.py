@@ -17,7 +17,7 @@ class FlaxModule(nnx.Module):
     ``train()`` and ``eval()`` select the mode. Random operations draw from ``rngs.dropout``.
     """
 
-    def __init__(self, program: Program, rngs: nnx.Rngs | None) -> None:
+    def __init__(self, program: Program, rngs: nnx.Rngs | None = None) -> None:
         self.program = program
         self.deterministic = True
         if rngs is None and program.draws:
@@ -54,6 +54,4 @@ class FlaxModule(nnx.Module):
         return owner
 
 
-def build(program: Program, rngs: nnx.Rngs | None = None) -> FlaxModule:
-    """The module of a program."""
-    return FlaxModule(program, rngs)
+build = FlaxModule

@@ -44,6 +44,4 @@ def _to(value: jax.Array) -> Callable[..., jax.Array]:
     return lambda shape, dtype: value
 
 
-def build(program: Program, name: str | None = None) -> HaikuModule:
-    """The module of a program, inside of ``hk.transform``."""
-    return HaikuModule(program, name)
+build = HaikuModule

@@ -190,6 +190,4 @@ def _zeros(shapes: Mapping[str, Any], backend: str) -> dict[str, Any]:
         return {path: ops.zeros(tuple(n), dtype=dtype) for path, (n, dtype) in shapes.items()}
 
 
-def build(program: Program) -> KerasModel:
-    """The model of a program."""
-    return KerasModel(program)
+build = KerasModel

@@ -45,6 +45,4 @@ class LinenModule(linen.Module):
         return output
 
 
-def build(program: Program) -> LinenModule:
-    """The module of a program."""
-    return LinenModule(program)
+build = LinenModule

@@ -44,6 +44,4 @@ def _name(path: str) -> str:
     return re.sub(r"[^\w./>-]", "_", path, flags=re.ASCII).lstrip("_/>-") or "value"
 
 
-def build(program: Program) -> TensorFlowModule:
-    """The module of a program."""
-    return TensorFlowModule(program)
+build = TensorFlowModule

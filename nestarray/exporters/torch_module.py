@@ -144,6 +144,4 @@ class _WithExtraState(torch.nn.Module):
         self.extra = state
 
 
-def build(program: Program) -> TorchModule:
-    """The module of a program."""
-    return TorchModule(program)
+build = TorchModule

@@ -255,6 +255,7 @@ def test_numpy_trains_and_evaluates(tmp_path: Path) -> None:
 
 def test_torch_gets_its_own_layers() -> None:
     text = _source("torch").text
+    assert _source("torch").weights["bn.num_batches_tracked"] == 1
     assert "nn.BatchNorm2d(4, momentum=0.2)" in text
     assert "nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.1))" in text
     assert "F.dropout2d(x, p=0.2, training=self.training)" in text

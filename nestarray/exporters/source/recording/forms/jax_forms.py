@@ -57,18 +57,8 @@ def leaky_relu(x: Any, *, negative_slope: float = 0.01) -> Any:
     return jax.nn.leaky_relu(x, negative_slope)
 
 
-@supports(_is_single)
-def elu(x: Any, *, alpha: float = 1.0) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.elu.html"""
-    return jax.nn.elu(x, alpha)
-
-
-@supports(_is_single)
-def celu(x: Any, *, alpha: float = 1.0) -> Any:
-    """https://docs.jax.dev/en/latest/_autosummary/jax.nn.celu.html"""
-    return jax.nn.celu(x, alpha)
-
-
+elu = supports(_is_single)(lambda x, alpha=1.0: jax.nn.elu(x, alpha))
+celu = supports(_is_single)(lambda x, alpha=1.0: jax.nn.celu(x, alpha))
 relu6 = supports(_is_single)(lambda x: jax.nn.relu6(x))
 hard_sigmoid = supports(_is_single)(lambda x: jax.nn.hard_sigmoid(x))
 hard_swish = supports(_is_single)(lambda x: jax.nn.hard_swish(x))
@@ -96,14 +86,9 @@ def embedding(indices: Any, weight: Any) -> Any:
 
 
 @supports(layers.is_last)
-def conv(
-    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1, **_: Any,
-) -> Any:  # fmt: skip
+def conv(x: Any, weight: Any, bias: Any = None, *, groups: int = 1, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html"""
-    at, border = layers.convolution_last(
-        x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups
-    )
+    at, border = layers.convolution_last(x, weight, groups=groups, **settings)
     axes = "DHW"[-len(at.kernel) :]
     y = lax.conv_general_dilated(
         x, weight, at.stride, border, dimension_numbers=(f"N{axes}C", f"{axes}IO", f"N{axes}C"),
@@ -113,15 +98,9 @@ def conv(
 
 
 @supports(lambda *args, groups=1, **settings: groups == 1 and layers.is_last(*args, **settings))
-def conv_transpose(
-    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
-    output_padding: Any = 0, dilation: Any = 1, groups: int = 1, **_: Any,
-) -> Any:  # fmt: skip
+def conv_transpose(x: Any, weight: Any, bias: Any = None, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_transpose.html"""
-    at, border = layers.transposed_last(
-        x, weight, stride=stride, padding=padding, output_padding=output_padding,
-        dilation=dilation, groups=groups,
-    )  # fmt: skip
+    at, border = layers.transposed_last(x, weight, **settings)
     gaps = None if set(at.dilation) == {1} else at.dilation
     y = lax.conv_transpose(x, weight, at.stride, border, rhs_dilation=gaps, transpose_kernel=True)
     return y if bias is None else y + bias

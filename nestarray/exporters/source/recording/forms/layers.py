@@ -30,8 +30,8 @@ def _file(backend: str) -> Any:
     return None if importlib.util.find_spec(name) is None else importlib.import_module(name)
 
 
-def _function(name: str) -> observed | None:
-    """A function that the source of this framework defines."""
+def source_function(name: str) -> Any:
+    """A function that the source of this framework defines; None if it has none of this name."""
     found = getattr(_file(current().backend), name, None)
     return None if found is None else observed(f".{name}", found)
 
@@ -93,7 +93,7 @@ def padded_embedding(indices: Any, weight: Any, *, padding_idx: int) -> Any:
         native = importlib.import_module("torch.nn.functional").embedding
         function: Any = observed("torch.nn.functional.embedding", native)
     else:
-        function = _function("embedding")
+        function = source_function("embedding")
     return function(indices, weight, padding_idx=padding_idx)
 
 
@@ -105,15 +105,14 @@ def _form(
 ) -> Callable[..., Any]:
     def given(*args: Any, **kwargs: Any) -> dict[str, Any] | None:
         found = settings_of(count, *args, **kwargs)
-        return found and _settings(_function(name), found)
+        return found and _settings(source_function(name), found)
 
     def is_supported(*args: Any, **kwargs: Any) -> bool:
         return _is_single(*args) and given(*args, **kwargs) is not None
 
     @supports(is_supported)
     def call(*args: Any, **kwargs: Any) -> Any:
-        function, found = _function(name), given(*args, **kwargs)
-        assert function is not None
+        function, found = source_function(name), given(*args, **kwargs)
         assert found is not None
         return function(*args, **found)
 
@@ -207,24 +206,34 @@ def is_last(x: Any, *arrays: Any, **settings: Any) -> bool:
     return formats == {"channels_last"} and is_plain and _is_single(x, *arrays)
 
 
-def convolution_last(x: Any, weight: Any, **settings: Any) -> tuple[windows.Windows, Any]:
+def convolution_last(
+    x: Any, weight: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+    **_: Any,
+) -> tuple[windows.Windows, Any]:  # fmt: skip
     """The windows of a convolution with the channels last, and its border."""
     shape, (*kernel, inner, outer) = _first(x), weight.shape
 
     def at(padding: Any) -> windows.Windows:
         return windows.convolution(
-            "conv", len(kernel), shape, (outer, inner, *kernel), **settings | {"padding": padding}
-        )
+            "conv", len(kernel), shape, (outer, inner, *kernel), stride=stride, padding=padding,
+            dilation=dilation, groups=groups,
+        )  # fmt: skip
 
-    found = at(settings["padding"])
-    return found, _border(found, at("same"), settings["padding"])
+    found = at(padding)
+    return found, _border(found, at("same"), padding)
 
 
-def transposed_last(x: Any, weight: Any, **settings: Any) -> tuple[windows.Windows, Any]:
+def transposed_last(
+    x: Any, weight: Any, *, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+    dilation: Any = 1, groups: int = 1, **_: Any,
+) -> tuple[windows.Windows, Any]:  # fmt: skip
     """The windows of a transposed convolution with the channels last, and its border."""
     *kernel, outer, inner = weight.shape
     shape = (inner, outer, *kernel)
-    at = windows.transposed_convolution("conv_transpose", len(kernel), _first(x), shape, **settings)
+    at = windows.transposed_convolution(
+        "conv_transpose", len(kernel), _first(x), shape, stride=stride, padding=padding,
+        output_padding=output_padding, dilation=dilation, groups=groups,
+    )  # fmt: skip
     is_dense = all(e >= s for e, s in zip(at.windows.extent, at.windows.stride, strict=True))
     is_whole = not any(map(any, at.crop)) and is_dense
     return at.windows, "VALID" if is_whole else at.input_padding

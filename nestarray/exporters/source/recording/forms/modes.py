@@ -7,12 +7,12 @@ NumPy. On plain arrays, the functions drop nothing.
 
 from __future__ import annotations
 
-import importlib
 import math
 from inspect import signature
 from typing import Any
 
 from nestarray import ops
+from nestarray.exporters.source.recording.forms.layers import source_function
 from nestarray.exporters.source.recording.observation import Observed, current, observed
 
 
@@ -25,8 +25,8 @@ def dropout(x: Any, *, rate: float, shared: tuple[int, ...] = ()) -> Any:
         return _torch_dropout(x, rate, shared, recorder.mode)
     settings = {"rate": rate} | ({"shared": shared} if shared else {})
     if recorder.backend == "tensorflow":
-        return _own("dropout")(x, recorder.mode, **settings)
-    found = _own("dropout")(x, recorder.key, recorder.mode, **settings)
+        return source_function("dropout")(x, recorder.mode, **settings)
+    found = source_function("dropout")(x, recorder.key, recorder.mode, **settings)
     if recorder.backend == "numpy":
         return found
     y, recorder.key = found
@@ -74,7 +74,7 @@ def batch_norm(
     if recorder.backend == "torch" and is_unbiased:
         y = _torch_batch_norm(_first(x, axis), mean, variance, weight, bias, momentum, eps)
         return _first(y, axis, back=True), None, None
-    function = _own("running_batch_norm")
+    function = source_function("running_batch_norm")
     settings: dict[str, Any] = {"momentum": momentum, "eps": eps}
     settings |= {} if is_unbiased else {"is_unbiased": False}
     has_axis = "axis" in signature(function.native).parameters
@@ -113,9 +113,3 @@ def _torch_batch_norm(
     function = observed("torch.nn.functional.batch_norm", batch_norm)
     mode = current().mode
     return function(x, mean, variance, weight, bias, mode, momentum, eps)
-
-
-def _own(name: str) -> observed:
-    """A function that the source of the framework defines."""
-    file = f"nestarray.exporters.source.functions.{current().backend}_functions"
-    return observed(f".{name}", getattr(importlib.import_module(file), name))

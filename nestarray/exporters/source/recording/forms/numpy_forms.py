@@ -33,24 +33,11 @@ def sum(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
     return np.sum(x, axis=axis, keepdims=keepdims)
 
 
-def max(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
-    return np.max(x, axis=axis, keepdims=keepdims)
+def _reduction(function: Any) -> Any:
+    return lambda x, *, axis=None, keepdims=False: function(x, axis=axis, keepdims=keepdims)
 
 
-def min(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
-    return np.min(x, axis=axis, keepdims=keepdims)
-
-
-def all(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
-    return np.all(x, axis=axis, keepdims=keepdims)
-
-
-def any(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
-    return np.any(x, axis=axis, keepdims=keepdims)
+max, min, all, any = map(_reduction, (np.max, np.min, np.all, np.any))
 
 
 def getitem(x: Any, index: Any) -> Any:

@@ -122,14 +122,9 @@ def batch_norm(
 
 
 @supports(layers.is_last)
-def conv(
-    x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
-    groups: int = 1, **_: Any,
-) -> Any:  # fmt: skip
+def conv(x: Any, weight: Any, bias: Any = None, *, groups: int = 1, **settings: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/conv2d"""
-    at, border = layers.convolution_last(
-        x, weight, stride=stride, padding=padding, dilation=dilation, groups=groups
-    )
+    at, border = layers.convolution_last(x, weight, groups=groups, **settings)
     gaps = None if set(at.dilation) == {1} else at.dilation
     if not isinstance(border, str):
         border = ((0, 0), *border, (0, 0))

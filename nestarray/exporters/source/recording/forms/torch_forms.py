@@ -52,59 +52,39 @@ def gather(x: Any, indices: Any, *, axis: int) -> Any:
     return torch.gather(x, axis, indices)
 
 
-def _arrays_of_a_cell(weights: Any, num_layers: int, bidirectional: bool) -> int:
+def _arrays_of_a_cell(
+    weights: Any, *, num_layers: int = 1, bidirectional: bool = False, **_: Any
+) -> int:
     """4 with biases, 2 without."""
     return len(weights) // (num_layers * (2 if bidirectional else 1))
 
 
 def _is_network(
-    x: Any, weights: Any, *, num_layers: int = 1, bidirectional: bool = False, **_: Any
+    x: Any, weights: Any, states: tuple[Any, ...], lengths: Any, **settings: Any
 ) -> bool:
-    """Whether x has a batch, and no state is projected."""
-    return len(x.shape) == 3 and _arrays_of_a_cell(weights, num_layers, bidirectional) in (2, 4)
+    """Whether x has a batch, its rows are equally long, states are given, and none is projected."""
+    is_plain = len(x.shape) == 3 and _arrays_of_a_cell(weights, **settings) in (2, 4)
+    return is_plain and lengths is None and all(state is not None for state in states)
 
 
-@supports(
-    lambda x, weights, h0=None, lengths=None, **settings: (
-        h0 is not None and lengths is None and _is_network(x, weights, **settings)
-    )
-)
-def gru(
-    x: Any,
-    weights: Any,
-    h0: Any,
-    lengths: Any = None,
-    *,
-    num_layers: int = 1,
-    bidirectional: bool = False,
-    batch_first: bool = False,
-) -> Any:
+def _settings(
+    weights: Any, *, num_layers: int = 1, bidirectional: bool = False, batch_first: bool = False
+) -> tuple[Any, ...]:
+    count = _arrays_of_a_cell(weights, num_layers=num_layers, bidirectional=bidirectional)
+    return count == 4, num_layers, 0.0, False, bidirectional, batch_first
+
+
+@supports(lambda x, w, h=None, lengths=None, **kwargs: _is_network(x, w, (h,), lengths, **kwargs))
+def gru(x: Any, weights: Any, h0: Any, lengths: Any = None, **settings: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html"""
-    has_biases = _arrays_of_a_cell(weights, num_layers, bidirectional) == 4
-    settings = has_biases, num_layers, 0.0, False, bidirectional, batch_first
-    return torch.gru(x, h0, list(weights), *settings)
+    return torch.gru(x, h0, list(weights), *_settings(weights, **settings))
 
 
 @supports(
-    lambda x, weights, h0=None, c0=None, lengths=None, **settings: (
-        h0 is not None
-        and c0 is not None
-        and lengths is None
-        and _is_network(x, weights, **settings)
+    lambda x, w, h=None, c=None, lengths=None, **kwargs: _is_network(
+        x, w, (h, c), lengths, **kwargs
     )
 )
-def lstm(
-    x: Any,
-    weights: Any,
-    h0: Any,
-    c0: Any,
-    lengths: Any = None,
-    *,
-    num_layers: int = 1,
-    bidirectional: bool = False,
-    batch_first: bool = False,
-) -> Any:
+def lstm(x: Any, weights: Any, h0: Any, c0: Any, lengths: Any = None, **settings: Any) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html"""
-    has_biases = _arrays_of_a_cell(weights, num_layers, bidirectional) == 4
-    settings = has_biases, num_layers, 0.0, False, bidirectional, batch_first
-    return torch.lstm(x, (h0, c0), list(weights), *settings)
+    return torch.lstm(x, (h0, c0), list(weights), *_settings(weights, **settings))
