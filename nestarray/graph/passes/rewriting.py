@@ -32,13 +32,13 @@ from nestarray.graph.node import (
 Rule = Callable[["Writer", Node], Any]
 
 
-def op_name(node: Node) -> str:
-    """The name of the op that a node calls; empty for other nodes."""
-    record: Op | None = getattr(node.target, "op", None)
+def op_name(node: Any) -> str:
+    """The name of the op that a node calls; empty for other nodes, and for numbers."""
+    record: Op | None = getattr(getattr(node, "target", None), "op", None)
     return "" if record is None else record.name
 
 
-def is_op(node: Node, *names: str) -> bool:
+def is_op(node: Any, *names: str) -> bool:
     """Whether a call is of an op of one of these names."""
     return op_name(node) in names
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from typing import Any
 
 from nestarray.exporters.source.lowering.layer_paths import RESHAPES, is_variable
@@ -15,14 +14,13 @@ _ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 
 
 def plain(writer: Writer, node: Node) -> Node | None:
-    """A call without transposes, reshapes and broadcasts that cancel; a mean for a sum."""
+    """A call without transposes, reshapes and broadcasts that cancel."""
     found = _layout(writer, node) or _before_transpose(writer, node) or _index(writer, node)
     if found is not None or node.aval is None:
         return found
     if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
         args = tuple(map(_without_broadcast, node.args, node.args[::-1], [node.aval] * 2))
-        new = _replaced(writer, node, args, {})
-        return _mean(writer, new or node) or new
+        return _replaced(writer, node, args, {})
     if is_op(node, "sum", "prod") and "dtype" in node.kwargs:
         settings = {k: x for k, x in node.kwargs.items() if k != "dtype"}
         is_own = node.args[0].aval.dtype == node.aval.dtype and node.aval.dtype.is_floating
@@ -183,21 +181,3 @@ def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
             return x
         x = inner
     return x
-
-
-def _mean(writer: Writer, node: Node) -> Node | None:
-    """``sum(x, axis) / n`` as a mean."""
-    total, count = node.args
-    if not (is_op(node, "divide") and isinstance(total, Node) and is_op(total, "sum")):
-        return None
-    given = arguments_of(total)
-    x, axis = given["x"], given["axis"]
-    if not isinstance(x, Node) or x.aval is None or total.aval is None:
-        return None
-    axes = range(len(x.aval.shape)) if axis is None else (axis,) if isinstance(axis, int) else axis
-    sizes = [x.aval.shape[a] for a in axes]
-    is_mean = all(isinstance(n, int) for n in sizes) and math.prod(sizes) == count
-    if not is_mean or x.aval.dtype != total.aval.dtype or node.aval is None:
-        return None
-    settings = {"keepdims": True} if given["keepdims"] else {}
-    return writer.call("mean", x, axis=axis, **settings, like=node, aval=node.aval, name=node.name)

@@ -24,22 +24,17 @@ from nestarray.graph.passes.rewriting import Rule, Writer, arguments_of, op_name
 _CLOSE = 1e-5
 
 
-def name_of(x: Any) -> str:
-    """The name of the op that a value comes from; empty for numbers and variables."""
-    return op_name(x) if isinstance(x, Node) else ""
-
-
 def number_of(x: Any, graph: Graph) -> float | None:
     """The number that an argument is, or that all its elements are."""
     if isinstance(x, (int, float)):
         return float(x)
     if not isinstance(x, Node):
         return None
-    if name_of(x) in ("full", "full_like"):
+    if op_name(x) in ("full", "full_like"):
         return number_of(arguments_of(x)["fill_value"], graph)
-    if name_of(x) == "asarray":
+    if op_name(x) == "asarray":
         return number_of(x.args[0], graph)
-    if name_of(x) == "subtract":
+    if op_name(x) == "subtract":
         first, second = (number_of(operand, graph) for operand in x.args)
         return None if first is None or second is None else first - second
     if x.source != "constants":
@@ -52,14 +47,14 @@ def number_of(x: Any, graph: Graph) -> float | None:
 def scaled(x: Any, graph: Graph) -> tuple[float, Any]:
     """(factor, array) of an array that is multiplied or divided by numbers."""
     factor = 1.0
-    while name_of(x) in ("multiply", "divide"):
+    while op_name(x) in ("multiply", "divide"):
         a, b = x.args
         number = number_of(b, graph)
         if number is not None and number != 0:
-            factor, x = (factor * number if name_of(x) == "multiply" else factor / number), a
+            factor, x = (factor * number if op_name(x) == "multiply" else factor / number), a
             continue
         number = number_of(a, graph)
-        if number is None or name_of(x) == "divide":
+        if number is None or op_name(x) == "divide":
             break
         factor, x = factor * number, b
     return factor, x
@@ -114,9 +109,9 @@ _OF_SEEDS: dict[Any, Any] = {
 def dropout(writer: Writer, node: Node) -> Node | None:
     """The last call of a dropout as a call of `modes.dropout`."""
     graph, found = writer.graph, None
-    if name_of(node) == "multiply":
+    if op_name(node) == "multiply":
         found = _multiplied(node, graph)
-    elif name_of(node) == "where" and number_of(node.args[2], graph) == 0:
+    elif op_name(node) == "where" and number_of(node.args[2], graph) == 0:
         found = _selected(node, graph)
     if found is None or not isinstance(found[0], Node) or found[0].aval is None:
         return None
@@ -137,19 +132,19 @@ def dropout(writer: Writer, node: Node) -> Node | None:
 
 def _in_layout(x: Any) -> Any:
     """A value before its axes changed places."""
-    while name_of(x) in ("permute_dims", "reshape"):
+    while op_name(x) in ("permute_dims", "reshape"):
         x = x.args[0]
     return x
 
 
 def _kept(x: Any, graph: Graph) -> float | None:
     """The probability with which a random mask keeps elements."""
-    if name_of(x) not in ("less", "greater_equal"):
+    if op_name(x) not in ("less", "greater_equal"):
         return None
     (factor, shift, uniform), keep = _line(x.args[0], graph), number_of(x.args[1], graph)
-    is_drawn = name_of(uniform) == "random_uniform" and not is_given(uniform.args[0])
+    is_drawn = op_name(uniform) == "random_uniform" and not is_given(uniform.args[0])
     is_drawn = is_drawn and (factor, shift) == (1.0, 0.0)
-    if name_of(x) == "greater_equal" and keep is not None:
+    if op_name(x) == "greater_equal" and keep is not None:
         keep = 1.0 - keep
     return keep if is_drawn and keep is not None and 0 < keep < 1 else None
 
@@ -158,7 +153,7 @@ def _multiplied(node: Node, graph: Graph) -> tuple[Any, Node, float] | None:
     """(x, mask, probability) of ``x * (mask / probability)``."""
     for mask, x in (node.args, node.args[::-1]):
         factor, leaf = scaled(_in_layout(mask), graph)
-        keep = _kept(leaf.args[0], graph) if name_of(leaf) == "astype" else None
+        keep = _kept(leaf.args[0], graph) if op_name(leaf) == "astype" else None
         if keep is None:
             continue
         if math.isclose(factor * keep, 1.0, rel_tol=_CLOSE):
@@ -221,7 +216,7 @@ def shaped(graph: Graph) -> dict[Node, Node]:
 
 def _draw(node: Node, graph: Graph, target: str) -> Node | None:
     """The draw of the numbers of a call: of an op, or of a formula of a draw."""
-    name = name_of(node)
+    name = op_name(node)
     if name in ("random_uniform", "random_integers"):
         given = arguments_of(node)
         limits = (0.0, 1.0) if name == "random_uniform" else (given["low"], given["high"])
@@ -250,7 +245,7 @@ def _draw(node: Node, graph: Graph, target: str) -> Node | None:
         factor, inner = scaled(node, graph)
         if name == "normal_quantile":
             base = node.args[0]
-        elif name_of(inner) == "erfinv" and math.isclose(factor, math.sqrt(2), rel_tol=_CLOSE):
+        elif op_name(inner) == "erfinv" and math.isclose(factor, math.sqrt(2), rel_tol=_CLOSE):
             base = inner.args[0]
         ends = base.kwargs["limits"] if _is_uniform(base) else (0, 0)
         if abs(ends[0] + 1) > _CLOSE or abs(ends[1] - 1) > _CLOSE:
@@ -274,7 +269,7 @@ def _line(x: Any, graph: Graph) -> tuple[float, float, Any]:
     while True:
         more, inner = scaled(x, graph)
         factor, x, before = factor * more, inner, x
-        for a, b in (x.args, x.args[::-1]) if name_of(x) == "add" else ():
+        for a, b in (x.args, x.args[::-1]) if op_name(x) == "add" else ():
             number = number_of(b, graph)
             if number is not None:
                 x, shift = a, shift + factor * number
@@ -285,10 +280,10 @@ def _line(x: Any, graph: Graph) -> tuple[float, float, Any]:
 
 def _key(node: Node, graph: Graph) -> Node | None:
     """The key that a call computes of another: a number folded in, or an item of a split."""
-    name = name_of(node)
+    name = op_name(node)
     if name == "concat" and len(node.args[0]) == 2:
         words = [x.args[0] for x in node.args[0] if x.kind == "call" and x.args]
-        if len(words) < 2 or words[0] is not words[1] or name_of(words[0]) != "threefry2x32":
+        if len(words) < 2 or words[0] is not words[1] or op_name(words[0]) != "threefry2x32":
             return None
         key, _, data = words[0].args
         number = number_of(data, graph)
@@ -296,9 +291,9 @@ def _key(node: Node, graph: Graph) -> Node | None:
         target = random_numbers.fold_in
         return dataclasses.replace(node, target=target, target_name="fold_in", args=(key, data))
     x: Any = node
-    while name_of(x) in ("squeeze", "reshape", "permute_dims"):
+    while op_name(x) in ("squeeze", "reshape", "permute_dims"):
         x = x.args[0]
-    if x is node or name_of(x) != "getitem" or name_of(x.args[0]) != "random_split":
+    if x is node or op_name(x) != "getitem" or op_name(x.args[0]) != "random_split":
         return None
     first = x.args[1][0] if isinstance(x.args[1], tuple) else x.args[1]
     if isinstance(first, int):  # another layout of the item

@@ -19,7 +19,6 @@ from nestarray.errors import ConversionError
 from nestarray.exporters.source.lowering.random_draws import (
     drawn,
     dropout,
-    name_of,
     scaled,
     shaped,
 )
@@ -90,7 +89,7 @@ def _rewritten(graph: Graph, own: Mapping[Node, Node], updates: Mapping[str, Nod
 
 def _counts(node: Node, path: str, used: set[Node], nodes: Sequence[Node]) -> bool:
     """Whether an update only counts the calls, and nothing else reads the counter."""
-    is_sum = name_of(node) == "add" and node.aval is not None and node.aval.dtype.is_integer
+    is_sum = op_name(node) == "add" and node.aval is not None and node.aval.dtype.is_integer
     if not is_sum or node in used:
         return False
     first, step = node.args
@@ -107,7 +106,7 @@ def _batch_norms(graph: Graph, inputs: Sequence[Any]) -> tuple[dict[Node, Node],
     """(node → its replacement, updates of the state) for the batch normalizations of a graph."""
     own: dict[Node, Node] = {}
     updates = dict(graph.state_updates)
-    norms = [node for node in graph.calls if name_of(node) == "batch_norm_training"]
+    norms = [node for node in graph.calls if op_name(node) == "batch_norm_training"]
     if not norms or not updates:
         return own, updates
     generator = np.random.default_rng(0)
@@ -182,7 +181,7 @@ def _share(x: Any, path: str, graph: Graph) -> float:
         return 0.0
     if (x.source, x.path) == ("s", path):
         return 1.0
-    name = name_of(x)
+    name = op_name(x)
     if name in ("astype", "stop_gradient"):
         return _share(x.args[0], path, graph)
     if name == "add":

@@ -263,22 +263,25 @@ def _conv(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -
         return None
     *kernel, inner, outer = variables["kernel"].shape
     groups = given.get("feature_group_count", 1)
-    made = {"in_features": inner * groups, "out_features": outer, "kernel_size": tuple(kernel)}
-    settings = {"strides": given["window_strides"], "padding": given["padding"]}
-    settings |= {"kernel_dilation": given.get("rhs_dilation") or 1}
-    made |= {key: _one_for_all(x) for key, x in settings.items()}
-    return "flax.nnx.Conv", made | {"feature_group_count": groups} | _affine(variables, "bias")
+    sizes = {"in_features": inner * groups, "out_features": outer, "kernel_size": tuple(kernel)}
+    made = sizes | _windows(given, given["window_strides"]) | {"feature_group_count": groups}
+    return "flax.nnx.Conv", made | _affine(variables, "bias")
 
 
 def _conv_transpose(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
     if "kernel" not in variables or not given.get("transpose_kernel"):
         return None
     *kernel, outer, inner = variables["kernel"].shape
-    made = {"in_features": inner, "out_features": outer, "kernel_size": tuple(kernel)}
-    settings = {"strides": given["strides"], "padding": given["padding"]}
-    settings |= {"kernel_dilation": given.get("rhs_dilation") or 1}
-    made |= {key: _one_for_all(x) for key, x in settings.items()}
-    return "flax.nnx.ConvTranspose", made | {"transpose_kernel": True} | _affine(variables, "bias")
+    sizes = {"in_features": inner, "out_features": outer, "kernel_size": tuple(kernel)}
+    made = sizes | _windows(given, given["strides"]) | {"transpose_kernel": True}
+    return "flax.nnx.ConvTranspose", made | _affine(variables, "bias")
+
+
+def _windows(given: Mapping[str, Any], strides: Any) -> dict[str, Any]:
+    """The settings of windows, as one number where all axes have the same."""
+    dilation = given.get("rhs_dilation") or 1
+    settings = {"strides": strides, "padding": given["padding"], "kernel_dilation": dilation}
+    return {key: _one_for_all(x) for key, x in settings.items()}
 
 
 def _one_for_all(value: Any) -> Any:

@@ -117,42 +117,29 @@ def _embedding(variables: dict[str, Value], settings: dict[str, Any], rank: int)
     return "torch.nn.Embedding", made
 
 
-def _convolution(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    outputs, inputs, *kernel = variables["weight"].shape
+def _convolution(
+    variables: dict[str, Value], settings: dict[str, Any], rank: int, *, is_transposed: bool = False
+) -> _Found:
+    """A weight has the groups along its second axis."""
+    first, second, *kernel = variables["weight"].shape
+    inputs, outputs = second * settings["groups"], first
     made = {
-        "in_channels": inputs * settings["groups"],
-        "out_channels": outputs,
+        "in_channels": outputs if is_transposed else inputs,
+        "out_channels": inputs if is_transposed else outputs,
         "kernel_size": one_number("kernel_size", tuple(kernel)),
         **{k: x for k, x in settings.items() if k != "bias"},
         "bias": "bias" in variables,
     }
-    return f"torch.nn.Conv{len(kernel)}d", made
+    return f"torch.nn.Conv{'Transpose' if is_transposed else ''}{len(kernel)}d", made
 
 
-def _transposed(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    inputs, outputs, *kernel = variables["weight"].shape
-    made = {
-        "in_channels": inputs,
-        "out_channels": outputs * settings["groups"],
-        "kernel_size": one_number("kernel_size", tuple(kernel)),
-        **{k: x for k, x in settings.items() if k != "bias"},
-        "bias": "bias" in variables,
-    }
-    return f"torch.nn.ConvTranspose{len(kernel)}d", made
-
-
-def _layer_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+def _norm(name: str, variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
+    """A normalization of the last axes."""
     shape = settings["normalized_shape"]
     made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
-    if "weight" not in variables:
-        return "torch.nn.LayerNorm", {**made, "elementwise_affine": False}
-    return "torch.nn.LayerNorm", {**made, "bias": "bias" in variables}
-
-
-def _rms_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-    shape = settings["normalized_shape"]
-    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
-    return "torch.nn.RMSNorm", {**made, "elementwise_affine": "weight" in variables}
+    if name == "RMSNorm" or "weight" not in variables:
+        return f"torch.nn.{name}", {**made, "elementwise_affine": "weight" in variables}
+    return f"torch.nn.{name}", {**made, "bias": "bias" in variables}
 
 
 def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
@@ -218,12 +205,15 @@ def _activation(name: str) -> Any:
 _LAYERS: dict[str, Any] = {
     "torch.nn.functional.linear": _linear,
     "torch.nn.functional.embedding": _embedding,
-    "torch.nn.functional.layer_norm": _layer_norm,
-    "torch.nn.functional.rms_norm": _rms_norm,
+    "torch.nn.functional.layer_norm": functools.partial(_norm, "LayerNorm"),
+    "torch.nn.functional.rms_norm": functools.partial(_norm, "RMSNorm"),
     "torch.nn.functional.group_norm": _group_norm,
     "torch.nn.functional.batch_norm": _batch_norm,
     **{f"torch.nn.functional.conv{n}d": _convolution for n in (1, 2, 3)},
-    **{f"torch.nn.functional.conv_transpose{n}d": _transposed for n in (1, 2, 3)},
+    **{
+        f"torch.nn.functional.conv_transpose{n}d": functools.partial(_convolution, is_transposed=True)
+        for n in (1, 2, 3)
+    },
     **{
         f"torch.nn.functional.{function}{n}d": _activation(f"{layer}{n}d")
         for n in (1, 2, 3)
