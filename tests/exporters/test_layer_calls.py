@@ -203,6 +203,13 @@ def test_dense_layers_of_sequences_with_an_open_batch() -> None:
         assert "reshape" not in text, text
 
 
+def test_borders_of_open_images_are_settings() -> None:
+    x = keras.Input((None, None, 3))
+    net = keras.Model(x, keras.layers.Conv2D(4, 3, padding="same")(x))
+    graph = na.trace_graph(net, np.ones((2, 8, 8, 3), "float32"), dynamic=True)
+    assert "nn.Conv2d(3, 4, 3, padding=1)" in graph.to_source("torch", standalone=True)
+
+
 class Recurrent(eqx.Module):
     """Layers of one example, mapped over a batch, and cells in a loop."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.dispatch import OPS
@@ -42,6 +42,7 @@ from nestarray.graph.passes.rewriting import (
     rewrite,
 )
 from nestarray.graph.passes.transposes import cancel_transposes, order_of, permuted, reshaped
+from nestarray.numerics import windows
 
 
 def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
@@ -228,33 +229,39 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
         is_own = given["weight_format"] == "channels_last"
         kernel = weight.aval.shape[:-2] if is_own else weight.aval.shape[2:]
     else:
-        kernel = _per_axis(given["kernel_size"], count)
-    stride = _per_axis(given["stride"] or kernel, count)
-    dilation = _per_axis(given.get("dilation", 1), count)
-    padding = _padding(given["padding"], x.aval.shape[place], kernel, stride, dilation)
-    if padding is None or (name == "avg_pool" and any(map(any, padding))):
+        kernel = given["kernel_size"]
+    sizes: Any = [n if isinstance(n, int) else None for n in x.aval.shape[place]]
+    stride = windows.per_axis(name, "stride", given["stride"] or kernel, count)
+    if given["padding"] == "same" and None in sizes and max(stride) > 1:
+        return None  # a border that depends on open sizes
+    dilation = given.get("dilation", 1)
+    at = windows.settings(
+        name, sizes, kernel, stride=stride, padding=given["padding"], dilation=dilation
+    )
+    padding: Any = at.padding
+    if name == "avg_pool" and any(map(any, padding)):
         return None
     first, last = (0, rank - 1, *range(1, rank - 1)), (0, *range(2, rank), 1)
     is_pool = name == "max_pool"
     data = permuted(writer, x, first, node) if is_last else x
     if any(
         low != high or (is_pool and low > k // 2)
-        for (low, high), k in zip(padding, kernel, strict=True)
+        for (low, high), k in zip(padding, at.kernel, strict=True)
     ):
         if is_pool and not node.aval.dtype.is_floating:
             return None
         border = {"constant_values": -math.inf} if is_pool else {}
         data = _padded(writer, data, padding, node, **border)
         padding = [(0, 0)] * count
-    settings: dict[str, Any] = {"stride": stride, "padding": tuple(low for low, _ in padding)}
+    settings: dict[str, Any] = {"stride": at.stride, "padding": tuple(low for low, _ in padding)}
     arrays: list[Any] = [data]
     if name == "conv":
         order = (rank - 1, rank - 2, *range(count))
         arrays += [permuted(writer, weight, order, node) if is_own else weight]
         arrays += [] if given["bias"] is None else [given["bias"]]
-        settings |= {"dilation": dilation, "groups": given["groups"]}
+        settings |= {"dilation": at.dilation, "groups": given["groups"]}
     else:
-        settings["kernel_size"] = kernel
+        settings["kernel_size"] = at.kernel
     shape = node.aval.shape
     shape = (shape[0], shape[-1], *shape[1:-1]) if is_last else shape
     made = writer.call(
@@ -264,35 +271,8 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
     return permuted(writer, made, last, node, node.name) if is_last else made
 
 
-def _per_axis(value: Any, count: int) -> tuple[int, ...]:
-    return (value,) * count if isinstance(value, int) else tuple(value)
-
-
-def _padding(
-    padding: Any,
-    sizes: tuple[Any, ...],
-    kernel: tuple[int, ...],
-    stride: tuple[int, ...],
-    dilation: tuple[int, ...],
-) -> list[tuple[int, int]] | None:
-    """The (before, after) of each axis; None if it depends on open sizes."""
-    if padding == "valid":
-        return [(0, 0)] * len(kernel)
-    if padding == "same":
-        if not all(isinstance(n, int) for n in sizes):
-            return None
-        ends = [
-            max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-            for n, k, s, d in zip(sizes, kernel, stride, dilation, strict=True)
-        ]
-        return [(end // 2, end - end // 2) for end in ends]
-    if isinstance(padding, int):
-        return [(padding, padding)] * len(kernel)
-    return [(p, p) if isinstance(p, int) else tuple(p) for p in padding]
-
-
 def _padded(
-    writer: Writer, x: Node, padding: list[tuple[int, int]], like: Node, **border: Any
+    writer: Writer, x: Node, padding: Sequence[tuple[int, int]], like: Node, **border: Any
 ) -> Node:
     """Zeros or another number around the last axes."""
     assert x.aval is not None
