@@ -233,3 +233,29 @@ def test_sizes_are_named_by_their_meaning() -> None:
     text = na.trace_graph(net, torch.rand(2, 3, 8)).to_source("torch", standalone=True)
     assert "def __init__(self, heads, head_size, size):" in text
     assert "Heads(heads=3, head_size=4, size=12)" in text
+
+
+def test_rows_of_loops_are_named_after_their_arrays() -> None:
+    def layers(params: Any, x: Any) -> Any:
+        def layer(x: Any, own: Any) -> Any:
+            return jnp.tanh(x @ own["up"]["kernel"]) @ own["down"]["kernel"], None
+
+        return jax.lax.scan(layer, x, params)[0]
+
+    params = {"up": {"kernel": jnp.ones((3, 2, 4))}, "down": {"kernel": jnp.ones((3, 4, 2))}}
+    graph = na.trace_graph(layers, params, jnp.ones((1, 2)), v="params")
+    text = graph.to_source("torch", standalone=True)
+    assert "for down_kernel_t, up_kernel_t in zip(self.down.kernel, self.up.kernel):" in text
+    assert "x = torch.tanh(x @ up_kernel_t) @ down_kernel_t" in text
+
+
+def test_open_sizes_are_written_where_arrays_are_made() -> None:
+    def masked(x: Any) -> Any:
+        n = x.shape[1]
+        fill = jnp.full((2, 3, n, n), -2e38, jnp.float32)
+        return jnp.where(x[:, None, :, None] > 0, fill, x[:, None, None, :])
+
+    graph = na.trace_graph(masked, jnp.ones((2, 5)), dynamic={"x": {1: "n"}})
+    text = graph.to_source("torch", standalone=True)
+    size = "(2, 3, x.shape[1], x.shape[1]), -2e38, dtype=torch.float32, device=x.device"
+    assert f"h = torch.full({size})" in " ".join(text.split()).replace("( ", "(").replace(" )", ")")

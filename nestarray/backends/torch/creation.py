@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -55,7 +56,10 @@ def _made(fill_value: Any, dtype: Any) -> Any:
     or to ∞."""
     if type(fill_value) is complex:
         return torch.complex128
-    return torch.float64 if type(fill_value) is float and dtype in FLOATING else dtype
+    if type(fill_value) is not float or dtype not in FLOATING:
+        return dtype
+    is_too_large = math.isfinite(fill_value) and abs(fill_value) > torch.finfo(dtype).max
+    return torch.float64 if is_too_large or dtype.itemsize < 4 else dtype
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Any:

@@ -126,8 +126,10 @@ class Body:
         for i, item in enumerate(self.items):
             given = [v for v in dict.fromkeys(_arguments(item)) if self._is_single(v, i, made)]
             size = self._size(item) + sum(sizes[v] for v in given)
-            while given and size > _LENGTH + 12:
-                longest = max(given, key=sizes.__getitem__)
+            named = [v for v in given if v.dtype not in ("size", "device")]
+            while named and size > _LENGTH + 12:
+                longest = max(named, key=sizes.__getitem__)
+                named.remove(longest)
                 given.remove(longest)
                 size -= sizes[longest]
             self.inlined |= set(given)

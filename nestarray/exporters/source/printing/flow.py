@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Protocol
 
 from nestarray.exporters.source.recording.records import Call, Function, Value
+from nestarray.exporters.source.tree.modules import numbered
 
 
 class Body(Protocol):
@@ -109,10 +111,10 @@ class Flow:
         self.body.names |= dict.fromkeys(self.stacked, "_")
         lists = dict(zip(used, self.body.fresh_names(list(used.values()), "ys"), strict=True))
         lines += [f"{name} = []" for name in lists.values()]
-        named = [
-            x if x.isidentifier() and x not in arrays[:k] else "" for k, x in enumerate(arrays)
-        ]
-        rows = [f"{x}_t" if x else f"row{k or ''}" for k, x in enumerate(named)]
+        rows: list[str] = []
+        for text in arrays:
+            taken = {*self.body.reserved, *self.body.names.values(), *rows}
+            rows.append(next(n for n in numbered(_row_name(text)) if n not in taken))
         steps = self._step(step, [(step.inputs[0], names), (step.inputs[1], rows)], names, lists)
         arrays = [f"reversed({text})" if reverse else text for text in arrays]
         of = arrays[0] if len(arrays) == 1 else f"zip({', '.join(arrays)})"
@@ -178,6 +180,15 @@ class Flow:
         ys = [] if lists is None else parts_of(step.output[1])
         appended = [f"{name}.append({inner.text_of(ys[k])})" for k, name in (lists or {}).items()]
         return [*written, *appended, *assignment(names, [inner.text_of(x) for x in carry])]
+
+
+def _row_name(text: str) -> str:
+    """A name after the one of an array: ``"x_t"``, ``"query_kernel_t"`` for ``self.query.kernel``."""
+    is_access = re.fullmatch(r'[\w.\[\]"]+', text) is not None
+    words = re.findall(r"[A-Za-z]\w*", text)
+    own = [word for word in words if word not in ("self", "params", "state")]
+    own = own[-2:] if is_access else own[:1]
+    return f"{'_'.join(own)}_t" if own else "row"
 
 
 def parts_of(nest: Any) -> list[Any]:
