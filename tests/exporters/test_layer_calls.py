@@ -427,11 +427,12 @@ def test_transformers_of_torch() -> None:
 
 def test_dropout_of_a_transformer_stays_a_setting() -> None:
     layer = torch.nn.TransformerEncoderLayer(8, 2, 12, 0.3, norm_first=True, batch_first=True)
-    net = torch.nn.Sequential(layer, torch.nn.Flatten())
+    net = torch.nn.Sequential(layer, torch.nn.Flatten(), torch.nn.Unflatten(1, (2, -1)))
     text = na.trace_graph(net, torch.rand(2, 3, 8), train=True).to_source("torch", standalone=True)
     settings = "8,2,12,dropout=0.3,batch_first=True,norm_first=True"
     assert f"nn.TransformerEncoderLayer({settings}" in re.sub(r"\s+", "", text)
     assert "nn.Flatten()" in text
+    assert "nn.Unflatten(dim=1, unflattened_size=(2, 12))" in text
 
 
 class Padded(torch.nn.Module):

@@ -14,7 +14,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from nestarray.dispatch import OPS
 from nestarray.exporters.source.lowering.layer_paths import (
     RESHAPES,
     is_variable,
@@ -67,7 +66,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
     if is_final:
         return graph
-    if target in ("tensorflow", "numpy"):
+    if target != "jax":
         graph = rewrite(graph, _pool)
     if target != "torch":
         graph = rewrite(graph, plain, in_bodies=True)
@@ -175,7 +174,7 @@ def _torch_layer(writer: Writer, node: Node, is_single: Callable[[Node], bool]) 
             return writer.call("linear", x, weight, like=node, aval=node.aval, name=node.name)
     if is_op(node, "conv", "max_pool", "avg_pool"):
         return _windows(writer, node, arguments_of(node))
-    return _reduced_windows(writer, node)
+    return None
 
 
 def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
@@ -284,49 +283,31 @@ def _padded(
     return writer.call("pad", x, tuple(widths), **border, like=like, aval=aval)
 
 
-def _reduced_windows(writer: Writer, node: Node) -> Node | None:
-    """A maximum of windows, or a sum of windows by their number of elements, as a pooling."""
-    kind, settings = _pooling(node)
-    if settings is None:
-        return None
-    like = dataclasses.replace(node, target_name=f"na.{kind}", target=OPS[kind].function)
-    return _windows(writer, like, settings)
-
-
 def _pool(writer: Writer, node: Node) -> Node | None:
-    """A maximum or a mean of windows as pooling."""
-    kind, settings = _pooling(node)
-    if settings is None or node.aval is None:
-        return None
-    x = settings.pop("x")
-    return writer.call(kind, x, **settings, like=node, aval=node.aval, name=node.name)
-
-
-def _pooling(node: Node) -> tuple[str, dict[str, Any] | None]:
-    """The op and the arguments of a pooling that reduces windows; none for other calls."""
+    """A maximum of windows, or a sum of windows by their number of elements, as pooling."""
     is_mean = is_op(node, "divide") and isinstance(node.args[0], Node)
     reduced = node.args[0] if is_mean else node
-    kind = "avg_pool" if is_mean else "max_pool"
     if not is_op(reduced, "reduce_window") or node.aval is None:
-        return kind, None
+        return None
     given = arguments_of(reduced)
     window, rank = tuple(given["window"]), len(node.aval.shape)
     if given["computation"] != ("add" if is_mean else "max") or rank < 3 or window[0] != 1:
-        return kind, None
+        return None
     if is_mean and node.args[1] != math.prod(window):
-        return kind, None
+        return None
     if any({*(given[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
-        return kind, None
+        return None
     is_last, padding = window[-1] == 1, given["padding"]
     if (window[1] != 1 and not is_last) or isinstance(padding, str):
-        return kind, None
+        return None
     place = slice(1, -1) if is_last else slice(2, None)
-    return kind, {
-        "x": given["x"], "kernel_size": window[place],
-        "padding": [tuple(pair) for pair in padding][place],
-        "stride": tuple(given["strides"] or (1,) * rank)[place],
-        "data_format": "channels_last" if is_last else "channels_first",
-    }  # fmt: skip
+    return writer.call(
+        "avg_pool" if is_mean else "max_pool", given["x"], kernel_size=window[place],
+        padding=[tuple(pair) for pair in padding][place],
+        stride=tuple(given["strides"] or (1,) * rank)[place],
+        data_format="channels_last" if is_last else "channels_first",
+        like=node, aval=node.aval, name=node.name,
+    )  # fmt: skip
 
 
 def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:

@@ -40,22 +40,18 @@ def cond(
 ) -> Arrays:
     """Two branches."""
     functions = [_function("if_true", (), true_branch), _function("if_false", (), false_branch)]
-    found = functions[0][1]
     args = pred, *(function for function, _ in functions)
-    if current().backend in _STATEMENTS:
-        return _called("flow:if", args, {}, found)
-    name = "jax.lax.cond" if current().backend == "jax" else "tensorflow.cond"
-    return _called(name, args, {}, found)
+    name = _target("if", "jax.lax.cond", "tensorflow.cond")
+    return _called(name, args, {}, functions[0][1])
 
 
 def switch(index: Any, branches: Sequence[Callable[[], Arrays]]) -> Arrays:
     """Branches, of which an index chooses one."""
     functions = [_function(f"case_{i}", (), branch) for i, branch in enumerate(branches)]
     cases = [function for function, _ in functions]
-    if current().backend in _STATEMENTS:
-        return _called("flow:if", (index, *cases), {}, functions[0][1])
-    name = "jax.lax.switch" if current().backend == "jax" else "tensorflow.switch_case"
-    return _called(name, (index, cases), {}, functions[0][1])
+    name = _target("if", "jax.lax.switch", "tensorflow.switch_case")
+    args = (index, *cases) if current().backend in _STATEMENTS else (index, cases)
+    return _called(name, args, {}, functions[0][1])
 
 
 def while_loop(test: Any, body: Any, carry: Arrays, max_steps: int | None) -> Arrays:
@@ -77,11 +73,8 @@ def fori_loop(
     """A loop over integers."""
     first = ops.full((), lower, like=natives(like))
     step, found = _function("count", (first, carry), body)
-    args = lower, upper, step, _one(carry)
-    if current().backend in _STATEMENTS:
-        return _called("flow:range", args, {}, found)
-    name = "jax.lax.fori_loop" if current().backend == "jax" else ".fori_loop"
-    return _called(name, args, {}, found)
+    name = _target("range", "jax.lax.fori_loop", ".fori_loop")
+    return _called(name, (lower, upper, step, _one(carry)), {}, found)
 
 
 def scan(
@@ -102,8 +95,7 @@ def scan(
     if current().backend in _STATEMENTS:
         return _called("flow:for", (*args, None if xs else count, reverse), {}, last, stacked)
     settings = ({} if xs else {"length": length}) | ({"reverse": True} if reverse else {})
-    name = "jax.lax.scan" if current().backend == "jax" else ".scan"
-    return _called(name, args, settings, last, stacked)
+    return _called(_target("for", "jax.lax.scan", ".scan"), args, settings, last, stacked)
 
 
 def vmap(fn: Any, arrays: Sequence[Any]) -> Arrays:
@@ -177,6 +169,12 @@ def _check_inexact(arrays: Sequence[Any]) -> None:
 
 #: Frameworks whose loops are statements of Python.
 _STATEMENTS = ("torch", "numpy")
+
+
+def _target(statement: str, jax: str, tensorflow: str) -> str:
+    """The target of a call of the framework that records."""
+    functions = {"jax": jax, "tensorflow": tensorflow}
+    return functions.get(current().backend, f"flow:{statement}")
 
 
 def _function(name: str, example: tuple[Any, ...], fn: Any) -> tuple[Function, Any]:

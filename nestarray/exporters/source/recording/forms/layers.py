@@ -15,7 +15,7 @@ from typing import Any
 
 from nestarray import dtypes, ops
 from nestarray.backends.base import supports
-from nestarray.dispatch import Op
+from nestarray.dispatch import OPS, Op
 from nestarray.dtypes import dtype_of
 from nestarray.exporters.source.recording.observation import current, observed
 from nestarray.numerics import windows
@@ -100,11 +100,19 @@ def padded_embedding(indices: Any, weight: Any, *, padding_idx: int) -> Any:
 # windows
 
 
-def _form(
-    name: str, settings_of: Callable[..., dict[str, Any] | None], count: int
-) -> Callable[..., Any]:
+def _form(name: str, settings_of: Callable[..., dict[str, Any] | None], op: str) -> Any:
+    """An op by a function of another name, or with other settings.
+
+    Args:
+        name: of the function.
+        settings_of: the op's name and arguments → the settings, or None for others.
+        op: its name.
+    """
+
     def given(*args: Any, **kwargs: Any) -> dict[str, Any] | None:
-        found = settings_of(count, *args, **kwargs)
+        bound = OPS[op].signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        found = settings_of(op, **bound.arguments)
         return found and _settings(source_function(name), found)
 
     def is_supported(*args: Any, **kwargs: Any) -> bool:
@@ -112,79 +120,66 @@ def _form(
 
     @supports(is_supported)
     def call(*args: Any, **kwargs: Any) -> Any:
-        function, found = source_function(name), given(*args, **kwargs)
+        found = given(*args, **kwargs)
         assert found is not None
-        return function(*args, **found)
+        return source_function(name)(*args, **found)
 
     return call
 
 
-def _unless_ones(value: tuple[int, ...]) -> tuple[int, ...] | None:
-    return None if set(value) == {1} else value
+def _axes(op: str) -> int:
+    """The number of spatial axes: 2 for ``"conv2d"``."""
+    return int(op[-2])
 
 
-def _convolution(
-    count: int, x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
-    dilation: Any = 1, groups: int = 1,
-) -> dict[str, Any]:  # fmt: skip
-    at = windows.convolution(
-        f"conv{count}d", count, x.shape, weight.shape, bias, stride=stride, padding=padding,
-        dilation=dilation, groups=groups,
-    )  # fmt: skip
+def _of_convolution(at: windows.Windows, padding: Any, groups: int) -> dict[str, Any]:
     return {
-        "stride": at.stride, "padding": at.padding, "dilation": _unless_ones(at.dilation),
+        "stride": at.stride, "padding": padding,
+        "dilation": None if set(at.dilation) == {1} else at.dilation,
         "groups": None if groups == 1 else groups,
     }  # fmt: skip
 
 
+def _convolution(op: str, *, x: Any, weight: Any, bias: Any, **settings: Any) -> dict[str, Any]:
+    at = windows.convolution(op, _axes(op), x.shape, weight.shape, bias, **settings)
+    return _of_convolution(at, at.padding, settings["groups"])
+
+
 def _transposed_convolution(
-    count: int, x: Any, weight: Any, bias: Any = None, *, stride: Any = 1, padding: Any = 0,
-    output_padding: Any = 0, dilation: Any = 1, groups: int = 1,
-) -> dict[str, Any]:  # fmt: skip
-    at = windows.transposed_convolution(
-        f"conv_transpose{count}d", count, x.shape, weight.shape, bias, stride=stride,
-        padding=padding, output_padding=output_padding, dilation=dilation, groups=groups,
-    )  # fmt: skip
-    return {
-        "stride": at.windows.stride, "padding": at.crop,
-        "dilation": _unless_ones(at.windows.dilation), "groups": None if groups == 1 else groups,
-    }  # fmt: skip
+    op: str, *, x: Any, weight: Any, bias: Any, **settings: Any
+) -> dict[str, Any]:
+    at = windows.transposed_convolution(op, _axes(op), x.shape, weight.shape, bias, **settings)
+    return _of_convolution(at.windows, at.crop, settings["groups"])
 
 
-def _max_pool(
-    count: int, x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0,
-    dilation: Any = 1, ceil_mode: bool = False,
-) -> dict[str, Any] | None:  # fmt: skip
-    is_plain = windows.is_dense(dilation, count) and windows.is_less_than_kernel(
-        padding, kernel_size
+def _pool(
+    op: str, x: Any, kernel_size: Any, **settings: Any
+) -> tuple[windows.Windows, dict[str, Any]]:
+    at = windows.pooling(op, _axes(op), x.shape, kernel_size, **settings)
+    return at, {"kernel_size": at.kernel, "stride": at.stride, "padding": at.padding}
+
+
+def _max_pool(op: str, *, x: Any, **settings: Any) -> dict[str, Any] | None:
+    is_plain = windows.is_dense(settings["dilation"], _axes(op)) and windows.is_less_than_kernel(
+        settings["padding"], settings["kernel_size"]
     )
-    at = windows.pooling(
-        f"max_pool{count}d", count, x.shape, kernel_size, stride=stride, padding=padding,
-        dilation=dilation, ceil_mode=ceil_mode,
-    )  # fmt: skip
-    settings = {"kernel_size": at.kernel, "stride": at.stride, "padding": at.padding}
-    return settings if is_plain else None
+    return _pool(op, x, **settings)[1] if is_plain else None
 
 
 def _avg_pool(
-    count: int, x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0,
-    ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int | None = None,
-) -> dict[str, Any] | None:  # fmt: skip
-    at = windows.pooling(
-        f"avg_pool{count}d", count, x.shape, kernel_size, stride=stride, padding=padding,
-        ceil_mode=ceil_mode,
-    )  # fmt: skip
+    op: str, *, x: Any, count_include_pad: bool, divisor_override: int | None, **settings: Any
+) -> dict[str, Any] | None:
+    at, found = _pool(op, x, **settings)
     numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
     is_mean = numbers is not None and all(
         {*own} == {k} for own, k in zip(numbers, at.kernel, strict=True)
     )
-    settings = {"kernel_size": at.kernel, "stride": at.stride, "padding": at.padding}
-    return settings if is_mean and divisor_override is None else None
+    return found if is_mean and divisor_override is None else None
 
 
 def _forms(name: str, settings_of: Callable[..., Any]) -> map[Callable[..., Any]]:
     """The function for one, two and three axes."""
-    return map(partial(_form, name, settings_of), (1, 2, 3))
+    return map(partial(_form, name, settings_of), [f"{name}{n}d" for n in (1, 2, 3)])
 
 
 conv1d, conv2d, conv3d = _forms("conv", _convolution)
@@ -316,8 +311,8 @@ def resized(
     return {"size": new, "method": _METHODS[mode]}
 
 
-def _resized(_: int, x: Any, **settings: Any) -> dict[str, Any] | None:
-    return None if settings.get("data_format") == "channels_last" else resized(x, **settings)
+def _resized(_: str, **given: Any) -> dict[str, Any] | None:
+    return None if given["data_format"] == "channels_last" else resized(**given)
 
 
-interpolate = _form("resize", _resized, 0)
+interpolate = _form("resize", _resized, "interpolate")
