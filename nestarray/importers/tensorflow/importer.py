@@ -512,11 +512,12 @@ def _number(array: np.ndarray) -> Any:
 
 
 def _elements(open_sizes: sizes.OpenSizes, known: np.ndarray) -> Any:
-    """A known value as a number, or as a list of numbers and nodes."""
-    if known_values.is_symbolic(known):
-        found = [open_sizes.node(x) for x in known.reshape(-1)]
-        return found if known.shape else found[0]
-    return known.tolist()
+    """A known value as a number, or as a nest of lists of numbers and nodes."""
+    if not known_values.is_symbolic(known):
+        return known.tolist()
+    if known.shape:
+        return [_elements(open_sizes, np.asarray(x, object)) for x in known]
+    return open_sizes.node(known.item())
 
 
 def _arrays_of(known: np.ndarray) -> Iterator[Node]:

@@ -174,6 +174,15 @@ def test_open_sizes(backend):
     assert "float32[batch, 8, 8, 4]" in str(graph)
 
 
+def test_dilated_convolutions_of_open_images():
+    image = keras.Input((None, None, 3))
+    model = keras.Model(image, layers.Conv2D(4, 3, padding="same", dilation_rate=2)(image))
+    graph = na.trace_graph(model, IMAGES, dynamic=True).lower().to_backend("torch")
+    other = np.concatenate([IMAGES, IMAGES[:1]])[:, :7, :5]
+    found = host(graph(na.to_backend(other, "torch")))
+    np.testing.assert_allclose(found, host(model(other)), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
