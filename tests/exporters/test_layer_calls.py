@@ -509,6 +509,38 @@ def test_ids_of_keras_are_no_arithmetic(tmp_path: Path) -> None:
         assert "where" not in text
 
 
+class Masked(linen.Module):
+    """A layer of a loop, which reads a mask."""
+
+    @linen.compact
+    def __call__(self, x: Any, mask: Any) -> Any:
+        return jnp.where(mask, linen.Dense(4)(x), -1.0), None
+
+
+class Layered(linen.Module):
+    """A loop over layers that share a mask."""
+
+    @linen.compact
+    def __call__(self, ids: Any) -> Any:
+        x = linen.Embed(5, 4, name="embed")(ids)
+        axes: Any = {"variable_axes": {"params": 0}, "split_rngs": {"params": True}}
+        layers = linen.scan(Masked, **axes, length=2, in_axes=linen.broadcast)(name="layers")
+        return linen.Dense(2, name="head")(layers(x, ids[..., None] > 1)[0])
+
+
+@pytest.mark.parametrize("target", ["torch", "jax"])
+def test_models_of_linen_with_an_open_batch(target: str, tmp_path: Path) -> None:
+    ids = jnp.ones((2, 3), int)
+    variables = Layered().init(jax.random.key(0), ids)
+    graph = na.trace_graph(Layered(), ids, variables=variables, dynamic={"ids": {0: "batch"}})
+    graph.eject(tmp_path / "net", target)
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "full(" not in text  # the number -1.0 has no array
+    assert "shape(" not in text
+    assert text.count("def forward(" if target == "torch" else "def layered") == 1
+    assert ("nn.Embedding(5, 4)" if target == "torch" else '["embedding"][ids]') in text
+
+
 class Noisy(nnx.Module):
     """A recurrent cell and dropout, whose keys are counted in the state."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import operator
+import re
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -40,14 +41,17 @@ _NAMES = {
 def with_module_paths(graph: Graph) -> Graph:
     """The graph with variables under the paths of the modules that use them."""
     modules = [_parts(node.module) for node in graph.calls]
-    if all(path[:1] == (graph.name,) for path in modules):  # Linen names the model too
-        modules = [path[1:] for path in modules]
     used = {node for call in graph.calls for node in iter_nodes((call.args, call.kwargs))}
     variables = {node: _parts(node.path) for node in used if node.source in ("v", "s")}
     firsts = {path[0] for path in modules if path}
     for node, path in variables.items():
         if path[0] in _COLLECTIONS and path[0] not in firsts:
             variables[node] = path[1:]
+    own = _letters(graph.name)  # Linen and Keras name the model too
+    if all(_letters(path[0]) == own for path in modules if path):
+        modules = [path[1:] for path in modules]
+        if all(_letters(path[0]) == own and len(path) > 1 for path in variables.values()):
+            variables = {node: path[1:] for node, path in variables.items()}
     trained = [path for node, path in variables.items() if node.source == "v"]
     roots = {path[0] for path in trained}
     if len(roots) == 1 and all(len(path) > 1 for path in trained):
@@ -60,6 +64,11 @@ def with_module_paths(graph: Graph) -> Graph:
             modules = [path[1:] if path[:1] == (root,) else path for path in modules]
     places = dict(zip(graph.calls, map("/".join, modules), strict=True))
     return _moved(graph, {node: "/".join(path) for node, path in variables.items()}, places)
+
+
+def _letters(name: str) -> str:
+    """The letters of a name: the same for ``Tagger``, ``tagger`` and ``tagger_1``."""
+    return re.sub(r"[\W\d_]", "", name).lower()
 
 
 def _parts(path: str) -> tuple[str, ...]:

@@ -10,7 +10,10 @@ from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
 from nestarray.graph.passes.transposes import order_of, permuted, reshaped
 
-_ELEMENTWISE = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
+_ELEMENTWISE = (
+    "add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "not_equal", "less",
+    "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
+)  # fmt: skip
 
 
 def plain(writer: Writer, node: Node) -> Node | None:
@@ -21,6 +24,8 @@ def plain(writer: Writer, node: Node) -> Node | None:
     if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
         args = tuple(map(_without_broadcast, node.args, node.args[::-1], [node.aval] * 2))
         return _replaced(writer, node, args, {})
+    if is_op(node, "where") and len(node.args) == 3:
+        return _replaced(writer, node, _unbroadcast(node.args, node.aval), {})
     if is_op(node, "sum", "prod") and "dtype" in node.kwargs:
         settings = {k: x for k, x in node.kwargs.items() if k != "dtype"}
         is_own = node.args[0].aval.dtype == node.aval.dtype and node.aval.dtype.is_floating
@@ -62,6 +67,11 @@ def _layout(writer: Writer, node: Node) -> Node | None:
     assert x.aval is not None
     if x.aval.shape == node.aval.shape:
         return x
+    if is_op(node, "reshape") and not all(isinstance(n, int) for n in x.aval.shape):
+        axes = tuple(i for i, n in enumerate(node.aval.shape) if n == 1)
+        if tuple(n for n in node.aval.shape if n != 1) == x.aval.shape:
+            settings: dict[str, Any] = {"like": node, "aval": node.aval, "name": node.name}
+            return writer.call("expand_dims", x, axes[0] if len(axes) == 1 else axes, **settings)
     if x is node.args[0]:
         return None
     if is_op(node, "reshape"):
@@ -181,3 +191,21 @@ def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
             return x
         x = inner
     return x
+
+
+def _unbroadcast(args: tuple[Any, ...], result: Aval) -> tuple[Any, ...]:
+    """The arguments of `where` before a broadcast; numbers for arrays of one number."""
+    found = list(args)
+    for i, x in enumerate(args):
+        others = [*found[:i], *found[i + 1 :]]
+        is_full = i > 0 and isinstance(x, Node) and is_op(x, "full", "full_like")
+        if (
+            is_full
+            and isinstance(x.args[1], (bool, int, float))
+            and any(isinstance(y, Node) and y.aval == result for y in others)
+        ):
+            found[i] = x.args[1]
+            continue
+        for y in others:
+            found[i] = _without_broadcast(found[i], y, result)
+    return tuple(found)

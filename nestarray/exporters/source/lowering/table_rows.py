@@ -65,7 +65,7 @@ def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
     slices = tuple(1 if i == axis else n for i, n in enumerate(x.shape))
     is_plain = (*offset,) == expected and (*collapsed,) in ((axis,), ()) and (*sizes,) == slices
     is_plain &= column.aval.shape == (*indices.aval.shape, 1)
-    return indices, axis if is_plain and node.kwargs == {"mode": "clip"} else None
+    return indices, axis if is_plain and node.kwargs.get("mode") in ("clip", "fill") else None
 
 
 def _is_zero(x: Node) -> bool:

@@ -98,7 +98,7 @@ def is_causal(array: np.ndarray) -> bool:
 
 
 #: Functions that take numbers in the place of arrays, with the dtype of their other arguments.
-_TAKE_NUMBERS = frozenset(
+TAKE_NUMBERS = frozenset(
     [
         *(f"operator.{name}" for name in BINARY if name != "matmul"),
         *(f"{module}.where" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
@@ -110,7 +110,7 @@ _TAKE_NUMBERS = frozenset(
 
 def with_numbers(call: Call, constants: Mapping[Value, np.ndarray]) -> Call:
     """The call with numbers for constants of equal elements, where others decide dtype and shape."""
-    if call.target not in _TAKE_NUMBERS or not isinstance(call.result, Value):
+    if call.target not in TAKE_NUMBERS or not isinstance(call.result, Value):
         return call
     values = [x for x in call.args if isinstance(x, Value)]
     others = [x for x in values if x not in constants]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.dtypes import DType
-from nestarray.exporters.source.printing.constants import closed_form, without_mask
+from nestarray.exporters.source.printing.constants import TAKE_NUMBERS, closed_form, without_mask
 from nestarray.exporters.source.printing.expressions import (
     BINARY,
     Expression,
@@ -140,6 +140,7 @@ class NamespaceLanguage:
         named: dict[str, Any] = {}
         for i, value in enumerate(args):
             is_bare = i == 0 or i >= len(names) or names[i] in _BARE or _has_value(value)
+            is_bare |= target in TAKE_NUMBERS
             if is_bare and not named:
                 positional.append(value)
             elif i < len(names):
