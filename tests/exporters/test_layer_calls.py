@@ -391,6 +391,30 @@ class Attention(torch.nn.Module):
         return h + c, weights
 
 
+class Masked(torch.nn.Module):
+    """Attention to earlier positions, by the mask of PyTorch and by an own one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+        self.second = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1])
+        own = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        y = self.first(x, x, x, attn_mask=mask, is_causal=True, need_weights=False)[0]
+        return self.second(y, y, y, attn_mask=own, need_weights=False)[0]
+
+
+def test_masked_attention_of_an_open_length_is_a_layer(tmp_path: Path) -> None:
+    graph = na.trace_graph(Masked().eval(), torch.randn(2, 3, 4), dynamic={"x": {1: "length"}})
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
+    text = re.sub(r"\s+", "", (tmp_path / "net" / "model.py").read_text())
+    assert text.count("nn.MultiheadAttention(4,2,batch_first=True)") == 2
+    assert "attn_mask=nn.Transformer.generate_square_subsequent_mask(x.shape[1])" in text
+    assert "attn_mask=mask,need_weights=False" in text
+
+
 def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = Attention().eval()

@@ -3,40 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from nestarray.exporters.source.recording.records import Call, Function, Value
 from nestarray.exporters.source.tree.modules import numbered
 
-
-class Body(Protocol):
-    """The writer of the statements around a branch or a loop: `nestarray.exporters.source.printing.bodies`.
-
-    Attributes:
-        language: of the framework.
-        names: value → its name.
-        around: values of the code around the function → their names, which stay as they are.
-        position: value → the numbers of the items that read it.
-        free: names whose values nothing reads any more.
-        reserved: names that variables must not have.
-    """
-
-    language: Any
-    names: dict[Value, str]
-    around: dict[Value, str]
-    position: dict[Value, list[int]]
-    free: set[str]
-    reserved: Collection[str]
-
-    def inner(self, i: int) -> Body: ...
-    def statements(
-        self, items: Sequence[Any], inputs: dict[Value, str], output: Any
-    ) -> list[str]: ...
-    def fresh_names(self, values: Sequence[Value], *bases: str) -> list[str]: ...
-    def text_of(self, leaf: Any) -> str: ...
-    def last_use(self, value: Value) -> int: ...
-    def release(self, i: int) -> None: ...
+if TYPE_CHECKING:
+    from nestarray.exporters.source.printing.bodies import Body
 
 
 class Flow:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -29,13 +29,10 @@ class _Input(NamedTuple):
 
 
 class _CausalMask(NamedTuple):
-    """The mask for a number of positions, which PyTorch wants for causal attention and does not read."""
+    """The mask for causal attention along an axis of an input, which PyTorch wants and does not read."""
 
-    size: int
-
-    @property
-    def text(self) -> str:
-        return f"nn.Transformer.generate_square_subsequent_mask({self.size})"
+    index: int
+    axis: int
 
 
 class _Candidate(NamedTuple):
@@ -79,7 +76,8 @@ def known_layer(
             results: list[Value | None] = [None] * (candidate.count or 1)
             for place, value in zip(found.places, outputs, strict=True):
                 results[chosen[place]] = value
-            return _layer(candidate, module, tuple(results) if candidate.count else results[0])
+            result = tuple(results) if candidate.count else results[0]
+            return _layer(candidate, module, result, read)
     return None
 
 
@@ -88,7 +86,7 @@ def has_candidates(module: Module) -> bool:
     return module.kind in _CANDIDATES
 
 
-def _layer(candidate: _Candidate, module: Module, result: Any) -> Layer:
+def _layer(candidate: _Candidate, module: Module, result: Any, read: Collection[int]) -> Layer:
     """The layer with the form of its call; the inputs of the module become the arguments."""
     inputs: list[Value] = []
 
@@ -97,7 +95,9 @@ def _layer(candidate: _Candidate, module: Module, result: Any) -> Layer:
             inputs.append(module.inputs[nest.index])
             return "{}"
         if isinstance(nest, _CausalMask):
-            return nest.text
+            size = module.inputs[nest.index].shape[nest.axis]
+            own = f"{text(_Input(nest.index))}.shape[{nest.axis}]" if size in read else size
+            return f"nn.Transformer.generate_square_subsequent_mask({own})"
         return f"({', '.join(map(text, nest))})" if isinstance(nest, tuple) else repr(nest)
 
     parts = [*map(text, candidate.args)]
@@ -126,7 +126,8 @@ class _Called(nn.Module):
             if isinstance(nest, _Input):
                 return inputs[nest.index]
             if isinstance(nest, _CausalMask):
-                return nn.Transformer.generate_square_subsequent_mask(nest.size)
+                size = inputs[nest.index].shape[nest.axis]
+                return nn.Transformer.generate_square_subsequent_mask(size)
             return tuple(map(given, nest)) if isinstance(nest, tuple) else nest
 
         options = {name: given(value) for name, value in self.candidate.options}
@@ -154,9 +155,6 @@ def _program(
 
     Sizes that the module reads are open.
     """
-    masks = [x for _, x in candidate.options if isinstance(x, _CausalMask)]
-    if any(mask.size in read for mask in masks):  # the text of a mask has a fixed size
-        return None
     arrays = [torch.ones(shape, dtype=getattr(torch, dtype)) for shape, dtype in shapes]
     with torch.random.fork_rng(devices=[]):
         net = _Called(candidate, chosen).train(train)
@@ -211,9 +209,7 @@ def _attention(module: Module) -> Iterator[_Candidate]:
     shapes = {name: value.shape for name, value in module.variables.items()}
     weight = shapes.get("in_proj_weight") or shapes.get("q_proj_weight")
     fused = _calls(module, _ATTENTION)
-    causal = (
-        _causal("", fused[0].args[0].shape[-2]) if fused and fused[0].kwargs["is_causal"] else ()
-    )
+    is_causal = bool(fused) and fused[0].kwargs["is_causal"]
     products = fused or _calls(module, "operator.matmul", "torch.baddbmm")
     if weight is None or not products:
         return
@@ -222,7 +218,7 @@ def _attention(module: Module) -> Iterator[_Candidate]:
         "embed_dim": weight[1], "num_heads": weight[1] // queries.shape[-1],
         "dropout": _dropout(module),
         "bias": "in_proj_bias" in shapes, "add_bias_kv": "bias_k" in shapes,
-        "batch_first": isinstance(module.steps[0], Call) and module.steps[0].target == "method:transpose",
+        "batch_first": any(x.args[0] in module.inputs for x in _calls(module, "method:transpose")),
     }  # fmt: skip
     if "k_proj_weight" in shapes:
         settings |= {"kdim": shapes["k_proj_weight"][1], "vdim": shapes["v_proj_weight"][1]}
@@ -233,7 +229,7 @@ def _attention(module: Module) -> Iterator[_Candidate]:
         data = [i for i in range(len(module.inputs)) if _Input(i) not in given]
         for places in _QUERY_KEY_VALUE.get(len(data), ()):
             args = tuple(_Input(data[i]) for i in places)
-            own = (*masks, *causal)
+            own = (*masks, *(_causal("", args[0].index, settings) if is_causal else ()))
             no_weights, per_head = ("need_weights", False), ("average_attn_weights", False)
             for options in [(*own, no_weights), *([] if fused else [own, (*own, per_head)])]:
                 yield _Candidate("MultiheadAttention", (*settings.items(),), args, options, 2)
@@ -244,11 +240,11 @@ def _dropout(module: Module) -> float:
     return next((call.kwargs["p"] for call in _calls(module, "torch.nn.functional.dropout")), 0.0)
 
 
-def _causal(prefix: str, size: int) -> tuple[tuple[str, Any], ...]:
-    """The options for causal attention."""
+def _causal(prefix: str, index: int, settings: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+    """The options for causal attention to an input."""
     name = f"{prefix}_mask" if prefix else "attn_mask"
     is_causal = "is_causal" if prefix in ("", "src") else f"{prefix}_is_causal"
-    return (name, _CausalMask(size)), (is_causal, True)
+    return (name, _CausalMask(index, int(settings["batch_first"]))), (is_causal, True)
 
 
 def _masks(
@@ -279,8 +275,7 @@ def _block(name: str, prefix: str, masks: Sequence[str]) -> Any:
             "norm_first": next(s.name for s in module.steps if isinstance(s, Use)) == ("norm1",),
             "bias": first.kwargs["bias"],
         }  # fmt: skip
-        length = module.inputs[0].shape[1 if settings["batch_first"] else 0]
-        causal = _causal(prefix, length) if "is_causal=True" in own.form else ()
+        causal = _causal(prefix, 0, settings) if "is_causal=True" in own.form else ()
         is_data = [i < len(masks) // 2 for i in range(len(module.inputs))]
         for given in _masks(module, is_data, masks):
             args = tuple(map(_Input, range(len(masks) // 2)))
