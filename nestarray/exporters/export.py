@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 import importlib
 import os
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nestarray import backends, lazy_imports, ops, tree
-from nestarray.errors import ArgumentError, ConversionError
+from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.exporters.program import native_output
 from nestarray.graph.derived import inputs_of, traced_graph
 from nestarray.graph.graph import Graph, method
@@ -155,7 +156,7 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
             outputs = run(example)
         except Exception as error:
             raise ConversionError(
-                f"export: {graph.name}: the exporter of {name!r} failed: {_reason(error)}"
+                f"export: {graph.name}: {_refusal(graph, name, error)}"
             ) from error
         what = f"file of format {name!r}"
         error = difference("export", graph.name, _wanted(graph, example), outputs, what)
@@ -284,17 +285,23 @@ def _random(shape: tuple[int, ...], dtype: Any, generator: np.random.Generator) 
 def _given(graph: Graph, flat: Mapping[Node, np.ndarray]) -> dict[Node, np.ndarray]:
     """The inputs of the example: those of the shapes asked for, and integers and booleans repeated.
 
-    Floats of other shapes stay random, because repeated ones have ties.
+    Floats of other shapes stay random, because repeated ones have ties. Ascending vectors, such as
+    the offsets of bags, stay ascending.
     """
     reference = graph.reference
     inputs = inputs_of(graph, traced_graph(graph).bind(reference.args, reference.kwargs))
     moved = [np.asarray(ops.to_backend(x, "numpy")) for x in inputs]
     pairs = zip(graph.inputs, moved, strict=True)
     return {
-        node: np.resize(x, flat[node].shape)
+        node: _resized(x, flat[node].shape)
         for node, x in pairs
         if x.shape == flat[node].shape or x.dtype.kind in "biu"
     }
+
+
+def _resized(x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    repeated = np.resize(x, shape)
+    return np.sort(repeated) if x.ndim == 1 and np.array_equal(x, np.sort(x)) else repeated
 
 
 def named_outputs(output: Any, name: str = "output") -> dict[str, Any]:
@@ -354,9 +361,32 @@ def difference(
     return worst
 
 
+def _refusal(graph: Graph, name: str, error: Exception) -> str:
+    """A failure of a framework's exporter: the call of the graph, the reason and the remedy."""
+    reason = _reason(error)
+    if any(isinstance(x, UnsupportedError) for x in _chain(error)):  # it has a remedy
+        return f"the exporter of {name!r} failed: {reason}"
+    frames = [frame for x in _chain(error) for frame in traceback.extract_tb(x.__traceback__)]
+    lines = [f.line for f in frames if f.filename.startswith("<graph ") and f.line]
+    call = lines[-1].partition(" = ")[2].partition("(")[0] if lines else ""
+    place, remedy = f" at {call}" if call else "", "choose another format"
+    if graph.sizes.ranges:
+        sizes = ", ".join(graph.sizes.ranges)
+        place += f" with the open sizes {sizes}"
+        remedy = f"leave {sizes} out of dynamic=, or {remedy}"
+    return f"the exporter of {name!r} failed{place}: {reason.rstrip('.')}; {remedy}"
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An error and its causes."""
+    cause: BaseException | None = error
+    while cause is not None:
+        yield cause
+        cause = cause.__cause__
+
+
 def _reason(error: BaseException) -> str:
     """The first line of the first error of a chain."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    text = str(error).strip() or type(error).__name__
+    *_, root = _chain(error)
+    text = str(root).strip() or type(root).__name__
     return text.splitlines()[0]

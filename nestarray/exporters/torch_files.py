@@ -17,7 +17,7 @@ from nestarray.exporters.export import Example, named_outputs, taken
 from nestarray.exporters.native import to_torch_module
 from nestarray.graph.binding import input_names
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.node import Node, iter_nodes, map_nodes
 
 
 def write_torch(graph: Graph, example: Example, path: Path) -> None:
@@ -72,14 +72,15 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
 
     args, kwargs = example.on("torch")
     result = graph.to_backend("torch")(*args, **kwargs)
-    names = named_outputs(result[0] if graph.returns_state else result)
+    outputs = named_outputs(result[0] if graph.returns_state else result)
+    inputs = [node.name for node in iter_nodes(taken(graph))]  # of dicts in their order
     # the exporter computes strides with and without gradients, which differ for attention
     module = _Named(to_torch_module(graph)).requires_grad_(False)
     with warnings.catch_warnings(), portable.portable_operators():
         warnings.simplefilter("ignore")  # about PyTorch's own code
         torch.onnx.export(
-            _program(graph, module, example), f=path, input_names=[*example.flat],
-            output_names=[*names], external_data=False, verbose=False, dynamo=True,
+            _program(graph, module, example), f=path, input_names=inputs,
+            output_names=[*outputs], external_data=False, verbose=False, dynamo=True,
             custom_translation_table={
                 torch.ops.aten.sort.stable: _stable_sort,
                 torch.ops.prims.prod.default: _product,

@@ -225,7 +225,7 @@ def windows_of(
             "expected one number for each"
         )
     for place, size in zip(axes, sizes):
-        if not 0 < size <= shape[place]:
+        if size < 1 or (isinstance(shape[place], int) and size > shape[place]):
             raise ShapeError(
                 f"{op}: window_shape: got {size} for axis {place} of shape {tuple(shape)}, "
                 f"expected 1 to {shape[place]}"

@@ -633,8 +633,8 @@ def pad(
             ]
             x = ops.concat([margins[0], x, margins[1]], axis=axis)
         else:
-            size = x.shape[axis]
-            if size == 0:
+            size = ops.shape(x)[axis]
+            if isinstance(size, int) and size == 0:
                 raise ShapeError(
                     f"pad: x: got shape {tuple(x.shape)}, whose axis {axis} has no element for mode "
                     f"{mode!r}; pad it with mode='constant'"
@@ -651,8 +651,10 @@ def _inside(places: Array, size: int, mode: str) -> Array:
     if mode == "wrap":
         return ops.remainder(places, size)
     period, last = (2 * size, 2 * size - 1) if mode == "symmetric" else (2 * size - 2,) * 2
-    places = ops.remainder(places, max(period, 1))  # an axis of one element has no mirror image
-    return ops.minimum(places, last - places)
+    if isinstance(period, int):
+        period = max(period, 1)  # an axis of one element has no mirror image
+    places = ops.remainder(places, period)
+    return ops.minimum(places, ops.subtract(last, places))
 
 
 @op
@@ -738,7 +740,8 @@ def sliding_window_view(
                [2, 3, 4]])
     """
     for place, size, stride in windows_of(x.shape, window_shape, axis, step):
-        starts = np.arange(0, x.shape[place] - size + 1, stride)
-        places = starts[:, None] + np.arange(size)
-        x = ops.moveaxis(ops.take(x, ops.asarray(places, like=x), axis=place), place + 1, -1)
+        count = (ops.shape(x)[place] - size) // stride + 1
+        starts = ops.expand_dims(ops.multiply(ops.arange(count, like=x), stride), -1)
+        places = ops.add(starts, ops.arange(size, like=x))
+        x = ops.moveaxis(ops.take(x, places, axis=place), place + 1, -1)
     return x

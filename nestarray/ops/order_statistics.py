@@ -114,10 +114,18 @@ def quantile(
     def at(where: Array) -> Array:
         return ops.take(ordered, ops.astype(where, "int64"), axis=-1)
 
-    result = between(at, ops.reshape(share, (-1,)), float(ordered.shape[-1]), method, x.dtype)
+    count = _number(ops.shape(ordered)[-1], share)
+    result = between(at, ops.reshape(share, (-1,)), count, method, x.dtype)
     last = ops.getitem(ordered, (..., slice(-1, None)))
     result = ops.where(ops.isnan(last), last, result)  # NaN is sorted to the end
     return in_front(result, share, is_share, kept if keepdims else rest)
+
+
+def _number(size: int, like: Array) -> float | Array:
+    """A size as a number, or of an open one as an array of the dtype of `like`."""
+    if isinstance(size, int):
+        return float(size)
+    return ops.astype(ops.multiply(ops.ones((), dtype="int64", like=like), size), like.dtype)
 
 
 def check_method(method: str, name: str, weights: Array | None = None) -> None:

@@ -331,7 +331,7 @@ def adaptive_avg_pool1d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool1d.html
     """
-    return _adaptive("adaptive_avg_pool1d", 1, x, output_size, _mean_of_parts)
+    return _adaptive("adaptive_avg_pool1d", 1, x, output_size, _mean_of_parts, _mean_of_grid)
 
 
 @op
@@ -355,7 +355,7 @@ def adaptive_avg_pool2d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool2d.html
     """
-    return _adaptive("adaptive_avg_pool2d", 2, x, output_size, _mean_of_parts)
+    return _adaptive("adaptive_avg_pool2d", 2, x, output_size, _mean_of_parts, _mean_of_grid)
 
 
 @op
@@ -379,7 +379,7 @@ def adaptive_avg_pool3d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_avg_pool3d.html
     """
-    return _adaptive("adaptive_avg_pool3d", 3, x, output_size, _mean_of_parts)
+    return _adaptive("adaptive_avg_pool3d", 3, x, output_size, _mean_of_parts, _mean_of_grid)
 
 
 @op
@@ -403,7 +403,7 @@ def adaptive_max_pool1d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool1d.html
     """
-    return _adaptive("adaptive_max_pool1d", 1, x, output_size, _max_of_parts)
+    return _adaptive("adaptive_max_pool1d", 1, x, output_size, _max_of_parts, _max_of_grid)
 
 
 @op
@@ -427,7 +427,7 @@ def adaptive_max_pool2d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool2d.html
     """
-    return _adaptive("adaptive_max_pool2d", 2, x, output_size, _max_of_parts)
+    return _adaptive("adaptive_max_pool2d", 2, x, output_size, _max_of_parts, _max_of_grid)
 
 
 @op
@@ -451,7 +451,7 @@ def adaptive_max_pool3d(x: Array, /, *, output_size: int | Sequence[int | None])
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.adaptive_max_pool3d.html
     """
-    return _adaptive("adaptive_max_pool3d", 3, x, output_size, _max_of_parts)
+    return _adaptive("adaptive_max_pool3d", 3, x, output_size, _max_of_parts, _max_of_grid)
 
 
 def _max_pool(x: Array, at: windows.Windows) -> Array:
@@ -525,11 +525,13 @@ def _adaptive(
     x: Array,
     output_size: int | Sequence[int | None],
     of_parts: Callable[[Array, int, int], Array],
+    of_grid: Callable[[Array, Array], Array],
 ) -> Array:
     """Reduce one axis after the other: means of parts of a grid, and maxima, are separable.
 
     The last axis comes first, so that the first of equal maxima is the first in memory.
-    ``of_parts(x, axis, n)`` reduces an axis to n equal parts.
+    ``of_parts(x, axis, n)`` reduces an axis to n equal parts; ``of_grid(x, is_in)`` reduces the last
+    axis, of an open size, to the parts of `_grid`.
     """
     if len(x.shape) != count + 2:
         raise ShapeError(
@@ -543,22 +545,51 @@ def _adaptive(
         )
     sizes = (output_size,) * count if isinstance(output_size, int) else tuple(output_size)
     sizes = sizes * count if len(sizes) == 1 else sizes
-    if len(sizes) != count or any(n is not None and (n.__class__ is bool or n < 1) for n in sizes):
+    if len(sizes) != count or any(
+        isinstance(n, int) and (n.__class__ is bool or n < 1) for n in sizes
+    ):
         raise ArgumentError(
             f"{name}: output_size: got {output_size!r}, expected a positive integer"
             + ("" if count == 1 else f" or {count} of them")
         )
     for axis, parts in reversed(list(enumerate(sizes, start=2))):
-        size = x.shape[axis]
-        if parts is None or parts == size:
+        size = ops.shape(x)[axis]
+        if parts is None:
             continue
-        if size % parts == 0:
+        if not (isinstance(size, int) and isinstance(parts, int)):
+            x = ops.moveaxis(of_grid(ops.moveaxis(x, axis, -1), _grid(x, size, parts)), -1, axis)
+        elif parts == size:
+            continue
+        elif size % parts == 0:
             x = of_parts(x, axis, parts)
         else:
             lead = (slice(None),) * axis
             ends = [(i * size // parts, -(-(i + 1) * size // parts)) for i in range(parts)]
             x = ops.concat([of_parts(x[(*lead, slice(*e))], axis, 1) for e in ends], axis=axis)
     return x
+
+
+def _grid(x: Array, size: int, parts: int) -> Array:
+    """`(parts, size)`: whether an element is in a part."""
+    place = ops.arange(size, like=x)
+    part = ops.expand_dims(ops.arange(parts, like=x), -1)
+    is_after = ops.greater(ops.multiply(place + 1, parts), ops.multiply(part, size))
+    return ops.logical_and(
+        is_after, ops.less(ops.multiply(place, parts), ops.multiply(part + 1, size))
+    )
+
+
+def _mean_of_grid(x: Array, is_in: Array) -> Array:
+    shares = ops.astype(is_in, mean_dtype(x))
+    shares = shares / ops.sum(shares, axis=1, keepdims=True)
+    return ops.matmul(x, ops.matrix_transpose(shares))
+
+
+def _max_of_grid(x: Array, is_in: Array) -> Array:
+    """The derivative is of the first of equal elements, as by `max_pool`."""
+    found = ops.where(is_in, ops.expand_dims(x, -2), lowest(x))
+    place = ops.argmax(found, axis=-1, keepdims=True)
+    return ops.squeeze(ops.take_along_axis(found, place, axis=-1), -1)
 
 
 def _mean_of_parts(x: Array, axis: int, parts: int) -> Array:

@@ -236,7 +236,7 @@ def stft(
     if center:
         half = n_fft // 2
         x = ops.pad(x, [(0, 0)] * (len(x.shape) - 1) + [(half, half)], mode=pad_mode)
-    if x.shape[-1] < n_fft:
+    if isinstance(x.shape[-1], int) and x.shape[-1] < n_fft:
         raise ShapeError(
             f"stft: x: got {x.shape[-1]} elements along the time"
             f"{' with the padding' if center else ''}, expected at least n_fft, {n_fft}"

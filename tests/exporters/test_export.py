@@ -142,6 +142,14 @@ def _interpolated(x: jax.Array) -> jax.Array:
     return jax.numpy.interp(x, places, places**2)
 
 
+def test_inputs_of_a_dict_keep_their_names_in_onnx(tmp_path: Path) -> None:
+    def scaled(arrays: dict[str, torch.Tensor]) -> torch.Tensor:
+        return arrays["z"] * arrays["a"]
+
+    graph = na.trace_graph(scaled, {"z": torch.ones(3), "a": torch.arange(3)})
+    assert graph.export(tmp_path / "net.onnx").error == 0
+
+
 def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     def order(x: torch.Tensor) -> torch.Tensor:
         return torch.argsort(x, dim=1, descending=True, stable=True)
@@ -328,6 +336,15 @@ def _medians(x: torch.Tensor) -> torch.Tensor:
     return torch.quantile(x, 0.5, dim=1)
 
 
+def _spectrum(x: torch.Tensor) -> torch.Tensor:
+    return torch.stft(x, 4, 2, window=torch.hann_window(4), return_complex=True).abs()
+
+
+def _chosen_below(x: torch.Tensor) -> torch.Tensor:
+    below = torch.tril(torch.ones(x.shape[1], x.shape[1]), -1)
+    return x.gather(1, x.argmax(1, keepdim=True)) + (x @ below)
+
+
 def _averaged(x: jax.Array) -> jax.Array:
     pooled = nnx.avg_pool(x, (3, 3), (2, 2), "SAME", count_include_pad=False)
     return pooled.mean((1, 2))
@@ -338,6 +355,10 @@ def _keras_same(*pools: type) -> keras.Model:
     keras.utils.set_random_seed(0)
     layers = keras.layers.Conv2D(2, 3, **settings), *[pool(3, **settings) for pool in pools]
     return keras.Sequential([keras.layers.Input((None, None, 2)), *layers])
+
+
+def _keras_layer(layer: keras.Layer, *shape: int | None) -> keras.Model:
+    return keras.Sequential([keras.layers.Input(shape), layer])
 
 
 _POOLS = keras.layers.MaxPooling2D, keras.layers.AveragePooling2D
@@ -355,6 +376,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (torch.nn.Upsample(scale_factor=2, mode="bilinear"), torch.ones(2, 2, 4, 4), _IMAGES,
          "stablehlo"),
         (_averaged, jax.numpy.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, "savedmodel"),
+        (torch.nn.AdaptiveAvgPool2d((2, 3)), torch.ones(2, 2, 4, 6), _IMAGES, "onnx"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
               for format in ("torch", "onnx", "stablehlo", "savedmodel", "tflite")],
@@ -378,10 +400,23 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
             (_medians, torch.ones(2, 5), {0: "batch"}, "savedmodel"),
             *[(_interpolated, jax.numpy.linspace(-1, 4, 5), {0: "length"}, format)
               for format in ("torch", "onnx", "tflite")],
+            *[(torch.nn.AdaptiveAvgPool2d((2, 3)), torch.ones(2, 2, 4, 6), _IMAGES, format)
+              for format in ("stablehlo", "savedmodel", "tflite")],
+            *[(_spectrum, torch.ones(2, 8), {0: "batch", 1: "length"}, format)
+              for format in ("stablehlo", "savedmodel")],
+            *[(_chosen_below, torch.rand(2, 5), {0: "batch", 1: "length"}, format)
+              for format in ("stablehlo", "savedmodel")],
+            *[(_medians, torch.rand(2, 5), {0: "batch", 1: "length"}, format)
+              for format in ("torch", "stablehlo", "tflite")],
+            *[(_keras_layer(keras.layers.Resizing(3, 4), None, None, 2), tf.ones((2, 5, 4, 2)),
+               {0: "batch", 1: "height", 2: "width"}, format) for format in ("onnx", "savedmodel")],
+            (_keras_layer(keras.layers.Conv1D(2, 3, dilation_rate=2, padding="causal"), None, 2),
+             tf.ones((2, 5, 2)), {0: "batch", 1: "length"}, "tflite"),
         )],
     ],
-    ids=["arange", "scan", "transposed", "resized", "averaged", *["resized"] * 5, "arange", "recurrent",
-         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3],
+    ids=["arange", "scan", "transposed", "resized", "averaged", "parts", *["resized"] * 5, "arange", "recurrent",
+         "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
+         *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated"],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path
@@ -537,10 +572,24 @@ def test_errors_leave_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         raise ValueError("no such operation\nmore text")
 
     monkeypatch.setattr(torch_files, "write_torch", failing)
-    with pytest.raises(errors.ConversionError, match=r"'torch' failed: no such operation$"):
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"'torch' failed.*: no such operation; .*choose another format$",
+    ):
         graph.export(path)
     assert path.read_bytes() == b"old"
     assert [p.name for p in tmp_path.iterdir()] == ["net.pt2"]
+
+
+def test_a_refusal_names_the_call_and_the_remedy(tmp_path: Path) -> None:
+    pool = torch.nn.AdaptiveMaxPool2d(3)
+    graph = na.trace_graph(pool, torch.ones(2, 2, 8, 8), dynamic={"input": {2: "height"}})
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"'savedmodel' failed at torch\.ops\.aten\.adaptive_max_pool2d with the open sizes "
+        r"height: .*; leave height out of dynamic=, or choose another format$",
+    ):
+        graph.export(tmp_path / "net")
 
 
 def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

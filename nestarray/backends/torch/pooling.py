@@ -7,6 +7,7 @@ from typing import Any
 
 import torch.nn.functional as F
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.numerics import windows
 
@@ -139,6 +140,8 @@ def _adaptive(name: str, count: int) -> Callable[..., Any]:
     def is_native(x: Any, /, *, output_size: Any) -> bool:
         if x.ndim != count + 2 or not x.is_floating_point() or 0 in x.shape[1:]:
             return False
+        if portable.are_wanted() and not all(isinstance(n, int) for n in x.shape[2:]):
+            return output_size == 1 or set(output_size) == {1}  # ONNX has parts of fixed sizes
         if isinstance(output_size, int):
             return output_size > 0
         if len(output_size) != count or output_size == (None,):

@@ -57,6 +57,16 @@ def AdjustSaturation(images: Array, scale: Array) -> Array:
     return image.adjust_saturation(images, scale)
 
 
+def _is_open(images: Array, size: Ints, half_pixel_centers: bool) -> bool:
+    """Whether `na.interpolate` resizes: its positions may be those of open sizes."""
+    sizes = *na.shape(images)[1:3], *integers(size)
+    return half_pixel_centers and not all(isinstance(n, int) for n in sizes)
+
+
+def _interpolated(images: Array, size: Ints, mode: str) -> Array:
+    return na.interpolate(images, size=integers(size), mode=mode, data_format="channels_last")
+
+
 def _resampled(images: Array, size: Ints, weights: Callable[..., Any], **settings: Any) -> Array:
     """Images of another size, float32, by the weights of an axis."""
     pairs = zip(na.shape(images)[1:3], integers(size), strict=True)
@@ -67,6 +77,8 @@ def ResizeBilinear(
     images: Array, size: Ints, align_corners: bool = False, half_pixel_centers: bool = False
 ) -> Array:
     """Images of another size, by linear interpolation."""
+    if _is_open(images, size, half_pixel_centers):
+        return _interpolated(na.astype(images, dtypes.float32), size, "linear")
     return _resampled(
         images,
         size,
@@ -80,6 +92,8 @@ def ResizeBicubic(
     images: Array, size: Ints, align_corners: bool = False, half_pixel_centers: bool = False
 ) -> Array:
     """Images of another size, by cubic interpolation."""
+    if _is_open(images, size, half_pixel_centers):
+        return _interpolated(na.astype(images, dtypes.float32), size, "tf-bicubic")
     return _resampled(
         images,
         size,
@@ -99,6 +113,8 @@ def ResizeNearestNeighbor(
     images: Array, size: Ints, align_corners: bool = False, half_pixel_centers: bool = False
 ) -> Array:
     """Images of another size, of the nearest elements."""
+    if _is_open(images, size, half_pixel_centers):
+        return _interpolated(images, size, "nearest-exact")
     pairs = zip(na.shape(images)[1:3], integers(size), strict=True)
     places = [
         resizing.nearest(*pair, align_corners=align_corners, half_pixel_centers=half_pixel_centers)

@@ -6,7 +6,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.derivatives import with_derivative_of
-from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of
+from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.frontends.torch.linalg import vector_norm
 from nestarray.frontends.torch.promotion import cast
 from nestarray.typing import Array, DTypeLike
@@ -131,13 +131,13 @@ def embedding_bag(
 
 def _bags(input: Array, offsets: Array | None, include_last_offset: bool) -> tuple[Array, int]:
     """The bag of each index, and the number of bags."""
-    total = numel_of(input)
     if offsets is None:
-        count, each = shape_of(input)
-        return na.repeat(na.arange(count, dtype=dtypes.int64, like=input), each, axis=0), count
-    count = shape_of(offsets)[0] - bool(include_last_offset)
+        count, _ = na.shape(input)
+        bags = na.expand_dims(na.arange(count, dtype=dtypes.int64, like=input), axis=-1)
+        return na.reshape(na.broadcast_to(bags, na.shape(input)), (-1,)), count
+    count = na.shape(offsets)[0] - bool(include_last_offset)
     starts = cast(na.getitem(offsets, (slice(0, count),)), dtypes.int64)
-    places = na.arange(total, dtype=dtypes.int64, like=input)
+    places = na.arange(na.shape(input)[0], dtype=dtypes.int64, like=input)
     return na.subtract(cast(na.searchsorted(starts, places, side="right"), dtypes.int64), 1), count
 
 
