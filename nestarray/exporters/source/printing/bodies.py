@@ -18,7 +18,7 @@ from nestarray.exporters.source.recording.records import (
     functions_in,
     values_in,
 )
-from nestarray.exporters.source.tree.loops import Item, Loop, Option
+from nestarray.exporters.source.tree.loops import Item, Loop, Option, arguments_of
 from nestarray.exporters.source.tree.modules import Path, Step, Use, arguments, numbered, results
 from nestarray.exporters.source.tree.settings import Setting
 from nestarray.exporters.source.tree.variable_names import GENERIC, hint_name, kind_of
@@ -90,7 +90,7 @@ class Body:
         self.items, self.names, self.output = list(items), self.around | inputs, output
         self.position: dict[Value, list[int]] = {}
         for i, item in enumerate(self.items):
-            for value in _arguments(item):
+            for value in arguments_of(item):
                 self.position.setdefault(value, []).append(i)
         end = len(self.items)
         for value in values_in(output):
@@ -124,7 +124,7 @@ class Body:
         sizes: dict[Value, int] = {}
         end = len(self.items)
         for i, item in enumerate(self.items):
-            given = [v for v in dict.fromkeys(_arguments(item)) if self._is_single(v, i, made)]
+            given = [v for v in dict.fromkeys(arguments_of(item)) if self._is_single(v, i, made)]
             size = self._size(item) + sum(sizes[v] for v in given)
             named = [v for v in given if v.dtype not in ("size", "device")]
             while named and size > _LENGTH + 12:
@@ -155,7 +155,7 @@ class Body:
             return False
         if value in self.written or _is_in_place(source):
             return False
-        if not all(self._is_read_early(v, i) for v in _arguments(source) if v in self.written):
+        if not all(self._is_read_early(v, i) for v in arguments_of(source) if v in self.written):
             return False
         if i == len(self.items):
             return _count(self.output, value) == 1
@@ -338,7 +338,7 @@ class Body:
         is_default = {x: not option.others and other is not x for x, (_, other) in pairs}
         texts = {x: self.text_of(other) for x, (_, other) in pairs if is_default[x]}
         others = {other for x, (_, other) in pairs if is_default[x]}
-        read = {self._name(x) for x in _arguments(option) if x not in others}
+        read = {self._name(x) for x in arguments_of(option) if x not in others}
         branches = [(self.inner(i), option.steps), (self.inner(i), option.others)]
         self.release(i)
         self.free -= read  # the branches read them after the assignment of defaults
@@ -507,17 +507,6 @@ def _is_write(item: Item) -> TypeGuard[Call]:
 def _is_in_place(item: Item) -> TypeGuard[Call]:
     """Whether a call changes its first argument, a value with a name."""
     return isinstance(item, Call) and item.writes_in_place
-
-
-def _arguments(item: Item) -> list[Value]:
-    if isinstance(item, Loop):
-        return arguments(item.uses[0])
-    if isinstance(item, Option):
-        made = {value for step in item.all_steps for value in results(step)}
-        used = [value for step in item.all_steps for value in arguments(step)]
-        used += [x for pair in item.results.values() for x in (*pair, item.decides) if x]
-        return [*dict.fromkeys(value for value in used if value not in made)]
-    return arguments(item)
 
 
 def _results(item: Item) -> list[Value]:

@@ -79,6 +79,18 @@ class Option:
 Item = Step | Loop | Option
 
 
+def arguments_of(item: Item) -> list[Value]:
+    """The values that an item takes, without those that it makes itself."""
+    if isinstance(item, Loop):
+        return arguments(item.uses[0])
+    if isinstance(item, Option):
+        made = {value for step in item.all_steps for value in results(step)}
+        used = [value for step in item.all_steps for value in arguments(step)]
+        used += [x for pair in item.results.values() for x in (*pair, item.decides) if x]
+        return [*dict.fromkeys(value for value in used if value not in made)]
+    return arguments(item)
+
+
 #: The fewest calls of one module that are a loop.
 _REPEATED = 3
 

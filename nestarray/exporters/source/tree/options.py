@@ -14,7 +14,7 @@ from typing import Any
 
 from nestarray.exporters.source.recording.records import Value, values_in
 from nestarray.exporters.source.tree.alignment import Choices
-from nestarray.exporters.source.tree.loops import Item, Loop, Option
+from nestarray.exporters.source.tree.loops import Item, Loop, Option, arguments_of
 from nestarray.exporters.source.tree.modules import (
     Module,
     Step,
@@ -276,10 +276,8 @@ class _Options:
         """Note the values of branches that steps of the same modules use later."""
         read = [(-1, option) for options in self.before.values() for option in options]
         for i, item in (*read, *enumerate(self.entries)):
-            pairs = item.results.values() if isinstance(item, Option) else ()
-            values = [*arguments_of(item), *(x for pair in pairs for x in pair)]
-            for value in values:
-                if value and not self._is_total(value) and self.made[value] != i:
+            for value in arguments_of(item):
+                if not self._is_total(value) and self.made[value] != i:
                     entry = self.entries[self.made[value]]
                     assert isinstance(entry, Option)
                     entry.results.setdefault(value, (value, value))
@@ -316,12 +314,3 @@ def _made(item: Item) -> set[Value]:
     if isinstance(item, Loop):
         return {*results(item.uses[-1])}
     return _made_by([*item.steps, *item.others] if isinstance(item, Option) else [item])
-
-
-def arguments_of(item: Item) -> list[Value]:
-    """The values that an item takes, also those that it makes itself."""
-    if isinstance(item, Loop):
-        return arguments(item.uses[0])
-    if isinstance(item, Option):
-        return [value for step in (*item.steps, *item.others) for value in arguments(step)]
-    return arguments(item)
