@@ -81,3 +81,9 @@ def test_programs_of_tensorflow(name: str, target: str, tmp_path: Path) -> None:
     keras.utils.set_random_seed(0)
     program, inputs = TENSORFLOW_PROGRAMS[name]()
     _check(na.trace_graph(program, *inputs), name, target, tmp_path)
+
+
+def test_fixed_places_may_count_from_the_end(tmp_path: Path) -> None:
+    graph = na.trace_graph(lambda x: x[:, np.array([-2, 0])], np.arange(12.0).reshape(3, 4))
+    assert graph.eject(tmp_path / "net", "tensorflow").error < 1e-6
+    assert "tf.gather(" in (tmp_path / "net" / "model.py").read_text()

@@ -391,7 +391,7 @@ class Attention(torch.nn.Module):
         return h + c, weights
 
 
-class Masked(torch.nn.Module):
+class Causal(torch.nn.Module):
     """Attention to earlier positions, by the mask of PyTorch and by an own one."""
 
     def __init__(self) -> None:
@@ -407,7 +407,7 @@ class Masked(torch.nn.Module):
 
 
 def test_masked_attention_of_an_open_length_is_a_layer(tmp_path: Path) -> None:
-    graph = na.trace_graph(Masked().eval(), torch.randn(2, 3, 4), dynamic={"x": {1: "length"}})
+    graph = na.trace_graph(Causal().eval(), torch.randn(2, 3, 4), dynamic={"x": {1: "length"}})
     assert graph.eject(tmp_path / "net", "torch").error < 1e-5
     text = re.sub(r"\s+", "", (tmp_path / "net" / "model.py").read_text())
     assert text.count("nn.MultiheadAttention(4,2,batch_first=True)") == 2

@@ -11,6 +11,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.exporters.source.recording.forms import layers
+from nestarray.exporters.source.recording.observation import Observed, current, natives
 
 abs = tf.abs
 square = tf.square
@@ -38,7 +39,11 @@ def getitem(x: Any, index: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/gather"""
     axis = _axis_of_array(index)
     assert axis is not None
-    return tf.gather(x, index[axis] if isinstance(index, tuple) else index, axis=axis)
+    places = index[axis] if isinstance(index, tuple) else index
+    is_fixed = isinstance(places, Observed) and current().noted(places).source == "constants"
+    if is_fixed and natives(places).numpy().min(initial=0) < 0:
+        places = places % x.shape[axis]
+    return tf.gather(x, places, axis=axis)
 
 
 @supports(lambda indices, weight: dtype_of(indices).kind in ("int", "uint"))
