@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from nestarray.backends import xp
+from nestarray.dynamo import ContextVariable
 
-_are_wanted: ContextVar[bool] = ContextVar("nestarray_portable", default=False)
+_are_wanted: ContextVariable[bool] = ContextVariable("nestarray_portable", default=False)
 
 
 @contextmanager

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 
+import nestarray as na
 from nestarray.testing import assert_close
 from tests.cases import Case, rows
 from tests.derivatives import AUTODIFF, gradients, problem, weighted
@@ -35,6 +37,23 @@ def test_gradients(case: Case, backend: str) -> None:
         assert abs(along - expected) <= 1e-7 * (1 + scale), (
             f"along a direction: got {along}, expected {expected}"
         )
+
+
+@pytest.mark.one_in(8)
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize(
+    ("case", "backend"),
+    rows(AUTODIFF, lambda case: bool(case.differentiable) and case.jit, one_an_op=True),
+)
+def test_gradients_of_mapped_ops(case: Case, backend: str) -> None:
+    inputs, function = problem(case)
+    loss = weighted(function, backend)
+
+    def twice(*values: Any) -> Any:
+        return na.sum(na.vmap(loss)(*[na.stack([x, x]) for x in values]))
+
+    found = gradients(case, backend, twice, inputs)
+    assert_close(found, [2 * g for g in gradients(case, backend, loss, inputs)])
 
 
 @cache

@@ -6,6 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends.tensorflow.derivatives import custom_gradient
 from nestarray.backends.tensorflow.special import _in_float32
 
 
@@ -22,7 +23,7 @@ def _linear_at_zero(function: Any) -> Any:
 _i1 = _linear_at_zero(tf.math.bessel_i1)
 
 
-@tf.custom_gradient
+@custom_gradient
 def _i0(x: Any) -> Any:
     return tf.math.bessel_i0(x), lambda g: g * _i1(x)
 

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from nestarray.backends import control_flow, portable
 from nestarray.backends.tensorflow import lite
-from nestarray.backends.tensorflow.transforms import lose
+from nestarray.backends.tensorflow.derivatives import lose
 
 
 def static_value(x: Any) -> Any:

@@ -1,10 +1,36 @@
-"""Gradients of broadcast operands, for the custom derivatives of this backend."""
+"""Custom derivatives of this backend."""
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
+from contextvars import ContextVar
 from typing import Any
 
 import tensorflow as tf
+
+#: The features used by the mapped code that `tf.vectorized_map` does not support: custom
+#: derivatives and branches. None outside of `vmap`.
+lost: ContextVar[list[str] | None] = ContextVar("nestarray_lost", default=None)
+
+
+def lose(name: str) -> None:
+    """Record that mapping loses the derivatives of the running code."""
+    names = lost.get()
+    if names is not None:
+        names.append(name)
+
+
+def custom_gradient(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """``tf.custom_gradient`` with a rule that `vmap` keeps."""
+    native = tf.custom_gradient(fn)
+
+    @functools.wraps(fn)
+    def call(*args: Any) -> Any:
+        lose(fn.__name__)
+        return native(*args)
+
+    return call
 
 
 def summed(by_first: Any, by_second: Any, x1: Any, x2: Any) -> tuple[Any, Any]:

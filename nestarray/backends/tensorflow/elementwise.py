@@ -10,7 +10,7 @@ import tensorflow as tf
 from nestarray.backends import xp
 from nestarray.backends.base import clip_dtype, refuse_complex, refuse_integers, supports
 from nestarray.backends.tensorflow.core import is_watched
-from nestarray.backends.tensorflow.derivatives import summed
+from nestarray.backends.tensorflow.derivatives import custom_gradient, summed
 from nestarray.backends.tensorflow.promotion import (
     cast,
     floating,
@@ -66,7 +66,7 @@ def _fmod(x1: Any, x2: Any) -> Any:
     return tf.where(x1 < 0, -magnitude, magnitude)
 
 
-@tf.custom_gradient
+@custom_gradient
 def _truncated(x1: Any, x2: Any) -> Any:
     """The remainder of truncated division; TensorFlow's has no gradient."""
     found = tf.raw_ops.TruncateMod(x=x1, y=x2)
@@ -115,7 +115,7 @@ def _inexact_pow(x1: Any, x2: Any) -> Any:
     return powers.complex_power(xp, tf.math.pow, x1, tf.convert_to_tensor(x2, x1.dtype))
 
 
-@tf.custom_gradient
+@custom_gradient
 def _watched_pow(x1: Any, x2: Any) -> Any:
     """The power; TensorFlow's derivative is NaN at x1 = 0 for an exponent that reaches 0."""
     y = _inexact_pow(tf.stop_gradient(x1), tf.stop_gradient(x2))  # for accumulators
@@ -138,7 +138,7 @@ def _watched_pow(x1: Any, x2: Any) -> Any:
 def _sharing(native: Callable[..., Any], precedes: Callable[..., Any]) -> Callable[..., Any]:
     """`native`, where equal operands share the gradient; TensorFlow gives all to the first."""
 
-    @tf.custom_gradient
+    @custom_gradient
     def watched(x1: Any, x2: Any) -> Any:
         def gradient(upstream: Any) -> tuple[Any, Any]:
             shared = tf.where(tf.equal(x1, x2), upstream / 2, upstream)

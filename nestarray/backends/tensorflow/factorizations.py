@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
+from nestarray.backends.tensorflow.derivatives import custom_gradient
 from nestarray.backends.tensorflow.elimination import eliminated, exchanges
 from nestarray.backends.tensorflow.promotion import cast
 from nestarray.numerics.matrices import check_matrices
@@ -84,7 +85,7 @@ def eigvalsh(x: Any, /) -> Any:
     return tf.math.real(tf.linalg.eigvalsh(_hermitian(x)))
 
 
-@tf.custom_gradient
+@custom_gradient
 def _hermitian(x: Any) -> Any:
     """`x` with Hermitian gradients, as in other frameworks; TensorFlow's cover one triangle."""
 
@@ -147,7 +148,7 @@ def _regular(x: Any) -> tuple[Any, Any] | None:
 def _lu(x: Any) -> tuple[Any, Any]:
     """``tf.linalg.lu`` with a gradient, which is differentiable."""
 
-    @tf.custom_gradient
+    @custom_gradient
     def call(x: Any) -> Any:
         LU, order = tf.linalg.lu(x, output_idx_type=tf.int64)
 

@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import supports
+from nestarray.backends.tensorflow.derivatives import custom_gradient
 
 
 def _are_vectors(x: Any, *arrays: Any) -> bool:
@@ -42,7 +43,7 @@ def batch_norm_training(
     return out, *_moments(rows, mean, unbiased)
 
 
-@tf.custom_gradient
+@custom_gradient
 def _moments(x: Any, mean: Any, unbiased: Any) -> Any:
     """The moments that the kernel returns without derivatives: the mean and the biased variance."""
     count = tf.cast(tf.size(x) // x.shape[-1], x.dtype)

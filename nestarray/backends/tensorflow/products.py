@@ -14,6 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends import portable
+from nestarray.backends.tensorflow.derivatives import custom_gradient
 
 
 def total(x: Any, axis: Any, keepdims: bool) -> Any:
@@ -67,7 +68,7 @@ def in_segments(x: Any, segment_ids: Any, count: Any) -> Any:
     def native(x: Any) -> Any:
         return tf.math.unsorted_segment_prod(x, segment_ids, count)
 
-    @tf.custom_gradient
+    @custom_gradient
     def of_complex(x: Any) -> Any:
         return native(x), lambda upstream: tf.math.conj(
             _cotangent(native, x, tf.math.conj(upstream))
@@ -85,7 +86,7 @@ def _is_differentiable(x: Any, axes: list[int]) -> bool:
 def _derived_from(multiplied: Callable[[Any], Any], native: Callable[[Any], Any], x: Any) -> Any:
     """``native(x)`` with the derivatives of `multiplied`, the product in single steps."""
 
-    @tf.custom_gradient
+    @custom_gradient
     def call(x: Any) -> Any:
         return native(x), lambda upstream: _cotangent(multiplied, x, upstream)
 

@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.base import refuse_complex
+from nestarray.backends.tensorflow.derivatives import custom_gradient
 
 
 def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,7 +36,7 @@ erfc = _in_float32(tf.math.erfc)
 lgamma = _in_float32(tf.math.lgamma)
 
 
-@tf.custom_gradient
+@custom_gradient
 def _digamma(x: Any) -> Any:
     value = tf.where(tf.equal(x, 0), -1.0 / x, tf.math.digamma(x))  # TensorFlow returns NaN at 0
     return value, lambda g: g * _trigamma(x)
@@ -54,7 +55,7 @@ digamma = _in_float32(_digamma)
 ndtri = _in_float32(tf.math.ndtri)
 
 
-@tf.custom_gradient
+@custom_gradient
 def _entr(x: Any) -> Any:
     value = -tf.math.xlogy(x, tf.maximum(x, tf.zeros_like(x)))
     value = tf.where(x < 0, tf.constant(-math.inf, x.dtype), value)

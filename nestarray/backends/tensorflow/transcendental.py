@@ -11,7 +11,7 @@ import tensorflow as tf
 from nestarray.backends import xp
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.tensorflow.core import is_watched
-from nestarray.backends.tensorflow.derivatives import summed
+from nestarray.backends.tensorflow.derivatives import custom_gradient, summed
 from nestarray.backends.tensorflow.promotion import floating, floating_pair, promoting
 from nestarray.numerics.logarithms import complex_logaddexp
 from nestarray.numerics.nonfinite import completed
@@ -113,7 +113,7 @@ def _hypot(x1: Any, x2: Any) -> Any:
     return tf.where(infinite, tf.constant(math.inf, large.dtype), found)
 
 
-@tf.custom_gradient
+@custom_gradient
 def _watched_atan2(x1: Any, x2: Any) -> Any:
     """TensorFlow's derivative is NaN at the origin, this one 0."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.backends.tensorflow.derivatives import lose, lost
 
 #: The forward accumulators around the running code, outermost first.
 _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators", default=())
@@ -260,11 +261,6 @@ def tapes_stopped(count: int) -> Iterator[None]:
         yield
 
 
-#: The features used by the mapped code that `tf.vectorized_map` does not support: custom
-#: derivatives and branches. None outside of `vmap`.
-_lost: ContextVar[list[str] | None] = ContextVar("nestarray_lost", default=None)
-
-
 #: The number of nested mapped functions around the running code.
 _depth: ContextVar[int] = ContextVar("nestarray_depth", default=0)
 
@@ -284,13 +280,6 @@ def _is_for_the_user(record: logging.LogRecord) -> bool:
 
 
 tf.get_logger().addFilter(_is_for_the_user)
-
-
-def lose(name: str) -> None:
-    """Record that mapping loses the derivatives of the running code."""
-    names = _lost.get()
-    if names is not None:
-        names.append(name)
 
 
 def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
@@ -356,12 +345,12 @@ def _mapped(
     fn: Callable[..., tuple[Any, ...]], arrays: list[Any]
 ) -> tuple[tuple[Any, ...], list[str]]:
     """The results, and the names of functions whose derivatives are lost."""
-    around, names = _lost.get(), []
-    tokens = _lost.set(names), _depth.set(_depth.get() + 1)
+    around, names = lost.get(), []
+    tokens = lost.set(names), _depth.set(_depth.get() + 1)
     try:
         found = tf.vectorized_map(lambda rows: tuple(map(tf.identity, fn(*rows))), tuple(arrays))
     finally:
-        _lost.reset(tokens[0])
+        lost.reset(tokens[0])
         _depth.reset(tokens[1])
     if around is not None:
         around.extend(names)

@@ -397,8 +397,11 @@ def eigh_tridiagonal(
     d, e = promote_inexact(d, e)
     if dtypes.dtype_of(d).kind == "complex":
         d = na.real(d)
-    low = na.diagflat(e, k=-1) if na.shape(d)[0] > 1 else 0
-    values = na.eigvalsh(na.add(na.diagflat(na.astype(d, dtypes.dtype_of(e))), low))
+    matrix = na.diagflat(na.astype(d, dtypes.dtype_of(e)))
+    if na.shape(d)[0] > 1:
+        beside = na.add(na.diagflat(e, k=-1), na.diagflat(na.conj(e), k=1))
+        matrix = na.add(matrix, beside)
+    values = na.eigvalsh(matrix)
     if select == "a":
         return values
     if select_range is None:

@@ -295,10 +295,10 @@ def _spectra(
     size = na.shape(signals[0])[-1]
     found = [_of_segments(s, win, nperseg, step, nfft, detrend_type, onesided) for s in signals]
     if mode == "stft":
-        result = found[0] * scale
+        result = na.multiply(found[0], scale)
     else:
         product = na.conj(found[0]) * found[-1]
-        result = product * scale
+        result = na.multiply(product, scale)
         result = na.real(result) if y is None else result
         if onesided:  # the other half of the frequencies
             inner = np.full(nfft // 2 + 1, 2.0)
@@ -306,7 +306,7 @@ def _spectra(
             if nfft % 2 == 0:
                 inner[-1] = 1.0
             real = promotion.real_dtype(dtypes.dtype_of(result))
-            result = result * na.asarray(inner, dtype=real, like=win)
+            result = na.multiply(result, na.asarray(inner, dtype=real, like=win))
     times = np.arange(nperseg / 2, size - nperseg / 2 + 1, step)
     times = times - nperseg / 2 if boundary is not None else times
     dtype = dtypes.dtype_of(win)
@@ -350,7 +350,7 @@ def _of_segments(
         parts = detrend_type(parts)
     elif detrend_type:
         parts = detrend(parts, type=detrend_type)
-    parts = parts * window
+    parts = na.multiply(parts, window)
     return na.rfft(parts, n=nfft) if onesided else na.fft(parts, n=nfft)
 
 
@@ -466,13 +466,13 @@ def istft(
     step = nperseg - noverlap
     win = _window(window, nperseg, spectra)
     parts = na.irfft(spectra, n=nfft) if input_onesided else na.ifft(spectra)
-    parts = na.getitem(parts, (..., slice(nperseg))) * na.sum(win) * win
+    parts = na.multiply(na.getitem(parts, (..., slice(nperseg))), na.sum(win) * win)
     size = nperseg + (count - 1) * step
     total, weight = _overlapped(parts, size, step), _overlapped(win * win + na.zeros_like(na.getitem(na.real(parts), (0,) * len(batch))), size, step)  # fmt: skip
     if boundary:
         kept = slice(nperseg // 2, size - nperseg // 2)
         total, weight = na.getitem(total, (..., kept)), na.getitem(weight, (..., kept))
-    found = total / na.where(na.greater(weight, 1e-10), weight, na.ones_like(weight))
+    found = na.divide(total, na.where(na.greater(weight, 1e-10), weight, na.ones_like(weight)))
     rank, place = len(na.shape(Zxx)), time_axis % len(na.shape(Zxx))
     found = na.moveaxis(found, -1, place - (freq_axis % rank < place))
     # upstream counts along the first axis
