@@ -144,3 +144,17 @@ class _TwoSizes(torch.nn.Module):
 def test_calls_of_a_module_with_other_sizes(target: str, tmp_path: Path) -> None:
     graph = na.trace_graph(_TwoSizes(), torch.randn(2, 3), torch.randn(4, 3))
     graph.eject(tmp_path / "net", target)
+
+
+@pytest.mark.parametrize("target", ["torch", "numpy"])
+def test_sums_of_open_sizes(target: str, tmp_path: Path) -> None:
+    def positions(ids: torch.Tensor, cache: torch.Tensor) -> torch.Tensor:
+        rows = torch.arange(cache.shape[0] + ids.shape[0])  # of the past, and of the new tokens
+        return rows[-ids.shape[0] :] * ids + cache.sum()
+
+    sizes: Any = {"ids": {0: "length"}, "cache": {0: "past"}}
+    graph = na.trace_graph(positions, torch.ones(2), torch.ones(5), dynamic=sizes)
+    assert graph.eject(tmp_path / "net", target).error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "ids.shape[0] + cache.shape[0]" in text
+    assert "[-ids.shape[0] :]" in text

@@ -135,13 +135,15 @@ class _Joined:
 
     def _size(self, numbers: tuple[int, ...], call: Call) -> Value | int:
         """The result of a call that computes a size, or -1 for one size of a reshape."""
+        inputs = self.recordings[0].inputs
         own = [c for c in self.calls if c.place.module == call.place.module]
         known = [value for c in own if c.target == "size" for value in arguments(c)]
+        read = [value for c in own for value in arguments(c) if value in inputs]
         made = [
             value for c in reversed(own) for value in values_in(c.result) if value.dtype != "size"
         ]
         candidates = [
-            *map(self._origin(call), arguments(call)), *known, *self.recordings[0].inputs, *made
+            *map(self._origin(call), arguments(call)), *known, *read, *inputs, *made
         ]  # fmt: skip
         for value in candidates:
             for axis, sizes in self._open_sizes(value):
@@ -150,14 +152,20 @@ class _Joined:
                     continue
                 size = self._call("size", (value, axis), call)
                 operator, operand = found
-                if operator:
+                if found == ("mul", -1):
+                    size = self._call("operator.neg", (size,), call)
+                elif operator:
                     size = self._call(f"operator.{operator}", (size, operand), call)
                 return size
-        for value in [] if _is_reshape(call) else candidates:
-            for (i, first), (j, second) in itertools.combinations(self._open_sizes(value), 2):
-                if all(n == a * b for n, a, b in zip(numbers, first, second, strict=True)):
-                    factors = [self._call("size", (value, axis), call) for axis in (i, j)]
-                    return self._call("operator.mul", tuple(factors), call)
+        places: dict[tuple[int, ...], tuple[Value, int]] = {}
+        for value in candidates:
+            for axis, sizes in self._open_sizes(value):
+                places.setdefault(tuple(sizes), (value, axis))
+        for pair in itertools.combinations_with_replacement(places, 2):
+            operator = _operator(numbers, *pair)
+            if operator == "add" or (operator == "mul" and not _is_reshape(call)):
+                read_sizes = [self._call("size", places[sizes], call) for sizes in pair]
+                return self._call(f"operator.{operator}", tuple(read_sizes), call)
         if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
             self.inferred.add(call)
             return -1
@@ -241,6 +249,16 @@ def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[str, in
     if all(m - s == n - size for m, s in pairs):
         return ("add", n - size) if n > size else ("sub", size - n)
     return None
+
+
+def _operator(
+    numbers: tuple[int, ...], first: tuple[int, ...], second: tuple[int, ...]
+) -> str | None:
+    """The operator that gives the numbers from two sizes."""
+    rows = list(zip(numbers, first, second, strict=True))
+    if all(n == a + b for n, a, b in rows):
+        return "add"
+    return "mul" if all(n == a * b for n, a, b in rows) else None
 
 
 def _leaves(nest: Any) -> Iterator[Any]:
