@@ -28,7 +28,7 @@ INTERNAL = {
     ("torch", "core"): {"find_device"},
     ("tensorflow", "core"): {"is_watched", "on_device"},
     ("torch", "transforms"): {"is_differentiated_again"},
-    ("tensorflow", "transforms"): {"derivatives_around", "tapes_stopped", "traced_in", "lose"},
+    ("tensorflow", "transforms"): {"derivatives_around", "tapes_stopped", "traced_in"},
 }
 
 
