@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.tensorflow.core import native_dtype
-from nestarray.backends.tensorflow.derivatives import lose, lost
+from nestarray.backends.tensorflow.derivatives import custom_gradient, lost
 
 #: The forward accumulators around the running code, outermost first.
 _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators", default=())
@@ -174,10 +174,9 @@ def custom_vjp(
 
         return found, _transposed(gradients, cotangents, list(tangents))
 
-    lose("custom_vjp")
     pushed = _pushed(push or transposed, arrays)
 
-    @tf.custom_gradient
+    @custom_gradient
     def function(*inputs: Any) -> Any:
         found, residuals = with_residuals(*inputs)
         if not tf.executing_eagerly():  # tf.cond cannot capture tensors of an outer graph again

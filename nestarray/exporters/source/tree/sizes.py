@@ -145,27 +145,22 @@ class _Joined:
         candidates = [
             *map(self._origin(call), arguments(call)), *known, *read, *inputs, *made
         ]  # fmt: skip
+        places: dict[
+            tuple[int, ...], tuple[Value, int]
+        ] = {}  # sizes → the first axis that has them
         for value in candidates:
             for axis, sizes in self._open_sizes(value):
-                found = _relation(numbers, sizes)
-                if found is None:
-                    continue
-                size = self._call("size", (value, axis), call)
-                operator, operand = found
-                if found == ("mul", -1):
-                    size = self._call("operator.neg", (size,), call)
-                elif operator:
-                    size = self._call(f"operator.{operator}", (size, operand), call)
-                return size
-        places: dict[tuple[int, ...], tuple[Value, int]] = {}
-        for value in candidates:
-            for axis, sizes in self._open_sizes(value):
-                places.setdefault(tuple(sizes), (value, axis))
+                places.setdefault(sizes, (value, axis))
+        for sizes, place in places.items():
+            if found := _relation(numbers, sizes):
+                operator, *operands = found
+                size = self._call("size", place, call)
+                return self._call(operator, (size, *operands), call) if operator else size
         for pair in itertools.combinations_with_replacement(places, 2):
             operator = _operator(numbers, *pair)
-            if operator == "add" or (operator == "mul" and not _is_reshape(call)):
-                read_sizes = [self._call("size", places[sizes], call) for sizes in pair]
-                return self._call(f"operator.{operator}", tuple(read_sizes), call)
+            if operator == "operator.add" or (operator and not _is_reshape(call)):
+                both = [self._call("size", places[sizes], call) for sizes in pair]
+                return self._call(operator, tuple(both), call)
         if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
             self.inferred.add(call)
             return -1
@@ -215,7 +210,7 @@ class _Joined:
 
     def _have_equal_sizes(self, a: Value, b: Value) -> bool:
         """Whether all open sizes of `a` are sizes of `b`."""
-        of_a, of_b = ({s for s in zip(*self.shapes[v]) if len(set(s)) > 1} for v in (a, b))
+        of_a, of_b = ({sizes for _, sizes in self._open_sizes(v)} for v in (a, b))
         return of_a <= of_b
 
     def _unknown(self, found: Sequence[Any], call: Call) -> ConversionError:
@@ -236,29 +231,31 @@ def _is_reshape(call: Call) -> bool:
     return call.target.endswith(("reshape", "view")) and -1 not in call.args
 
 
-def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[str, int] | None:
-    """(operator, operand) that gives the numbers from sizes; an empty operator if they are equal."""
+def _relation(numbers: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Any, ...] | None:
+    """(function, numbers after the size) that gives the numbers from sizes; "" if they are equal."""
     if numbers == sizes:
-        return "", 0
+        return ("",)
     pairs = list(zip(numbers, sizes, strict=True))
     n, size = pairs[0]
+    if all(m == -s for m, s in pairs):
+        return ("operator.neg",)
     if size and n % size == 0 and all(m == s * (n // size) for m, s in pairs):
-        return "mul", n // size
+        return "operator.mul", n // size
     if n and size % n == 0 and all(m == s // (size // n) for m, s in pairs):
-        return "floordiv", size // n
+        return "operator.floordiv", size // n
     if all(m - s == n - size for m, s in pairs):
-        return ("add", n - size) if n > size else ("sub", size - n)
+        return ("operator.add", n - size) if n > size else ("operator.sub", size - n)
     return None
 
 
 def _operator(
     numbers: tuple[int, ...], first: tuple[int, ...], second: tuple[int, ...]
 ) -> str | None:
-    """The operator that gives the numbers from two sizes."""
+    """The function that gives the numbers from two sizes."""
     rows = list(zip(numbers, first, second, strict=True))
     if all(n == a + b for n, a, b in rows):
-        return "add"
-    return "mul" if all(n == a * b for n, a, b in rows) else None
+        return "operator.add"
+    return "operator.mul" if all(n == a * b for n, a, b in rows) else None
 
 
 def _leaves(nest: Any) -> Iterator[Any]:

@@ -159,15 +159,7 @@ class _Positions(Terms):
         """Labels of an axis → the factor of the positions along it; no labels for a constant."""
         scale, term = difference
         parts = term.args if term.op == "sum" else ((1.0, term),)
-        return {() if x is ONE else self._position(x): scale * c for c, x in parts}
-
-    def _position(self, term: Term) -> tuple[Atom, ...] | None:
-        """The labels of the axis along which a value is 0, 1, 2, …."""
-        if term.op != "leaf":
-            return None
-        node, axes = term.settings  # type: ignore[misc]
-        axis = self.range_axis(node)
-        return None if axis is None else axes[axis]
+        return {() if x is ONE else self.counted(x): scale * c for c, x in parts}
 
     def _greater_equal(self, x: Node, axes: Axes) -> Scaled:
         return self._compared(x.args, axes, 0)

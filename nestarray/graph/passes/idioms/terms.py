@@ -313,7 +313,10 @@ class Terms:
 
     def _counted(self, x: Any, axes: Axes) -> tuple[Atom, ...] | None:
         """The label of the axis along which a value is 0, 1, 2, …."""
-        term = self._scaled(x, axes)[1]
+        return self.counted(self._scaled(x, axes)[1])
+
+    def counted(self, term: Term) -> tuple[Atom, ...] | None:
+        """The same of a term."""
         if term.op != "leaf":
             return None
         node, own = term.settings  # type: ignore[misc]
