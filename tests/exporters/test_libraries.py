@@ -378,7 +378,7 @@ def test_models_of_jax_with_open_sizes_train_in_other_libraries_of_jax(linen_mod
 
 
 def test_noise_and_quotients_of_tensorflow_in_other_dtypes() -> None:
-    """Their dtype is that of no argument."""
+    """No argument decides their dtype."""
 
     def noisy(x: Any) -> Any:
         steps = tf.range(3) / 4

@@ -57,7 +57,7 @@ class Style(ABC):
         is_functional: whether modules of one call are written as this call.
         has_channels_last: whether images and kernels have the channels last.
         has_mode: whether ``train()`` and ``eval()`` of the model switch its mode.
-        returns_state: whether a call returns a new state, and leaves the old one as it is.
+        returns_state: whether a call returns a new state and keeps the old one.
         form: of the model, for the README: ``"in PyTorch"``.
         usage: Python code that runs the model; a template of `words`.
         training: a sentence and Python code that train it; a template too.

@@ -310,7 +310,7 @@ def _made_by(steps: Iterable[Any]) -> set[Value]:
 
 
 def _made(item: Item) -> set[Value]:
-    """The values that an item makes; of an option those of its branches."""
+    """The values that an item makes; of an option, the values of its branches."""
     if isinstance(item, Loop):
         return {*results(item.uses[-1])}
     return _made_by([*item.steps, *item.others] if isinstance(item, Option) else [item])
