@@ -304,8 +304,6 @@ def _grid(indices: Array, axis: int) -> tuple[Any, ...]:
 
     def positions(i: int) -> Any:
         column = (-1,) + (1,) * (len(lengths) - 1 - i)
-        if isinstance(lengths[i], int):
-            return np.arange(lengths[i]).reshape(column)
         return ops.reshape(ops.arange(lengths[i], like=indices), column)
 
     return tuple([indices if i == axis else positions(i) for i in range(len(lengths))])

@@ -74,11 +74,12 @@ def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
 
 
 class Segments(torch.nn.Module):
-    """The largest number of each segment; TensorFlow's source has NaN among its constants."""
+    """The largest number of each segment, and rows; TensorFlow's source has NaN among its constants."""
 
     def forward(self, x: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
         start = torch.full((x.shape[0],), -1e9)
-        return x - start.scatter_reduce(0, ids, x, "amax")[ids]
+        rows = torch.zeros(x.shape[0], 3).scatter(1, ids[:, None], x[:, None])
+        return x - start.scatter_reduce(0, ids, x, "amax")[ids] + rows.sum(1)
 
 
 @pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])

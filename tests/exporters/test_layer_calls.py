@@ -602,6 +602,22 @@ def test_borders_of_pooling_are_padded(tmp_path: Path) -> None:
     assert "F.max_pool2d(x, 3, stride=2)" in text, text
 
 
+@pytest.mark.parametrize("target", ["torch", "numpy"])
+def test_borders_of_open_images_are_computed(target: str, tmp_path: Path) -> None:
+    kernel = jnp.asarray(np.random.default_rng(0).normal(size=(3, 5, 3, 4)), "float32")
+
+    def net(x: jax.Array, kernel: jax.Array) -> jax.Array:
+        x = linen.max_pool(x, (3, 2), (2, 1), "SAME")
+        return jax.lax.conv_general_dilated(
+            x, kernel, (2, 3), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC")
+        )
+
+    graph = na.trace_graph(net, -_images(3), kernel, dynamic={"x": {1: "height", 2: "width"}})
+    assert graph.eject(tmp_path / "net", target).error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert text.count("= pad_same(x") == 2, text
+
+
 class Encoder(torch.nn.Module):
     """Attention, and a layer of a transformer."""
 

@@ -199,6 +199,15 @@ def scaled_dot_product_attention(
     return np.where(seen, weights, 0) @ value
 
 
+def pad_same(
+    x: np.ndarray, *, window: tuple[int, ...], stride: tuple[int, ...], value: float = 0.0
+) -> np.ndarray:
+    """Images with a border for ceil(size / stride) windows along each axis, channels first."""
+    total = [max(-n % s + k - s, 0) for n, k, s in zip(x.shape[2:], window, stride)]
+    border = [(n // 2, n - n // 2) for n in total]
+    return np.pad(x, [(0, 0), (0, 0), *border], constant_values=value)
+
+
 def pool_windows(
     x: np.ndarray,
     kernel_size: tuple[int, ...],

@@ -1,10 +1,11 @@
-"""PyTorch: a function with a derivative of its own."""
+"""PyTorch: functions that it lacks."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 
 
 def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
@@ -28,3 +29,12 @@ def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
 def one_or_all(items: tuple[Any, ...]) -> Any:
     """The item of a tuple of one, or the tuple."""
     return items[0] if len(items) == 1 else items
+
+
+def pad_same(
+    x: torch.Tensor, *, window: tuple[int, ...], stride: tuple[int, ...], value: float = 0.0
+) -> torch.Tensor:
+    """Images with a border for ceil(size / stride) windows along each axis."""
+    total = [max(-n % s + k - s, 0) for n, k, s in zip(x.shape[2:], window, stride)]
+    border = [end for n in reversed(total) for end in (n // 2, n - n // 2)]
+    return F.pad(x, border, value=value)

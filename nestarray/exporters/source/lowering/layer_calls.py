@@ -25,6 +25,7 @@ from nestarray.exporters.source.lowering.layer_paths import (
 from nestarray.exporters.source.lowering.plain_calls import plain
 from nestarray.exporters.source.lowering.random_draws import unseeded
 from nestarray.exporters.source.lowering.table_rows import plain_take, with_rows
+from nestarray.exporters.source.recording.forms.layers import padded_as_same
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes
 from nestarray.graph.passes.channels_last import channels_last
@@ -68,6 +69,8 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         return graph
     if target != "jax":
         graph = rewrite(graph, _pool)
+    if target == "numpy":
+        graph = rewrite(graph, _with_open_border)
     if target != "torch":
         graph = rewrite(graph, plain, in_bodies=True)
     else:
@@ -230,20 +233,25 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
     else:
         kernel = given["kernel_size"]
     sizes: Any = [n if isinstance(n, int) else None for n in x.aval.shape[place]]
-    stride = windows.per_axis(name, "stride", given["stride"] or kernel, count)
-    if given["padding"] == "same" and None in sizes and max(stride) > 1:
-        return None  # a border that depends on open sizes
-    dilation = given.get("dilation", 1)
+    is_open = _has_open_border(node)
     at = windows.settings(
-        name, sizes, kernel, stride=stride, padding=given["padding"], dilation=dilation
-    )
+        name, sizes, kernel, stride=given["stride"] or kernel, dilation=given.get("dilation", 1),
+        padding="valid" if is_open else given["padding"],
+    )  # fmt: skip
     padding: Any = at.padding
-    if name == "avg_pool" and any(map(any, padding)):
+    if name == "avg_pool" and (is_open or any(map(any, padding))):
         return None
     first, last = (0, rank - 1, *range(1, rank - 1)), (0, *range(2, rank), 1)
     is_pool = name == "max_pool"
     data = permuted(writer, x, first, node) if is_last else x
-    if any(
+    if is_open:
+        border = {"value": -math.inf} if is_pool else {}
+        data = dataclasses.replace(
+            node, target=padded_as_same, target_name="pad", args=(data,), aval=data.aval,
+            kwargs={"window": at.extent, "stride": at.stride, **border}, name=writer.name("pad"),
+        )  # fmt: skip
+        writer.calls.append(data)
+    elif any(
         low != high or (is_pool and low > k // 2)
         for (low, high), k in zip(padding, at.kernel, strict=True)
     ):
@@ -268,6 +276,22 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
         name="" if is_last else node.name,
     )  # fmt: skip
     return permuted(writer, made, last, node, node.name) if is_last else made
+
+
+def _with_open_border(writer: Writer, node: Node) -> Node | None:
+    """A window whose border depends on open sizes, after a call that makes the border."""
+    return _windows(writer, node, arguments_of(node)) if _has_open_border(node) else None
+
+
+def _has_open_border(node: Node) -> bool:
+    """Whether a border depends on open sizes: ``"same"`` with strides."""
+    if not is_op(node, "conv", "max_pool", "avg_pool"):
+        return False
+    given = arguments_of(node)
+    stride = given["stride"] or given["kernel_size"]
+    is_strided = stride > 1 if isinstance(stride, int) else max(stride) > 1
+    shape = given["x"].aval.shape[1:]
+    return given["padding"] == "same" and is_strided and not all(isinstance(n, int) for n in shape)
 
 
 def _padded(
@@ -298,13 +322,14 @@ def _pool(writer: Writer, node: Node) -> Node | None:
     if any({*(given[name] or (1,))} != {1} for name in ("base_dilation", "window_dilation")):
         return None
     is_last, padding = window[-1] == 1, given["padding"]
-    if (window[1] != 1 and not is_last) or isinstance(padding, str):
+    if window[1] != 1 and not is_last:
         return None
     place = slice(1, -1) if is_last else slice(2, None)
+    if not isinstance(padding, str):
+        padding = [tuple(pair) for pair in padding][place]
     return writer.call(
         "avg_pool" if is_mean else "max_pool", given["x"], kernel_size=window[place],
-        padding=[tuple(pair) for pair in padding][place],
-        stride=tuple(given["strides"] or (1,) * rank)[place],
+        padding=padding, stride=tuple(given["strides"] or (1,) * rank)[place],
         data_format="channels_last" if is_last else "channels_first",
         like=node, aval=node.aval, name=node.name,
     )  # fmt: skip

@@ -100,6 +100,11 @@ def padded_embedding(indices: Any, weight: Any, *, padding_idx: int) -> Any:
 # windows
 
 
+def padded_as_same(x: Any, *, window: Any, stride: Any, value: float = 0.0) -> Any:
+    """Images with a border for ``ceil(size / stride)`` windows, which no op makes for open sizes."""
+    return source_function("pad_same")(x, window=window, stride=stride, value=value)
+
+
 def _form(name: str, settings_of: Callable[..., dict[str, Any] | None], op: str) -> Any:
     """An op by a function of another name, or with other settings.
 
