@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar, Token
 from functools import wraps
 from types import FunctionType
@@ -151,6 +152,15 @@ class ContextVariable(Generic[T]):
         if is_compiling():
             return self._set[-1] if self._set else self._outer_value()
         return self._variable.get()
+
+    @contextmanager
+    def being(self, value: T) -> Iterator[None]:
+        """Set the value within the ``with`` statement."""
+        token = self.set(value)
+        try:
+            yield
+        finally:
+            self.reset(token)
 
     def set(self, value: T) -> Token[T] | None:
         """Set the value; returns the argument of `reset`."""

@@ -1,35 +1,32 @@
 """The running call of a module: its variables, states, training flag and key, by path.
 
-Functions in transformations read and update them by `nestarray.transforms.enclosing`. The number
-of keys that a layer has used is a state too: each step of a loop draws new numbers.
+Functions in transformations read and update them by `nestarray.transforms.enclosing`. Each
+layer counts the keys that it draws, so that each step of a loop draws new ones.
 """
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
-from functools import wraps
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes, ops
 from nestarray.container import Container
 from nestarray.dynamo import ContextVariable
-from nestarray.transforms.enclosing import Updated, running_call
+from nestarray.transforms.enclosing import States, Updated, running_call
 from nestarray.typing import Array
 
 if TYPE_CHECKING:
     from nestarray.nn.module import Module
-
-#: The end of a path: the number of keys that a layer has used in a call.
-_DRAWS = "#draws"
 
 
 class Frame:
     """One call of a root module."""
 
     __slots__ = (
-        "counts", "drawable", "first", "key", "leaves", "prefixes", "root", "state_paths", "train",
-        "updates", "writable",
+        "drawable", "drawn", "key", "leaves", "prefixes", "root", "state_paths", "train", "updates",
+        "writable",
     )  # fmt: skip
 
     def __init__(
@@ -38,12 +35,11 @@ class Frame:
         self.root, self.train, self.key = root, train, key
         self.prefixes = root._prefixes()
         self.leaves: dict[str, Array] = dict(v.flat_items()) | dict(s.flat_items())
-        self.updates: dict[str, Array] = {}
-        #: how many keys each layer has used: in transformations, an array and a number
-        self.first: dict[str, Array] = {}
-        self.counts: dict[str, int] = {}
         self.state_paths = s.paths()
-        #: the states and the counts that a function in a transformation may update; None for all
+        self.updates: dict[str, Array] = {}
+        #: the number of keys that each layer has drawn, by its prefix; an array after loops
+        self.drawn: dict[str, int | Array] = {}
+        #: the states and the layers that a function in a transformation may change; None for all
         self.writable: frozenset[str] | None = None
         self.drawable: frozenset[str] | None = None
 
@@ -59,6 +55,38 @@ class Frame:
             name = type(self.root).__name__
             error.add_note(f"in the module {prefix.rstrip('/')!r} of {name}: {module!r}")
 
+    def draw(self, prefix: str) -> int | Array:
+        """The number of keys that a layer has drawn before this one."""
+        if self.drawable is not None and prefix not in self.drawable:
+            raise Updated(drawn=frozenset([prefix]))
+        count = self.drawn.get(prefix, 0)
+        self.drawn[prefix] = count + 1
+        return count
+
+    def update(self, states: States, layer: str) -> None:
+        """`nestarray.transforms.enclosing.Call.update`."""
+        values, drawn = frozenset(states.values), frozenset(states.drawn)
+        is_own = self.writable is None or values <= self.writable
+        if not is_own or not (self.drawable is None or drawn <= self.drawable):
+            raise Updated(values, drawn, layer)
+        self.updates.update(states.values)
+        self.drawn.update(states.drawn)
+
+    def states(self, values: frozenset[str], drawn: frozenset[str]) -> States:
+        """`nestarray.transforms.enclosing.Call.states`."""
+        paths = sorted(values.union(self.state_paths)) if values else ()
+        current = self.leaves | self.updates
+        zero = ops.zeros((), dtype=dtypes.int32, like=self.key) if drawn else 0
+        numbers = {prefix: zero + self.drawn.get(prefix, 0) for prefix in sorted(drawn)}
+        return States({path: current[path] for path in paths}, numbers)
+
+    def within(self, states: States) -> Frame:
+        """`nestarray.transforms.enclosing.Call.within`."""
+        inner = copy.copy(self)
+        inner.updates, inner.drawn = self.updates | states.values, self.drawn | states.drawn
+        inner.writable, inner.drawable = frozenset(states.values), frozenset(states.drawn)
+        return inner
+
     def lifted(self, fn: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Array]]:
         """`nestarray.transforms.enclosing.Call.lifted`: for a module, the variables in it."""
         values = self.leaves | self.updates
@@ -66,74 +94,39 @@ class Frame:
             below = self.prefixes[id(fn)][1].named_modules()
             inside = {self.prefix_of(module) for _, module in below}
             values = {p: x for p, x in values.items() if p[: p.rfind("/") + 1] in inside}
-        counts = dict(self.counts)
+        return partial(self._apart, fn, dict(self.drawn), self.writable), values
 
-        def pure(values: dict[str, Array], *args: Any, **kwargs: Any) -> tuple[Any, Any]:
-            inner = copy.copy(self)
-            inner.leaves, inner.updates, inner.counts = self.leaves | values, {}, dict(counts)
-            inner.writable = inner.drawable = None
-            token = running_frame.set(inner)
-            try:
-                result = fn(*args, **kwargs)
-            finally:
-                running_frame.reset(token)
-            self.counts.update(inner.counts)
-            return result, inner.updates
-
-        return pure, values
-
-    def update(self, values: Mapping[str, Array], layer: str) -> None:
-        """`nestarray.transforms.enclosing.Call.update`."""
-        for path, value in values.items():
-            if path.endswith(_DRAWS):
-                self.first[path] = value - self.counts.get(path, 0)
-            elif self.writable is not None and path not in self.writable:
-                raise Updated(frozenset(values), layer)
-            else:
-                self.updates[path] = value
-
-    def draw(self, prefix: str) -> int | Array:
-        """The number of keys that a layer has used before this one."""
-        path = prefix + _DRAWS
-        used = self._used(path)
-        self.counts[path] = self.counts.get(path, 0) + 1
-        return used
-
-    def _used(self, path: str) -> int | Array:
-        if self.drawable is not None and path not in self.drawable:
-            raise Updated(frozenset([path]), "")
-        count = self.counts.get(path, 0)
-        return self.first[path] + count if path in self.first else count
-
-    def states(self, paths: frozenset[str]) -> dict[str, Array]:
-        """`nestarray.transforms.enclosing.Call.states`."""
-        values = self.leaves | self.updates
-        for path in paths:
-            if path.endswith(_DRAWS):
-                values[path] = ops.zeros((), dtype=dtypes.int32, like=self.key) + self._used(path)
-        return {path: values[path] for path in sorted(paths.union(self.state_paths))}
-
-    def repeatable(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+    def repeatable(self, fn: Callable[..., Any]) -> Callable[..., tuple[Any, dict[str, Array]]]:
         """`nestarray.transforms.enclosing.Call.repeatable`."""
-        start = dict(self.counts)
+        drawn = dict(self.drawn)
 
         @wraps(fn)
-        def repeated(*args: Any, **kwargs: Any) -> Any:
-            self.counts.clear()
-            self.counts.update(start)
-            return fn(*args, **kwargs)
+        def repeated(*args: Any, **kwargs: Any) -> tuple[Any, dict[str, Array]]:
+            result, states = self._apart(fn, drawn, frozenset(), {}, *args, **kwargs)
+            return result, states.drawn
 
         return repeated
 
-    def within(self, states: dict[str, Array] | None) -> Frame:
-        """`nestarray.transforms.enclosing.Call.within`."""
+    def _apart(
+        self,
+        fn: Callable[..., Any],
+        drawn: dict[str, int | Array],
+        writable: frozenset[str] | None,
+        values: dict[str, Array],
+        /,
+        *args: Any,
+        **kwargs: Any,
+    ) -> tuple[Any, States]:
+        """The result and the updates of `fn`, of whose numbers of keys only integers stay here."""
         inner = copy.copy(self)
-        inner.updates, inner.first = dict(self.updates), dict(self.first)
-        inner.writable = frozenset(states or ())
-        if states is not None:
-            inner.counts, inner.drawable = dict(self.counts), inner.writable
-            inner.update(states, "")
-        return inner
+        inner.leaves = self.leaves | self.updates | values
+        inner.updates, inner.drawn, inner.writable = {}, dict(drawn), writable
+        with running_frame.being(inner):
+            result = fn(*args, **kwargs)
+        changed = {p: n for p, n in inner.drawn.items() if n is not drawn.get(p)}
+        numbers = {p: n for p, n in changed.items() if isinstance(n, int)}
+        self.drawn.update(numbers)
+        return result, States(inner.updates, {p: changed[p] for p in changed.keys() - numbers})
 
 
 #: The running call in this context.

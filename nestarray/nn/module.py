@@ -30,6 +30,7 @@ from nestarray.errors.text import NEW_VARIABLES, listed
 from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.nn.frame import Frame, running_frame
 from nestarray.nn.initializers import Initializer
+from nestarray.transforms.enclosing import States
 from nestarray.typing import Array, DTypeLike
 
 M = TypeVar("M", bound="Module")
@@ -351,11 +352,8 @@ class Module:
                 s = self.s  # raises: not initialized
         s = self._matched(s, 1, "s")
         frame = Frame(self, v, s, train, key)
-        token = running_frame.set(frame)
-        try:
+        with running_frame.being(frame):
             out = self.forward(*args, **kwargs)
-        finally:
-            running_frame.reset(token)
         if not train:
             return out
         updates = dict(frame.updates)
@@ -415,11 +413,8 @@ class Module:
         declaring = _declaring.get()
         if id(self) in declaring:
             return False
-        token = _declaring.set(declaring | {id(self)})
-        try:
+        with _declaring.being(declaring | {id(self)}):
             return name in self.variables() or name in self.states()
-        finally:
-            _declaring.reset(token)
 
     @property
     def training(self) -> bool:
@@ -467,7 +462,7 @@ class Module:
             if prefix + name not in frame.leaves or name not in declared:
                 raise PathError(f"{type(self).__name__}: declares no state {name!r}")
         layer = f"{type(self).__name__} ({prefix.rstrip('/') or 'the model itself'})"
-        frame.update({prefix + name: value for name, value in values.items()}, layer)
+        frame.update(States({prefix + name: x for name, x in values.items()}, {}), layer)
 
     # -- display ---------------------------------------------------------------------------
 

@@ -9,12 +9,12 @@ from typing import Any
 from nestarray import ops
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
-from nestarray.transforms.arguments import describe
+from nestarray.transforms.arguments import describe, name_of
 from nestarray.transforms.carries import Expected, avals_of, take_apart
 from nestarray.transforms.control_flow import find, place
 from nestarray.transforms.enclosing import without_states
 from nestarray.transforms.loop_arguments import axes_of
-from nestarray.typing import Nest
+from nestarray.typing import Array, Nest
 
 
 @signature_errors(callables=("fn",))
@@ -34,7 +34,8 @@ def associative_scan(
         nest like `elems`; element i along `axis` is x₀ ∘ … ∘ xᵢ.
 
     Raises:
-        ArgumentError: `elems` contains no arrays.
+        ArgumentError: `elems` contains no arrays; or, in a call of a `Module`, a layer in `fn`
+            updates its state or draws random numbers in a loop.
         ShapeError: the arrays differ in size along `axis`, or lack the axis.
         StructureError, ShapeError, DtypeError: `fn` returned a nest unlike `elems`.
 
@@ -70,10 +71,18 @@ def associative_scan(
         return tuple([ops.moveaxis(x, axis, 0) for x in found]) if apart else found
 
     run = find(backend, "associative_scan", arrays)
-    found = without_states(
-        "associative_scan",
-        fn,
-        lambda each: run(partial(combine, each), arrays, 0 if apart else places[0], reverse),
-        "the order of the calls is open; use scan",
-    )
-    return form.nest(put_back(found))
+    remedy = "the order of the calls is open; use scan"
+
+    def scan(each: Callable[..., Any]) -> tuple[Any, dict[str, Array]]:
+        def operation(first: Nest, second: Nest) -> Nest:
+            result, drawn = each(first, second)
+            if drawn:
+                raise ArgumentError(
+                    f"associative_scan: fn: {name_of(fn)} draws random numbers in a loop; {remedy}"
+                )
+            return result
+
+        place = 0 if apart else places[0]
+        return run(partial(combine, operation), arrays, place, reverse), {}
+
+    return form.nest(put_back(without_states("associative_scan", fn, scan, remedy)))

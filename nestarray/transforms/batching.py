@@ -86,7 +86,7 @@ def vmap(
     """
     check_count("vmap", "axis_size", axis_size)
 
-    def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    def call(each: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         if isinstance(in_axes, (tuple, list)) and len(in_axes) != len(args):
             raise ArgumentError(
                 f"vmap: in_axes: got {len(in_axes)} axes, but {name_of(fn)} was called with "
@@ -111,20 +111,20 @@ def vmap(
             filled = list(leaves)
             for i, row in zip(mapped, rows, strict=False):
                 filled[i] = row
-            result = fn(*tree.unflatten(structure, filled), **kwargs)
+            result, drawn = each(*tree.unflatten(structure, filled), **kwargs)
             spread = _spread(out_axes, result, "out_axes")
             found, form = take_apart(_with_arrays(result, spread, rows[0]), unfused=True)
             axes = [axis for axis, leaf in zip(spread, form.rest, strict=True) if leaf is ARRAY]
-            returned[:] = [form, axes]
+            returned[:] = [form, axes, list(drawn)]
             pairs = list(zip(found, axes, strict=True))
             return (
-                tuple([x for x, axis in pairs if axis is not None]),
+                (*drawn.values(), *[x for x, axis in pairs if axis is not None]),
                 tuple([x for x, axis in pairs if axis is None]),
             )
 
         has_common = None in tree.flatten(out_axes)[0]
         stacked, common, differing = map_rows(flat, arrays, backend, axis_name, has_common)
-        form, axes = returned
+        form, axes, prefixes = returned
         if differing:
             place = [i for i, axis in enumerate(axes) if axis is None][differing[0]]
             raise ArgumentError(
@@ -132,14 +132,16 @@ def vmap(
                 "is not the same for all examples; give the axis along which they are to stand"
             )
         rows, others = iter(stacked), iter(common)
-        return form.nest([next(others) if a is None else moved(next(rows), a) for a in axes])
+        drawn = {prefix: ops.max(next(rows)) for prefix in prefixes}
+        found = [next(others) if a is None else moved(next(rows), a) for a in axes]
+        return form.nest(found), drawn
 
     def stateless(*args: Any, **kwargs: Any) -> Any:
         remedy = "each example would have its own state; call the layer on all examples, outside"
         return without_states("vmap", fn, lambda each: call(each, *args, **kwargs), remedy)
 
     # torch.compile cannot read the name of the module of a graph's functions
-    return partial(call, fn) if is_compiling() else wraps(fn)(stateless)
+    return stateless if is_compiling() else wraps(fn)(stateless)
 
 
 def map_rows(

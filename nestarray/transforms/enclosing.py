@@ -2,54 +2,63 @@
 
 A function in a transformation cannot update states as a side effect: it is traced, and its values
 are unknown outside of the trace. `through_states` makes the states arguments and results, and so
-the numbers of keys that layers have used.
+the numbers of keys that layers have drawn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Protocol, TypeVar
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from nestarray.dynamo import ContextVariable, is_compiling
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array
 
 R = TypeVar("R")
-States = dict[str, Array]
+
+
+class States(NamedTuple):
+    """Values of a running call that change.
+
+    Attributes:
+        values: states, and variables with new values, by path.
+        drawn: the numbers of keys that layers have drawn, by prefix.
+    """
+
+    values: dict[str, Array]
+    drawn: dict[str, Array]
 
 
 class Call(Protocol):
     """The call of a module."""
 
-    def update(self, values: Mapping[str, Array], layer: str) -> None:
-        """Set new states, and new values of variables, by path.
+    def update(self, states: States, layer: str) -> None:
+        """Set new states.
 
         Raises:
-            Updated: this is the call inside of a transformation without these paths.
+            Updated: this is the call inside of a transformation without these states.
         """
         ...
 
-    def lifted(self, fn: Callable[..., Any]) -> tuple[Callable[..., Any], States]:
+    def states(self, values: frozenset[str], drawn: frozenset[str]) -> States:
+        """The current states of these names; with `values`, all states that the module declares."""
+        ...
+
+    def within(self, states: States) -> Call:
+        """The same call with other `states`, the only ones that it may update."""
+        ...
+
+    def lifted(self, fn: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Array]]:
         """A pure function in place of `fn`, and the values by path that `fn` may read.
 
         ``pure(values, *args, **kwargs)`` returns the result and the updates that `fn` makes.
         """
         ...
 
-    def states(self, paths: frozenset[str]) -> States:
-        """The current values of all states, and of the variables among `paths`."""
-        ...
+    def repeatable(self, fn: Callable[..., Any]) -> Callable[..., tuple[Any, dict[str, Array]]]:
+        """`fn`, which may update no state and whose layers draw the same keys at each call.
 
-    def repeatable(self, fn: Callable[..., Any]) -> Callable[..., Any]:
-        """`fn`, whose layers draw the same numbers at each call."""
-        ...
-
-    def within(self, states: States | None) -> Call:
-        """The same call with other `states`, the only ones that it may update.
-
-        The numbers of keys that layers have used are states, too. With None, only these may
-        change, as far as here.
+        It returns the result and the numbers of keys that are arrays.
         """
         ...
 
@@ -60,30 +69,17 @@ class Updated(BaseException):
     No `Exception`, which frameworks turn into their own while they trace.
     """
 
-    def __init__(self, paths: frozenset[str], layer: str) -> None:
+    def __init__(
+        self,
+        values: frozenset[str] = frozenset(),
+        drawn: frozenset[str] = frozenset(),
+        layer: str = "",
+    ) -> None:
         super().__init__(layer)
-        self.paths, self.layer = paths, layer
+        self.values, self.drawn, self.layer = values, drawn, layer
 
 
 running_call: ContextVariable[Any] = ContextVariable("nestarray_module_call", default=None)
-
-
-@contextmanager
-def _inside(call: Call) -> Iterator[Call]:
-    token = running_call.set(call)
-    try:
-        yield call
-    finally:
-        running_call.reset(token)
-
-
-def _without(states: States | None, run: Callable[[], R]) -> R:
-    """``run()``; raises `Updated` if it updates states of the running call; see `Call.within`."""
-    call = running_call.get()
-    if call is None or is_compiling():
-        return run()
-    with _inside(call.within(states)):
-        return run()
 
 
 def through_states(
@@ -96,45 +92,63 @@ def through_states(
         threaded: runs it with states. It gets ``thread(fn)``, which makes of `fn` the function
             ``(states, *args) -> (result, states)``, and the first states; it returns the last.
     """
+    call = running_call.get()
+    if call is None or is_compiling():
+        return plain()
     try:
-        return _without({}, plain)
+        with running_call.being(call.within(States({}, {}))):
+            return plain()
     except Updated as update:
-        call, paths = running_call.get(), update.paths
+        values, drawn, layer = update.values, update.drawn, update.layer
 
     def thread(fn: Callable[..., Any]) -> Callable[..., Any]:
         def pure(states: States, *args: Any) -> tuple[Any, States]:
-            with _inside(call.within(states)) as inner:
-                return fn(*args), inner.states(frozenset(states))
+            inner = call.within(states)
+            with running_call.being(inner):
+                return fn(*args), inner.states(frozenset(states.values), frozenset(states.drawn))
 
         return pure
 
     while True:
         try:
-            result, states = threaded(thread, call.states(paths))
+            result, states = threaded(thread, call.states(values, drawn))
         except Updated as update:
-            if update.paths <= paths:
+            if update.values <= values and update.drawn <= drawn:
                 raise
-            paths |= update.paths  # a variable
+            values, drawn = values | update.values, drawn | update.drawn
+            layer = layer or update.layer
         else:
-            call.update(states, "")
+            call.update(states, layer)
             return result
 
 
 def without_states(
-    name: str, fn: Callable[..., Any], transform: Callable[[Callable[..., Any]], R], remedy: str
+    name: str,
+    fn: Callable[..., Any],
+    transform: Callable[[Callable[..., Any]], tuple[R, dict[str, Array]]],
+    remedy: str,
 ) -> R:
-    """``transform(fn)``, in which `fn` updates no states of the running call.
+    """A transformation of a function that updates no states of the running call.
 
-    Layers in `fn` draw the same numbers at each call, however often the backend calls it.
+    Args:
+        name: of the transformation.
+        fn: the function. Its layers draw the same keys at each call, however often the backend
+            calls it.
+        transform: runs it. It gets `fn` as a function that returns ``(result, numbers)``, and
+            returns the results of both. The numbers of keys are arrays if a loop in `fn` draws.
+        remedy: for the error.
 
     Raises:
         ArgumentError: `fn` updates a state; with the layer and the `remedy`.
     """
     call = running_call.get()
-    each = fn if call is None or is_compiling() else call.repeatable(fn)
+    if call is None or is_compiling():
+        return transform(lambda *args, **kwargs: (fn(*args, **kwargs), {}))[0]
     try:
-        return _without(None, lambda: transform(each))
+        result, drawn = transform(call.repeatable(fn))
     except Updated as update:
-        if not update.layer:
-            raise  # the number of keys, which a loop around this counts
+        if not update.values:
+            raise  # a loop around this counts the keys
         raise ArgumentError(f"{name}: {update.layer} updates its state inside; {remedy}") from None
+    call.update(States({}, drawn), "")
+    return result

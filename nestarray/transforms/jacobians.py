@@ -124,9 +124,15 @@ def jacfwd(
         https://docs.jax.dev/en/latest/_autosummary/jax.jacfwd.html
     """
 
-    def call(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        arguments = Arguments("jacfwd", fn, args, kwargs, argnums, wrt, unfused=True)
-        results = Results("jacfwd", fn, has_aux)
+    def call(each: Callable[..., Any], /, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        @wraps(fn)
+        def split(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+            result, drawn = each(*args, **kwargs)
+            value, aux = split_aux("jacfwd", fn, result, has_aux)
+            return value, (aux, drawn)
+
+        arguments = Arguments("jacfwd", split, args, kwargs, argnums, wrt, unfused=True)
+        results = Results("jacfwd", fn, has_aux=True)
         native = native_transforms(arguments.backend)
         inputs = _checked("jacfwd", arguments.arrays, holomorphic)
         zeros = [ops.zeros_like(x) for x in inputs]
@@ -154,8 +160,8 @@ def jacfwd(
                 ops.reshape(c[k], (*shape, *x.shape)) for c, x in zip(columns, inputs, strict=True)
             ]
             found.append(arguments.nests(parts))
-        nest, aux = results.nests(found, others, tree.grafted)
-        return (nest, aux) if has_aux else nest
+        nest, (aux, drawn) = results.nests(found, others, tree.grafted)
+        return ((nest, aux) if has_aux else nest), drawn
 
     @wraps(fn)
     def stateless(*args: Any, **kwargs: Any) -> Any:

@@ -290,13 +290,16 @@ def test_states_of_layers_in_transformations(name: str, backend: str) -> None:
 
 
 class Drawing(nn.Module):
-    """Dropout in loops and branches, and beside them."""
+    """Dropout in loops and branches, and beside them; in a module that has states."""
 
     def __init__(self, function: Any) -> None:
         self.drop, self.function = nn.Dropout(0.5), function
 
+    def states(self) -> Any:
+        return {"offset": nn.Variable((), nn.initializers.zeros)}
+
     def forward(self, x: Any) -> Any:
-        return self.drop(x) + self.function(self.drop, x) + self.drop(x)
+        return self.drop(x) + self.function(self.drop, x) + self.drop(x) + self.offset
 
 
 def drawn_in_loops(drop: Any, x: Any) -> Any:
@@ -325,8 +328,30 @@ def drawn_once(drop: Any, x: Any) -> Any:
     return row * 2 * row
 
 
+def drawn_in_loops_of_examples(drop: Any, x: Any) -> Any:
+    def run(row: Any) -> Any:
+        return na.fori_loop(0, 2, lambda i, c: drop(c) + row, row)
+
+    rows = na.vmap(run)(na.stack([x, 2 * x]))
+    return rows[0] + rows[1]
+
+
+def drawn_in_loops_of_checkpoints(drop: Any, x: Any) -> Any:
+    return 3 * na.checkpoint(lambda x: na.fori_loop(0, 2, lambda i, c: drop(c) + x, x))(x)
+
+
+def drawn_twice(drop: Any, x: Any) -> Any:
+    return 3 * (drop(drop(x) + x) + x)
+
+
 @pytest.mark.parametrize(
-    ("function", "in_python"), [(drawn_in_loops, drawn_in_python), (drawn_in_examples, drawn_once)]
+    ("function", "in_python"),
+    [
+        (drawn_in_loops, drawn_in_python),
+        (drawn_in_examples, drawn_once),
+        (drawn_in_loops_of_examples, drawn_twice),
+        (drawn_in_loops_of_checkpoints, drawn_twice),
+    ],
 )
 def test_keys_of_layers_in_transformations(function: Any, in_python: Any, backend: str) -> None:
     x, key = np.linspace(-1, 2, 12, dtype="float32"), na.random.key(1)
@@ -341,27 +366,49 @@ def test_keys_of_layers_in_transformations(function: Any, in_python: Any, backen
         assert_close(na.to_backend(y, "numpy"), expected, check_dtype=False)
 
 
-def test_tangents_share_keys_of_layers(backend: str) -> None:
+@pytest.mark.parametrize(
+    "linear",
+    [lambda drop, x: drop(x), lambda drop, x: na.fori_loop(0, 2, lambda i, c: drop(c), x)],
+)
+def test_tangents_share_keys_of_layers(linear: Any, backend: str) -> None:
     x = na.to_backend(np.linspace(-1, 2, 12, dtype="float32"), backend)
     key = na.random.key(1, backend=backend)
     found, expected = (
         Drawing(fn).init(key)(x, train=True, key=key)[0]
         for fn in (
-            lambda drop, x: na.sum(na.jacfwd(lambda x: drop(x) * x)(x), axis=1),
-            lambda drop, x: 2 * drop(x),
+            lambda drop, x: na.sum(na.jacfwd(lambda x: linear(drop, x))(x), axis=1),
+            lambda drop, x: linear(drop, na.ones_like(x)),
         )
     )
     assert_close(found, expected, backend=backend)
 
 
-def test_states_of_layers_under_vmap(backend: str) -> None:
-    layer = Stateful(lambda f, x: na.vmap(f)(x[None])[0]).init(na.random.key(0)).to_backend(backend)
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda f, x: na.vmap(f)(x[None])[0],
+        lambda f, x: na.vmap(lambda x: na.fori_loop(0, 2, lambda i, x: f(x), x))(x[None])[0],
+    ],
+)
+def test_states_of_layers_under_vmap(function: Any, backend: str) -> None:
+    layer = Stateful(function).init(na.random.key(0)).to_backend(backend)
     x = na.ones((2, 3), like=layer.v.norm.weight)
     message = (
         r"^vmap: BatchNorm \(norm\) updates its state inside; .* call the layer on all examples"
     )
     with pytest.raises(errors.ArgumentError, match=message):
         layer(x, train=True)
+
+
+def test_an_associative_operation_draws_in_no_loop() -> None:
+    def prefixes(drop: Any, x: Any) -> Any:
+        return na.associative_scan(
+            lambda a, b: na.fori_loop(0, 2, lambda i, c: drop(c), a + b), x[:, None]
+        )
+
+    key = na.random.key(0)
+    with pytest.raises(errors.ArgumentError, match=r"draws random numbers in a loop; .* use scan$"):
+        Drawing(prefixes).init(key)(np.ones(4, "float32"), train=True, key=key)
 
 
 @pytest.mark.parametrize("backend", DIFFERENTIABLE)
