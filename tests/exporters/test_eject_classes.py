@@ -277,3 +277,73 @@ def test_runs_of_one_module_in_a_row_are_a_loop(tmp_path: Path, target: str, cal
     text = (tmp_path / "net" / "model.py").read_text()
     assert "for _ in range(5):" in text
     assert text.count(call) == 1
+
+
+class Local(torch.nn.Module):
+    """A mixer with a bias, which later ones of its kind get as an argument."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(4))
+
+    def mixed(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        return torch.tanh(x * self.scale + bias) - torch.sin(x)
+
+    def forward(
+        self, x: torch.Tensor, bias: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(2, 3, 4) → (2, 3, 4), and the bias."""
+        bias = torch.exp(self.scale) if bias is None else bias
+        return self.mixed(x, bias), bias
+
+
+class Global(Local):
+    """The same with another formula."""
+
+    def mixed(self, x: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        return torch.softmax(x + bias, 1) * self.scale + torch.cos(x)
+
+
+class WithBias(torch.nn.Module):
+    """A normalization and a mixer of two arguments and two results."""
+
+    def __init__(self, mixer: torch.nn.Module) -> None:
+        super().__init__()
+        self.norm = torch.nn.LayerNorm(4)
+        self.mixer = mixer
+
+    def forward(
+        self, x: torch.Tensor, bias: torch.Tensor | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """(2, 3, 4) → (2, 3, 4), and the bias."""
+        y, bias = self.mixer(self.norm(x), bias)
+        return x + y, bias
+
+
+class Biased(torch.nn.Module):
+    """Two pairs of blocks, whose mixers have two classes; each pair shares a bias."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = torch.nn.ModuleList([WithBias(Local()), WithBias(Local())])
+        self.second = torch.nn.ModuleList([WithBias(Global()), WithBias(Global())])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 3, 4) → (2, 3, 4)."""
+        for blocks in (self.first, self.second):
+            x, bias = blocks[0](x)
+            x, _ = blocks[1](x, bias)
+        return x
+
+
+@pytest.mark.parametrize(("target", "style"), [("torch", "torch"), ("jax", "nnx")])
+def test_one_step_calls_children_of_two_classes_with_several_arguments(
+    tmp_path: Path, target: str, style: str
+) -> None:
+    graph = na.trace_graph(Biased(), torch.rand(2, 3, 4))
+    text = (graph.eject(tmp_path / "net", target, style=style).path / "model.py").read_text()
+    assert text.count("class WithBias") == 1
+    assert "mixer=Global(" in text
+    assert "h, h2 = self.mixer(self.norm(x), y)" in text

@@ -20,7 +20,6 @@ from nestarray.exporters.source.tree.alignment import aligned
 from nestarray.exporters.source.tree.classes import Class, Made
 from nestarray.exporters.source.tree.loops import Option
 from nestarray.exporters.source.tree.modules import (
-    KINDS,
     Module,
     Path,
     Use,
@@ -33,6 +32,7 @@ from nestarray.exporters.source.tree.modules import (
     numbered,
     output_of,
     parts,
+    rank,
 )
 from nestarray.exporters.source.tree.options import Modules, NoCondition
 from nestarray.exporters.source.tree.settings import (
@@ -61,9 +61,14 @@ def classes_of(
         may_give: a child may be an argument of a class.
     """
     classes = _Classes(root, constants, may_give)
-    for module in root.walk():
+    for module in sorted(root.walk(), key=_height):  # all children have their class then
         classes.add(module)
     return classes.finished(root, name)
+
+
+def _height(module: Module) -> int:
+    """The number of modules from one down to the innermost."""
+    return 1 + max(map(_height, module.children.values()), default=0)
 
 
 def _class_of(module: Module) -> Class:
@@ -86,6 +91,8 @@ class _Classes:
         self.of: dict[Module, Class] = {}
         self.uses: dict[Module, list[Use]] = {}
         self.in_sequence: set[Module] = set()
+        #: Class → the classes that one call may be of.
+        self.alike: dict[Class, list[Class]] = {}
         self.modules = [*root.walk()]
         for module in self.modules:
             self.in_sequence.update(module.children.values() if is_sequence(module) else ())
@@ -137,6 +144,9 @@ class _Classes:
             called = {self.of[step.module]: step.module for step in steps if isinstance(step, Use)}
             if len(called) > 1:  # their calls have one text
                 self.in_sequence.update(called.values())
+                known = (other for own in called for other in self.alike.get(own, [own]))
+                alike = [*dict.fromkeys(known)]
+                self.alike |= dict.fromkeys(alike, alike)
         self.of[module] = cls
         self._store_constants(cls)
 
@@ -188,14 +198,12 @@ class _Classes:
         return cls.is_like(module) and not self._give(cls)
 
     def _may_call(self, one: Module, other: Module) -> bool:
-        """Whether a step may call two modules: of one class, or with one input and output each."""
-        sizes = [len(x) for m in (one, other) for x in (m.inputs, m.outputs)]
-        sizes += [
-            len(x)
-            for m in (one, other)
-            for x in (self.of[m].module.inputs, self.of[m].module.outputs)
+        """Whether a step may call two modules: of one class, or with as many arguments and results."""
+        forms = [
+            [[*map(rank, values)] for values in (m.inputs, m.outputs)]
+            for m in (self.of[one].module, self.of[other].module)
         ]
-        return self._is_same(one, other) or (self.may_give and {*sizes} == {1})
+        return self._is_same(one, other) or (self.may_give and forms[0] == forms[1])
 
     def _has_flags(self, cls: Class) -> bool:
         """Whether flags and lengths determine the children: a longer list repeats its end."""
@@ -300,16 +308,17 @@ class _Classes:
         built = [(name, self.of[m], self._row(m)) for name, m in children.items()]
         return Made(built, is_list=names != [slot])
 
-    def _sort_values(self, cls: Class) -> None:
-        """Put the inputs and the outputs that some modules lack last."""
-        given = _with_lacking_last(cls.module.inputs, [*cls.inputs.values()])
-        made = _with_lacking_last(cls.module.outputs, [*cls.outputs.values()])
-        inputs, outputs = _chosen(cls.module.inputs, given), _chosen(cls.module.outputs, made)
-        cls.module = dataclasses.replace(cls.module, inputs=inputs, output=output_of(outputs))
-        cls.inputs = {module: _chosen(own, given) for module, own in cls.inputs.items()}
-        cls.outputs = {module: _chosen(own, made) for module, own in cls.outputs.items()}
-        for use in self._uses(cls):
-            use.inputs, use.outputs = _chosen(use.inputs, given), _chosen(use.outputs, made)
+    def _sort_values(self, classes: Sequence[Class]) -> None:
+        """Put the inputs and the outputs that some modules lack last, in classes of one order."""
+        given = _with_lacking_last([[c.module.inputs, *c.inputs.values()] for c in classes])
+        made = _with_lacking_last([[c.module.outputs, *c.outputs.values()] for c in classes])
+        for cls in classes:
+            inputs, outputs = _chosen(cls.module.inputs, given), _chosen(cls.module.outputs, made)
+            cls.module = dataclasses.replace(cls.module, inputs=inputs, output=output_of(outputs))
+            cls.inputs = {module: _chosen(own, given) for module, own in cls.inputs.items()}
+            cls.outputs = {module: _chosen(own, made) for module, own in cls.outputs.items()}
+            for use in self._uses(cls):
+                use.inputs, use.outputs = _chosen(use.inputs, given), _chosen(use.outputs, made)
 
     def finished(self, root: Module, name: str) -> dict[Module, Class]:
         """Module → its class, with all attributes."""
@@ -328,7 +337,7 @@ class _Classes:
             if not cls.module.layer:
                 cls.name = name if root in cls.members else _class_name(cls, [*order], taken)
             if len(cls.members) > 1:
-                self._sort_values(cls)
+                self._sort_values(self.alike.get(cls, [cls]))
             self._give(cls)
             self._give_settings(cls)
         return {module: cls for cls in order for module in cls.members}
@@ -397,21 +406,19 @@ def _absent(noted: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return [(name, ABSENT) for name, _ in noted]
 
 
-def _with_lacking_last(
-    values: Sequence[Value], rows: Sequence[Sequence[Value | None]]
-) -> list[int]:
-    """The positions of values, of which those that some modules lack come last.
+def _with_lacking_last(tables: Sequence[Sequence[Sequence[Value | None]]]) -> list[int]:
+    """The positions of inputs or outputs, of which those that some modules lack come last.
 
     Args:
-        values: inputs or outputs of a class.
-        rows: the values of each module.
+        tables: for each class its own values, and those of each module.
     """
-    is_lacking = [any(row[i] is None for row in rows) for i in range(len(values))]
-    return sorted(range(len(values)), key=lambda i: (values[i].dtype in KINDS, is_lacking[i]))
+    (longest, *_) = max(tables, key=lambda rows: len(rows[0]))
+    lacking = {i for rows in tables for row in rows for i, value in enumerate(row) if not value}
+    return sorted(range(len(longest)), key=lambda i: (rank(longest[i]), i in lacking))
 
 
 def _chosen(values: Sequence[Any], positions: Sequence[int]) -> list[Any]:
-    return [values[i] for i in positions]
+    return [values[i] for i in positions if i < len(values)]
 
 
 def _flags(cls: Class) -> dict[Modules, str]:

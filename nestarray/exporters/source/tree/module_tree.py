@@ -17,7 +17,6 @@ from typing import Any
 from nestarray.exporters.source.recording.records import Call, Recording, Value, values_in
 from nestarray.exporters.source.tree.alignment import is_aligned
 from nestarray.exporters.source.tree.modules import (
-    KINDS,
     Module,
     Path,
     Step,
@@ -28,6 +27,7 @@ from nestarray.exporters.source.tree.modules import (
     numbered,
     output_of,
     parts,
+    rank,
     results,
 )
 from nestarray.graph.builder import NOWHERE
@@ -217,7 +217,7 @@ class _Builder:
             for value in values_in(self.calls[i].result):
                 if any(not start <= j < stop for j in self.used.get(value, ())):
                     outputs[value] = None
-        given, made = sorted(inputs, key=_rank), sorted(outputs, key=_rank)
+        given, made = sorted(inputs, key=rank), sorted(outputs, key=rank)
         kind = self.kinds.get(path, "")
         return Module(path, kind, steps, given, output_of(made), children, {})
 
@@ -248,11 +248,6 @@ class _Builder:
             is_constant = value.source == "constants"
             name = owner[-1] if is_constant else joined(owner[depth:], self.separator)
             own[_unused(name, own)] = value
-
-
-def _rank(value: Value) -> int:
-    """The place of an argument: arrays first."""
-    return KINDS.index(value.dtype) + 1 if value.dtype in KINDS else 0
 
 
 def _is_unnamed_sequence(module: Module) -> bool:

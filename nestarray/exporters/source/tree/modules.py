@@ -127,6 +127,11 @@ def with_values(step: Step, of: Mapping[Value, Value]) -> Step:
     return dataclasses.replace(step, **{name: replaced(getattr(step, name)) for name in names})
 
 
+def rank(value: Value) -> int:
+    """The place of an argument: arrays first."""
+    return KINDS.index(value.dtype) + 1 if value.dtype in KINDS else 0
+
+
 def parts(path: str) -> Path:
     """The names of a path."""
     return tuple(part for part in re.split(r"[./]", path) if part)
