@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import math
 import re
@@ -32,7 +33,7 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
     limits = [written(f"{name} >= {least}") for name, (least, _) in ranges]
     limits += [written(f"{name} <= {most}") for name, (_, most) in ranges if most is not None]
     others = [text for text in graph.sizes.conditions if not names_in(text) & steps.keys()]
-    scope = jax.export.SymbolicScope([*limits, *_equalities(others)])
+    scope = jax.export.SymbolicScope([*limits, *_constraints(others)])
 
     def spec(node: Node) -> Any:
         assert node.aval is not None
@@ -84,13 +85,30 @@ def _steps(sizes: Sizes) -> dict[str, str]:
     return found
 
 
-def _equalities(conditions: Iterable[str]) -> Iterator[str]:
-    """The conditions that JAX simplifies sizes with: it replaces the left side by the right one."""
-    for left, right in [text.split(" == ") for text in conditions if " == " in text]:
-        text = f"{right} == {left}" if left in right else f"{left} == {right}"
+def _constraints(conditions: Iterable[str]) -> Iterator[str]:
+    """The conditions that JAX can read: it knows ==, >= and <=, and simplifies sizes with them."""
+    for text in map(_in_jax, conditions):
+        left, sign, right = (*re.split(" (==|>=|<=|>|<) ", text), "", "")[:3]
+        if sign == "==" and left in right:  # JAX replaces the left side by the right one
+            left, right = right, left
+        offset = {"<": " - 1", ">": " + 1"}.get(sign, "")
+        constraint = f"{left} {sign[:1]}= {right}{offset}"
         with contextlib.suppress(ValueError):  # JAX reads fewer expressions
-            jax.export.SymbolicScope([text])
-            yield text
+            jax.export.SymbolicScope([constraint])
+            yield constraint
+
+
+def _in_jax(text: str) -> str:
+    """An expression of sizes with the functions of JAX for // and %."""
+
+    class Functions(ast.NodeTransformer):
+        def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+            self.generic_visit(node)
+            name = {ast.FloorDiv: "floordiv", ast.Mod: "mod"}.get(type(node.op))
+            call = ast.Call(ast.Name(str(name)), [node.left, node.right], [])
+            return call if name else node
+
+    return ast.unparse(Functions().visit(ast.parse(text, mode="eval")))
 
 
 def run_stablehlo(path: Path, example: Example) -> dict[str, np.ndarray]:

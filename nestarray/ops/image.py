@@ -159,7 +159,7 @@ def pixel_shuffle(
         https://arxiv.org/abs/1609.05158
     """
     is_last = channels_are_last("pixel_shuffle", "data_format", data_format)
-    *batch, channels, height, width = x.shape
+    *batch, channels, height, width = ops.shape(x)
     if is_last:
         height, width, channels = channels, height, width
     r, count = upscale_factor, len(x.shape) - 3
@@ -168,16 +168,15 @@ def pixel_shuffle(
             f"pixel_shuffle: x has {channels} channels (axis {-1 if is_last else -3} of {tuple(x.shape)}), expected "
             f"a multiple of upscale_factor² = {r * r}"
         )
-    lead = _known(batch)
     if is_last:
-        x = ops.reshape(x, (*lead, height, width, channels // (r * r), r, r))
+        x = ops.reshape(x, (*batch, height, width, channels // (r * r), r, r))
         order = [count + i for i in (0, 3, 1, 4, 2)]
         x = ops.permute_dims(x, (*range(count), *order))
-        return ops.reshape(x, (*lead, height * r, width * r, channels // (r * r)))
-    x = ops.reshape(x, (*lead, channels // (r * r), r, r, height, width))
+        return ops.reshape(x, (*batch, height * r, width * r, channels // (r * r)))
+    x = ops.reshape(x, (*batch, channels // (r * r), r, r, height, width))
     order = [count + i for i in (0, 3, 1, 4, 2)]
     x = ops.permute_dims(x, (*range(count), *order))
-    return ops.reshape(x, (*lead, channels // (r * r), height * r, width * r))
+    return ops.reshape(x, (*batch, channels // (r * r), height * r, width * r))
 
 
 @op
@@ -206,25 +205,24 @@ def pixel_unshuffle(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.pixel_unshuffle.html
     """
     is_last = channels_are_last("pixel_unshuffle", "data_format", data_format)
-    *batch, channels, height, width = x.shape
+    *batch, channels, height, width = ops.shape(x)
     if is_last:
         height, width, channels = channels, height, width
     r, count = downscale_factor, len(x.shape) - 3
-    if height % r or width % r:
+    if _are_known(height, width) and (height % r or width % r):
         raise ShapeError(
             f"pixel_unshuffle: x has height {height} and width {width}, expected multiples of "
             f"downscale_factor = {r}"
         )
-    lead = _known(batch)
     if is_last:
-        x = ops.reshape(x, (*lead, height // r, r, width // r, r, channels))
+        x = ops.reshape(x, (*batch, height // r, r, width // r, r, channels))
         order = [count + i for i in (0, 2, 4, 1, 3)]
         x = ops.permute_dims(x, (*range(count), *order))
-        return ops.reshape(x, (*lead, height // r, width // r, channels * r * r))
-    x = ops.reshape(x, (*lead, channels, height // r, r, width // r, r))
+        return ops.reshape(x, (*batch, height // r, width // r, channels * r * r))
+    x = ops.reshape(x, (*batch, channels, height // r, r, width // r, r))
     order = [count + i for i in (0, 2, 4, 1, 3)]
     x = ops.permute_dims(x, (*range(count), *order))
-    return ops.reshape(x, (*lead, channels * r * r, height // r, width // r))
+    return ops.reshape(x, (*batch, channels * r * r, height // r, width // r))
 
 
 @op
@@ -249,13 +247,12 @@ def channel_shuffle(x: Array, /, *, groups: int) -> Array:
     References:
         https://arxiv.org/abs/1707.01083
     """
-    channels, *rest = x.shape[1:]
+    batch, channels, *rest = ops.shape(x)
     if channels % groups:
         raise ShapeError(
             f"channel_shuffle: x has {channels} channels (axis 1 of {tuple(x.shape)}), expected "
             f"a multiple of groups = {groups}"
         )
-    batch = ops.shape(x)[0]
     x = ops.reshape(x, (batch, groups, channels // groups, *rest))
     x = ops.permute_dims(x, (0, 2, 1, *range(3, len(x.shape))))
     return ops.reshape(x, (batch, channels, *rest))

@@ -145,7 +145,7 @@ def max_pool_with_indices(
     offsets = list(at.offsets(at.output(sizes)))
     elements = ops.stack([x[(slice(None), slice(None), *place)] for place in offsets], axis=-1)
     numbers = np.stack([places[place] for place in offsets], axis=-1)
-    choice = ops.expand_dims(_greatest(elements), axis=-1)
+    choice = ops.expand_dims(greatest(elements), axis=-1)
     if (numbers < 0).any():  # avoid padding where all elements are −∞
         first = np.argmax(numbers >= 0, axis=-1)[..., None]
         inside = ops.broadcast_to(ops.asarray(numbers >= 0, like=x), ops.shape(elements))
@@ -157,14 +157,14 @@ def max_pool_with_indices(
     return ops.squeeze(values, axis=-1), ops.squeeze(found, axis=-1)
 
 
-def _greatest(elements: Array) -> Array:
+def greatest(elements: Array) -> Array:
     """The index of the maximum along the last axis: the last NaN, else the first of equal ones."""
     if not dtypes.dtype_of(elements).is_floating:
         return ops.argmax(elements, axis=-1)
     is_nan = ops.isnan(elements)
     greatest = ops.argmax(ops.where(is_nan, -math.inf, elements), axis=-1)
     behind = ops.argmax(ops.astype(ops.flip(is_nan, axis=-1), dtypes.int32), axis=-1)
-    last = ops.add(ops.negative(behind), elements.shape[-1] - 1)
+    last = ops.add(ops.negative(behind), ops.shape(elements)[-1] - 1)
     return ops.where(ops.any(is_nan, axis=-1), last, greatest)
 
 

@@ -332,6 +332,21 @@ class _UNet(torch.nn.Module):
         return self.out(torch.cat([x, high], 1))
 
 
+class _Enlarged(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.conv = torch.nn.Conv2d(2, 8, 1)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        high = torch.nn.functional.interpolate(x, scale_factor=1.5, mode="bicubic")
+        return torch.nn.functional.pixel_shuffle(self.conv(high), 2)
+
+
+def _best(x: jax.Array) -> Any:
+    return jax.lax.top_k(x.reshape(-1), 3)
+
+
 def _medians(x: torch.Tensor) -> torch.Tensor:
     return torch.quantile(x, 0.5, dim=1)
 
@@ -377,6 +392,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
          "stablehlo"),
         (_averaged, jax.numpy.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, "savedmodel"),
         (torch.nn.AdaptiveAvgPool2d((2, 3)), torch.ones(2, 2, 4, 6), _IMAGES, "onnx"),
+        (_best, jax.numpy.ones((2, 5)), {0: "batch", 1: "length"}, "stablehlo"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
               for format in ("torch", "onnx", "stablehlo", "savedmodel", "tflite")],
@@ -412,11 +428,17 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
                {0: "batch", 1: "height", 2: "width"}, format) for format in ("onnx", "savedmodel")],
             (_keras_layer(keras.layers.Conv1D(2, 3, dilation_rate=2, padding="causal"), None, 2),
              tf.ones((2, 5, 2)), {0: "batch", 1: "length"}, "tflite"),
+            *[(_Enlarged(), torch.ones(2, 2, 4, 6), _IMAGES, format)
+              for format in ("torch", "savedmodel")],
+            *[(torch.nn.AdaptiveMaxPool2d((2, 3)), torch.ones(2, 2, 4, 7), _IMAGES, format)
+              for format in ("onnx", "stablehlo", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "transposed", "resized", "averaged", "parts", *["resized"] * 5, "arange", "recurrent",
+    ids=["arange", "scan", "transposed", "resized", "averaged", "parts", "best",
+         *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
-         *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated"],
+         *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
+         *["enlarged"] * 2, *["greatest parts"] * 3],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path
@@ -582,14 +604,17 @@ def test_errors_leave_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_refusal_names_the_call_and_the_remedy(tmp_path: Path) -> None:
-    pool = torch.nn.AdaptiveMaxPool2d(3)
-    graph = na.trace_graph(pool, torch.ones(2, 2, 8, 8), dynamic={"input": {2: "height"}})
+    def patches(x: torch.Tensor) -> torch.Tensor:
+        each = torch.nn.functional.avg_pool1d(x, 4)
+        return each + x[..., : each.shape[-1]]  # for JAX, (n - 4) // 4 + 1 is not n // 4
+
+    graph = na.trace_graph(patches, torch.ones(2, 2, 8), dynamic={"x": {2: "n"}})
     with pytest.raises(
         errors.ConversionError,
-        match=r"'savedmodel' failed at torch\.ops\.aten\.adaptive_max_pool2d with the open sizes "
-        r"height: .*; leave height out of dynamic=, or choose another format$",
+        match=r"'stablehlo' failed at na\.add with the open sizes "
+        r"n: .*incompatible shapes.*; leave n out of dynamic=, or choose another format$",
     ):
-        graph.export(tmp_path / "net")
+        graph.export(tmp_path / "net.stablehlo")
 
 
 def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ from nestarray.importers.jax.named_calls import NamedCall, kept_calls, python_nu
 from nestarray.importers.jax.own_calls import Input, OwnCall, kept_ops, noted
 from nestarray.importers.jax.places import place_of
 from nestarray.importers.jax.selection import uses_jax
-from nestarray.importers.jax.sizes import SizeNodes, named_axes, symbolic, with_same_padding
+from nestarray.importers.jax.sizes import SizeNodes, named_axes, traced, with_same_padding
 from nestarray.importers.jax.source import Equation, JaxSource, Size, is_value
 from nestarray.importers.jax.trace_errors import explained, refuse_leaked
 from nestarray.importers.protocol import Imported, Request
@@ -129,12 +129,15 @@ class JaxImporter:
             output[:] = [_Output(spec, found, list(new))]
             return [*filter(backends.is_array, found), *new.values()]
 
-        shaped = symbolic(leaves, axes)
-        arrays = [shaped[i] for i in inputs]
         variables = list(program.v.leaves()), list(program.s.leaves())
+
+        def trace(shaped: list[Any]) -> Any:
+            with kept_calls():
+                return jax.make_jaxpr(flat)(*variables, [shaped[i] for i in inputs], _KEY)
+
         try:
-            with explained(program.name), kept_calls():
-                closed = jax.make_jaxpr(flat)(*variables, arrays, _KEY)
+            with explained(program.name):
+                closed, conditions = traced(trace, leaves, axes)
         except (jax.errors.InconclusiveDimensionOperation, TypeError) as error:
             if not any(axes):
                 raise
@@ -142,7 +145,7 @@ class JaxImporter:
                 f"trace_graph: dynamic: {program.name} depends on an open size: "
                 f"{str(error).splitlines()[0]} Leave this size out of dynamic="
             ) from error
-        translation = Translation(program, request, closed, leaves, inputs, axes)
+        translation = Translation(program, request, closed, leaves, inputs, axes, conditions)
         operations = translation.operations()
         graph = None
         if all(operation.status != "missing" for operation in operations):
@@ -183,9 +186,10 @@ class Translation:
         leaves: list[Any],
         inputs: list[int],
         axes: list[dict[int, str]],
+        conditions: tuple[str, ...],
     ) -> None:
         self.program, self.request, self.closed = program, request, closed
-        self.leaves, self.inputs, self.axes = leaves, inputs, axes
+        self.leaves, self.inputs, self.axes, self.conditions = leaves, inputs, axes, conditions
         self.builder = GraphBuilder(program.name, "jax", train=request.train)
         self.sizes = SizeNodes(self.builder, self._add_size)
         self.sized: dict[str, tuple[Any, int]] = {}  # name → Given, axis
@@ -287,7 +291,7 @@ class Translation:
         updates = dict(zip(output.updated, results, strict=True))
         source = JaxSource("jax", self.equations, self.nodes, args_given, kwargs_given)
         fields = {"v": program.v, "s": program.s, "dropped": tuple(self.dropped)}
-        return builder.finish(nest, updates, source, self.sizes.sizes(), **fields)
+        return builder.finish(nest, updates, source, self.sizes.sizes(self.conditions), **fields)
 
     def constant(self, value: Any) -> Any:
         """A variable that the function names, or a constant of the graph."""

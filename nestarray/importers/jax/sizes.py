@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
-from nestarray.graph.sizes import Sizes
+from nestarray.graph.sizes import Sizes, holds
 from nestarray.importers.jax import custom_derivatives
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 
@@ -55,15 +56,18 @@ def named_axes(
     return [{axis: name for (at, axis), name in found.items() if at == place} for place in places]
 
 
-def symbolic(leaves: Sequence[Any], axes: Sequence[Mapping[int, str]]) -> list[Any]:
-    """The leaves, with symbolic shapes where axes have names."""
+def symbolic(
+    leaves: Sequence[Any], axes: Sequence[Mapping[int, str]], conditions: Sequence[str] = ()
+) -> list[Any]:
+    """The leaves, with symbolic shapes where axes have names, of which JAX knows the conditions."""
     import jax
     import jax.export
 
     names = sorted({name for each in axes for name in each.values()})
     if not names:
         return list(leaves)
-    dims = dict(zip(names, jax.export.symbolic_shape(", ".join(names)), strict=True))
+    shape = jax.export.symbolic_shape(", ".join(names), constraints=conditions)
+    dims = dict(zip(names, shape, strict=True))
     return [
         jax.ShapeDtypeStruct(
             tuple([dims[each[i]] if i in each else n for i, n in enumerate(leaf.shape)]), leaf.dtype
@@ -72,6 +76,46 @@ def symbolic(leaves: Sequence[Any], axes: Sequence[Mapping[int, str]]) -> list[A
         else leaf
         for leaf, each in zip(leaves, axes, strict=True)
     ]
+
+
+def traced(
+    trace: Callable[[list[Any]], Any], leaves: Sequence[Any], axes: Sequence[Mapping[int, str]]
+) -> tuple[Any, tuple[str, ...]]:
+    """The result of a trace with symbolic shapes, and the conditions on sizes that it depends on.
+
+    JAX stops where a comparison of sizes is true for some only. The trace runs again with the
+    result that the example gives, as a condition.
+
+    Args:
+        trace: takes the leaves of the example, with symbolic shapes.
+        leaves, axes: see `symbolic`.
+    """
+    import jax
+
+    pairs = zip(leaves, axes, strict=True)
+    example = {name: leaf.shape[i] for leaf, each in pairs for i, name in each.items()}
+    conditions: list[str] = []
+    while True:
+        try:
+            found = trace(symbolic(leaves, axes, conditions))
+            return found, tuple(ast.unparse(_parsed(text)) for text in conditions)
+        except jax.errors.InconclusiveDimensionOperation as error:
+            condition = _condition(str(error), example)
+            if condition is None or condition in conditions:
+                raise
+            conditions.append(condition)
+
+
+def _condition(message: str, example: Mapping[str, int]) -> str | None:
+    """The inequality of JAX's error, or the opposite one: it holds for the example."""
+    compared = re.search(r"comparison '(.+)' (<|<=|>|>=) '(.+)' is inconclusive", message)
+    if compared is None:
+        return None
+    left, sign, right = compared.groups()
+    if not holds(ast.unparse(_parsed(f"({left}) {sign} ({right})")), example):
+        sign = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[sign]
+    offset = {"<": " - 1", ">": " + 1"}.get(sign, "")  # JAX takes >= and <=
+    return f"{left} {sign[0]}= {right}{offset}"
 
 
 def is_symbolic(x: Any) -> bool:
@@ -227,9 +271,9 @@ class SizeNodes:
         self._add(ast.unparse(expression), node)
         return node
 
-    def sizes(self) -> Sizes:
+    def sizes(self, conditions: tuple[str, ...]) -> Sizes:
         """The sizes of the graph; JAX assumes that none is 0."""
-        return Sizes(dict.fromkeys(self._nodes, (1, None)), (), self._example)
+        return Sizes(dict.fromkeys(self._nodes, (1, None)), conditions, self._example)
 
 
 class _Operators(ast.NodeTransformer):

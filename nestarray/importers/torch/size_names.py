@@ -98,7 +98,8 @@ class SizeNames:
             symbol: sympy.Symbol(self._names.get(symbol, symbol.name), integer=True)
             for symbol in expression.free_symbols
         }
-        return _tidy(PythonPrinter().doprint(expression.xreplace(new)))
+        text = PythonPrinter().doprint(expression.xreplace(new))
+        return _tidy(text.replace("torch.sym_float", ""))  # products with floats are floats
 
     def sizes(self, program: Any) -> Sizes:
         """The names of an exported program with their ranges, and its conditions."""

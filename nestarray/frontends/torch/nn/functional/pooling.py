@@ -10,6 +10,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import has_zero, ndim_of, per_dim, shape_of
+from nestarray.ops.window_reductions import greatest
 from nestarray.typing import Array
 
 __all__ = [
@@ -148,36 +149,35 @@ def adaptive_max_pool3d(input: Array, output_size: Sizes, return_indices: bool =
 
 
 def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[Array, Array]:
-    lead, spatial = shape_of(x)[: ndim_of(x) - count], shape_of(x)[ndim_of(x) - count :]
-    parts = per_part(output_size, count)
-    # For each dimension the elements of each part; short parts repeat their last element,
-    # which changes neither the maximum nor its index.
-    grids = []
-    for n, part in zip(spatial, parts):
-        m = n if part is None else part
-        bounds = [(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]
-        longest = max(stop - start for start, stop in bounds)
-        grids.append([[min(a + k, b - 1) for k in range(longest)] for a, b in bounds])
-    places = _outer_places(grids, spatial)
-    sizes = tuple(len(g) for g in grids)
-    index = na.asarray(places, dtype=dtypes.int64, like=x)
-    elements = na.reshape(index, (-1,))
-    rows = na.take(na.reshape(x, (1, -1, math.prod(spatial))), elements, axis=-1)
-    values, found = na.max_pool_with_indices(rows, kernel_size=len(places[0]))
-    return (
-        na.reshape(values, (*lead, *sizes)),
-        na.reshape(na.take(elements, found, axis=0), (*lead, *sizes)),
-    )
+    lead, spatial = na.shape(x)[:-count], na.shape(x)[-count:]
+    sizes = [n if part is None else part for n, part in zip(spatial, per_part(output_size, count))]
+    place: Any = na.asarray(
+        0, dtype=dtypes.int32, like=x
+    )  # in the flattened image, (*sizes, *elements)
+    for axis, (n, m) in enumerate(zip(spatial, sizes)):
+        shape = [1] * 2 * count
+        shape[axis], shape[count + axis] = m, -1
+        place = na.add(na.multiply(place, n), na.reshape(_elements_of_parts(x, n, m), shape))
+    place = na.reshape(place, (*sizes, -1))
+    rows = na.reshape(x, (*lead, math.prod(spatial)))
+    found = na.take(rows, na.reshape(place, (-1,)), axis=-1)
+    found = na.reshape(found, (*lead, *sizes, -1))
+    best = na.expand_dims(greatest(found), axis=-1)
+    place = na.broadcast_to(na.astype(place, dtypes.int64), na.shape(found))
+    values, index = (na.take_along_axis(each, best, axis=-1) for each in (found, place))
+    return na.squeeze(values, axis=-1), na.squeeze(index, axis=-1)
 
 
-def _outer_places(grids: list[list[list[int]]], spatial: Sequence[int]) -> list[list[int]]:
-    """The indices of the elements of each part in the flattened image."""
-    places = [[0]]
-    for size, parts in zip(spatial, grids):
-        places = [
-            [p * size + q for p in before for q in part] for before in places for part in parts
-        ]
-    return places
+def _elements_of_parts(x: Array, n: int, m: int) -> Array:
+    """`(m, longest)`: the positions of the elements of m parts of n elements.
+
+    Short parts repeat their last element, which changes neither the maximum nor its index.
+    """
+    part = na.expand_dims(na.arange(m, dtype=dtypes.int32, like=x), axis=-1)
+    start, stop = na.multiply(part, n), na.multiply(part + 1, n)
+    longest = n // m if isinstance(n, int) and n % m == 0 else n // m + 2  # or less
+    place = na.add(na.floor_divide(start, m), na.arange(longest, dtype=dtypes.int32, like=x))
+    return na.minimum(place, na.floor_divide(stop - 1, m))
 
 
 # -- average -------------------------------------------------------------------------------
