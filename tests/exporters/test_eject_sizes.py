@@ -159,3 +159,10 @@ def test_sums_of_open_sizes(target: str, tmp_path: Path) -> None:
     text = (tmp_path / "net" / "model.py").read_text()
     assert "ids.shape[0] + cache.shape[0]" in text
     assert "[-ids.shape[0] :]" in text
+
+
+def test_open_images_may_be_smaller_than_a_transposed_kernel(tmp_path: Path) -> None:
+    net = torch.nn.ConvTranspose2d(2, 3, 4, 2, 1)
+    sizes = {"input": {2: "height", 3: "width"}}
+    graph = na.trace_graph(net, torch.randn(1, 2, 4, 4), dynamic=sizes)
+    assert graph.eject(tmp_path / "net", "jax").error < 1e-6

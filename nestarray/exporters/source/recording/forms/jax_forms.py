@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import jax
@@ -11,7 +10,6 @@ import jax.numpy as jnp
 from jax import lax
 
 from nestarray.backends.base import supports
-from nestarray.backends.jax import convolution
 from nestarray.backends.jax.core import native_dtype
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.exporters.source.recording.forms import layers
@@ -152,16 +150,6 @@ def interpolate(x: Any, **settings: Any) -> Any:
     size = found["size"]
     shape = (x.shape[0], *size, x.shape[-1]) if is_last else (*x.shape[:2], *size)
     return jax.image.resize(x, shape, found["method"], antialias=False)
-
-
-def _is_small(x: Any, weight: Any, *_: Any, **__: Any) -> bool:
-    return math.prod(x.shape[2:]) <= math.prod(weight.shape[2:])
-
-
-# XLA swaps a small image with its kernel; the backend prevents this
-conv_transpose1d = supports(_is_small)(partial(convolution.conv_transpose1d))
-conv_transpose2d = supports(_is_small)(partial(convolution.conv_transpose2d))
-conv_transpose3d = supports(_is_small)(partial(convolution.conv_transpose3d))
 
 
 # keys that are arguments
