@@ -98,9 +98,9 @@ class MultiHeadAttention(Module):
             out = attended(q, k, v, mask, is_causal=is_causal, drop=self.dropout)
         else:
             out = ops.scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal)
-        return self.out_proj(ops.reshape(ops.swapaxes(out, -3, -2), tuple(query.shape)))
+        return self.out_proj(ops.reshape(ops.swapaxes(out, -3, -2), ops.shape(query)))
 
     def _split(self, x: Array) -> Array:
         """`(*batch, length, embed)` to `(*batch, heads, length, dim)`."""
-        shape = (*x.shape[:-1], self.num_heads, self.embed_dim // self.num_heads)
-        return ops.swapaxes(ops.reshape(x, tuple(shape)), -3, -2)
+        shape = (*ops.shape(x)[:-1], self.num_heads, self.embed_dim // self.num_heads)
+        return ops.swapaxes(ops.reshape(x, shape), -3, -2)

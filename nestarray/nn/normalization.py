@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from nestarray import ops
+from nestarray.backends import is_array
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
@@ -85,8 +86,10 @@ class BatchNorm(Module):
         affine = (self.weight, self.bias) if self.affine else (None, None)
         if not self.training:
             return ops.batch_norm(x, self.running_mean, self.running_var, *affine, eps=self.eps)
-        number = math.prod([size for axis, size in enumerate(x.shape) if axis != 1])
-        if number < 2:
+        number = math.prod([size for axis, size in enumerate(ops.shape(x)) if axis != 1])
+        if is_array(number):  # a batch of unknown size in TensorFlow
+            number = ops.astype(number, x.dtype)
+        elif number < 2:
             raise ArgumentError(
                 f"BatchNorm: x: got the shape {tuple(x.shape)}, expected more than one value for "
                 "each channel when training"

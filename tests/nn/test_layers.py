@@ -194,6 +194,20 @@ def test_jit_is_the_plain_call(row: Row, backend: str) -> None:
     assert_close(s, state)
 
 
+def test_tensorflow_leaves_the_batch_open(row: Row) -> None:
+    import tensorflow as tf
+
+    layer, _ = row.pair()
+    layer, x = layer.to_backend("tensorflow"), na.to_backend(row.x(), "tensorflow")
+
+    def step(x: Any) -> Any:
+        out, s = layer(x, train=True)
+        return out, s.to_flat_dict()
+
+    spec = tf.TensorSpec((None, *x.shape[1:]), x.dtype)
+    assert_close(tf.function(step, input_signature=[spec])(x), step(x))
+
+
 def test_init_has_the_paths_and_shapes_of_torch(row: Row, backend: str) -> None:
     layer = row.layer().init(na.random.key(0, backend=backend))
     twin = na.Container.from_torch_module(row.twin(), buffers=True)
