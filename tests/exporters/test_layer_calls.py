@@ -602,6 +602,41 @@ def test_borders_of_pooling_are_padded(tmp_path: Path) -> None:
     assert "F.max_pool2d(x, 3, stride=2)" in text, text
 
 
+@pytest.mark.parametrize(
+    ("target", "calls"),
+    [
+        (
+            "torch",
+            ["F.elu(x)", "F.leaky_relu(x, negative_slope=0.2)", "F.hardswish(", "F.hardsigmoid("],
+        ),
+        (
+            "jax",
+            [
+                "jax.nn.elu(x)",
+                "jax.nn.leaky_relu(x, negative_slope=0.2)",
+                "nn.hard_swish(",
+                "nn.hard_sigmoid(",
+            ],
+        ),
+    ],
+)
+def test_functions_of_jax_keep_their_names_with_open_sizes(
+    target: str, calls: list[str], tmp_path: Path
+) -> None:
+    def net(x: jax.Array, bias: jax.Array) -> jax.Array:
+        y = jax.nn.elu(x) + jax.nn.leaky_relu(x, 0.2) + jnp.broadcast_to(bias, x.shape)
+        y = y * (jax.nn.relu6(y + 3) / 6) + jax.nn.relu6(x + 3) / 6
+        return jnp.sum(y / jnp.linalg.norm(y, axis=-1, keepdims=True), 0) / x.shape[0]
+
+    example = jnp.asarray(np.random.default_rng(0).normal(size=(3, 4)), "float32")
+    graph = na.trace_graph(net, example, example[0], dynamic={"x": {0: "batch"}})
+    assert graph.eject(tmp_path / "net", target).error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert all(call in text for call in calls), text
+    assert not re.search("conj|broadcast|expand[(]|full", text), text
+    assert re.search(r" / \w+\.shape\[0\]", text), text
+
+
 @pytest.mark.parametrize("target", ["torch", "numpy"])
 def test_borders_of_open_images_are_computed(target: str, tmp_path: Path) -> None:
     kernel = jnp.asarray(np.random.default_rng(0).normal(size=(3, 5, 3, 4)), "float32")

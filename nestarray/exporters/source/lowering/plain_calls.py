@@ -10,6 +10,11 @@ from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
 from nestarray.graph.passes.transposes import order_of, permuted, reshaped
 
+#: Activation of JAX that has another derivative at 0, or takes arrays for its setting → op, setting.
+_ACTIVATIONS = {
+    "jax.nn.celu": ("celu", "alpha"), "jax.nn.elu": ("elu", "alpha"),
+    "jax.nn.leaky_relu": ("leaky_relu", "negative_slope"),
+}  # fmt: skip
 _ELEMENTWISE = (
     "add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "not_equal", "less",
     "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
@@ -26,11 +31,26 @@ def plain(writer: Writer, node: Node) -> Node | None:
         return _replaced(writer, node, args, {})
     if is_op(node, "where") and len(node.args) == 3:
         return _replaced(writer, node, _unbroadcast(node.args, node.aval), {})
+    if is_op(node, "conj", "real") and isinstance(node.args[0], Node):
+        return node.args[0] if node.args[0].aval == node.aval else None
     if is_op(node, "sum", "prod") and "dtype" in node.kwargs:
         settings = {k: x for k, x in node.kwargs.items() if k != "dtype"}
         is_own = node.args[0].aval.dtype == node.aval.dtype and node.aval.dtype.is_floating
         return _replaced(writer, node, node.args, settings if is_own else node.kwargs)
     return _product(writer, node) if is_op(node, "einsum") and len(node.args) == 3 else None
+
+
+def plain_activation(writer: Writer, node: Node) -> Node | None:
+    """A call of an activation of JAX as one of the op, whose derivative may differ at 0."""
+    if node.target_name not in _ACTIVATIONS or node.aval is None:
+        return None
+    op, setting = _ACTIVATIONS[node.target_name]
+    x, *given = (*node.args, *node.kwargs.values())
+    is_own = isinstance(x, Node) and x.aval == node.aval
+    if not is_own or not all(isinstance(n, (int, float)) for n in given):
+        return None
+    settings = dict.fromkeys([setting], *given) if given else {}
+    return writer.call(op, x, **settings, like=node, aval=node.aval, name=node.name)
 
 
 def _replaced(
@@ -176,21 +196,32 @@ def _before_transpose(writer: Writer, node: Node) -> Node | None:
 
 
 def _without_broadcast(x: Any, other: Any, result: Aval) -> Any:
-    """The operand before axes were added in front, or repeated, as the operator does itself."""
+    """The operand before axes were added in front, or repeated, as the operator does itself; sizes as numbers."""
     if not isinstance(other, Node) or other.aval is None or other.aval.shape != result.shape:
         return x
-    while isinstance(x, Node) and is_op(x, "reshape", "broadcast_to", "expand_dims"):
+    if other.aval.dtype == result.dtype and result.dtype.is_floating:
+        array = x.args[0] if is_op(x, "astype") else x
+        if is_op(array, "full") and array.args[0] == () and isinstance(array.args[1], Node):
+            return array.args[1]  # an open size
+    while isinstance(x, Node) and (_is_repeated(x) or is_op(x, "reshape", "expand_dims")):
         inner = x.args[0]
         if not isinstance(inner, Node) or inner.aval is None or x.aval is None:
             return x
         shape, before = x.aval.shape, inner.aval.shape
-        is_repeated = is_op(x, "broadcast_to")
         lead = len(shape) - len(before)
         is_led = lead > 0 and shape == (*(1,) * lead, *before)
-        if not is_repeated and not is_led:
+        if not _is_repeated(x) and not is_led:
             return x
         x = inner
     return x
+
+
+def _is_repeated(node: Node) -> bool:
+    """Whether a call broadcasts an array as an operator does."""
+    if node.target_name != "jax.lax.broadcast_in_dim" or node.aval is None:  # of open sizes
+        return is_op(node, "broadcast_to")
+    rank, axes = len(node.aval.shape), node.args[2]
+    return (*axes,) == (*range(rank - len(axes), rank),)
 
 
 def _unbroadcast(args: tuple[Any, ...], result: Aval) -> tuple[Any, ...]:

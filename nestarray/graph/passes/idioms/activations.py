@@ -1,4 +1,4 @@
-"""Softmax, its logarithm, logsumexp, gelu and silu."""
+"""Softmax, its logarithm, logsumexp, gelu, silu, hard_sigmoid and hard_swish."""
 
 from __future__ import annotations
 
@@ -90,6 +90,14 @@ def _silu(x: Any) -> Any:
     return x * ops.sigmoid(x)
 
 
+def _hard_sigmoid(x: Any) -> Any:
+    return ops.relu6(x + 3.0) / 6.0
+
+
+def _hard_swish(x: Any) -> Any:
+    return x * (ops.relu6(x + 3.0) / 6.0)
+
+
 def _unary(op: str, **settings: Any) -> Any:
     """The replacement by an op of elements."""
 
@@ -125,4 +133,8 @@ RULES = (
     Idiom("gelu", _gelu_erf, _OF_ELEMENTS, _PRODUCT, frozenset(["erf"]), _unary("gelu")),
     Idiom("gelu", _gelu_erfc, _OF_ELEMENTS, _PRODUCT, frozenset(["erfc"]), _unary("gelu")),
     Idiom("silu", _silu, _OF_ELEMENTS, _PRODUCT, frozenset(["sigmoid"]), _unary("silu")),
+    Idiom("hard_sigmoid", _hard_sigmoid, _OF_ELEMENTS, _PRODUCT, frozenset(["relu6"]),
+          _unary("hard_sigmoid"), is_read_once=True),
+    Idiom("hard_swish", _hard_swish, _OF_ELEMENTS, _PRODUCT, frozenset(["relu6"]),
+          _unary("hard_swish")),
 )  # fmt: skip

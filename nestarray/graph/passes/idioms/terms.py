@@ -69,6 +69,7 @@ _ELEMENTWISE = frozenset(
         "erf",
         "erfc",
         "sigmoid",
+        "relu6",
         "log1p",
         "expm1",
         "abs",
