@@ -17,6 +17,7 @@ import pytest
 import torch
 from flax import linen, nnx
 from safetensors import safe_open
+from torch._higher_order_ops.scan import scan
 
 import nestarray as na
 from nestarray.exporters.export import example_of
@@ -233,8 +234,8 @@ class Recurrent(eqx.Module):
 def test_layers_of_one_example_are_layers_of_a_batch(tmp_path: Path) -> None:
     graph = na.trace_graph(Recurrent(jax.random.key(0)), jnp.asarray([[1, 2], [3, 6], [0, 0]]))
     for target, lines in {
-        "torch": ["nn.Embedding(7, 3)", "nn.Linear(4, 2)", "embed_t @ self.cell.weight_ih.T"],
-        "jax": ['["embed"]["weight"][ids]', '["cell"]["weight_hh"].T', 'x @ params["weight"].T'],
+        "torch": ["nn.Embedding(7, 3)", "nn.Linear(4, 2)", "h = self.cell(embed_t, h)"],
+        "jax": ['["embed"]["weight"][ids]', 'cell(params["cell"], c, h)', 'x @ params["weight"].T'],
         "tensorflow": ["tf.gather(self.embed_weight, ids)", "@ self.head_kernel"],
     }.items():
         assert graph.eject(tmp_path / target, target).error < 1e-6
@@ -674,3 +675,50 @@ def test_layers_of_transformers_have_open_sizes(tmp_path: Path) -> None:
     assert "self.encoder = nn.TransformerEncoderLayer(8, 2, 16, " in text
     assert "class Encoder(nn.Module)" in text
     assert text.count("class ") == 1
+
+
+class Steps(nnx.Module):
+    """A loop that calls two layers, and a loop that calls a cell."""
+
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        self.first = nnx.Linear(3, 4, rngs=rngs)
+        self.second = nnx.Linear(4, 4, rngs=rngs)
+        self.rnn = nnx.RNN(nnx.GRUCell(4, 2, rngs=rngs))
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        def step(h: jax.Array, row: jax.Array) -> tuple[jax.Array, jax.Array]:
+            h = jnp.tanh(self.first(row) + self.second(h))
+            return h, h
+
+        return self.rnn(jax.lax.scan(step, jnp.zeros(4), x)[1][None])
+
+
+class Cells(torch.nn.Module):
+    """A loop that calls a cell."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cell = torch.nn.LSTMCell(3, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(5, 2, 3) → (5, 2, 4)."""
+
+        def step(carry: Any, row: torch.Tensor) -> Any:
+            h, c = self.cell(row, carry)
+            return (h, c), h.clone()
+
+        start = torch.zeros(2, 4), torch.zeros(2, 4)
+        return scan(step, start, x)[1]
+
+
+def test_loops_call_the_layers_and_cells_of_the_source(tmp_path: Path) -> None:
+    graph = na.trace_graph(Steps(nnx.Rngs(0)), jnp.ones((5, 3)))
+    for target, style in (("torch", "torch"), ("jax", "nnx")):
+        ejected = graph.eject(tmp_path / target, target, style=style)
+        text = (ejected.path / "model.py").read_text()
+        assert "tanh(self.first(" in text
+        assert "+ self.second(h))" in text
+        assert "= self.cell(" in text
+        assert "dense_h(y)" in text
+    cells = na.trace_graph(Cells(), torch.ones(5, 2, 3)).eject(tmp_path / "cells", "torch")
+    assert "h2, h = self.cell(x_t, (h, c))" in (cells.path / "model.py").read_text()

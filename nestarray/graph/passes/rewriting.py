@@ -198,9 +198,16 @@ def place_of(node: Node) -> tuple[str, str]:
 
 
 def count_uses(graph: Graph) -> Counter[tuple[str, str]]:
-    """How often each value is read, by `place_of`."""
-    calls = [(node.args, node.kwargs) for node in graph.calls]
-    read = iter_nodes((calls, graph.results))
+    """How often each value is read, also in the functions of loops, by `place_of`."""
+    read: list[Node] = []
+
+    def note(leaf: Any) -> None:
+        if isinstance(leaf, Node):
+            read.append(leaf)
+        elif isinstance(leaf, Body):
+            map_leaves(note, [leaf.output, [(node.args, node.kwargs) for node in leaf.nodes]])
+
+    map_leaves(note, [graph.results, [(node.args, node.kwargs) for node in graph.calls]])
     return Counter(map(place_of, read))
 
 

@@ -75,10 +75,11 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     if target != "torch":
         graph = rewrite(graph, plain, in_bodies=True)
     else:
-        graph = rewrite(graph, _reader(graph, _torch_layer))
+        graph = rewrite(graph, _reader(graph, _torch_layer), in_bodies=True)
         graph = cancel_transposes(rewrite(graph, plain, in_bodies=True))
-        graph = rewrite(graph, _reader(graph, _with_bias))
-        graph = rewrite(graph, _stored(graph, "weight", *RESHAPES), drop_unused=True)
+        graph = rewrite(graph, _reader(graph, _with_bias), in_bodies=True)
+        rule = _stored(graph, "weight", *RESHAPES)
+        graph = rewrite(graph, rule, drop_unused=True, in_bodies=True)
         graph = with_layer_names(graph)
     return with_single_layers(graph)
 

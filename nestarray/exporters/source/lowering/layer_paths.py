@@ -11,7 +11,7 @@ from typing import Any
 
 from nestarray.container import Container
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, iter_nodes, substituted
+from nestarray.graph.node import Node, all_calls, iter_nodes, substituted
 from nestarray.graph.passes.rewriting import arguments_of, count_uses, is_op, op_name, place_of
 
 #: Groups of variables in Flax that are not modules.
@@ -105,7 +105,7 @@ def with_layer_names(graph: Graph) -> Graph:
     """The graph with the variables of each layer under PyTorch's names."""
     uses = count_uses(graph)
     paths: dict[Node, str] = {}
-    for node in graph.calls:
+    for node in all_calls(graph.calls):
         names = _NAMES.get(op_name(node))
         if names is None:
             continue

@@ -129,8 +129,8 @@ def functions_in(call: Call) -> list[Function]:
     return found
 
 
-def all_calls(calls: Iterable[Call]) -> Iterator[Call]:
-    """Calls, and those in their Functions."""
+def all_calls(calls: Iterable[Any]) -> Iterator[Any]:
+    """Steps, and those in their Functions."""
     for call in calls:
         for function in functions_in(call):
             yield from all_calls(function.calls)

@@ -11,7 +11,7 @@ from typing import Any
 from nestarray.exporters.source.printing.bodies import Body
 from nestarray.exporters.source.printing.expressions import Expression, value_expression
 from nestarray.exporters.source.programs import Program
-from nestarray.exporters.source.recording.records import Call, Value, all_calls
+from nestarray.exporters.source.recording.records import Value
 from nestarray.exporters.source.styles.style import Style
 from nestarray.exporters.source.tree.classes import Class, Made
 from nestarray.exporters.source.tree.grouping import IMPORTED, classes_of
@@ -78,8 +78,8 @@ class ClassStyle(Style):
                 number_lists(module)
         self.classes = classes_of(self.root, self.name, self.constants, may_give=True)
         written = [module for module in self.root.walk() if module.layer is None]
-        steps = [s for module in written for s in module.steps if isinstance(s, Call)]
-        calls = [*all_calls(steps), *(m.layer for m in self.root.walk() if m.layer)]
+        calls = [call for module in written for call in module.calls]
+        calls += [module.layer for module in self.root.walk() if module.layer]
         self.defined = self.language.defined(calls)
         for keys, own, value in self.root.variables_below():
             if value not in self.constants:

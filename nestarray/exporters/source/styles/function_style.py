@@ -10,7 +10,7 @@ from typing import Any
 from nestarray.exporters.source.printing.bodies import Body
 from nestarray.exporters.source.printing.expressions import Expression, Names, value_expression
 from nestarray.exporters.source.programs import Program
-from nestarray.exporters.source.recording.records import Call, Value, all_calls
+from nestarray.exporters.source.recording.records import Call, Value
 from nestarray.exporters.source.styles.style import Style
 from nestarray.exporters.source.tree.classes import Class
 from nestarray.exporters.source.tree.grouping import classes_of
@@ -83,8 +83,7 @@ class FunctionStyle(Style):
             for value, (holder, path) in self.places.items()
         }
         self.lists = _lists(self.places.values())
-        steps = [s for m in self.root.walk() for s in m.steps if isinstance(s, Call)]
-        calls = list(all_calls(steps))
+        calls = [call for module in self.root.walk() for call in module.calls]
         self.changes_state = any(call.target == "state:set" for call in calls)
         self.defined = self.language.defined(calls)
         taken = {*self.defined, *self.language.short.values(), *_TAKEN}

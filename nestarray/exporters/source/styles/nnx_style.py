@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.functions import jax_functions, nnx_layers
@@ -28,6 +28,7 @@ from nestarray.exporters.source.tree.modules import (
     numbered,
     parts,
     results,
+    with_calls,
 )
 from nestarray.graph.node import map_leaves
 
@@ -163,39 +164,51 @@ def _pooling(call: Call, before: Mapping[Any, Call]) -> Call:
 
 
 def _separate_layers(module: Module) -> None:
-    """Make modules of the calls of layers among the steps of a module."""
+    """Make modules of the calls of layers among the steps of a module, and in functions."""
     variables = dict(module.variables)
     made: dict[Any, Path] = {}
-    for call in [step for step in module.steps if isinstance(step, Call)]:
-        place = parts(call.place.module)[len(module.path) :]
-        if call.target not in _LAYERS or not (place or _has_mode(call)):
-            continue
-        name = place or (call.target[1:],)
-        steps: list[Step] = [call, *_bias_of(call, module, variables)]
-        used = {value for step in steps for value in arguments(step)}
-        own = {key: value for key, value in variables.items() if value in used}
-        inputs = [value for value in arguments(call) if value not in own.values()]
-        (output,) = results(steps[-1])
-        like = name, tuple(own.values()), tuple(call.kwargs.items())
-        if like not in made:
-            child = Module((), "", steps, inputs, output, {}, own)
-            child.layer = _layer(child)
-            if child.layer is None:
+
+    def separated(given: Sequence[Step], result: Any) -> list[Step]:
+        found = [
+            with_calls(step, lambda function: separated(function.calls, function.output))
+            if isinstance(step, Call)
+            else step
+            for step in given
+        ]
+        for call in [step for step in found if isinstance(step, Call)]:
+            place = parts(call.place.module)[len(module.path) :]
+            if call.target not in _LAYERS or not (place or _has_mode(call)):
                 continue
-            names = ((*name[:-1], last) for last in numbered(name[-1]))
-            made[like] = next(name for name in names if name not in module.children)
-            module.children[made[like]] = child
-            module.variables = {k: v for k, v in module.variables.items() if k not in own}
-        module.steps[module.steps.index(steps[-1])] = Use(
-            made[like], module.children[made[like]], inputs, [output]
-        )
-        module.steps = [step for step in module.steps if step not in steps]
+            name = place or (call.target[1:],)
+            steps: list[Step] = [call, *_bias_of(call, found, result, variables)]
+            used = {value for step in steps for value in arguments(step)}
+            own = {key: value for key, value in variables.items() if value in used}
+            inputs = [value for value in arguments(call) if value not in own.values()]
+            (output,) = results(steps[-1])
+            like = name, tuple(own.values()), tuple(call.kwargs.items())
+            if like not in made:
+                child = Module((), "", steps, inputs, output, {}, own)
+                child.layer = _layer(child)
+                if child.layer is None:
+                    continue
+                names = ((*name[:-1], last) for last in numbered(name[-1]))
+                made[like] = next(name for name in names if name not in module.children)
+                module.children[made[like]] = child
+                module.variables = {k: v for k, v in module.variables.items() if k not in own}
+            use = Use(made[like], module.children[made[like]], inputs, [output])
+            found[found.index(steps[-1])] = use
+            found = [step for step in found if step not in steps]
+        return found
+
+    module.steps = separated(module.steps, module.output)
 
 
-def _bias_of(call: Call, module: Module, variables: Mapping[str, Value]) -> list[Call]:
+def _bias_of(
+    call: Call, steps: Sequence[Step], output: Any, variables: Mapping[str, Value]
+) -> list[Call]:
     """The call that adds a bias to the result of a call, if nothing else reads the result."""
-    readers = [step for step in module.steps if call.result in arguments(step)]
-    is_read = len(readers) != 1 or call.result in values_in(module.output)
+    readers = [step for step in steps if call.result in arguments(step)]
+    is_read = len(readers) != 1 or call.result in values_in(output)
     if is_read or "kernel" not in _LAYERS[call.target][1].values():
         return []
     return [

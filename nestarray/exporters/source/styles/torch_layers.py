@@ -26,7 +26,7 @@ def give_layers(root: Module, constants: Mapping[Value, np.ndarray], *, train: b
     zeros = {value for value, array in constants.items() if not array.any()}
     for module in root.walk():
         for name, child in module.children.items():
-            uses = [step for step in module.steps if isinstance(step, Use) and step.name == name]
+            uses = [use for use in module.uses if use.name == name]
             before = child.inputs
             given = [dict(zip(before, use.inputs, strict=True)) for use in uses]
             starts = {value for value in before if all(own[value] in zeros for own in given)}

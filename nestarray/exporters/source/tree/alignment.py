@@ -34,7 +34,7 @@ from nestarray.exporters.source.tree.pairing import (
     Pair,
     Pairing,
     bounds,
-    call_pairs,
+    is_same_form,
     kind,
     pairs_of,
     value_pairs,
@@ -342,8 +342,8 @@ class _Aligner:
         if not self._add(one.inputs, other.inputs):
             return False
         for a, b in zip(one.calls, other.calls, strict=True):
-            pairs = call_pairs(a, b) if a.target == b.target else None
-            if pairs is None or not all(self._is_given(x, y) for x, y in pairs):
+            is_same = is_same_form(a, b) and self._is_same_child(a, b)
+            if not is_same or not all(self._is_given(x, y) for x, y in value_pairs(a, b)):
                 return False
             inner = zip(functions_in(a), functions_in(b), strict=True)
             if not all(self._is_same_function(x, y) for x, y in inner):
@@ -352,6 +352,12 @@ class _Aligner:
                 return False
         pairs = pairs_of(one.output, other.output)
         return pairs is not None and all(self._is_given(x, y) for x, y in pairs)
+
+    def _is_same_child(self, one: Step, other: Step) -> bool:
+        """Whether two steps of one form call no child, or one that may be the same."""
+        if isinstance(one, Use) and isinstance(other, Use):
+            return self.is_same(one.module, other.module)
+        return True
 
     def _is_given(self, x: Value | None, y: Value | None) -> bool:
         """Whether functions use the same value."""

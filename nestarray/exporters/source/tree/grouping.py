@@ -96,9 +96,8 @@ class _Classes:
         self.modules = [*root.walk()]
         for module in self.modules:
             self.in_sequence.update(module.children.values() if is_sequence(module) else ())
-            for step in module.steps:
-                if isinstance(step, Use):
-                    self.uses.setdefault(step.module, []).append(step)
+            for use in module.uses:
+                self.uses.setdefault(use.module, []).append(use)
 
     def add(self, module: Module) -> None:
         """Find the class of a module, whose children have one."""
@@ -161,8 +160,8 @@ class _Classes:
     def _uses(self, cls: Class) -> Collection[Use]:
         """The calls of the modules of a class."""
         modules = [*self.modules, *(known.module for known in {*self.of.values()})]
-        calls = (step for module in modules for step in module.steps if isinstance(step, Use))
-        return {step: None for step in calls if self.of.get(step.module) is cls}
+        calls = (use for module in modules for use in module.uses)
+        return {use: None for use in calls if self.of.get(use.module) is cls}
 
     def _aligned(self, cls: Class, part: Module) -> Class | None:
         """The class with one more member."""
@@ -310,8 +309,8 @@ class _Classes:
 
     def _sort_values(self, classes: Sequence[Class]) -> None:
         """Put the inputs and the outputs that some modules lack last, in classes of one order."""
-        given = _with_lacking_last([[c.module.inputs, *c.inputs.values()] for c in classes])
-        made = _with_lacking_last([[c.module.outputs, *c.outputs.values()] for c in classes])
+        given = _with_lacking_last([(c.module.inputs, [*c.inputs.values()]) for c in classes])
+        made = _with_lacking_last([(c.module.outputs, [*c.outputs.values()]) for c in classes])
         for cls in classes:
             inputs, outputs = _chosen(cls.module.inputs, given), _chosen(cls.module.outputs, made)
             cls.module = dataclasses.replace(cls.module, inputs=inputs, output=output_of(outputs))
@@ -406,14 +405,17 @@ def _absent(noted: Iterable[tuple[str, Any]]) -> list[tuple[str, Any]]:
     return [(name, ABSENT) for name, _ in noted]
 
 
-def _with_lacking_last(tables: Sequence[Sequence[Sequence[Value | None]]]) -> list[int]:
+def _with_lacking_last(
+    tables: Sequence[tuple[Sequence[Value], Sequence[Sequence[Value | None]]]],
+) -> list[int]:
     """The positions of inputs or outputs, of which those that some modules lack come last.
 
     Args:
         tables: for each class its own values, and those of each module.
     """
-    (longest, *_) = max(tables, key=lambda rows: len(rows[0]))
-    lacking = {i for rows in tables for row in rows for i, value in enumerate(row) if not value}
+    longest = max((values for values, _ in tables), key=len)
+    rows = [row for _, own in tables for row in own]
+    lacking = {i for row in rows for i, value in enumerate(row) if value is None}
     return sorted(range(len(longest)), key=lambda i: (rank(longest[i]), i in lacking))
 
 

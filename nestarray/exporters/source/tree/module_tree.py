@@ -3,18 +3,24 @@
 The calls of a module follow each other, so a call of a module is a section of the list of calls. What
 a section uses of outside are the module's inputs; its results that are used outside are its outputs.
 Sections of one module whose calls differ, such as those of a layer and of its derivative, are calls of
-the module around it.
+the module around it. The functions of loops and branches have sections too, by the variables of their calls.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
-import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from nestarray.exporters.source.recording.records import Call, Recording, Value, values_in
+from nestarray.exporters.source.recording.records import (
+    Call,
+    Function,
+    Recording,
+    Value,
+    functions_in,
+    values_in,
+)
 from nestarray.exporters.source.tree.alignment import is_aligned
 from nestarray.exporters.source.tree.modules import (
     Module,
@@ -24,11 +30,13 @@ from nestarray.exporters.source.tree.modules import (
     arguments,
     is_chain,
     joined,
+    mapped_steps,
     numbered,
     output_of,
     parts,
     rank,
     results,
+    with_calls,
 )
 from nestarray.graph.builder import NOWHERE
 
@@ -112,9 +120,7 @@ class _Builder:
         if value.source != "constants":
             return parts(value.path)
         users = [self.paths[i] if i < len(self.paths) else () for i in self.used[value]]
-        around = [path[:-1] for path in users]
-        shared = itertools.takewhile(lambda names: len(set(names)) == 1, zip(*around, strict=False))
-        return (*(names[0] for names in shared), constant_name(value))
+        return (*_shared([path[:-1] for path in users]), constant_name(value))
 
     def root(self) -> Module:
         """The whole program."""
@@ -130,41 +136,78 @@ class _Builder:
 
     def _steps(self, path: Path, start: int, stop: int) -> tuple[list[Step], dict[Path, Module]]:
         """The steps of a section of the calls of a module, and the modules that they call."""
-        found: list[Step | Module] = []
-        for name, (first, last) in self._sections(path, start, stop):
-            if name is None:
-                found += self.calls[first:last]
-            else:
-                found.append(self._run((*path, name), first, last))
-        found = self._without_parts(found)
         children: dict[Path, Module] = {}
-        steps: list[Step] = []
-        for step in found:
-            if isinstance(step, Module):
-                name = step.path[len(path) :]
-                child = children.setdefault(name, step)
-                use = Use(name, child, step.inputs, [*step.outputs])
-                self.runs[use] = step
-                step = use
-            steps.append(step)
+
+        def use(module: Module) -> list[Any]:
+            name = module.path[len(path) :]
+            child = children.setdefault(name, module)
+            made = Use(name, child, module.inputs, [*module.outputs])
+            self.runs[made] = module
+            return [made]
+
+        steps = mapped_steps(self._without_parts(self._found(path, start, stop)), use)
         return steps, children
 
-    def _without_parts(self, steps: list[Step | Module]) -> list[Step | Module]:
+    def _found(self, path: Path, start: int, stop: int) -> list[Call | Module]:
+        """The calls of a section of the calls of a module, with a module for each run of one."""
+        found: list[Call | Module] = []
+        for name, (first, last) in self._sections(path, start, stop):
+            if name is None:
+                calls = self.calls[first:last]
+                found += [with_calls(call, lambda f: self._found_in(f, path)) for call in calls]
+            else:
+                found.append(self._run((*path, name), first, last))
+        return found
+
+    def _found_in(self, function: Function, path: Path) -> list[Any]:
+        """The calls of a function that a call of the module at a path takes, with modules too."""
+        calls = self._placed(function.calls, path)
+        recording = dataclasses.replace(
+            self.recording, calls=calls, output=function.output, updates={}
+        )
+        inner = _Builder(
+            recording, self.kinds, self.is_functional, self.has_sequences, self.separator
+        )
+        inner.owner, inner.runs = self.owner, self.runs
+        return inner._found(path, 0, len(calls))
+
+    def _placed(self, calls: Sequence[Call], path: Path) -> list[Call]:
+        """The calls of a function of a module, in the modules of their variables.
+
+        If several calls take matrices, all calls are in the module that has all variables.
+        """
+        owners: dict[Call, Path] = {}
+        count = 0
+        for call in calls:
+            own = [value for value in arguments(call) if value.source in ("v", "s")]
+            if own:
+                owners[call] = _shared([self.owner[value][:-1] for value in own])
+                count += any(len(value.shape) > 1 for value in own)
+        around = _shared([*owners.values()]) if count > 1 else path
+        placed: list[Call] = []
+        for call in calls:
+            own_path = owners.get(call, around)
+            own_path = own_path if own_path[: len(path)] == path else path
+            place = call.place._replace(module="/".join(own_path))
+            placed.append(dataclasses.replace(call, place=place))
+        return placed
+
+    def _without_parts(self, steps: list[Any]) -> list[Any]:
         """The steps of modules that are a part of the module around them, in the place of the modules."""
         while True:
             runs: dict[Path, list[Module]] = {}
-            for step in steps:
-                if isinstance(step, Module):
-                    runs.setdefault(step.path, []).append(step)
-            kept: list[Step | Module] = []
-            for step in steps:
-                if isinstance(step, Module) and self._is_part(step, runs[step.path]):
-                    kept += [self.runs[s] if isinstance(s, Use) else s for s in step.steps]
-                else:
-                    kept.append(step)
-            if len(kept) == len(steps) and all(map(operator.is_, kept, steps)):
-                return kept
-            steps = kept
+            for module in _modules_in(steps):
+                runs.setdefault(module.path, []).append(module)
+            parts = {path for path, own in runs.items() if any(self._is_part(m, own) for m in own)}
+            if not parts:
+                return steps
+
+            def opened(module: Module, parts: Collection[Path] = parts) -> list[Any]:
+                if module.path not in parts:
+                    return [module]
+                return mapped_steps(module.steps, lambda use: [self.runs[use]])
+
+            steps = mapped_steps(steps, opened)
 
     def _sections(
         self, path: Path, start: int, stop: int
@@ -233,7 +276,7 @@ class _Builder:
         if module.kind in _LISTS:
             return True
         has_calls = any(isinstance(step, Call) for step in module.steps)
-        if not module.kind and not has_calls and not is_chain(module):
+        if not module.kind and not has_calls and (_is_holder(module) or not is_chain(module)):
             return True
         return not all(is_aligned(runs[0], run) for run in runs[1:])
 
@@ -248,6 +291,28 @@ class _Builder:
             is_constant = value.source == "constants"
             name = owner[-1] if is_constant else joined(owner[depth:], self.separator)
             own[_unused(name, own)] = value
+
+
+def _modules_in(steps: Sequence[Any]) -> Iterator[Module]:
+    """The modules among some steps, also in functions."""
+    for step in steps:
+        if isinstance(step, Module):
+            yield step
+        else:
+            for function in functions_in(step):
+                yield from _modules_in(function.calls)
+
+
+def _shared(paths: Sequence[Path]) -> Path:
+    """The names with which all paths begin."""
+    names = itertools.takewhile(lambda own: len({*own}) == 1, zip(*paths, strict=False))
+    return tuple(own[0] for own in names)
+
+
+def _is_holder(module: Module) -> bool:
+    """Whether a module only calls one child, which is no item of a sequence."""
+    names = [step.name[-1] for step in module.steps if isinstance(step, Use)]
+    return len(names) == 1 and not names[0].isdigit()
 
 
 def _is_unnamed_sequence(module: Module) -> bool:

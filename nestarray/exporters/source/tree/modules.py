@@ -5,11 +5,18 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from keyword import iskeyword
 from typing import Any
 
-from nestarray.exporters.source.recording.records import Call, Value, values_in
+from nestarray.exporters.source.recording.records import (
+    Call,
+    Function,
+    Value,
+    all_calls,
+    functions_in,
+    values_in,
+)
 from nestarray.graph.node import map_leaves
 
 Path = tuple[str, ...]
@@ -35,6 +42,21 @@ class Use:
     inputs: Sequence[Value | None]
     outputs: list[Value | None]
     targets: str = ""
+
+    @property
+    def args(self) -> tuple[Value | None, ...]:
+        """Its arguments, as those of a `Call`."""
+        return (*self.inputs,)
+
+    @property
+    def kwargs(self) -> dict[str, Any]:
+        """No arguments have names."""
+        return {}
+
+    @property
+    def result(self) -> list[Value | None]:
+        """Its results, as those of a `Call`."""
+        return self.outputs
 
     @property
     def given(self) -> Sequence[Value | None]:
@@ -87,6 +109,16 @@ class Module:
         """The values that it returns."""
         return values_in(self.output)
 
+    @property
+    def uses(self) -> list[Use]:
+        """The calls of its children, also in the functions that its steps take."""
+        return [step for step in all_calls(self.steps) if isinstance(step, Use)]
+
+    @property
+    def calls(self) -> list[Call]:
+        """The calls of functions of the framework, also in the functions that its steps take."""
+        return [step for step in all_calls(self.steps) if isinstance(step, Call)]
+
     def walk(self) -> Iterator[Module]:
         """The modules of the tree, each after its children."""
         for child in self.children.values():
@@ -109,12 +141,12 @@ def output_of(values: list[Value]) -> Any:
 
 def arguments(step: Step) -> list[Value]:
     """The Values that a step takes."""
-    return values_in(step.inputs if isinstance(step, Use) else [[*step.args], step.kwargs])
+    return values_in([[*step.args], step.kwargs])
 
 
 def results(step: Step) -> list[Value]:
     """The Values that a step makes."""
-    return values_in([*step.outputs] if isinstance(step, Use) else step.result)
+    return values_in(step.result)
 
 
 def with_values(step: Step, of: Mapping[Value, Value]) -> Step:
@@ -125,6 +157,30 @@ def with_values(step: Step, of: Mapping[Value, Value]) -> Step:
 
     names = ("inputs", "outputs") if isinstance(step, Use) else ("args", "kwargs", "result")
     return dataclasses.replace(step, **{name: replaced(getattr(step, name)) for name in names})
+
+
+def mapped_steps(steps: Sequence[Any], of: Callable[[Any], list[Any]]) -> list[Any]:
+    """The steps, also in functions, with others for those that are no calls of functions."""
+    found: list[Any] = []
+    for step in steps:
+        if isinstance(step, Call):
+            found.append(with_calls(step, lambda function: mapped_steps(function.calls, of)))
+        else:
+            found += of(step)
+    return found
+
+
+def with_calls(call: Call, of: Callable[[Function], list[Any]]) -> Call:
+    """A call with other calls in the functions that it takes."""
+    if not functions_in(call):
+        return call
+
+    def changed(leaf: Any) -> Any:
+        is_function = isinstance(leaf, Function)
+        return dataclasses.replace(leaf, calls=of(leaf)) if is_function else leaf
+
+    args, kwargs = map_leaves(changed, ([*call.args], call.kwargs))
+    return dataclasses.replace(call, args=tuple(args), kwargs=kwargs)
 
 
 def rank(value: Value) -> int:
@@ -172,9 +228,8 @@ def number_lists(module: Module) -> None:
         items = sorted(lists.get(name[:-1], []), key=lambda n: int(n[-1])) if is_item(name) else []
         new |= {item: (*item[:-1], str(i)) for i, item in enumerate(items)} or {name: name}
     module.children = {new[name]: module.children[name] for name in new}
-    for step in module.steps:
-        if isinstance(step, Use):
-            step.name = new[step.name]
+    for use in module.uses:
+        use.name = new[use.name]
 
 
 def attribute(name: Path, separator: str = "_") -> str:

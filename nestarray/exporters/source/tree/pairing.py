@@ -85,12 +85,10 @@ class Pairing:
 
     def _score(self, one: Step, other: Step) -> float:
         """How well two steps fit: at most 1, and negative if they do not."""
-        similarity = (
-            self._similarity_of(value_pairs(one, other)) if _is_same_form(one, other) else 0
-        )
+        similarity = self._similarity_of(value_pairs(one, other)) if is_same_form(one, other) else 0
         if isinstance(one, Use) and isinstance(other, Use):
-            is_same_form = _is_same_form(one, other) and self.may_call(one.module, other.module)
-            return (1 + similarity) / 2 if is_same_form else -1
+            may_call = is_same_form(one, other) and self.may_call(one.module, other.module)
+            return (1 + similarity) / 2 if may_call else -1
         return 1.5 * similarity - 0.5
 
     def _similarity_of(self, pairs: Sequence[tuple[Any, Any]], depth: int = _DEPTH) -> float:
@@ -117,9 +115,9 @@ class Pairing:
             is_input = x in self.whole.inputs and y in self.part.inputs
             return float(kind(x) == kind(y) if is_input else self.of.get(y, y) is x)
         if not depth:
-            return float(one is not None and other is not None and _is_same_form(one[0], other[0]))
+            return float(one is not None and other is not None and is_same_form(one[0], other[0]))
         found = [0.0]
-        if one and other and one[1] == other[1] and _is_same_form(one[0], other[0]):
+        if one and other and one[1] == other[1] and is_same_form(one[0], other[0]):
             is_use = isinstance(one[0], Use)
             same = 1 if is_use else self._similarity_of(value_pairs(one[0], other[0]), depth - 1)
             found.append(0.25 + 0.75 * same)
@@ -144,7 +142,7 @@ def value_pairs(one: Step, other: Step) -> list[tuple[Any, Any]]:
     return []
 
 
-def _is_same_form(one: Step, other: Step) -> bool:
+def is_same_form(one: Step, other: Step) -> bool:
     """Whether two steps call the same function or child, with arguments of the same form."""
     if isinstance(one, Use) and isinstance(other, Use):
         return (one.name, one.targets) == (other.name, other.targets)

@@ -98,11 +98,7 @@ def _replaced(nest: Any, settings: Iterator[Any]) -> Any:
     if isinstance(nest, slice):
         return slice(*_replaced([nest.start, nest.stop, nest.step], settings))
     if isinstance(nest, Function):
-        calls: list[Call] = []
-        for call in nest.calls:
-            args = _replaced([*call.args], settings)
-            kwargs = _replaced(call.kwargs, settings)
-            calls.append(dataclasses.replace(call, args=tuple(args), kwargs=kwargs))
+        calls = [with_settings(call, settings) for call in nest.calls]
         return dataclasses.replace(nest, calls=calls, output=_replaced(nest.output, settings))
     if isinstance(nest, Mapping):
         return {key: _replaced(item, settings) for key, item in nest.items()}
