@@ -1,6 +1,6 @@
 """Operations that ONNX and TFLite have: their exporters trace programs in `portable_operators`.
 
-Both lack binary search and linear systems. The frameworks' own functions are faster elsewhere.
+Both lack binary search and linear systems; JAX searches no vectors of open lengths. The frameworks' own functions are faster elsewhere.
 https://onnx.ai/onnx/operators, https://ai.google.dev/edge/litert/models/ops_compatibility
 """
 

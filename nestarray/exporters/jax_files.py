@@ -19,6 +19,7 @@ from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_nodes
 from nestarray.graph.sizes import Sizes, holds, names_in
+from nestarray.importers.jax.size_relations import completed, equalities
 
 
 def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
@@ -33,21 +34,24 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
     limits = [written(f"{name} >= {least}") for name, (least, _) in ranges]
     limits += [written(f"{name} <= {most}") for name, (_, most) in ranges if most is not None]
     others = [text for text in graph.sizes.conditions if not names_in(text) & steps.keys()]
-    scope = jax.export.SymbolicScope([*limits, *_constraints(others)])
-
-    def spec(node: Node) -> Any:
-        assert node.aval is not None
-        text = written(", ".join(map(str, node.aval.shape)))
-        shape = jax.export.symbolic_shape(f"({text})", scope=scope) if text else ()
-        return jax.ShapeDtypeStruct(shape, node.aval.dtype.name)
 
     def run(*args: Any, **kwargs: Any) -> Any:
         result = moved(*args, **kwargs)
         return native_output(result[0] if graph.returns_state else result)
 
-    args, kwargs = map_nodes(spec, taken(graph))
-    exported = jax.export.export(jax.jit(run))(*args, **kwargs)
-    path.write_bytes(_serialized(exported))
+    def exported(relations: Iterable[str]) -> bytearray:
+        scope = jax.export.SymbolicScope([*limits, *_constraints([*others, *relations])])
+
+        def spec(node: Node) -> Any:
+            assert node.aval is not None
+            text = written(", ".join(map(str, node.aval.shape)))
+            shape = jax.export.symbolic_shape(f"({text})", scope=scope) if text else ()
+            return jax.ShapeDtypeStruct(shape, node.aval.dtype.name)
+
+        args, kwargs = map_nodes(spec, taken(graph))
+        return _serialized(jax.export.export(jax.jit(run))(*args, **kwargs))
+
+    path.write_bytes(completed(exported, equalities)[0])
 
 
 #: The sizes that are tried to find the steps of a size.

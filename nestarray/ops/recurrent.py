@@ -294,7 +294,7 @@ def _network(
         x = ops.swapaxes(x, 0, 1)
     mask = None
     if lengths is not None:
-        times = ops.arange(x.shape[0], dtype=dtypes.dtype_of(lengths), like=lengths)
+        times = ops.arange(ops.shape(x)[0], dtype=dtypes.dtype_of(lengths), like=lengths)
         mask = ops.expand_dims(ops.less(ops.expand_dims(times, axis=1), lengths), axis=2)
     ends: list[tuple[Array, ...]] = []
     for first in range(0, len(parts), layout.directions):

@@ -347,6 +347,34 @@ def _best(x: jax.Array) -> Any:
     return jax.lax.top_k(x.reshape(-1), 3)
 
 
+def _patches(x: torch.Tensor) -> torch.Tensor:
+    each = torch.nn.functional.avg_pool1d(x, 4)
+    return each + x[..., : each.shape[-1]]  # for JAX, (n - 4) // 4 + 1 is not n // 4
+
+
+def _padded(x: jax.Array) -> jax.Array:
+    return jax.lax.conv_general_dilated(x, jax.numpy.ones((2, 2, 3)), (2,), [(1, 1)])
+
+
+@tf.function
+def _suppressed(x: tf.Tensor) -> tf.Tensor:
+    return tf.image.non_max_suppression(x, x[:, 0], 2)
+
+
+class _Packed(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.rnn = torch.nn.LSTM(2, 3, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        rows = {"batch_first": True}
+        lengths = torch.ones_like(x[..., 0]).sum(1).long()
+        packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, enforce_sorted=False, **rows)
+        outputs, _ = self.rnn(packed)
+        return torch.nn.utils.rnn.pad_packed_sequence(outputs, total_length=x.shape[1], **rows)[0]
+
+
 def _medians(x: torch.Tensor) -> torch.Tensor:
     return torch.quantile(x, 0.5, dim=1)
 
@@ -392,6 +420,8 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
          "stablehlo"),
         (_averaged, jax.numpy.ones((2, 16, 15, 2)), {1: "height", 2: "width"}, "savedmodel"),
         (torch.nn.AdaptiveAvgPool2d((2, 3)), torch.ones(2, 2, 4, 6), _IMAGES, "onnx"),
+        (_patches, torch.ones(2, 2, 8), {2: "length"}, "stablehlo"),
+        (_padded, jax.numpy.ones((2, 2, 8)), {0: "batch", 2: "length"}, "savedmodel"),
         (_best, jax.numpy.ones((2, 5)), {0: "batch", 1: "length"}, "stablehlo"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
@@ -428,17 +458,22 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
                {0: "batch", 1: "height", 2: "width"}, format) for format in ("onnx", "savedmodel")],
             (_keras_layer(keras.layers.Conv1D(2, 3, dilation_rate=2, padding="causal"), None, 2),
              tf.ones((2, 5, 2)), {0: "batch", 1: "length"}, "tflite"),
+            *[(_suppressed, tf.random.uniform((5, 4)), {0: "boxes"}, format)
+              for format in ("savedmodel", "tflite")],
+            (torch.nn.EmbeddingBag(5, 2), torch.ones(3, 4, dtype=torch.int64), {0: "batch"},
+             "stablehlo"),
+            (_Packed(), torch.ones(3, 4, 2), {0: "batch", 1: "length"}, "savedmodel"),
             *[(_Enlarged(), torch.ones(2, 2, 4, 6), _IMAGES, format)
               for format in ("torch", "savedmodel")],
             *[(torch.nn.AdaptiveMaxPool2d((2, 3)), torch.ones(2, 2, 4, 7), _IMAGES, format)
               for format in ("onnx", "stablehlo", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "transposed", "resized", "averaged", "parts", "best",
+    ids=["arange", "scan", "transposed", "resized", "averaged", "parts", "patches", "padded", "best",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
-         *["enlarged"] * 2, *["greatest parts"] * 3],
+         "suppressed", "suppressed", "bags", "packed", *["enlarged"] * 2, *["greatest parts"] * 3],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path
@@ -604,15 +639,14 @@ def test_errors_leave_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_a_refusal_names_the_call_and_the_remedy(tmp_path: Path) -> None:
-    def patches(x: torch.Tensor) -> torch.Tensor:
-        each = torch.nn.functional.avg_pool1d(x, 4)
-        return each + x[..., : each.shape[-1]]  # for JAX, (n - 4) // 4 + 1 is not n // 4
+    def spectrum(x: jax.Array) -> jax.Array:
+        return jax.numpy.fft.rfft(x[:, : x.shape[1] // 2])
 
-    graph = na.trace_graph(patches, torch.ones(2, 2, 8), dynamic={"x": {2: "n"}})
+    graph = na.trace_graph(spectrum, jax.numpy.ones((2, 8)), dynamic={"x": {1: "n"}})
     with pytest.raises(
         errors.ConversionError,
-        match=r"'stablehlo' failed at na\.add with the open sizes "
-        r"n: .*incompatible shapes.*; leave n out of dynamic=, or choose another format$",
+        match=r"'stablehlo' failed at na\.rfftn with the open sizes "
+        r"n: .*; leave n out of dynamic=, or choose another format$",
     ):
         graph.export(tmp_path / "net.stablehlo")
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from nestarray.backends import portable
 from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.checks.positions import check_sorter
 from nestarray.backends.jax.compiled import compiled, traced
@@ -44,6 +45,8 @@ def searchsorted(x1: Any, x2: Any, /, *, side: Any = "left", sorter: Any = None)
     check_sorter("searchsorted", {"x1": x1, "sorter": sorter})
     x1, x2 = promoted((x1, x2))
     refuse_complex(x1)
+    if sorter is None and not isinstance(x1.shape[-1], int):  # JAX takes the length as a number
+        return portable.searchsorted(x1, x2, side)
     return jnp.searchsorted(x1, x2, side=side, sorter=sorter).astype(native_dtype("int64"))
 
 

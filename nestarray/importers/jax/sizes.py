@@ -8,15 +8,21 @@ from __future__ import annotations
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
-from nestarray.graph.sizes import Sizes, holds
+from nestarray.graph.sizes import Sizes
 from nestarray.importers.jax import custom_derivatives
+from nestarray.importers.jax.size_relations import (
+    completed,
+    conditions,
+    equalities,
+    in_python,
+    parsed,
+)
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 
 _NATIVE = NativeSizes(lambda x: False, "", str)
@@ -57,16 +63,16 @@ def named_axes(
 
 
 def symbolic(
-    leaves: Sequence[Any], axes: Sequence[Mapping[int, str]], conditions: Sequence[str] = ()
+    leaves: Sequence[Any], axes: Sequence[Mapping[int, str]], relations: Sequence[str] = ()
 ) -> list[Any]:
-    """The leaves, with symbolic shapes where axes have names, of which JAX knows the conditions."""
+    """The leaves, with symbolic shapes where axes have names, of which JAX knows the relations."""
     import jax
     import jax.export
 
     names = sorted({name for each in axes for name in each.values()})
     if not names:
         return list(leaves)
-    shape = jax.export.symbolic_shape(", ".join(names), constraints=conditions)
+    shape = jax.export.symbolic_shape(", ".join(names), constraints=relations)
     dims = dict(zip(names, shape, strict=True))
     return [
         jax.ShapeDtypeStruct(
@@ -83,39 +89,17 @@ def traced(
 ) -> tuple[Any, tuple[str, ...]]:
     """The result of a trace with symbolic shapes, and the conditions on sizes that it depends on.
 
-    JAX stops where a comparison of sizes is true for some only. The trace runs again with the
-    result that the example gives, as a condition.
-
     Args:
         trace: takes the leaves of the example, with symbolic shapes.
         leaves, axes: see `symbolic`.
     """
-    import jax
-
     pairs = zip(leaves, axes, strict=True)
     example = {name: leaf.shape[i] for leaf, each in pairs for i, name in each.items()}
-    conditions: list[str] = []
-    while True:
-        try:
-            found = trace(symbolic(leaves, axes, conditions))
-            return found, tuple(ast.unparse(_parsed(text)) for text in conditions)
-        except jax.errors.InconclusiveDimensionOperation as error:
-            condition = _condition(str(error), example)
-            if condition is None or condition in conditions:
-                raise
-            conditions.append(condition)
-
-
-def _condition(message: str, example: Mapping[str, int]) -> str | None:
-    """The inequality of JAX's error, or the opposite one: it holds for the example."""
-    compared = re.search(r"comparison '(.+)' (<|<=|>|>=) '(.+)' is inconclusive", message)
-    if compared is None:
-        return None
-    left, sign, right = compared.groups()
-    if not holds(ast.unparse(_parsed(f"({left}) {sign} ({right})")), example):
-        sign = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}[sign]
-    offset = {"<": " - 1", ">": " + 1"}.get(sign, "")  # JAX takes >= and <=
-    return f"{left} {sign[0]}= {right}{offset}"
+    found, relations = completed(
+        lambda known: trace(symbolic(leaves, axes, known)),
+        lambda message: conditions(message, example) or equalities(message),
+    )
+    return found, tuple(in_python(text) for text in relations if "==" not in text)
 
 
 def is_symbolic(x: Any) -> bool:
@@ -130,7 +114,7 @@ def has_symbolic(x: Any) -> bool:
 
 def text_of(size: Any) -> int | str:
     """A dimension as in the shape of an `Aval`."""
-    return ast.unparse(_parsed(size)) if is_symbolic(size) else int(size)
+    return ast.unparse(parsed(size)) if is_symbolic(size) else int(size)
 
 
 def with_same_padding(eqn: Any) -> Mapping[str, Any]:
@@ -239,7 +223,7 @@ class SizeNodes:
         """A parameter with nodes in place of polynomials."""
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             return type(value)([self.replaced(item) for item in value])
-        return self._node(_parsed(value)) if is_symbolic(value) else value
+        return self._node(parsed(value)) if is_symbolic(value) else value
 
     def _node(self, expression: ast.expr) -> Any:
         match expression:
@@ -274,18 +258,3 @@ class SizeNodes:
     def sizes(self, conditions: tuple[str, ...]) -> Sizes:
         """The sizes of the graph; JAX assumes that none is 0."""
         return Sizes(dict.fromkeys(self._nodes, (1, None)), conditions, self._example)
-
-
-class _Operators(ast.NodeTransformer):
-    """Operators of Python in place of JAX's functions."""
-
-    def visit_Call(self, node: ast.Call) -> ast.expr:
-        self.generic_visit(node)
-        operators = {"floordiv": ast.FloorDiv, "mod": ast.Mod}
-        if isinstance(node.func, ast.Name) and node.func.id in operators:
-            return ast.BinOp(node.args[0], operators[node.func.id](), node.args[1])
-        return node
-
-
-def _parsed(size: Any) -> ast.expr:
-    return _Operators().visit(ast.parse(str(size).replace("^", "**"), mode="eval")).body

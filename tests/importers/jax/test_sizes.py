@@ -66,6 +66,10 @@ def has_rules(x: Any) -> Any:
     return straight_through(x * x.shape[0])[0] + clipped(x)
 
 
+def halves_twice(x: Any) -> Any:
+    return x[:, ::2][:, ::2] + x[:, ::4]  # sizes that are equal, which JAX does not know
+
+
 class Net(nnx.Module):
     def __init__(self) -> None:
         rngs = nnx.Rngs(0)
@@ -84,6 +88,7 @@ ROWS: dict[str, Any] = {
     "scans": (scans, draw(4, 2, 3), {"x": {0: "length", 1: "batch"}}, draw(6, 5, 3)),
     "rules": (has_rules, draw(4, 3), {"x": {0: "batch"}}, draw(2, 3)),
     "limits": (limits, draw(4, 3), {"x": {-2: "batch"}}, draw(1, 3)),
+    "equal": (halves_twice, draw(3, 9), {"x": {1: "length"}}, draw(3, 6)),
     "model": (Net(), draw(2, 8, 8, 1), {"x": {0: "batch"}}, draw(5, 8, 8, 1)),
 }
 

@@ -163,7 +163,7 @@ def _result_shape(
     lhs_dilation: Sequence[int] | None,
     rhs_dilation: Sequence[int] | None,
 ) -> tuple[int, ...]:
-    """(batch, outputs, spatial sizes) of a convolution of shapes in this order."""
+    """(batch, outputs, spatial sizes) of a convolution of shapes in this order; open sizes remain."""
     if isinstance(padding, str):  # "SAME"
         return (lhs[0], rhs[0], *[-(-n // s) for n, s in zip(lhs[2:], strides, strict=True)])
     ones = (1,) * len(strides)
@@ -171,8 +171,10 @@ def _result_shape(
     for n, k, stride, pads, d, e in zip(
         lhs[2:], rhs[2:], strides, padding, lhs_dilation or ones, rhs_dilation or ones, strict=True
     ):
-        size = ((n - 1) * d + 1 if n else 0) + sum(pads)
-        found.append(max((size - (k - 1) * e - 1) // stride + 1, 0))
+        if isinstance(n, int):
+            size = ((n - 1) * d + 1 if n else 0) + sum(pads)
+            n = max((size - (k - 1) * e - 1) // stride + 1, 0)
+        found.append(n)
     return tuple(found)
 
 

@@ -41,7 +41,7 @@ def non_max_suppression(
     found, _, count = selected(
         overlaps(boxes), scores, integers(max_output_size), iou_threshold, score_threshold
     )
-    return na.getitem(found, slice(int(count)))
+    return na.getitem(found, slice(count))
 
 
 def non_max_suppression_with_scores(
@@ -63,7 +63,7 @@ def non_max_suppression_with_scores(
     found, values, count = selected(
         overlaps(boxes), scores, limit, iou_threshold, score_threshold, float(soft_nms_sigma)
     )
-    kept = slice(int(count))
+    kept = slice(count)
     return na.getitem(found, kept), na.getitem(values, kept)
 
 
@@ -83,7 +83,7 @@ def non_max_suppression_overlaps(
         overlap_threshold,
         score_threshold,
     )
-    return na.getitem(found, slice(int(count)))
+    return na.getitem(found, slice(count))
 
 
 def non_max_suppression_padded(
@@ -109,7 +109,7 @@ def non_max_suppression_padded(
     found, _, count = selected(overlaps(boxes), scores, limit, iou_threshold, score_threshold)
     if pad_to_max_output_size:
         return padded(found, limit), count
-    return na.getitem(found, slice(int(count))), count
+    return na.getitem(found, slice(count)), count
 
 
 def padded(x: Array, size: int) -> Array:
@@ -149,7 +149,8 @@ def selected(
     Each step keeps the box of the highest score, which may have been lowered, and lowers others.
     """
     size = na.shape(scores)[0]
-    limit = min(limit, size)
+    if isinstance(size, int):
+        limit = min(limit, size)
     dtype = dtypes.dtype_of(scores)
     places = na.arange(limit, dtype=dtypes.int32, like=scores)
     threshold, score_threshold = float(threshold), float(score_threshold)
