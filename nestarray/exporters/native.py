@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 from nestarray import backends, lazy_imports, nn
-from nestarray.exporters.program import program_of
+from nestarray.exporters.program import Program, program_of
 from nestarray.graph.graph import Graph
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+#: model → (backend, training graph) → its program
+_programs: WeakKeyDictionary[Any, dict[Any, Program]] = WeakKeyDictionary()
 
 
 def _method(function: F) -> F:
@@ -30,8 +35,19 @@ def _build(
     if backend == "torch":
         return file.build(program_of(model, backend, training), **settings)
     with backends.core(backend).outside_of_traces():  # Haiku builds modules while JAX traces
+        return file.build(_optimized(model, backend, training), **settings)
+
+
+def _optimized(model: Graph | nn.Module, backend: str, training: Graph | None) -> Program:
+    """The program of a model with its present variables; Haiku asks for it at each call."""
+    known, key = _programs.setdefault(model, {}), (backend, training)
+    if key not in known:
         program = program_of(model, backend, training).optimized()
-    return file.build(program, **settings)
+        if not program.graphs:  # an `nn.Module`, which may change
+            return program
+        known[key] = program
+    v, s = [dict(c.to_backend(backend).flat_items()) for c in (model.v, model.s)]
+    return dataclasses.replace(known[key], v=v, s=known[key].s | s)
 
 
 @_method

@@ -202,7 +202,8 @@ class _Change:
         decides = (
             isinstance(x, Body) or (isinstance(x, DType) and x in self.dtypes) for x in named
         )
-        return not self._given(node) and not any(decides)
+        is_new = "like" in node.kwargs  # `like` is the backend and the device
+        return (is_new or not self._given(node)) and not any(decides)
 
     def _cast(self, kept: Node) -> Node:
         """A number of an old dtype in the new one."""

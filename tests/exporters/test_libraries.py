@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from flax.training.train_state import TrainState
 import nestarray as na
 from nestarray import errors
 from nestarray.exporters import KerasModel
+from nestarray.graph.graph import Graph
 from nestarray.graph.lower import is_lowered
 from tests.exporters.rows import ROWS
 from tests.graph.networks import ConvNet, Tied
@@ -263,6 +265,24 @@ def test_haiku_trains_with_jax_grad_alone() -> None:
     for _ in range(20):
         params = jax.tree.map(lambda p, g: p - 0.05 * g, params, jax.grad(loss.apply)(params))
     assert loss.apply(params) < first / 2
+
+
+def test_haiku_converts_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Haiku makes its modules again at each call; the weights are the present ones."""
+    optimized, count = Graph.optimize, Counter[str]()
+
+    def counted(graph: Graph, *args: Any, **kwargs: Any) -> Graph:
+        count[graph.name] += 1
+        return optimized(graph, *args, **kwargs)
+
+    monkeypatch.setattr(Graph, "optimize", counted)
+    graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
+    net, x = hk.transform(lambda x: graph.to_haiku_module()(x)), jnp.ones((4, 2))
+    for _ in range(3):
+        net.apply(net.init(None, x), None, x)
+    assert count == {"Linear": 1}
+    graph.v["weight"].zero_()
+    assert not np.any(net.init(None, x)["linear"]["weight"])
 
 
 def test_haiku_trains_with_statistics_and_dropout(model: Any, images: np.ndarray) -> None:

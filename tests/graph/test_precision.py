@@ -84,6 +84,19 @@ def test_trace_graph_and_to_module_take_it() -> None:
     np.testing.assert_allclose(out, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("dynamic", [False, True])
+def test_new_arrays_are_cast(dynamic: bool) -> None:
+    """``like=`` of a carry names the framework and the device, not the dtype."""
+
+    def sums(x: Any) -> Any:
+        first = na.zeros((x.shape[1],), like=x)
+        return na.scan(lambda c, row: (c + row, c), first, x)[0]
+
+    graph = na.trace_graph(sums, X, dynamic={"x": {1: "width"}} if dynamic else None)
+    wide = graph.to_torch_module().double()
+    torch.testing.assert_close(wide(X.double()), X.double().sum(0))
+
+
 def test_the_error_names_calls_and_the_option() -> None:
     text = (
         r"Rotary: 8 calls and 1 array of this graph need float64, which JAX computes in 32 bits now: "
