@@ -166,3 +166,12 @@ def test_open_images_may_be_smaller_than_a_transposed_kernel(tmp_path: Path) -> 
     sizes = {"input": {2: "height", 3: "width"}}
     graph = na.trace_graph(net, torch.randn(1, 2, 4, 4), dynamic=sizes)
     assert graph.eject(tmp_path / "net", "jax").error < 1e-6
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_strided_slices_of_open_axes(target: str, tmp_path: Path) -> None:
+    x = jnp.arange(48.0).reshape(2, 6, 4)
+    sizes = {"x": {1: "height", 2: "width"}}
+    graph = na.trace_graph(lambda x: x[:, 1::2, ::3], x, dynamic=sizes)
+    assert graph.eject(tmp_path / "net", target).error == 0
+    assert "x[:, 1::2, ::3]" in (tmp_path / "net" / "model.py").read_text()

@@ -24,7 +24,7 @@ from nestarray.exporters.source.lowering.layer_paths import (
 )
 from nestarray.exporters.source.lowering.plain_calls import plain, plain_activation
 from nestarray.exporters.source.lowering.random_draws import unseeded
-from nestarray.exporters.source.lowering.table_rows import plain_take, with_rows
+from nestarray.exporters.source.lowering.table_rows import plain_take, strided_slice, with_rows
 from nestarray.exporters.source.recording.forms.layers import padded_as_same
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes
@@ -54,7 +54,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         has_channels_last: give images and kernels the layout of Flax and Keras.
     """
     graph = rewrite(rewrite(graph.to_backend(target), unseeded), plain_take)
-    graph = rewrite(graph, plain_activation, in_bodies=True)
+    graph = rewrite(rewrite(graph, plain_activation, in_bodies=True), strided_slice)
     graph = remove_dead_code(graph.lower())
     graph = with_called_layers(with_rows(graph))
     is_final = graph.source_names.framework == "torch"
