@@ -680,10 +680,10 @@ def test_layers_of_transformers_have_open_sizes(tmp_path: Path) -> None:
 class Steps(nnx.Module):
     """A loop that calls two layers, and a loop that calls a cell."""
 
-    def __init__(self, rngs: nnx.Rngs) -> None:
+    def __init__(self, cell: Any, rngs: nnx.Rngs) -> None:
         self.first = nnx.Linear(3, 4, rngs=rngs)
         self.second = nnx.Linear(4, 4, rngs=rngs)
-        self.rnn = nnx.RNN(nnx.GRUCell(4, 2, rngs=rngs))
+        self.rnn = nnx.RNN(cell(4, 2, rngs=rngs))
 
     def __call__(self, x: jax.Array) -> jax.Array:
         def step(h: jax.Array, row: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -711,8 +711,9 @@ class Cells(torch.nn.Module):
         return scan(step, start, x)[1]
 
 
-def test_loops_call_the_layers_and_cells_of_the_source(tmp_path: Path) -> None:
-    graph = na.trace_graph(Steps(nnx.Rngs(0)), jnp.ones((5, 3)))
+@pytest.mark.parametrize("cell", [nnx.GRUCell, nnx.OptimizedLSTMCell])
+def test_loops_call_the_layers_and_cells_of_flax(cell: Any, tmp_path: Path) -> None:
+    graph = na.trace_graph(Steps(cell, nnx.Rngs(0)), jnp.ones((5, 3)))
     for target, style in (("torch", "torch"), ("jax", "nnx")):
         ejected = graph.eject(tmp_path / target, target, style=style)
         text = (ejected.path / "model.py").read_text()
@@ -720,5 +721,8 @@ def test_loops_call_the_layers_and_cells_of_the_source(tmp_path: Path) -> None:
         assert "+ self.second(h))" in text
         assert "= self.cell(" in text
         assert "dense_h(y)" in text
+
+
+def test_a_loop_calls_the_cell_of_pytorch(tmp_path: Path) -> None:
     cells = na.trace_graph(Cells(), torch.ones(5, 2, 3)).eject(tmp_path / "cells", "torch")
     assert "h2, h = self.cell(x_t, (h, c))" in (cells.path / "model.py").read_text()

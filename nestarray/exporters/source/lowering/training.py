@@ -87,16 +87,21 @@ def _rewritten(graph: Graph, own: Mapping[Node, Node], updates: Mapping[str, Nod
     )
 
 
-def _counts(node: Node, path: str, used: set[Node], nodes: Sequence[Node]) -> bool:
+def _counts(node: Any, path: str, used: set[Node], nodes: Sequence[Node]) -> bool:
     """Whether an update only counts the calls, and nothing else reads the counter."""
-    is_sum = op_name(node) == "add" and node.aval is not None and node.aval.dtype.is_integer
-    if not is_sum or node in used:
+    if node in used or (node.source, node.path) == ("s", path):
         return False
-    first, step = node.args
-    is_own = isinstance(first, Node) and (first.source, first.path) == ("s", path)
-    readers = [n for n in nodes if n.kind == "call" and first in iter_nodes((n.args, n.kwargs))]
-    is_constant = isinstance(step, int) or (isinstance(step, Node) and step.source == "constants")
-    return is_own and is_constant and readers == [node]
+    while (node.source, node.path) != ("s", path):
+        if op_name(node) != "add" or node.aval is None or not node.aval.dtype.is_integer:
+            return False
+        node, step = node.args
+        is_constant = isinstance(step, int) or (
+            isinstance(step, Node) and step.source == "constants"
+        )
+        readers = [n for n in nodes if n.kind == "call" and node in iter_nodes((n.args, n.kwargs))]
+        if not is_constant or not isinstance(node, Node) or len(readers) != 1:
+            return False
+    return True
 
 
 # -- batch normalization ----------------------------------------------------------------------
