@@ -462,6 +462,8 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("savedmodel", "tflite")],
             (torch.nn.EmbeddingBag(5, 2), torch.ones(3, 4, dtype=torch.int64), {0: "batch"},
              "stablehlo"),
+            *[(pool(2, 1), torch.rand(2, 2, 4, 4, 5), {0: "batch", 2: "depth", 3: "height"}, "tflite")
+              for pool in (torch.nn.MaxPool3d, torch.nn.AvgPool3d)],
             (_Packed(), torch.ones(3, 4, 2), {0: "batch", 1: "length"}, "savedmodel"),
             *[(_Enlarged(), torch.ones(2, 2, 4, 6), _IMAGES, format)
               for format in ("torch", "savedmodel")],
@@ -473,7 +475,8 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
-         "suppressed", "suppressed", "bags", "packed", *["enlarged"] * 2, *["greatest parts"] * 3],
+         "suppressed", "suppressed", "bags",
+         *["volumes"] * 2, "packed", *["enlarged"] * 2, *["greatest parts"] * 3],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path

@@ -14,15 +14,38 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.padding import padded
 from nestarray.numerics import windows
 
 
+def _native(name: str, count: int) -> Callable[..., Any]:
+    """The pooling of `count` axes, (x, kernel, stride, padding)."""
+    if count == 3 and portable.are_wanted():
+        return _of_volumes(getattr(tf.nn, f"{name}_pool2d"))
+    return getattr(tf.nn, f"{name}_pool{count}d")
+
+
+def _of_volumes(native: Callable[..., Any]) -> Callable[..., Any]:
+    """Pooling of three axes by pooling of two, which TFLite has: of images, then of depths."""
+
+    def pool(x: Any, kernel: Any, stride: Any, padding: str) -> Any:
+        batch, depth, *image, channels = shape(x)
+        flat = tf.reshape(x, (batch * depth, *image, channels))
+        flat = native(flat, kernel[1:], stride[1:], padding)
+        _, height, width, _ = shape(flat)
+        rows = tf.reshape(flat, (batch, depth, height * width, channels))
+        found = native(rows, (kernel[0], 1), (stride[0], 1), padding)
+        return tf.reshape(found, (batch, shape(found)[1], height, width, channels))
+
+    return pool
+
+
 def _max_pooled(x: Any, at: windows.Windows) -> Any:
     """The maxima of (batch, *spatial, channels)."""
-    native = getattr(tf.nn, f"max_pool{len(at.kernel)}d")
+    native = _native("max", len(at.kernel))
     if windows.is_known(at.padding):
         return _pool(native, x, at, -math.inf)
     return native(x, at.kernel, at.stride, "SAME")
@@ -33,7 +56,7 @@ def _avg_pooled(
 ) -> Any:
     """The means of (batch, *spatial, channels)."""
     size = math.prod(at.kernel)
-    native, is_known = getattr(tf.nn, f"avg_pool{len(at.kernel)}d"), windows.is_known(at.padding)
+    native, is_known = _native("avg", len(at.kernel)), windows.is_known(at.padding)
     if not is_known and not count_include_pad and divisor_override is None:
         return native(x, at.kernel, at.stride, "SAME")
     out = _pool(native, x, at, 0.0)
