@@ -79,8 +79,5 @@ def use_backend(name: str, *, device: Any = None) -> Iterator[None]:
         >>> with na.use_backend("torch", device="cpu"):
         ...     x = na.ones((2,))
     """
-    token = _override.set((check_backend_name(name), device))
-    try:
+    with _override.being((check_backend_name(name), device)):
         yield
-    finally:
-        _override.reset(token)

@@ -19,11 +19,8 @@ _are_wanted: ContextVariable[bool] = ContextVariable("nestarray_portable", defau
 @contextmanager
 def portable_operators() -> Iterator[None]:
     """Compute with operators of ONNX and TFLite."""
-    token = _are_wanted.set(True)
-    try:
+    with _are_wanted.being(True):
         yield
-    finally:
-        _are_wanted.reset(token)
 
 
 def are_wanted() -> bool:

@@ -118,12 +118,8 @@ class custom_vjp:
             return _arrays(results, arguments.call(*values))
 
         def with_residuals(*values: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-            token = _evaluated.set(_evaluated.get() | {self})
-            try:
-                with use_backend(creating):
-                    out = evaluated.call(*values)
-            finally:
-                _evaluated.reset(token)
+            with _evaluated.being(_evaluated.get() | {self}), use_backend(creating):
+                out = evaluated.call(*values)
             if not (isinstance(out, tuple) and len(out) == 2):
                 raise ArgumentError(
                     f"custom_vjp: the forward function of {name_of(self._fn)} returned a "

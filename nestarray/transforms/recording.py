@@ -19,11 +19,8 @@ _takes_single_steps: ContextVariable[bool] = ContextVariable(
 @contextmanager
 def recording(recorder: Any) -> Iterator[None]:
     """Call `recorder` for control flow and `vmap`, in place of the backend; None restores the backend."""
-    token = _recorder.set(recorder)
-    try:
+    with _recorder.being(recorder):
         yield
-    finally:
-        _recorder.reset(token)
 
 
 def current_recorder() -> Any:
@@ -34,11 +31,8 @@ def current_recorder() -> Any:
 @contextmanager
 def single_steps() -> Iterator[None]:
     """End each `while_loop` after one step: on zeros, which only determine shapes, it may not end."""
-    token = _takes_single_steps.set(True)
-    try:
+    with _takes_single_steps.being(True):
         yield
-    finally:
-        _takes_single_steps.reset(token)
 
 
 def takes_single_steps() -> bool:

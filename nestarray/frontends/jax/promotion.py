@@ -56,11 +56,8 @@ def set_x64(is_wide: builtins.bool) -> None:
 @contextlib.contextmanager
 def enable_x64(new_val: builtins.bool = True) -> Iterator[None]:
     """Inside of a ``with`` block, new numbers have 64 bits: for this thread or task only."""
-    token = _override.set(builtins.bool(new_val))
-    try:
+    with _override.being(builtins.bool(new_val)):
         yield
-    finally:
-        _override.reset(token)
 
 
 def default_dtype(kind: type) -> DType:

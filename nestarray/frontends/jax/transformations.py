@@ -414,11 +414,8 @@ _is_disabled: ContextVariable[bool] = ContextVariable("nestarray_jax_disable_jit
 @contextlib.contextmanager
 def disable_jit(disable: bool = True) -> Iterator[None]:
     """Inside of a ``with`` block, `jit` calls functions without compilation."""
-    token = _is_disabled.set(disable)
-    try:
+    with _is_disabled.being(disable):
         yield
-    finally:
-        _is_disabled.reset(token)
 
 
 def jit(
