@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.dtypes import DType
+from nestarray.dtypes import DType, as_dtype
 from nestarray.exporters.source.printing.constants import TAKE_NUMBERS, closed_form, without_mask
 from nestarray.exporters.source.printing.expressions import (
     BINARY,
@@ -99,6 +99,8 @@ class NamespaceLanguage:
         is_of_arrays = self.short.get(target.rpartition(".")[0]) == self.array
         if last == "moveaxis" and len(args) == 3 and args[1] == args[2]:
             return x
+        if last == "arange" and is_of_arrays:
+            args, kwargs = self._range(args, kwargs)
         if last in BINARY and len(args) == 2 and not kwargs and is_of_arrays:
             return dataclasses.replace(call, target=f"operator.{last}")
         if last == "reshape" and is_of_arrays and self.name != "tensorflow":
@@ -128,6 +130,17 @@ class NamespaceLanguage:
             own = {k: x for k, x in names.items() if isinstance(x, (bool, int, float, str))}
             kwargs = {k: x for k, x in (own | kwargs).items() if k not in [*names][: len(args)]}
         return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
+
+    def _range(self, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """The arguments of ``arange`` without the numbers and the dtype that it has by itself."""
+        given = {"step": 1} | dict(zip(("start", "stop", "step", "dtype"), args)) | kwargs
+        own = as_dtype("int32" if self.name == "jax" else "int64")
+        if given.get("stop") is None or given.get("dtype") != own:
+            return args, kwargs
+        start, stop, step = given["start"], given["stop"], given["step"]
+        if step != 1:
+            return [start, stop, step], {}
+        return [stop] if start == 0 else [start, stop], {}
 
     def _named(
         self, target: str, args: list[Any], kwargs: dict[str, Any]
