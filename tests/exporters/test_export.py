@@ -356,6 +356,14 @@ def _padded(x: jax.Array) -> jax.Array:
     return jax.lax.conv_general_dilated(x, jax.numpy.ones((2, 2, 3)), (2,), [(1, 1)])
 
 
+def _kept(x: jax.Array) -> jax.Array:
+    def without_small(i: jax.Array, kept: jax.Array) -> jax.Array:
+        sides = jax.numpy.clip(jax.numpy.minimum(x[i, 2:], x[:, 2:]) - x[:, :2], 0)
+        return jax.numpy.where(sides[:, 0] * sides[:, 1] > 0.1, kept, kept / 2)
+
+    return jax.lax.fori_loop(0, x.shape[0], without_small, jax.numpy.ones(x.shape[0]))
+
+
 @tf.function
 def _suppressed(x: tf.Tensor) -> tf.Tensor:
     return tf.image.non_max_suppression(x, x[:, 0], 2)
@@ -458,6 +466,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
                {0: "batch", 1: "height", 2: "width"}, format) for format in ("onnx", "savedmodel")],
             (_keras_layer(keras.layers.Conv1D(2, 3, dilation_rate=2, padding="causal"), None, 2),
              tf.ones((2, 5, 2)), {0: "batch", 1: "length"}, "tflite"),
+            (_kept, jax.numpy.ones((3, 4)), {0: "boxes"}, "savedmodel"),
             *[(_suppressed, tf.random.uniform((5, 4)), {0: "boxes"}, format)
               for format in ("savedmodel", "tflite")],
             (torch.nn.EmbeddingBag(5, 2), torch.ones(3, 4, dtype=torch.int64), {0: "batch"},
@@ -475,7 +484,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
-         "suppressed", "suppressed", "bags",
+         "kept", "suppressed", "suppressed", "bags",
          *["volumes"] * 2, "packed", *["enlarged"] * 2, *["greatest parts"] * 3],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import nestarray as na
-from nestarray import dtypes
+from nestarray import backends, dtypes
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array
 
@@ -267,6 +267,11 @@ def _mode_of(mode: Any, *, is_read: bool) -> str:
     return name
 
 
+def _is_known(size: Any) -> bool:
+    """Whether a size is a number; a `tf.function` has tensors of open sizes."""
+    return not backends.is_array(size)
+
+
 def gather(
     operand: Array,
     start_indices: Array,
@@ -282,9 +287,9 @@ def gather(
     mode = _mode_of(mode, is_read=True)
     offsets, collapsed, mapped, batching, _ = dimension_numbers
     sizes = na.shape(operand)
-    is_row = [i in mapped or n == sizes[i] for i, n in enumerate(slice_sizes)]
+    is_row = [i in mapped or (_is_known(n) and n == sizes[i]) for i, n in enumerate(slice_sizes)]
     is_of_rows = len(mapped) == 1 and tuple(collapsed) == tuple(mapped) and not batching
-    if is_of_rows and all(is_row) and 0 not in sizes:
+    if is_of_rows and all(is_row) and 0 not in filter(_is_known, sizes):
         values, is_inside = _rows(operand, start_indices, mapped[0], tuple(offsets))
     else:
         found = _windows(
