@@ -151,9 +151,8 @@ def adaptive_max_pool3d(input: Array, output_size: Sizes, return_indices: bool =
 def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[Array, Array]:
     lead, spatial = na.shape(x)[:-count], na.shape(x)[-count:]
     sizes = [n if part is None else part for n, part in zip(spatial, per_part(output_size, count))]
-    place: Any = na.asarray(
-        0, dtype=dtypes.int32, like=x
-    )  # in the flattened image, (*sizes, *elements)
+    # the places in the flattened image, (*sizes, *elements)
+    place: Any = na.asarray(0, dtype=dtypes.int32, like=x)
     for axis, (n, m) in enumerate(zip(spatial, sizes)):
         shape = [1] * 2 * count
         shape[axis], shape[count + axis] = m, -1
