@@ -145,7 +145,7 @@ def without_ones(value_shape: Any, ndim: int) -> tuple[Any, ...]:
     return own
 
 
-def forward(part: slice, length: int) -> slice:
-    """The forward slice with the elements of a backward slice."""
-    places = range(length)[part]
-    return slice(places[-1], places[0] + 1, -places.step) if places else slice(0, 0)
+def flipped(part: slice) -> slice:
+    """The forward slice of a flipped axis with the elements of a backward slice."""
+    start, stop = [None if end is None else -1 - end for end in (part.start, part.stop)]
+    return slice(start, stop, -part.step)

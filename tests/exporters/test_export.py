@@ -391,6 +391,10 @@ def _spectrum(x: torch.Tensor) -> torch.Tensor:
     return torch.stft(x, 4, 2, window=torch.hann_window(4), return_complex=True).abs()
 
 
+def _descending(x: np.ndarray) -> np.ndarray:
+    return np.sort(x, axis=0)[-2::-1]
+
+
 def _chosen_below(x: torch.Tensor) -> torch.Tensor:
     below = torch.tril(torch.ones(x.shape[1], x.shape[1]), -1)
     return x.gather(1, x.argmax(1, keepdim=True)) + (x @ below)
@@ -423,6 +427,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
     [
         (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "torch"),
         (_running_sums, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
+        (_descending, np.float32([[3, 1], [1, 2], [2, 5]]), {0: "length"}, "torch"),
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
         (torch.nn.Upsample(scale_factor=2, mode="bilinear"), torch.ones(2, 2, 4, 4), _IMAGES,
          "stablehlo"),
@@ -480,7 +485,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("onnx", "stablehlo", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "transposed", "resized", "averaged", "parts", "patches", "padded", "best",
+    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",

@@ -19,7 +19,7 @@ from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import (
     check_mode,
     expanded,
-    forward,
+    flipped,
     is_array,
     is_mask,
     is_plain,
@@ -56,9 +56,8 @@ def _native(x: Any, index: Any) -> tuple[Any, tuple[Any, ...]]:
     axis = 0
     for place, item in enumerate(items):
         if isinstance(item, slice) and item.step is not None and item.step < 0:
-            part = forward(item, x.shape[axis])
-            x = x[(slice(None),) * axis + (part,)].flip(axis)
-            items[place] = slice(None)
+            x = x.flip(axis)
+            items[place] = flipped(item)
         elif isinstance(item, (np.ndarray, np.generic)):
             items[place] = torch.as_tensor(np.asarray(item), device=x.device)
         elif getattr(item, "dtype", None) in _NO_INDICES:
