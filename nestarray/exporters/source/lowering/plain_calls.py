@@ -37,6 +37,10 @@ def plain(writer: Writer, node: Node) -> Node | None:
         settings = {k: x for k, x in node.kwargs.items() if k != "dtype"}
         is_own = node.args[0].aval.dtype == node.aval.dtype and node.aval.dtype.is_floating
         return _replaced(writer, node, node.args, settings if is_own else node.kwargs)
+    if is_op(node, "full") and node.args[0] != () and {*node.kwargs} <= {"dtype"}:
+        op = {0: "zeros", 1: "ones"}.get(node.args[1])
+        settings = {"dtype": node.aval.dtype, "like": node, "aval": node.aval, "name": node.name}
+        return writer.call(op, node.args[0], **settings) if op else None
     return _product(writer, node) if is_op(node, "einsum") and len(node.args) == 3 else None
 
 

@@ -101,6 +101,8 @@ class NamespaceLanguage:
             return x
         if last == "arange" and is_of_arrays:
             args, kwargs = self._range(args, kwargs)
+        if last in ("zeros", "ones") and is_of_arrays and self.name != "numpy":
+            args = [arg for arg in args if arg != as_dtype("float32")]
         if last in BINARY and len(args) == 2 and not kwargs and is_of_arrays:
             return dataclasses.replace(call, target=f"operator.{last}")
         if last == "reshape" and is_of_arrays and self.name != "tensorflow":
