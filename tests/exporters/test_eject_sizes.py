@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import tensorflow as tf
 import torch
 
 import nestarray as na
 from nestarray.errors import ConversionError
+from nestarray.exporters.export import example_of
 from nestarray.exporters.source.eject import source_of
 from tests.exporters.networks import LOOPS, NETWORKS
 from tests.exporters.styles import TARGETS, lint
@@ -73,6 +76,17 @@ def test_open_sizes_stay_open(style: str, tmp_path: Path) -> None:
     ejected = graph.eject(tmp_path / "net", TARGETS[style], style=style)  # runs at three sizes
     assert ejected.error < 1e-5
     assert "shape[0], 17, -1, 8)" in (tmp_path / "net" / "model.py").read_text()
+
+
+def test_sizes_that_a_function_of_tensorflow_does_not_know(tmp_path: Path) -> None:
+    net, inputs = NETWORKS["unet"]()
+    graph = na.trace_graph(net, **inputs, dynamic={name: {0: "batch"} for name in inputs})
+    ejected = graph.eject(tmp_path / "net", "tensorflow")
+    model = runpy.run_path(str(ejected.path / "model.py"))["load"]()
+    given = [tf.constant(x) for x in example_of(graph).flat.values()]
+    specs = [tf.TensorSpec((None, *x.shape[1:]), x.dtype) for x in given]
+    output = tf.function(model, input_signature=specs)(*given)
+    np.testing.assert_allclose(output, model(*given), rtol=1e-5, atol=1e-6)
 
 
 class Segments(torch.nn.Module):

@@ -25,6 +25,11 @@ def channels_first(x: tf.Tensor) -> tf.Tensor:
     return tf.transpose(x, [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)])
 
 
+def sizes_of(x: tf.Tensor) -> list[Any]:
+    """The sizes of an array; tensors of those that a `tf.function` does not know."""
+    return [tf.shape(x)[i] if n is None else n for i, n in enumerate(x.shape)]
+
+
 def per_channel(x: tf.Tensor, like: tf.Tensor, axis: int = 1) -> tf.Tensor:
     """A number for each channel, to broadcast with an array that has the channels along an axis."""
     shape = [1] * len(like.shape)
@@ -70,8 +75,9 @@ def conv_transpose(
     """A transposed convolution, channels first; `padding` is cut from the result."""
     kernel = tf.transpose(weight, [*range(2, len(x.shape)), 1, 0])
     more = [max(-high, 0) for _, high in padding]
-    sizes = [(n - 1) * s + k + i for n, s, k, i in zip(x.shape[2:], stride, kernel.shape, more)]
-    shape = [x.shape[0], *sizes, weight.shape[1]]
+    batch, _, *image = sizes_of(x)
+    sizes = [(n - 1) * s + k + i for n, s, k, i in zip(image, stride, kernel.shape, more)]
+    shape = [batch, *sizes, weight.shape[1]]
     y = channels_first(tf.nn.conv_transpose(channels_last(x), kernel, shape, stride, "VALID"))
     y = y[(..., *(slice(low, n - max(high, 0)) for n, (low, high) in zip(sizes, padding)))]
     return y if bias is None else y + per_channel(bias, y)
@@ -156,8 +162,8 @@ def group_norm(
     order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
     order.insert(1, axis % len(x.shape))
     first = tf.transpose(x, order)
-    y = layer_norm(tf.reshape(first, [x.shape[0], num_groups, -1]), eps=eps)
-    y = tf.transpose(tf.reshape(y, first.shape), [order.index(i) for i in range(len(order))])
+    y = layer_norm(tf.reshape(first, [sizes_of(x)[0], num_groups, -1]), eps=eps)
+    y = tf.transpose(tf.reshape(y, sizes_of(first)), [order.index(i) for i in range(len(order))])
     y = y if weight is None else y * per_channel(weight, y, axis)
     return y if bias is None else y + per_channel(bias, y, axis)
 
@@ -187,7 +193,7 @@ def scaled_dot_product_attention(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = tf.matmul(query * scale, key, transpose_b=True)
     if is_causal:
-        earlier = tf.linalg.band_part(tf.ones(scores.shape[-2:], tf.bool), -1, 0)
+        earlier = tf.linalg.band_part(tf.ones(sizes_of(scores)[-2:], tf.bool), -1, 0)
         scores = tf.where(earlier, scores, -math.inf)
     if mask is not None:
         scores = tf.where(mask, scores, -math.inf) if mask.dtype == tf.bool else scores + mask
@@ -226,9 +232,10 @@ def resize(x: tf.Tensor, *, size: tuple[int, ...], method: str) -> tf.Tensor:
     if len(size) == 2:
         return channels_first(tf.image.resize(channels_last(x), size, method))
     for axis, n in enumerate(size, 2):
-        before, after = x.shape[1:axis], x.shape[axis + 1 :]
+        _, *sizes = sizes_of(x)
+        before, (own, *after) = sizes[: axis - 1], sizes[axis - 1 :]
         width = math.prod(after)
-        rows = tf.reshape(x, [-1, x.shape[axis], width, 1])
+        rows = tf.reshape(x, [-1, own, width, 1])
         x = tf.reshape(tf.image.resize(rows, (n, width), method), [-1, *before, n, *after])
     return x
 

@@ -60,6 +60,8 @@ _BARE = (
     "indices_or_sections",
     "num_or_size_splits",
 )
+#: Functions of arrays and numbers; in TensorFlow a size is an array of int32.
+_OF_NUMBERS = (*BINARY, "maximum", "minimum", "where")
 #: Functions that may return their argument.
 _CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast", "tile")
 
@@ -182,10 +184,17 @@ class NamespaceLanguage:
     def expression(self, call: Call, names: Names) -> Expression:
         """The text of a call."""
 
+        given = [x for x in call.args if isinstance(x, Value) and x.dtype != "size"]
+        last = call.target.rpartition(".")[2]
+        is_cast = self.name == "tensorflow" and bool(given) and last in _OF_NUMBERS
+
         def value(x: Any) -> Expression:
-            return Expression(self.function(x)) if isinstance(x, Name) else (
-                value_expression(x, names, self.dtype)
-            )  # fmt: skip
+            if isinstance(x, Name):
+                return Expression(self.function(x))
+            found = value_expression(x, names, self.dtype)
+            if is_cast and isinstance(x, Value) and x.dtype == "size":
+                return Expression(f"tf.cast({found.text}, tf.{given[-1].dtype})")
+            return found
 
         def text(x: Any) -> str:
             return value(x).text
@@ -196,26 +205,27 @@ class NamespaceLanguage:
             return Expression(f"{old} = {new}" if self.assigns else f"{old}.assign({new})")
         if call.target == "size":
             of = value_expression(call.args[0], names, self.dtype).within(0)
-            return Expression(f"{of}.shape[{call.args[1]}]")
+            sizes = f"tf.shape({of})" if self.name == "tensorflow" else f"{of}.shape"
+            return Expression(f"{sizes}[{call.args[1]}]")
         if call.target.startswith("operator."):
             return operation_expression(call.target.removeprefix("operator."), call.args, value)
         if kind == "attribute":
             return Expression(f"{value(call.args[0]).within(0)}.{name}")
         settings = self.without_defaults(call.target, call.kwargs) if not kind else call.kwargs
         parts = [text(x) for x in call.args]
-        given = [f"{key}={text(x)}" for key, x in settings.items()]
+        named = [f"{key}={text(x)}" for key, x in settings.items()]
         if kind == "at":
             at = index_expression(
                 Expression(f"{value(call.args[0]).within(0)}.at"), call.args[1], text
             )
-            return Expression(f"{at.text}.{name}({', '.join([*parts[2:], *given])})")
+            return Expression(f"{at.text}.{name}({', '.join([*parts[2:], *named])})")
         if kind == "method" or self._is_method(call):
             name = name if kind == "method" else call.target.rpartition(".")[2]
             of = value(call.args[0]).within(0)
             if name == "transpose" and len(call.args[0].shape) == 2:
                 return Expression(f"{of}.T")
-            return Expression(f"{of}.{name}({', '.join([*parts[1:], *given])})")
-        return Expression(f"{self.function(call.target)}({', '.join([*parts, *given])})")
+            return Expression(f"{of}.{name}({', '.join([*parts[1:], *named])})")
+        return Expression(f"{self.function(call.target)}({', '.join([*parts, *named])})")
 
     def _is_method(self, call: Call) -> bool:
         prefix, _, name = call.target.rpartition(".")
