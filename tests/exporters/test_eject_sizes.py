@@ -191,3 +191,16 @@ def test_strided_slices_of_open_axes(target: str, tmp_path: Path) -> None:
     graph = na.trace_graph(lambda x: x[:, 1::2, ::3], x, dynamic=sizes)
     assert graph.eject(tmp_path / "net", target).error == 0
     assert "x[:, 1::2, ::3]" in (tmp_path / "net" / "model.py").read_text()
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_bodies_of_loops_make_arrays_of_open_sizes(target: str, tmp_path: Path) -> None:
+    def total(x: jax.Array) -> Any:
+        def step(h: jax.Array, row: jax.Array) -> Any:
+            mask = jnp.arange(x.shape[0]) > row
+            return h + (jnp.ones(x.shape[:1]) + row), jnp.where(mask, h, 1.0)
+
+        return jax.lax.scan(step, jnp.zeros(x.shape[:1]), x.sum(0))
+
+    graph = na.trace_graph(total, jnp.ones((4, 3)), dynamic={"x": {0: "rows"}})
+    assert graph.eject(tmp_path / "net", target).error < 1e-6

@@ -12,13 +12,20 @@ import builtins
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from nestarray.dispatch import INTERPRETERS, Op
+from nestarray.dispatch import INTERPRETERS, WITHOUT_ARRAYS, Op
 from nestarray.exporters.source.recording.forms import layers, operators
-from nestarray.exporters.source.recording.observation import Observed, current, observed, unrecorded
+from nestarray.exporters.source.recording.observation import (
+    Observed,
+    current,
+    is_recording,
+    observed,
+    unrecorded,
+)
 
 
 class _Undecorated:
@@ -194,3 +201,18 @@ def observe(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 INTERPRETERS.append((Observed, observe))
+
+
+def _observe_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """The handler of calls without arrays; NotImplemented outside of a recording."""
+    return observe(op, args, kwargs) if is_recording() else NotImplemented
+
+
+@contextmanager
+def creations_observed() -> Iterator[None]:
+    """Record arrays that sizes determine too, as no array among the arguments says so."""
+    WITHOUT_ARRAYS.append(_observe_sizes)
+    try:
+        yield
+    finally:
+        WITHOUT_ARRAYS.remove(_observe_sizes)

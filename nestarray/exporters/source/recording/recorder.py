@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.exporters.source.recording import backend_copy, control_flow
-from nestarray.exporters.source.recording.observation import Observed, Recorder
+from nestarray.exporters.source.recording.observation import Recorder
 from nestarray.exporters.source.recording.records import Recording, needed, values_in
 from nestarray.graph.builder import Place
 from nestarray.graph.execution import compute, given_values
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, bodies, iter_nodes, map_nodes
+from nestarray.graph.node import map_nodes
 from nestarray.transforms.recording import recording
 
 
@@ -34,10 +34,10 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
             for node, x in zip(nodes, arrays, strict=True)
         }
         key = recorder.key
-        with recorder, recording(control_flow):
+        with recorder, recording(control_flow), backend_copy.creations_observed():
             for node in graph.calls:
                 recorder.place = Place(node.module, node.line)
-                values[node] = _value(graph, node, values)
+                values[node] = compute(graph, node, values.__getitem__, None)
         output = map_nodes(values.__getitem__, graph.output)
         updates = {path: values[node] for path, node in graph.state_updates.items()}
         updates = {path: x for path, x in updates.items() if x is not None}  # of in-place calls
@@ -50,21 +50,6 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
 
     _evaluator(graph)(run, list(given.values()))
     return found[0]
-
-
-def _value(graph: Graph, node: Node, values: Mapping[Node, Any]) -> Any:
-    """The value of a call. Arrays that sizes determine are recorded too, as no array says so."""
-    given = [values[x] for x in iter_nodes((node.args, node.kwargs))]
-    op = getattr(node.target, "op", None)
-    if (
-        op is None
-        or not given
-        or any(isinstance(x, Observed) for x in given)
-        or any(bodies(node.args))
-    ):
-        return compute(graph, node, values.__getitem__, None)
-    args, kwargs = map_nodes(values.__getitem__, [list(node.args), node.kwargs])
-    return backend_copy.observe(op, tuple(args), kwargs)
 
 
 def _evaluator(graph: Graph) -> Callable[..., Any]:
