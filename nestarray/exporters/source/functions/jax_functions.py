@@ -57,7 +57,7 @@ def conv_transpose(
     weight = weight.swapaxes(1, 2).reshape(groups * out, channels // groups, *kernel)
     if math.prod(x.shape[2:]) <= math.prod(kernel):  # XLA would swap them, and may abort
         x = lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, s - 1) for s in (1, 1, *stride)])
-        stride = [1] * len(kernel)
+        stride = (1,) * len(kernel)
     y = lax.conv_general_dilated(
         x, weight, [1] * len(kernel), around, lhs_dilation=stride, rhs_dilation=dilation,
         feature_group_count=groups,
