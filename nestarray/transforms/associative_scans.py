@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from nestarray import ops
@@ -74,6 +74,7 @@ def associative_scan(
     remedy = "the order of the calls is open; use scan"
 
     def scan(each: Callable[..., Any]) -> tuple[Any, dict[str, Array]]:
+        @wraps(fn)
         def operation(first: Nest, second: Nest) -> Nest:
             result, drawn = each(first, second)
             if drawn:
