@@ -10,12 +10,12 @@
 
 from nestarray.dispatch.operation import INTERPRETERS as INTERPRETERS
 from nestarray.dispatch.operation import OPS as OPS
-from nestarray.dispatch.operation import WITHOUT_ARRAYS as WITHOUT_ARRAYS
 from nestarray.dispatch.operation import Op as Op
 from nestarray.dispatch.operation import floating_op as floating_op
 from nestarray.dispatch.operation import interpreting as interpreting
 from nestarray.dispatch.operation import op as op
 from nestarray.dispatch.operation import primitive as primitive
+from nestarray.dispatch.operation import without_arrays as without_arrays
 
 from nestarray.dispatch import containers as containers  # isort: skip
 from nestarray.dispatch import fused as fused

@@ -51,8 +51,18 @@ OPS: dict[str, Op] = {}
 #: (type, handler) of values that other code evaluates, such as Containers; outermost first.
 INTERPRETERS: list[tuple[type, Handler]] = []
 
-#: Handlers of calls without arrays, while code is recorded; each may return NotImplemented.
-WITHOUT_ARRAYS: list[Handler] = []
+#: Handlers of calls without arrays; see `without_arrays`.
+_WITHOUT_ARRAYS: list[Handler] = []
+
+
+@contextlib.contextmanager
+def without_arrays(handler: Handler) -> Iterator[None]:
+    """Give calls without arrays to a handler, which may return NotImplemented."""
+    _WITHOUT_ARRAYS.append(handler)
+    try:
+        yield
+    finally:
+        _WITHOUT_ARRAYS.remove(handler)
 
 
 class Op:
@@ -432,7 +442,7 @@ class Op:
         )
 
     def _call_default(self, types: tuple[type, ...], /, *args: Any, **kwargs: Any) -> Any:
-        for handler in WITHOUT_ARRAYS:
+        for handler in _WITHOUT_ARRAYS:
             result = handler(self, args, kwargs)
             if result is not NotImplemented:
                 return result

@@ -18,7 +18,7 @@ from typing import Any
 
 from nestarray import dtypes, ops
 from nestarray.backends import is_array
-from nestarray.dispatch import INTERPRETERS, OPS, WITHOUT_ARRAYS, Op
+from nestarray.dispatch import INTERPRETERS, OPS, Op, without_arrays
 from nestarray.errors import ArgumentError
 from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_leaves, map_nodes
 from nestarray.graph.record.open_sizes import (
@@ -421,11 +421,6 @@ def _record_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 INTERPRETERS.append((Size, _record_sizes))
 
 
-@contextlib.contextmanager
-def creations_recorded() -> Iterator[None]:
+def creations_recorded() -> contextlib.AbstractContextManager[None]:
     """Record functions whose only arguments are sizes, too."""
-    WITHOUT_ARRAYS.append(_record_sizes)
-    try:
-        yield
-    finally:
-        WITHOUT_ARRAYS.remove(_record_sizes)
+    return without_arrays(_record_sizes)

@@ -12,12 +12,12 @@ import builtins
 import importlib
 import importlib.util
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from nestarray.dispatch import INTERPRETERS, WITHOUT_ARRAYS, Op
+from nestarray.dispatch import INTERPRETERS, Op, without_arrays
 from nestarray.exporters.source.recording.forms import layers, operators
 from nestarray.exporters.source.recording.observation import (
     Observed,
@@ -208,11 +208,6 @@ def _observe_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
     return observe(op, args, kwargs) if is_recording() else NotImplemented
 
 
-@contextmanager
-def creations_observed() -> Iterator[None]:
+def creations_observed() -> AbstractContextManager[None]:
     """Record arrays that sizes determine too, as no array among the arguments says so."""
-    WITHOUT_ARRAYS.append(_observe_sizes)
-    try:
-        yield
-    finally:
-        WITHOUT_ARRAYS.remove(_observe_sizes)
+    return without_arrays(_observe_sizes)
