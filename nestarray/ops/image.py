@@ -367,7 +367,8 @@ def grid_sample(
     if 0 in x.shape[2:]:
         raise ShapeError(f"grid_sample: x has shape {tuple(x.shape)}, which has nothing to sample")
     taps = []
-    for i, size in enumerate(x.shape[2:]):
+    for i, n in enumerate(ops.shape(x)[2:]):
+        size = _length(n, grid)
         position = _position(grid[..., count - 1 - i], size, align_corners)
         # A cubic kernel reads the elements around the point; other modes clip the point first.
         if mode != "bicubic":
@@ -384,11 +385,6 @@ def grid_sample(
             part = part * ops.expand_dims(functools.reduce(operator.mul, shares), 1)
         total = part if total is None else total + part
     return total
-
-
-def _known(sizes: Sequence[int | None]) -> tuple[int, ...]:
-    # a batch size known only at run time is inferred
-    return tuple(-1 if n is None else n for n in sizes)
 
 
 class _Line(NamedTuple):
@@ -590,24 +586,29 @@ def _centres(size: int, align_corners: bool) -> np.ndarray:
     return (np.arange(size) + 0.5) * (2.0 / size) - 1.0
 
 
-def _position(coordinate: Array, size: int, align_corners: bool) -> Array:
+def _length(n: Any, like: Array) -> Any:
+    """A size: an integer, or an array of the dtype of `like` if only a run knows it."""
+    return n if isinstance(n, int) else ops.full((), n, dtype=like.dtype, like=like)
+
+
+def _position(coordinate: Array, size: Any, align_corners: bool) -> Array:
     """From −1 … 1 to a position among `size` elements, in the order of torch's roundings.
 
     They decide which of two elements is the nearest to a point in the middle.
     """
     if align_corners:
         return (coordinate + 1.0) / 2.0 * (size - 1.0)
-    return ((coordinate + 1.0) * float(size) - 1.0) / 2.0
+    return ((coordinate + 1.0) * size - 1.0) / 2.0
 
 
-def _inside(position: Array, size: int, padding_mode: str, align_corners: bool) -> Array:
+def _inside(position: Array, size: Any, padding_mode: str, align_corners: bool) -> Array:
     """A position moved inside as the mode says."""
     if padding_mode == "zeros":
         return position
     if padding_mode == "reflection":
-        low, span = (0.0, size - 1.0) if align_corners else (-0.5, float(size))
-        if span == 0:
-            return position * 0.0
+        low, span = (0.0, size - 1.0) if align_corners else (-0.5, size)
+        # 0 for a single element, to which the clip moves all positions
+        span = max(span, 1.0) if isinstance(span, (int, float)) else ops.maximum(span, 1.0)
         # a triangle wave
         distance = ops.abs(position - low)
         along = ops.remainder(distance, span)
@@ -635,16 +636,16 @@ def _taps(position: Array, mode: str) -> list[tuple[Array, Array | None]]:
 
 def _pick(x: Array, places: Sequence[Array]) -> Array:
     """The elements at whole positions, one array `(batch, *out)` for each axis, zeros outside."""
-    channels, *spatial = x.shape[1:]
-    out = tuple(places[0].shape[1:])
-    (images,) = _known(x.shape[:1])
+    images, channels, *spatial = ops.shape(x)
+    out = ops.shape(places[0])[1:]
     inside: Any = None
     flat: Any = None
     for place, size in zip(places, spatial):
-        within = ops.logical_and(ops.greater_equal(place, 0.0), ops.less(place, float(size)))
+        before_end = ops.less(place, _length(size, place))
+        within = ops.logical_and(ops.greater_equal(place, 0.0), before_end)
         inside = within if inside is None else ops.logical_and(inside, within)
         index = ops.astype(ops.where(within, place, 0.0), dtypes.int64)
-        flat = index if flat is None else flat * size + index
+        flat = index if flat is None else flat * _length(size, index) + index
     index = ops.reshape(flat, (images, 1, math.prod(out)))
     rows = ops.reshape(x, (images, channels, math.prod(spatial)))
     found = ops.reshape(ops.take_along_axis(rows, index, axis=-1), (images, channels, *out))
