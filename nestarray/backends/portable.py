@@ -1,6 +1,6 @@
 """Operations that ONNX and TFLite have: their exporters trace programs in `portable_operators`.
 
-Both lack binary search and linear systems; JAX searches no vectors of open lengths. The frameworks' own functions are faster elsewhere.
+Both lack binary search, erf⁻¹ and linear systems; JAX searches no vectors of open lengths. The frameworks' own functions are faster elsewhere.
 https://onnx.ai/onnx/operators, https://ai.google.dev/edge/litert/models/ops_compatibility
 """
 
@@ -33,6 +33,11 @@ def searchsorted(x1: Any, x2: Any, side: str) -> Any:
     is_behind = xp.greater_equal if side == "left" else xp.greater
     is_before = xp.logical_not(is_behind(x1, xp.expand_dims(x2, axis=-1)))
     return xp.sum(xp.astype(is_before, "int64"), axis=-1)
+
+
+def erfinv(x: Any) -> Any:
+    """The inverse of erf, by Giles' polynomials."""
+    return xp.normal_quantile(x) * 0.5**0.5
 
 
 def solve(x1: Any, x2: Any) -> Any:

@@ -350,7 +350,7 @@ def difference(
         largest = np.max(np.abs(b), where=np.isfinite(b), initial=0.0)
         if largest < np.finfo("float32").smallest_normal:  # compilers make zeros of such numbers
             largest = 1.0
-        distance = np.where(equal, 0.0, np.abs(a - b)) / largest
+        distance = np.abs(np.subtract(a, b, where=~equal, out=np.zeros_like(a))) / largest
         error = float(np.max(distance, initial=0.0))
         if not error <= TOLERANCE:
             raise ConversionError(

@@ -126,6 +126,14 @@ def test_places_booleans_and_sizes_become_onnx(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got, want)
 
 
+def test_the_inverse_of_erf_becomes_onnx(tmp_path: Path) -> None:
+    graph = na.trace_graph(lambda x: torch.erfinv(x), torch.ones(5))
+    graph.export(tmp_path / "net.onnx")
+    x = torch.tensor([-1.0, -0.999, 1e-6, 0.5, 2.0])
+    (got,) = onnxruntime.InferenceSession(tmp_path / "net.onnx").run(None, {"x": x.numpy()})
+    np.testing.assert_allclose(got, torch.erfinv(x), rtol=1e-5)
+
+
 @pytest.mark.parametrize("format", ["onnx", pytest.param("tflite", marks=pytest.mark.full)])
 def test_linear_systems_become_files(format: str, tmp_path: Path) -> None:
     def solved(x1: torch.Tensor, x2: torch.Tensor) -> tuple[torch.Tensor, ...]:
@@ -343,6 +351,14 @@ class _Enlarged(torch.nn.Module):
         return torch.nn.functional.pixel_shuffle(self.conv(high), 2)
 
 
+def _warped(x: torch.Tensor) -> torch.Tensor:
+    grid = 1.2 * torch.tanh(x[:, :2]).movedim(1, 3)
+    inside = torch.nn.functional.grid_sample(x, grid, align_corners=False)
+    return inside + torch.nn.functional.grid_sample(
+        x, grid, padding_mode="reflection", align_corners=True
+    )
+
+
 def _best(x: jax.Array) -> Any:
     return jax.lax.top_k(x.reshape(-1), 3)
 
@@ -436,6 +452,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_patches, torch.ones(2, 2, 8), {2: "length"}, "stablehlo"),
         (_padded, jax.numpy.ones((2, 2, 8)), {0: "batch", 2: "length"}, "savedmodel"),
         (_best, jax.numpy.ones((2, 5)), {0: "batch", 1: "length"}, "stablehlo"),
+        *[(_warped, torch.rand(2, 3, 4, 6), _IMAGES, format) for format in ("stablehlo", "savedmodel")],
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
               for format in ("torch", "onnx", "stablehlo", "savedmodel", "tflite")],
@@ -483,14 +500,16 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("torch", "savedmodel")],
             *[(torch.nn.AdaptiveMaxPool2d((2, 3)), torch.ones(2, 2, 4, 7), _IMAGES, format)
               for format in ("onnx", "stablehlo", "tflite")],
+            *[(_warped, torch.rand(2, 3, 4, 6), _IMAGES, format) for format in ("onnx", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best",
+    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2,
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
          "kept", "suppressed", "suppressed", "bags",
-         *["volumes"] * 2, "packed", *["enlarged"] * 2, *["greatest parts"] * 3],
+         *["volumes"] * 2, "packed", *["enlarged"] * 2, *["greatest parts"] * 3,
+         *["warped"] * 2],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path
@@ -624,7 +643,7 @@ def test_random_inputs_have_the_sizes_of_the_example() -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("format", ["torch", "stablehlo", "savedmodel", "keras"])
+@pytest.mark.parametrize("format", ["torch", "onnx", "stablehlo", "savedmodel", "keras"])
 def test_a_key_that_is_an_argument_draws_the_numbers(format: str, tmp_path: Path) -> None:
     def sampled(x: jax.Array, key: jax.Array) -> jax.Array:
         return x + jax.random.normal(key, x.shape)

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.torch.derivatives import is_constant, is_observed
 from nestarray.backends.torch.promotion import promoting
@@ -27,7 +28,13 @@ def _not_half(native: Callable[..., Any]) -> Callable[..., Any]:
 erf = torch.erf
 erfc = torch.erfc
 erfcx = _not_half(torch.special.erfcx)
-erfinv = torch.erfinv
+
+
+def erfinv(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/special.html#torch.special.erfinv"""
+    return portable.erfinv(x) if portable.are_wanted() else torch.erfinv(x)
+
+
 log_ndtr = _not_half(torch.special.log_ndtr)
 ndtri = _not_half(torch.special.ndtri)
 lgamma = torch.lgamma
