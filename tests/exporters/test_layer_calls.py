@@ -416,6 +416,40 @@ def test_masked_attention_of_an_open_length_is_a_layer(tmp_path: Path) -> None:
     assert "attn_mask=mask,need_weights=False" in text
 
 
+class Banded(torch.nn.Module):
+    """Attention to some positions, by masks that are attributes and arguments."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.mask = torch.ones(4, 4, dtype=torch.bool).triu(2)
+        self.first = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+        self.second = torch.nn.MultiheadAttention(4, 2, batch_first=True)
+        self.encoder = torch.nn.TransformerEncoderLayer(4, 2, 6, batch_first=True)
+        self.decoder = torch.nn.TransformerDecoderLayer(4, 2, 6, batch_first=True)
+
+    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+        """Rows of a sequence."""
+        causal = torch.ones(4, 4, dtype=torch.bool).triu(1)
+        y = self.first(x, x, x, attn_mask=self.mask, need_weights=False)[0]
+        y = self.second(y, y, y, attn_mask=causal, need_weights=False)[0]
+        return self.decoder(self.encoder(y, src_mask=mask), x, tgt_mask=self.mask)
+
+
+def test_attention_with_masks_of_booleans_is_a_layer(tmp_path: Path) -> None:
+    mask = torch.ones(4, 4, dtype=torch.bool).triu(3)
+    graph = na.trace_graph(Banded().eval(), torch.randn(2, 4, 4), mask)
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
+    text = re.sub(r"\s+", "", (tmp_path / "net" / "model.py").read_text())
+    assert text.count("class") == 1
+    for call in (
+        "self.first(x,x,x,attn_mask=self.constant,need_weights=False)",
+        "attn_mask=nn.Transformer.generate_square_subsequent_mask(4),is_causal=True",
+        "src_mask=mask",
+        "tgt_mask=self.constant",
+    ):
+        assert call in text, text
+
+
 def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = Attention().eval()

@@ -22,7 +22,7 @@ from nestarray.exporters.source.lowering.layer_paths import (
     with_module_paths,
     with_single_layers,
 )
-from nestarray.exporters.source.lowering.plain_calls import plain, plain_activation
+from nestarray.exporters.source.lowering.plain_calls import plain, plain_activation, plain_mask
 from nestarray.exporters.source.lowering.random_draws import unseeded
 from nestarray.exporters.source.lowering.table_rows import plain_take, strided_slice, with_rows
 from nestarray.exporters.source.recording.forms.layers import padded_as_same
@@ -55,7 +55,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     """
     graph = rewrite(rewrite(graph.to_backend(target), unseeded), plain_take)
     graph = rewrite(rewrite(graph, plain_activation, in_bodies=True), strided_slice)
-    graph = remove_dead_code(graph.lower())
+    graph = remove_dead_code(rewrite(graph.lower(), plain_mask, in_bodies=True))
     graph = with_called_layers(with_rows(graph))
     is_final = graph.source_names.framework == "torch"
     if not is_final:

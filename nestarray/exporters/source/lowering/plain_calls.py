@@ -57,6 +57,28 @@ def plain_activation(writer: Writer, node: Node) -> Node | None:
     return writer.call(op, x, **settings, like=node, aval=node.aval, name=node.name)
 
 
+def plain_mask(writer: Writer, node: Node) -> Node | None:
+    """A call of attention, whose mask has no first axes of one element."""
+    mask = arguments_of(node)["mask"] if is_op(node, "scaled_dot_product_attention") else None
+    if not isinstance(mask, Node) or mask.aval is None:
+        return None
+    shape = mask.aval.shape
+    while len(shape) > 2 and shape[0] == 1:
+        shape = shape[1:]
+    inner = mask
+    while is_op(inner, *RESHAPES) and isinstance(inner.args[0], Node):
+        inner = inner.args[0]
+    if inner.aval is not None and inner.aval.shape == shape:
+        plain = inner
+    elif mask.source == "constants" and shape != mask.aval.shape:
+        plain = writer.variable("constants", mask.path, writer.value_of(mask).reshape(shape))
+    else:
+        return None
+    args = tuple(plain if x is mask else x for x in node.args)
+    settings = {name: plain if x is mask else x for name, x in node.kwargs.items()}
+    return _replaced(writer, node, args, settings)
+
+
 def _replaced(
     writer: Writer, node: Node, args: tuple[Any, ...], settings: dict[str, Any]
 ) -> Node | None:

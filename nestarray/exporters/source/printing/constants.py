@@ -78,6 +78,8 @@ def without_mask(
     query, key = args[0].shape, args[1].shape
     mask = args[3] if len(args) > 3 else kwargs.get(name)
     known = constants.get(mask) if isinstance(mask, Value) else None
+    if known is not None and np.isin(known, (0, -np.inf)).all() and known.dtype.kind == "f":
+        known = known == 0
     absent = {name: None}  # the first setting, as in calls without a mask
     if known is not None and known.dtype == bool:
         if known.all():

@@ -6,6 +6,7 @@ then traced and recorded like the model, and the module is this layer if the two
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import itertools
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -18,7 +19,14 @@ from nestarray.errors import ConversionError
 from nestarray.exporters.source.programs import program_of
 from nestarray.exporters.source.recording.records import Call, Value, values_in
 from nestarray.exporters.source.tree.alignment import is_aligned
-from nestarray.exporters.source.tree.modules import Layer, Module, Use
+from nestarray.exporters.source.tree.modules import (
+    Layer,
+    Module,
+    Step,
+    Use,
+    arguments,
+    results,
+)
 from nestarray.importers.tracing import trace_graph
 
 
@@ -58,26 +66,32 @@ def known_layer(
 ) -> Layer | None:
     """The layer that has the program of a module; the module gets the inputs of the layer.
 
+    Constants of the module, such as masks, are inputs of the layer.
+
     Args:
         module: a module, whose children have their layers.
         give_layers: finds the layers of a tree of modules.
         train: whether the module is in the training mode.
     """
     outputs = module.outputs
-    shapes = tuple((value.shape, value.dtype) for value in module.inputs)
-    is_whole = all(value.source in ("v", "s") for value in module.variables.values())
+    constants = [x for x in module.variables.values() if x.source == "constants"]
+    variables = {name: x for name, x in module.variables.items() if x not in constants}
+    own = dataclasses.replace(module, inputs=[*module.inputs, *constants], variables=variables)
+    shapes = tuple((value.shape, value.dtype) for value in own.inputs)
     sizes = [call.args for inner in module.walk() for call in _calls(inner, "size")]
     read = frozenset(value.shape[axis] for value, axis in sizes)
-    for candidate in _CANDIDATES[module.kind](module) if is_whole else ():
+    for candidate in _CANDIDATES[own.kind](own):
         for chosen in itertools.combinations(range(candidate.count or 1), len(outputs)):
             found = _program(candidate, chosen, shapes, read, give_layers, train)
-            if found is None or not _is_same(module, found.module):
+            if found is None or not _is_same(own, found.module):
                 continue
             results: list[Value | None] = [None] * (candidate.count or 1)
             for place, value in zip(found.places, outputs, strict=True):
                 results[chosen[place]] = value
             result = tuple(results) if candidate.count else results[0]
-            return _layer(candidate, module, result, read)
+            layer = _layer(candidate, own, result, read)
+            module.inputs, module.variables = own.inputs, variables
+            return layer
     return None
 
 
@@ -170,9 +184,11 @@ def _program(
         return None
     root = program_of(graph, "torch", "torch").root
     (use,) = root.steps if len(root.steps) == 1 else (None,)
-    if not isinstance(use, Use) or use.inputs != root.inputs:
+    if not isinstance(use, Use) or {*use.inputs} != {*root.inputs}:
         return None
     module = root.children[use.name]
+    module.inputs = [module.inputs[use.inputs.index(value)] for value in root.inputs]
+    use.inputs = root.inputs
     give_layers(module)
     results = values_in(root.output)
     return _Program(module, [results.index(value) for value in values_in(use.outputs)])
@@ -180,12 +196,29 @@ def _program(
 
 def _is_same(one: Module, other: Module) -> bool:
     """Whether the programs of two modules are equal, with all settings and shapes of variables."""
-    if not is_aligned(one, other, _is_same):
+    if not is_aligned(_in_order_of_use(one), _in_order_of_use(other), _is_same):
         return False
     if one.layer and other.layer and one.layer.kwargs != other.layer.kwargs:
         return False
     shapes = [{name: x.shape for name, x in m.variables.items()} for m in (one, other)]
     return shapes[0] == shapes[1]
+
+
+def _in_order_of_use(module: Module) -> Module:
+    """A module with its steps in the order in which its output and its statements need them."""
+    makers = {value: step for step in module.steps for value in results(step)}
+    found: dict[Step, None] = {}
+
+    def visit(step: Step) -> None:
+        for value in arguments(step):
+            if value in makers and makers[value] not in found:
+                visit(makers[value])
+        found[step] = None
+
+    last = [makers[value] for value in module.outputs if value in makers]
+    for step in [*last, *(step for step in module.steps if not results(step))]:
+        visit(step)
+    return dataclasses.replace(module, steps=[*found])
 
 
 # -- candidates ---------------------------------------------------------------------------------
@@ -222,8 +255,11 @@ def _attention(module: Module) -> Iterator[_Candidate]:
     }  # fmt: skip
     if "k_proj_weight" in shapes:
         settings |= {"kdim": shapes["k_proj_weight"][1], "vdim": shapes["v_proj_weight"][1]}
-    widths = {weight[1], settings.get("kdim"), settings.get("vdim")}
-    is_data = [x.dtype.startswith("float") and x.shape[-1] in widths for x in module.inputs]
+    widths, count = (
+        {weight[1], settings.get("kdim"), settings.get("vdim")},
+        len(module.outputs[0].shape),
+    )
+    is_data = [len(x.shape) == count and x.shape[-1] in widths for x in module.inputs]
     for masks in _masks(module, is_data, ("attn_mask", "key_padding_mask")):
         given = {x for _, x in masks}
         data = [i for i in range(len(module.inputs)) if _Input(i) not in given]
@@ -275,11 +311,14 @@ def _block(name: str, prefix: str, masks: Sequence[str]) -> Any:
             "norm_first": next(s.name for s in module.steps if isinstance(s, Use)) == ("norm1",),
             "bias": first.kwargs["bias"],
         }  # fmt: skip
-        causal = _causal(prefix, 0, settings) if "is_causal=True" in own.form else ()
-        is_data = [i < len(masks) // 2 for i in range(len(module.inputs))]
-        for given in _masks(module, is_data, masks):
-            args = tuple(map(_Input, range(len(masks) // 2)))
-            yield _Candidate(name, (*settings.items(),), args, (*given, *causal))
+        kind = len(module.outputs[0].shape), settings["d_model"]
+        rows = [i for i, x in enumerate(module.inputs) if (len(x.shape), x.shape[-1]) == kind]
+        for data in itertools.permutations(rows, len(masks) // 2):
+            causal = _causal(prefix, data[0], settings) if "is_causal=True" in own.form else ()
+            for given in _masks(module, [i in data for i in range(len(module.inputs))], masks):
+                yield _Candidate(
+                    name, (*settings.items(),), (*map(_Input, data),), (*given, *causal)
+                )
 
     return candidates
 

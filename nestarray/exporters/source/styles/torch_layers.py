@@ -12,6 +12,7 @@ import numpy as np
 from nestarray.exporters.source.printing.torch_language import RECURRENT, one_number, parameters
 from nestarray.exporters.source.recording.records import Call, Name, Value, values_in
 from nestarray.exporters.source.styles.layer_programs import has_candidates, known_layer
+from nestarray.exporters.source.tree.module_tree import constant_name, unused
 from nestarray.exporters.source.tree.modules import Layer, Module, Use, arguments
 
 
@@ -35,6 +36,9 @@ def give_layers(root: Module, constants: Mapping[Value, np.ndarray], *, train: b
                 child.layer = known_layer(child, _give_layers[train], train=train)
             if child.layer is not None:
                 _give_form(child.layer, values_in(child.output), uses)
+                for value in child.inputs:
+                    if value not in before:
+                        given = [own | {value: _held(module, value, constants)} for own in given]
                 for use, own in zip(uses, given, strict=True):
                     use.inputs = [own[value] for value in child.inputs]
                 child.inputs = [*map(dataclasses.replace, child.inputs)]  # one value for each place
@@ -42,6 +46,15 @@ def give_layers(root: Module, constants: Mapping[Value, np.ndarray], *, train: b
         used.update(values_in(module.output))
         own = module.variables.items()
         module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
+
+
+def _held(module: Module, value: Value, constants: Mapping[Value, np.ndarray]) -> Value:
+    """The variable of a module for a constant; constants that are equal have one."""
+    for own in module.variables.values():
+        if own in constants and np.array_equal(constants[own], constants[value]):
+            return own
+    module.variables[unused(constant_name(value), module.variables)] = value
+    return value
 
 
 #: Training mode or not → finds the layers of the program of a layer.

@@ -48,14 +48,14 @@ Choices = dict[Value, dict[Module, Value | None]]
 def is_aligned(
     first: Module, second: Module, is_same: Callable[[Module, Module], bool] | None = None
 ) -> bool:
-    """Whether two modules have equal steps, settings included.
+    """Whether two modules have equal steps, settings included, and take the same inputs in one order.
 
     Args:
         first, second: the modules.
         is_same: compares their children; by default this function.
     """
     found = aligned(first, second, is_same or is_aligned)
-    if found is None or not found.is_whole:
+    if found is None or not found.is_whole or found.inputs != second.inputs:
         return False
     pairs = zip(_settings(first.steps), _settings(second.steps), strict=True)
     return all(is_equal(x, y) for x, y in pairs)

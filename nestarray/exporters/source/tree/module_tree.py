@@ -290,7 +290,7 @@ class _Builder:
             own = modules[owner[:depth]].variables
             is_constant = value.source == "constants"
             name = owner[-1] if is_constant else joined(owner[depth:], self.separator)
-            own[_unused(name, own)] = value
+            own[unused(name, own)] = value
 
 
 def _modules_in(steps: Sequence[Any]) -> Iterator[Module]:
@@ -326,5 +326,6 @@ def constant_name(value: Value) -> str:
     return "positions" if value.dtype.startswith(("int", "uint")) else "constant"
 
 
-def _unused(name: str, taken: Mapping[str, Any]) -> str:
+def unused(name: str, taken: Mapping[str, Any]) -> str:
+    """The name, with a number if it is taken."""
     return next(n for n in numbered(name) if n not in taken)
