@@ -12,7 +12,7 @@ from typing import Any
 import haiku as hk
 import jax
 
-from nestarray.exporters.program import Program
+from nestarray.exporters.program import Program, identifier
 from nestarray.importers.jax.models import key_words
 
 
@@ -24,7 +24,7 @@ class HaikuModule(hk.Module):
     """
 
     def __init__(self, program: Program, name: str | None = None) -> None:
-        super().__init__(name=name or program.name.lower())
+        super().__init__(name=name or identifier(program.name.lower()))
         self.program = program
 
     def __call__(self, *args: Any, is_training: bool = False, **kwargs: Any) -> Any:

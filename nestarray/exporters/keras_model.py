@@ -7,7 +7,6 @@ Loading looks functions up by name; it runs no code of the file.
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,7 +17,7 @@ from nestarray import dtypes, ops
 from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.errors import ConversionError
-from nestarray.exporters.program import Program
+from nestarray.exporters.program import Program, identifier
 from nestarray.graph.files import graph_of, program_text
 
 
@@ -33,7 +32,7 @@ class Part(keras.Layer):
     def part(self, name: str) -> Part:
         """The part of this name, made when first asked for."""
         if name not in self.parts:
-            self.parts[name] = Part(name=_name(name))
+            self.parts[name] = Part(name=identifier(name))
         return self.parts[name]
 
 
@@ -48,7 +47,11 @@ class KerasModel(keras.Model):
 
     def __init__(self, program: Program, **kwargs: Any) -> None:
         super().__init__(
-            **{"name": _name(program.name.lower()), "dtype": _floating_dtype(program), **kwargs}
+            **{
+                "name": identifier(program.name.lower()),
+                "dtype": _floating_dtype(program),
+                **kwargs,
+            }
         )
         self.program = program
         self.parts: dict[str, Part] = {}
@@ -60,7 +63,7 @@ class KerasModel(keras.Model):
                 dtype=dtypes.dtype_of(value).name,
                 trainable=path in program.v,
                 autocast=False,
-                name=_name(path.rpartition("/")[2]),
+                name=identifier(path.rpartition("/")[2]),
             )
             self.weights_of[path].assign(value)
         self.seeds = keras.random.SeedGenerator(0)
@@ -166,11 +169,6 @@ class KerasModel(keras.Model):
             }
             graphs[train] = graph.replace(constants=Container.from_flat_dict(constants))
         self.program = dataclasses.replace(self.program, graphs=graphs)
-
-
-def _name(name: str) -> str:
-    """A name that TensorFlow takes, of ``__call__``, ``<lambda>`` or Haiku's ``~``."""
-    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"
 
 
 def _floating_dtype(program: Program) -> str:

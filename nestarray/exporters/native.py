@@ -14,7 +14,7 @@ from nestarray.graph.graph import Graph
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: model → (backend, training graph) → its program
+#: model → (backend, its widest float, training graph) → its program
 _programs: WeakKeyDictionary[Any, dict[Any, Program]] = WeakKeyDictionary()
 
 
@@ -32,22 +32,24 @@ def _build(
     extra = library.partition(".")[0]
     lazy_imports.optional(library, f"to_{form} needs", extra=extra)
     file = importlib.import_module(f"nestarray.exporters.{form}")
-    if backend == "torch":
-        return file.build(program_of(model, backend, training), **settings)
-    with backends.core(backend).outside_of_traces():  # Haiku builds modules while JAX traces
-        return file.build(_optimized(model, backend, training), **settings)
+    return file.build(_program(model, backend, training), **settings)
 
 
-def _optimized(model: Graph | nn.Module, backend: str, training: Graph | None) -> Program:
+def _program(model: Graph | nn.Module, backend: str, training: Graph | None) -> Program:
     """The program of a model with its present variables; Haiku asks for it at each call."""
-    known, key = _programs.setdefault(model, {}), (backend, training)
-    if key not in known:
-        program = program_of(model, backend, training).optimized()
-        if not program.graphs:  # an `nn.Module`, which may change
-            return program
-        known[key] = program
-    v, s = [dict(c.to_backend(backend).flat_items()) for c in (model.v, model.s)]
-    return dataclasses.replace(known[key], v=v, s=known[key].s | s)
+    if backend == "torch":  # a module of PyTorch, which may change its dtypes, optimizes it itself
+        return program_of(model, backend, training)
+    core = backends.core(backend)
+    known = _programs.setdefault(model, {})
+    key = (backend, core.widest_float(None), training)  # JAX computes constants in 32 or 64 bits
+    with core.outside_of_traces():  # Haiku makes modules while JAX traces
+        if key not in known:
+            program = program_of(model, backend, training).optimized()
+            if not program.graphs:  # an `nn.Module`, which may change
+                return program
+            known[key] = program
+        v, s = [dict(c.to_backend(backend).flat_items()) for c in (model.v, model.s)]
+        return dataclasses.replace(known[key], v=v, s=known[key].s | s)
 
 
 @_method

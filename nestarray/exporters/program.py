@@ -7,6 +7,7 @@ in its own way, and calls `run` with them.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -262,3 +263,8 @@ def native_output(output: Any) -> Any:
         items = [native_output(item) for item in output]
         return type(output)(*items) if hasattr(output, "_fields") else type(output)(items)
     return output
+
+
+def identifier(name: str) -> str:
+    """A name that libraries take, of ``__call__``, ``<lambda>`` or Haiku's ``~``."""
+    return re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_") or "value"

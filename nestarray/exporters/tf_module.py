@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import tensorflow as tf
 
-from nestarray.exporters.program import Program
+from nestarray.exporters.program import Program, identifier
 
 
 class TensorFlowModule(tf.Module):
@@ -21,7 +20,9 @@ class TensorFlowModule(tf.Module):
         super().__init__()
         self._program = program
         self._values = {
-            path: tf.Variable(value, trainable=path in program.v, name=_name(path))
+            path: tf.Variable(
+                value, trainable=path in program.v, name="/".join(map(identifier, path.split("/")))
+            )
             for path, value in (program.v | program.s).items()
         }
 
@@ -37,11 +38,6 @@ class TensorFlowModule(tf.Module):
         for path, value in new.items():
             self._values[path].assign(value)
         return output
-
-
-def _name(path: str) -> str:
-    """The path as a name of TensorFlow, which has no ``~`` as Haiku's names do."""
-    return re.sub(r"[^\w./>-]", "_", path, flags=re.ASCII).lstrip("_/>-") or "value"
 
 
 build = TensorFlowModule

@@ -200,6 +200,18 @@ def test_nnx_optimizer_jit_split_and_merge(model: Any, images: np.ndarray) -> No
     np.testing.assert_array_equal(merged(images), native(images))
 
 
+def test_nnx_makes_an_ensemble_of_modules(model: Any, images: np.ndarray) -> None:
+    def made(seed: jax.Array) -> nnx.Module:
+        return model.to_flax_module(rngs=nnx.Rngs(jax.random.key(seed)))
+
+    seeds = jnp.arange(2)
+    ensemble = nnx.vmap(made)(seeds)
+    outputs = nnx.vmap(lambda net, x: net(x), in_axes=(0, None))(ensemble, images)
+    want = nnx.jit(made)(seeds[0])(images)
+    for output in outputs:
+        np.testing.assert_allclose(output, want, rtol=1e-5, atol=1e-6)
+
+
 def test_orbax_restores_the_state_of_an_nnx_module(
     model: Any, images: np.ndarray, tmp_path: Path
 ) -> None:
@@ -283,6 +295,16 @@ def test_haiku_converts_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert count == {"Linear": 1}
     graph.v["weight"].zero_()
     assert not np.any(net.init(None, x)["linear"]["weight"])
+
+
+def test_haiku_converts_a_model_for_each_width_of_jax() -> None:
+    graph = na.trace_graph(lambda x: x + torch.arange(3), torch.ones(3, dtype=torch.int32))
+    net = hk.transform(lambda x: graph.to_haiku_module()(x))
+    for is_wide in (False, True, False):
+        with jax.enable_x64(is_wide):
+            x = jnp.ones(3, "int32")
+            want = (x + jnp.arange(3)).dtype
+            assert net.apply(net.init(None, x), None, x).dtype == want
 
 
 def test_haiku_trains_with_statistics_and_dropout(model: Any, images: np.ndarray) -> None:
