@@ -183,6 +183,19 @@ def test_the_sizes_that_values_decide_are_read_when_it_runs():
         torch.testing.assert_close(graph(x), function(x))
 
 
+@pytest.mark.parametrize("sizes", [None, {0: "n"}])
+def test_numbers_that_are_computed_of_values(sizes):
+    def function(x):
+        number = (x > 0).sum().item()
+        return torch.zeros(2 * number + 1) + (number**2 - 1)
+
+    dynamic = {} if sizes is None else {"dynamic": {"x": sizes}}
+    graph = na.trace_graph(of(function), torch.randn(3, 4), **dynamic).lower()
+    for seed in range(3):
+        x = torch.randn(3, 4, generator=torch.Generator().manual_seed(seed))
+        torch.testing.assert_close(graph(x), function(x))
+
+
 def test_calls_of_arrays_whose_size_values_decide():
     def function(x):
         found = x[x > 0]

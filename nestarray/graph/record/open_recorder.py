@@ -94,7 +94,7 @@ class OpenRecorder(Recorder):
         names = sorted({n for text in texts if isinstance(text, str) for n in names_in(text)})
         self.ranges = sizes
         self.points = draw_points(name, names, sizes)
-        self.runs = min(RUNS, len(self.points))
+        self.runs = RUNS if names else 1
         self._names = frozenset(names)
         self._values: dict[str, list[Any]] = {}
         self._shapes: dict[Node, Node] = {}

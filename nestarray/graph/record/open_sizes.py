@@ -201,7 +201,7 @@ def draw_points(owner: str, names: list[str], sizes: Sizes) -> list[Mapping[str,
         ConversionError: not enough sizes were found for which the conditions hold.
     """
     if not names:
-        return [{}]
+        return [{}, {}]  # the second one leaves numbers open that are read from an array
     sizes = Sizes({name: sizes.ranges.get(name, (0, None)) for name in names}, sizes.conditions)
     rng = random.Random(0)
     example = {name: sizes.example.get(name, 0) for name in names}
