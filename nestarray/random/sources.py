@@ -19,6 +19,8 @@ from nestarray.typing import Array, DTypeLike, Shape
 
 def generator_of(key: Array) -> Any:
     """The functions of the framework's own generator for a key of four words."""
+    if hasattr(key, "generator"):  # a key that draws in its own way
+        return key.generator
     threefry.check_words(key=key)
     backend = backends.backend_of_type(type(key))
     if backend is None:

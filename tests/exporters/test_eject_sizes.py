@@ -204,3 +204,69 @@ def test_bodies_of_loops_make_arrays_of_open_sizes(target: str, tmp_path: Path) 
 
     graph = na.trace_graph(total, jnp.ones((4, 3)), dynamic={"x": {0: "rows"}})
     assert graph.eject(tmp_path / "net", target).error < 1e-6
+
+
+class LengthRegulator(torch.nn.Module):
+    """Frames of tokens whose durations it predicts, with noise, as in a synthesizer of speech."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.duration, self.out = torch.nn.Linear(4, 1), torch.nn.Linear(4, 4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(batch, tokens, 4) → (batch, frames, 4)."""
+        durations = torch.ceil(self.duration(x).exp()).squeeze(-1)
+        lengths = durations.sum(1).long()
+        ends = durations.cumsum(1)
+        frames = torch.arange(lengths.max(), device=x.device)
+        after = frames < ends[..., None]
+        path = after ^ torch.nn.functional.pad(after, (0, 0, 1, 0))[:, :-1]
+        mean = path.float().transpose(1, 2) @ self.out(x)
+        return (mean + torch.randn_like(mean)) * (frames < lengths[:, None])[..., None]
+
+
+class Counted(torch.nn.Module):
+    """Rows up to a length, ones, and the positive elements times their number."""
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        """(n, 4), (k,) → (largest length n, 4), (n² − 1 or 12, 1), (positive elements,)."""
+        rows, n = (x > 0).nonzero(), lengths.max().item()
+        return x[:n] * 2, torch.ones(torch.sym_max(n**2 - 1, 12), 1), x[rows[:, 0]] * rows.shape[0]
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_sizes_that_values_decide(target: str, tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    graph = na.trace_graph(LengthRegulator(), torch.randn(2, 5, 4))
+    ejected = graph.eject(tmp_path / "net", target)
+    assert ejected.error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert lint(text) == ""
+    drawn = {"torch": "randn(2, n, 4)", "jax": "normal(subkey, (2, n, 4))"}
+    assert drawn.get(target, "normal((2, n, 4)") in text
+    given = torch.randn(8, 4), torch.tensor([3, 7, 5])
+    assert na.trace_graph(Counted(), *given).eject(tmp_path / "counted", target).error < 1e-6
+
+
+def test_a_size_is_read_from_an_array_of_any_length(tmp_path: Path) -> None:
+    """The two lengths of the example are its only values, and the largest is often the same."""
+
+    def net(lengths: torch.Tensor) -> torch.Tensor:
+        return (torch.arange(lengths.max()) < lengths[:, None]).float()
+
+    ejected = na.trace_graph(net, torch.tensor([3, 5])).eject(tmp_path / "mask", "torch")
+    model = runpy.run_path(str(ejected.path / "model.py"))["load"]()
+    lengths = torch.tensor([2, 9])
+    assert torch.equal(model(lengths), net(lengths))
+
+
+def test_numbers_for_elements_that_are_written(tmp_path: Path) -> None:
+    def bordered(x: torch.Tensor) -> torch.Tensor:
+        x = x.clone()
+        x[..., 0] = torch.tensor(0.5)
+        return x
+
+    graph = na.trace_graph(bordered, torch.randn(2, 3))
+    for target, written in (("torch", "x[:, 0] = 0.5"), ("jax", "x.at[:, 0].set(0.5)")):
+        graph.eject(tmp_path / target, target)
+        assert written in (tmp_path / target / "model.py").read_text()

@@ -20,14 +20,14 @@ import numpy as np
 from nestarray import lazy_imports, ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
-from nestarray.exporters.export import Example, difference, example_of, named_outputs
+from nestarray.exporters.export import Example, difference, named_outputs
 from nestarray.exporters.source.lowering.random_draws import unseeded
 from nestarray.exporters.source.lowering.training import with_training_layers
 from nestarray.exporters.source.programs import STYLES, program_of, style_of
 from nestarray.exporters.source.recording.fixed_numbers import FixedGenerator
 from nestarray.exporters.source.styles.readme import readme
 from nestarray.exporters.source.styles.style import Style
-from nestarray.exporters.source.tree.sizes import examples
+from nestarray.exporters.source.tree.sizes import VALUES, examples
 from nestarray.graph.execution import result_of, steps, where_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.passes.rewriting import rewrite
@@ -107,11 +107,11 @@ def eject(
         # copies: the format writes an array that several names share once
         weights = Container(source.weights).map(lambda x: ops.asarray(x, copy=True))
         weights.save(made / "weights.safetensors")
-        at_sizes = [example_of(graph, given) for given in examples(graph.sizes)]
+        recorded = examples(graph)
         compared = functools.partial(_compared, graph, made / "model.py", source)
-        error = max(map(compared, at_sizes))
+        error = max(map(compared, recorded))
         if graph.sized_by_values is not None:
-            _check_other_values(graph, compared, at_sizes[0])
+            _check_other_values(graph, compared, recorded[0])
         inputs = [*(n.name for n in graph.inputs), *source.modes]
         (made / "README.md").write_text(readme(source, inputs, error), encoding="utf-8")
     return Ejected(path, target, style, error)
@@ -164,8 +164,8 @@ def _compared(graph: Graph, path: Path, source: Style, example: Example) -> floa
 def _check_other_values(
     graph: Graph, compared: Callable[[Example], float], example: Example
 ) -> None:
-    """Raise an error for a source with sizes that values of the recorded example decided."""
-    for seed in range(3):
+    """Raise an error for a source with sizes that the recorded values decided."""
+    for seed in range(VALUES, VALUES + 3):
         try:
             compared(example.redrawn(seed))
         except ConversionError as error:

@@ -11,7 +11,6 @@ import numpy as np
 
 from nestarray import ops
 from nestarray.dtypes import dtype_of
-from nestarray.exporters.export import example_of
 from nestarray.exporters.source.lowering.layer_calls import lowered
 from nestarray.exporters.source.lowering.training import with_training_layers
 from nestarray.exporters.source.printing.constants import (
@@ -95,8 +94,8 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
     moved = dict(zip(paths, graph.state_updates, strict=True))
     recordings = []
     updated: set[str] = set()
-    for given in examples(graph.sizes):
-        args, kwargs = example_of(graph, given).on(target)
+    for example in examples(graph):
+        args, kwargs = example.on(target)
         inputs = graph.bind(args, kwargs)
         program = with_training_layers(graph, inputs, target)
         updated |= {*program.state_updates}

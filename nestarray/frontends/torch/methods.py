@@ -223,9 +223,10 @@ def item(input: Array) -> Any:
     In compiled code a floating number stays an array; an integer cannot be compiled, as it may
     be a size.
     """
-    element = na.stop_gradient(na.reshape(input, ()))
+    element = na.reshape(input, ())
     kind = dtypes.dtype_of(input).kind
     if kind in ("float", "complex"):
+        element = na.stop_gradient(element)
         value = known(element)
         return element if value is None else value
     return builtins.bool(element) if kind == "bool" else builtins.int(element)

@@ -185,6 +185,12 @@ def drawn(target: str) -> Rule:
     """
 
     def rule(writer: Writer, node: Node) -> Node | None:
+        key = node.kwargs.get("key")
+        if node.target_name in _KEPT and isinstance(key, Node) and not is_given(key):
+            own = random_numbers.SourceKey(writer.graph.backend)
+            new = dataclasses.replace(node, kwargs=node.kwargs | {"key": own})
+            writer.calls.append(new)
+            return new
         new = _draw(node, writer.graph, target)
         if new is None and target == "jax":
             key = _key(node, writer.graph)
@@ -194,6 +200,13 @@ def drawn(target: str) -> Rule:
         return new
 
     return rule
+
+
+#: Functions that a graph keeps for sizes that values decide.
+_KEPT = frozenset(
+    f"torch.{name}"
+    for name in ("bernoulli", "normal", "rand", "rand_like", "randint", "randn", "randn_like")
+)
 
 
 def shaped(graph: Graph) -> dict[Node, Node]:

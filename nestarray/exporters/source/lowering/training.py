@@ -41,8 +41,7 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
         target: the framework of the source.
 
     Raises:
-        ConversionError: the graph uses a random key in another way, or draws as many numbers as
-            values decide.
+        ConversionError: the graph uses a random key in another way.
     """
     graph = rewrite(rewrite(graph, dropout), drawn(target))
     graph = _rewritten(graph, shaped(graph), graph.state_updates)
@@ -53,17 +52,10 @@ def with_training_layers(graph: Graph, inputs: Sequence[Any], target: str) -> Gr
         # keys that are arguments; NumPy has a generator
         takes_key = target == "numpy" and op_name(call) in ("threefry2x32", "random_split")
         if takes_key or not keys.isdisjoint(iter_nodes((call.args, call.kwargs))):
-            place = graph.sized_by_values
-            reason = f"{where_of(call)} uses a random key, and source code can draw "
-            if place is None:
-                reason += "uniform and normal numbers, integers and dropout only"
-            else:
-                reason += (
-                    f"numbers of known sizes only; values decide the size of {where_of(place)}"
-                )
             raise ConversionError(
-                f"eject: {graph.name}: {reason}; use a native module (graph.to_torch_module()), or "
-                "make the random numbers an argument of the model"
+                f"eject: {graph.name}: {where_of(call)} uses a random key, and source code can draw "
+                "uniform and normal numbers, integers and dropout only; use a native module "
+                "(graph.to_torch_module()), or make the random numbers an argument of the model"
             )
     return graph
 

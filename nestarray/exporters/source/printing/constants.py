@@ -99,10 +99,14 @@ def is_causal(array: np.ndarray) -> bool:
     return form is not None and form.kind == "tril"
 
 
+#: Functions of an array, an index and new elements.
+WRITES = ("operator.setitem", "at:set")
+
 #: Functions that take numbers in the place of arrays, with the dtype of their other arguments.
 TAKE_NUMBERS = frozenset(
     [
         *(f"operator.{name}" for name in BINARY if name != "matmul"),
+        *WRITES,
         *(f"{module}.where" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
         *(f"{module}.maximum" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
         *(f"{module}.minimum" for module in ("torch", "jax.numpy", "numpy", "tensorflow")),
@@ -126,7 +130,8 @@ def with_numbers(call: Call, constants: Mapping[Value, np.ndarray]) -> Call:
         is_decided = not leaf.shape or call.result.shape in shapes
         return shortest(first.item()) if is_decided and (array == first).all() else leaf
 
-    return dataclasses.replace(call, args=tuple(map(of, call.args)))
+    kept = 2 if call.target in WRITES else 0
+    return dataclasses.replace(call, args=(*call.args[:kept], *map(of, call.args[kept:])))
 
 
 #: Operator → the number that leaves the other operand as it is.

@@ -85,7 +85,7 @@ class NamespaceLanguage:
 
     def normal(self, call: Call, constants: Mapping[Value, np.ndarray]) -> Any:
         """The call with its settings by name, or the Value that it equals."""
-        if call.target == "size":
+        if call.target in ("size", "int"):
             return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
         last = target.rpartition(".")[2].rpartition(":")[2]
@@ -203,6 +203,10 @@ class NamespaceLanguage:
         if call.target == "state:set":
             old, new = map(text, call.args)
             return Expression(f"{old} = {new}" if self.assigns else f"{old}.assign({new})")
+        if call.target == "int":
+            of = text(call.args[0])
+            is_array = self.name == "tensorflow"
+            return Expression(f"tf.cast({of}, tf.int32)" if is_array else f"int({of})")
         if call.target == "size":
             of = value_expression(call.args[0], names, self.dtype).within(0)
             sizes = f"tf.shape({of})" if self.name == "tensorflow" else f"{of}.shape"

@@ -105,7 +105,7 @@ class TorchLanguage:
         Returns:
             the call, or a Value or number that it equals.
         """
-        kept = ("size", "device", *RECURRENT)
+        kept = ("size", "int", "device", *RECURRENT)
         if call.target in kept or call.target.startswith(("operator.", "flow:", ".")):
             return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
@@ -140,6 +140,12 @@ class TorchLanguage:
         if target == "torch.arange" and args[::2] == [0, 1]:
             args = [args[1]]
         target = _METHODS.get(target, target)
+        if target in ("method:amax", "method:amin"):
+            axes = args[1] if len(args) > 1 else kwargs.get("dim")
+            if axes == () and not kwargs.get("keepdim"):
+                target, args, kwargs = f"method:{target[-3:]}", args[:1], {}
+        if target == "method:sum" and args[1:] == [None]:
+            args = args[:1]
         booleans = all(x.dtype == "bool" for x in values_in(args))
         operator = _OPERATORS.get(target) or (_LOGICAL.get(target) if booleans else None)
         if operator and set(kwargs) <= {"out"}:
@@ -201,6 +207,8 @@ class TorchLanguage:
         if call.target == "size":
             of = value_expression(call.args[0], names, self.dtype).within(0)
             return Expression(f"{of}.shape[{call.args[1]}]")
+        if call.target == "int":
+            return Expression(f"int({text(call.args[0])})")
         if call.target == "device":
             of = value_expression(call.args[0], names, self.dtype).within(0)
             return Expression(f"{of}.device")

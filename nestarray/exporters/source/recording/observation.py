@@ -76,7 +76,10 @@ class Observed:
         return bool(self._native)
 
     def __index__(self) -> int:
-        return operator.index(self._native)
+        number = operator.index(self._native)
+        if _recorders:
+            current().number("int", (self,), number)
+        return number
 
     def __float__(self) -> float:
         return float(self._native)
@@ -86,6 +89,23 @@ class Observed:
 
     def __repr__(self) -> str:
         return f"Observed({self._native!r})"
+
+
+class Number(int):
+    """An integer that the program reads from an array, or computes of such integers.
+
+    Args:
+        number: the integer.
+        noted: its Value.
+    """
+
+    _noted: Value
+
+    def __new__(cls, number: int, noted: Value) -> Number:
+        """The integer, with its Value."""
+        made = super().__new__(cls, number)
+        made._noted = noted
+        return made
 
 
 class _At:
@@ -188,6 +208,7 @@ class Recorder:
         backend: the framework.
         calls: the calls so far.
         constants: arrays that calls use and the graph does not hold, by path.
+        numbers: Value of a `Number` → the integer.
         place: of new calls.
         mode: whether the model trains.
         key: from which the next random numbers come; None if the framework has its own.
@@ -197,6 +218,7 @@ class Recorder:
         self.backend = backend
         self.calls: list[Call] = []
         self.constants: dict[str, np.ndarray] = {}
+        self.numbers: dict[Value, int] = {}
         self.place = NOWHERE
         self.mode = Observed(True, _mode(backend))
         self.key = _key(backend)
@@ -226,7 +248,7 @@ class Recorder:
             x = args[0]
             if isinstance(x, Observed) and self._is_same(found, x._native):
                 return x
-            literal = x._noted if isinstance(x, Observed) else x
+            literal = getattr(x, "_noted", x)
             if _is_literal(literal):
                 return Observed(found, literal)  # literals follow the dtypes of arrays
             if _is_table(x):
@@ -239,6 +261,13 @@ class Recorder:
         noted = map_leaves(lambda x: x._noted if isinstance(x, Observed) else x, result)
         self._add(function, args, kwargs, noted)
         return result
+
+    def number(self, target: str, args: tuple[Any, ...], number: int) -> Number:
+        """Record a call that gives an integer: it may be a size."""
+        made = Value((), "size")
+        self.numbers[made] = number
+        self.calls.append(Call(target, self.noted(args), {}, made, self.place))
+        return Number(number, made)
 
     def _add(
         self, function: observed, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
@@ -263,7 +292,7 @@ class Recorder:
             return slice(*map(self.noted, (x.start, x.stop, x.step)))
         if isinstance(x, Mapping):
             return {key: self.noted(item) for key, item in x.items()}
-        if isinstance(x, Observed):
+        if isinstance(x, (Observed, Number)):
             return x._noted
         if isinstance(x, observed):
             return Name(x.target)
@@ -306,6 +335,8 @@ def natives(nest: Any) -> Any:
 
 
 def _native(x: Any) -> Any:
+    if isinstance(x, Number):
+        return int(x)
     return x._native if isinstance(x, Observed) else x.native if isinstance(x, observed) else x
 
 

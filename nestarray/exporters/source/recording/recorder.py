@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.exporters.source.recording import backend_copy, control_flow
-from nestarray.exporters.source.recording.observation import Recorder
+from nestarray.exporters.source.recording.observation import Number, Recorder
 from nestarray.exporters.source.recording.records import Recording, needed, values_in
 from nestarray.graph.builder import Place
 from nestarray.graph.execution import compute, given_values
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import map_nodes
+from nestarray.graph.node import Node, map_nodes
 from nestarray.transforms.recording import recording
 
 
@@ -37,19 +37,44 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
         with recorder, recording(control_flow), backend_copy.creations_observed():
             for node in graph.calls:
                 recorder.place = Place(node.module, node.line)
-                values[node] = compute(graph, node, values.__getitem__, None)
+                result = compute(graph, node, values.__getitem__, None)
+                values[node] = _noted(recorder, node, values, result)
         output = map_nodes(values.__getitem__, graph.output)
         updates = {path: values[node] for path, node in graph.state_updates.items()}
         updates = {path: x for path, x in updates.items() if x is not None}  # of in-place calls
         output, updates = recorder.noted(output), recorder.noted(updates)
         own = [values[node]._noted for node in graph.inputs]
-        calls = needed(recorder.calls, [output, updates])
+        calls = needed(recorder.calls, [output, updates, *recorder.numbers])
         used = {x for call in calls for x in values_in([list(call.args), call.kwargs])}
         own += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
-        found.append(Recording(graph.backend, own, calls, output, updates, recorder.constants))
+        read = recorder.constants, recorder.numbers
+        found.append(Recording(graph.backend, own, calls, output, updates, *read))
 
     _evaluator(graph)(run, list(given.values()))
     return found[0]
+
+
+def _noted(recorder: Recorder, node: Node, values: Mapping[Node, Any], result: Any) -> Any:
+    """The result of a call of the graph; a `Number` if it is one of values."""
+    if not isinstance(result, int) or isinstance(result, bool):
+        return result
+    if node.target_name.endswith(".item"):
+        return Number(result, recorder.calls[-1].result)
+    args = map_nodes(values.__getitem__, node.args)
+    is_known = node.target_name in _ARITHMETIC and any(isinstance(x, Number) for x in args)
+    target = _ARITHMETIC.get(node.target_name, "")
+    return recorder.number(target, args, int(result)) if is_known else int(result)
+
+
+#: Function of sizes → the function that the source calls.
+_ARITHMETIC = {
+    **{
+        f"operator.{name}": f"operator.{name}"
+        for name in ("add", "floordiv", "mod", "mul", "neg", "pow", "sub")
+    },
+    "torch.sym_max": "operator.max",
+    "torch.sym_min": "operator.min",
+}
 
 
 def _evaluator(graph: Graph) -> Callable[..., Any]:

@@ -160,6 +160,7 @@ class Recording:
         updates: path in the state → new value.
         constants: arrays that calls use and the graph does not hold, by path; their Values have
             the source ``"constants"`` too.
+        numbers: Value of an integer that the program reads from an array → the integer.
     """
 
     backend: str
@@ -168,3 +169,4 @@ class Recording:
     output: Any
     updates: Mapping[str, Value]
     constants: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    numbers: Mapping[Value, int] = dataclasses.field(default_factory=dict)

@@ -1,6 +1,8 @@
-"""Sizes that a call decides: the same program, recorded at several sizes, as one.
+"""Sizes that a call decides: the same program, recorded several times, as one.
 
-Numbers that differ between the recordings are read from the shape of an array, ``x.shape[0]``.
+The recordings are of several sizes, and of several values if these decide sizes. Numbers that
+differ between them are read from the shape of an array, ``x.shape[0]``, or from an array of one
+integer, ``int(lengths.max())``.
 """
 
 from __future__ import annotations
@@ -11,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.exporters.export import Example, example_of
 from nestarray.exporters.source.recording.records import (
     Call,
     Function,
@@ -20,31 +23,36 @@ from nestarray.exporters.source.recording.records import (
     values_in,
 )
 from nestarray.exporters.source.tree.modules import arguments, parts
-from nestarray.graph.sizes import Sizes
+from nestarray.graph.graph import Graph
 
-#: The number of recordings.
-COUNT = 3
+#: The number of recordings at several sizes, and of several values, some of which may have equal sizes.
+COUNT, VALUES = 3, 6
 
 
-def examples(sizes: Sizes) -> list[dict[str, int]]:
-    """Sizes at which to record; one assignment if no size is open.
+def examples(graph: Graph) -> list[Example]:
+    """The arguments with which to record; those of the example if no size is open.
 
     Raises:
         ConversionError: too few sizes fit the conditions of the graph.
     """
-    found = sizes.choices(COUNT)
-    if len(found) == COUNT or not sizes.example:
+    sizes = graph.sizes
+    choices = sizes.choices(COUNT)
+    if sizes.example and len(choices) < COUNT:
+        raise ConversionError(
+            "eject: too few sizes fit the conditions of the graph: " + ", ".join(sizes.conditions)
+        )
+    found = [example_of(graph, given) for given in choices]
+    if graph.sized_by_values is None:
         return found
-    raise ConversionError(
-        "eject: too few sizes fit the conditions of the graph: " + ", ".join(sizes.conditions)
-    )
+    rest = [found[seed % len(found)].redrawn(seed) for seed in range(1, VALUES)]
+    return [found[0], *rest]
 
 
 def with_open_sizes(recordings: Sequence[Recording], name: str) -> Recording:
     """The first recording, with sizes in place of the numbers that differ from the others.
 
     Args:
-        recordings: of one graph at several sizes.
+        recordings: of one graph at several sizes, or of several values.
         name: of the graph, for errors.
 
     Raises:
@@ -63,20 +71,23 @@ class _Joined:
         self.calls: list[Call] = []
         #: Calls that compute one size of their result.
         self.inferred: set[Call] = set()
+        #: The numbers of all recordings → the call's result that is these numbers.
+        self.read: dict[tuple[int, ...], Value] = {}
 
     def recording(self) -> Recording:
         """The joined recording."""
         self._note([r.inputs for r in self.recordings])
         calls = self._joined_calls([r.calls for r in self.recordings])
-        return dataclasses.replace(self.recordings[0], calls=calls)
+        output = self._joined([r.output for r in self.recordings], Call("return", (), {}, None))
+        return dataclasses.replace(self.recordings[0], calls=calls, output=output)
 
     def _joined_calls(self, programs: Sequence[Sequence[Call]]) -> list[Call]:
         """The calls of the first program, with sizes; of a recording, or of a function in it."""
         targets = [[call.target for call in program] for program in programs]
         if any(found != targets[0] for found in targets):
             raise ConversionError(
-                f"eject: {self.name}: the calls of the program depend on its open sizes; trace it "
-                "without dynamic="
+                f"eject: {self.name}: the calls of the program depend on its open sizes, or on values; "
+                "trace it without dynamic="
             )
         outer, self.calls = self.calls, []
         for calls in zip(*programs, strict=True):
@@ -90,6 +101,9 @@ class _Joined:
             self._note([call.result for call in calls])
             for value in values_in(call.result):
                 self.made[value] = call
+                if value in self.recordings[0].numbers:
+                    pairs = zip(self.recordings, calls, strict=True)
+                    self.read.setdefault(tuple(r.numbers[c.result] for r, c in pairs), value)
         joined, self.calls = self.calls, outer
         return joined
 
@@ -145,21 +159,20 @@ class _Joined:
         candidates = [
             *map(self._origin(call), arguments(call)), *known, *read, *inputs, *made
         ]  # fmt: skip
-        places: dict[
-            tuple[int, ...], tuple[Value, int]
-        ] = {}  # sizes → the first axis that has them
+        # sizes → the number, or the first axis, that has them
+        places: dict[tuple[int, ...], Value | tuple[Value, int]] = dict(self.read)
         for value in candidates:
             for axis, sizes in self._open_sizes(value):
                 places.setdefault(sizes, (value, axis))
         for sizes, place in places.items():
             if found := _relation(numbers, sizes):
                 operator, *operands = found
-                size = self._call("size", place, call)
+                size = self._read(place, call)
                 return self._call(operator, (size, *operands), call) if operator else size
         for pair in itertools.combinations_with_replacement(places, 2):
             operator = _operator(numbers, *pair)
             if operator == "operator.add" or (operator and not _is_reshape(call)):
-                both = [self._call("size", places[sizes], call) for sizes in pair]
+                both = [self._read(places[sizes], call) for sizes in pair]
                 return self._call(operator, tuple(both), call)
         if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
             self.inferred.add(call)
@@ -179,6 +192,10 @@ class _Joined:
         while array.dtype == "size":
             array = self.made[array].args[0]
         return self._call("device", (array,), call)
+
+    def _read(self, place: Value | tuple[Value, int], near: Call) -> Value:
+        """A number, or the size of an axis."""
+        return place if isinstance(place, Value) else self._call("size", place, near)
 
     def _call(self, target: str, args: tuple[Any, ...], near: Call) -> Value:
         made = Value((), "device" if target == "device" else "size")
@@ -217,7 +234,7 @@ class _Joined:
         return ConversionError(
             f"eject: {self.name}: {_place(call)} takes {found[0]!r} at one size and "
             f"{found[1]!r} at another, which no array's shape explains; trace the model without "
-            "dynamic= for this size"
+            "dynamic= for this size, or make a number that values decide an argument of the model"
         )
 
 

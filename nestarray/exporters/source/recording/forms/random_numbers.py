@@ -20,6 +20,7 @@ from nestarray.exporters.source.recording.observation import (
     observed,
 )
 from nestarray.exporters.source.recording.records import Call, Value
+from nestarray.random.arguments import NATIVE
 
 #: Framework → kind of numbers → its function.
 _FUNCTIONS = {
@@ -71,6 +72,32 @@ def draw(
     low, high = limits
     found = found * (high - low) if high - low != 1.0 else found
     return found + low if low != 0.0 else found
+
+
+class SourceKey:
+    """The key of a function that is not lowered, by which it draws the numbers of `draw`."""
+
+    shape = NATIVE
+
+    def __init__(self, backend: str) -> None:
+        self.backend, self.generator = backend, self
+
+    def uniform(self, _: Any, shape: Any, dtype: Any) -> Any:
+        """In [0, 1)."""
+        return self._draw("uniform", shape, dtype, (0.0, 1.0))
+
+    def normal(self, _: Any, shape: Any, dtype: Any) -> Any:
+        """With mean 0 and variance 1."""
+        return self._draw("normal", shape, dtype, ())
+
+    def integers(self, _: Any, low: int, high: int, shape: Any, dtype: Any) -> Any:
+        """From `low` to below `high`."""
+        return self._draw("integers", shape, dtype, (low, high))
+
+    def _draw(self, kind: str, shape: Any, dtype: Any, limits: tuple[Any, ...]) -> Any:
+        return draw(
+            None, None, kind=kind, shape=shape, dtype=dtype, limits=limits, backend=self.backend
+        )
 
 
 def _torch(name: str) -> observed:
