@@ -385,6 +385,23 @@ def _suppressed(x: tf.Tensor) -> tf.Tensor:
     return tf.image.non_max_suppression(x, x[:, 0], 2)
 
 
+@tf.function
+def _suppressed_and_padded(x: tf.Tensor) -> tf.Tensor:
+    return tf.image.non_max_suppression_padded(x, x[:, 0], 2, pad_to_max_output_size=True)
+
+
+@tf.function
+def _in_blocks(x: tf.Tensor) -> tf.Tensor:
+    length = tf.shape(x)[0]
+    blocks = tf.cast(tf.math.ceil(tf.cast(length, tf.float32) / 4.0), tf.int32)
+    x = tf.pad(x, [[0, 4 * blocks - length], [0, 0]])  # a number that no size determines
+    steps = tf.reduce_sum(tf.range(blocks))
+    total = tf.zeros((4, 3))
+    for i in tf.range(blocks):
+        total += tf.slice(x, [4 * i, 0], [4, 3])
+    return total + tf.cast(steps, tf.float32)
+
+
 class _Packed(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -453,6 +470,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_padded, jax.numpy.ones((2, 2, 8)), {0: "batch", 2: "length"}, "savedmodel"),
         (_best, jax.numpy.ones((2, 5)), {0: "batch", 1: "length"}, "stablehlo"),
         *[(_warped, torch.rand(2, 3, 4, 6), _IMAGES, format) for format in ("stablehlo", "savedmodel")],
+        (_in_blocks, tf.random.uniform((6, 3)), {0: "length"}, "savedmodel"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
               for format in ("torch", "onnx", "stablehlo", "savedmodel", "tflite")],
@@ -501,15 +519,17 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
             *[(torch.nn.AdaptiveMaxPool2d((2, 3)), torch.ones(2, 2, 4, 7), _IMAGES, format)
               for format in ("onnx", "stablehlo", "tflite")],
             *[(_warped, torch.rand(2, 3, 4, 6), _IMAGES, format) for format in ("onnx", "tflite")],
+            *[(_suppressed_and_padded, tf.random.uniform((5, 4)), {0: "boxes"}, format)
+              for format in ("savedmodel", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2,
+    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, "blocks",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
          "kept", "suppressed", "suppressed", "bags",
          *["volumes"] * 2, "packed", *["enlarged"] * 2, *["greatest parts"] * 3,
-         *["warped"] * 2],
+         *["warped"] * 2, *["suppressed and padded"] * 2],
 )  # fmt: skip
 def test_ops_of_open_sizes_become_files(
     source: Any, x: Any, axes: Any, format: str, tmp_path: Path

@@ -41,9 +41,17 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
 
 def _loop(test: Any, body: Any, carry: tuple[Any, ...], most: int | None) -> tuple[Any, ...]:
     """A loop over a tuple of any length; XLA can differentiate it only if it is bounded."""
+
+    def step(turn: Any, carry: tuple[Any, ...]) -> Any:
+        new = body(carry)
+        for x, y in zip(tf.nest.flatten(carry), tf.nest.flatten(new), strict=True):
+            if tf.is_tensor(y):  # which may have forgotten sizes
+                y.set_shape(x.shape)
+        return turn, new
+
     found = tf.while_loop(
         lambda _, carry: test(carry),
-        lambda turn, carry: (turn, body(carry)),
+        step,
         (tf.constant(0), carry),
         maximum_iterations=most,
     )

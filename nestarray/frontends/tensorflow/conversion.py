@@ -13,7 +13,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError, DtypeError
-from nestarray.typing import Array, DTypeLike
+from nestarray.typing import Array, DTypeLike, is_unknown_size
 
 __all__ = ["convert_to_tensor"]
 
@@ -156,14 +156,24 @@ def inexact(name: str, x: Any) -> Array:
 
 
 def integers(x: Any) -> Any:
-    """Integers that determine shapes: a number, or a tuple from an array or a sequence."""
+    """Integers that determine shapes: a number, or a tuple from an array or a sequence.
+
+    Those that only a run knows stay tensors.
+    """
     if is_tensor(x):
         if not len(na.shape(x)):
-            return int(x)
+            return x if is_unknown_size(x) else int(x)
         return tuple([integers(na.getitem(x, i)) for i in builtins.range(na.shape(x)[0])])
     if isinstance(x, (list, tuple)):
         return tuple([integers(item) for item in x])
     return x
+
+
+def number(x: Any) -> Any:
+    """A number, also of a tensor; integers that only a run knows stay tensors."""
+    if is_tensor(x) and dtypes.dtype_of(x).is_floating:
+        return float(x)
+    return integers(x)
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:

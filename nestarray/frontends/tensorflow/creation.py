@@ -15,6 +15,7 @@ from nestarray.frontends.tensorflow.conversion import (
     default_dtype,
     integers,
     is_tensor,
+    number,
     tensor,
     tensors,
 )
@@ -111,14 +112,8 @@ def range(
             )
     wanted = max(found, key=order.index) if dtype is None else dtypes.as_dtype(dtype)
     like = next((x for x in values if is_tensor(x)), None)
-    numbers = [_number(x) for x in values]
+    numbers = [number(x) for x in values]
     return na.arange(numbers[0], numbers[1], numbers[2], dtype=wanted, like=like)
-
-
-def _number(x: Any) -> Any:
-    if not is_tensor(x):
-        return x
-    return float(x) if dtypes.dtype_of(x).is_floating else int(x)
 
 
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int = 0) -> Array:

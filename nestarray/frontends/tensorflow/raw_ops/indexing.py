@@ -14,7 +14,7 @@ from nestarray.dtypes import DType
 from nestarray.frontends.tensorflow.conversion import integers
 from nestarray.frontends.tensorflow.indexing import dynamic_partition
 from nestarray.numerics.windows import Ints
-from nestarray.typing import Array
+from nestarray.typing import Array, is_unknown_size
 
 __all__ = [
     "DynamicPartition", "DynamicStitch", "Gather", "GatherNd", "GatherV2", "InplaceAdd",
@@ -123,7 +123,7 @@ def Slice(input: Array, begin: Ints, size: Ints) -> Array:
 def _moving_slice(x: Array, starts: Any, sizes: Sequence[int]) -> Array:
     """A block whose place a run decides."""
     for axis, (start, size) in enumerate(zip(starts, sizes, strict=True)):
-        if size != -1:
+        if is_unknown_size(size) or size != -1:
             places = na.add(
                 na.arange(size, dtype=dtypes.int32, like=x), na.astype(start, dtypes.int32)
             )

@@ -12,7 +12,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.dtypes import DType
 from nestarray.errors import UnsupportedError
-from nestarray.frontends.tensorflow.conversion import integers
+from nestarray.frontends.tensorflow.conversion import integers, number
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
@@ -242,16 +242,10 @@ def Empty(shape: Ints, dtype: DType, init: bool = False) -> Array:
 
 def Range(start: float, limit: float, delta: float, Tidx: DType = dtypes.int32) -> Array:
     """Numbers from `start` to `limit`; `Tidx` is the dtype if no operand is an array."""
-    values = [_number(x) for x in (start, limit, delta)]
+    values = [number(x) for x in (start, limit, delta)]
     like = next((x for x in (start, limit, delta) if hasattr(x, "dtype")), None)
     dtype = Tidx if like is None else dtypes.dtype_of(like)
     return na.arange(*values, dtype=dtype, like=like)
-
-
-def _number(x: Any) -> Any:
-    if not hasattr(x, "dtype"):
-        return x
-    return float(x) if dtypes.dtype_of(x).is_floating else int(x)
 
 
 def LinSpace(start: Array, stop: Array, num: int) -> Array:
