@@ -24,10 +24,16 @@ class FlaxModule(nnx.Module):
             rngs = nnx.Rngs(0)
         if rngs is not None:
             self.rngs = rngs
-        self.places = tuple([(path, keys) for path, (_, keys) in places(program).items()])
-        values = program.v | program.s
-        for path, (collection, keys) in places(program).items():
-            kind = nnx.variable_type_from_name(collection, allow_register=True)
+        found, values = places(program), program.v | program.s
+        taken = {*dir(self), "places"}
+        self.places = tuple(
+            [
+                (path, (f"{first}_" if first in taken else first, *rest))
+                for path, (_, (first, *rest)) in found.items()
+            ]
+        )
+        for path, keys in self.places:
+            kind = nnx.variable_type_from_name(found[path][0], allow_register=True)
             owner: nnx.Module = self
             for part in keys[:-1]:
                 if not hasattr(owner, part):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -74,6 +74,10 @@ class Program:
     def needs_key(self, train: bool) -> bool:
         """Whether `run` takes a key: the graph draws numbers; for an `nn.Module`, it trains."""
         return self.graph(train).needs_key if self.graphs else train
+
+    def written(self, train: bool) -> Iterable[str]:
+        """The paths that `run` may give new values."""
+        return self.graph(train).state_updates if self.graphs else self.s
 
     @property
     def draws(self) -> bool:

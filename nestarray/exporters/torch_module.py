@@ -2,13 +2,13 @@
 
 A source from PyTorch keeps its names, so its checkpoints load; others have their paths, with dots.
 Words of Python (``in`` and ``if`` of Flax's LSTM) get an underscore, because ``torch.export`` prints
-names as attributes.
+names as attributes, and so do methods of the module (``train``, ``type``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from keyword import iskeyword
+from keyword import kwlist
 from typing import Any
 
 import torch
@@ -16,6 +16,9 @@ import torch
 from nestarray import backends, dtypes
 from nestarray.dtypes import DType
 from nestarray.exporters.program import Program
+
+#: Words that are no names of submodules and parameters.
+_TAKEN = {*kwlist, *dir(torch.nn.Module())}
 
 
 class TorchModule(torch.nn.Module):
@@ -38,7 +41,7 @@ class TorchModule(torch.nn.Module):
         for path in (*program.v, *program.s):
             if path not in self._places:
                 parts = path.replace(".", "_").split("/")
-                name = ".".join([f"{part}_" if iskeyword(part) else part for part in parts])
+                name = ".".join([f"{part}_" if part in _TAKEN else part for part in parts])
                 self._register(name, path, is_persistent=not names)
         self.eval()
 
@@ -51,7 +54,9 @@ class TorchModule(torch.nn.Module):
             setattr(owner, attribute, getattr(first, own))
             return
         if path in program.v:
-            owner.register_parameter(attribute, torch.nn.Parameter(program.v[path]))
+            value = program.v[path]
+            trains = value.is_floating_point() or value.is_complex()
+            owner.register_parameter(attribute, torch.nn.Parameter(value, requires_grad=trains))
         else:
             owner.register_buffer(attribute, program.s[path], persistent=is_persistent)
         self._places[path] = owner, attribute
@@ -85,9 +90,13 @@ class TorchModule(torch.nn.Module):
         frozen: frozenset[str] = frozenset()
         if self.training:  # submodules in evaluation mode
             frozen = frozenset([p for p, (owner, _) in self._places.items() if not owner.training])
+        if torch.is_grad_enabled():  # the derivative may need the present state
+            written = [path for path in program.written(self.training) if path in program.s]
+            values |= {path: values[path].clone() for path in written}
         output, new = program.run(self.training, args, kwargs, values, key, frozen)
         for path, value in new.items():
-            values[path].detach().copy_(value.detach())
+            owner, name = self._places[path]
+            getattr(owner, name).detach().copy_(value.detach())
         return output
 
     def _apply(self, fn: Callable[[torch.Tensor], torch.Tensor], recurse: bool = True) -> Any:

@@ -146,6 +146,53 @@ def test_torch_modules_without_parameters_compute_in_other_dtypes() -> None:
     assert native(torch.ones(3, dtype=torch.float16)).dtype is torch.float16
 
 
+def test_torch_modules_write_state_that_their_derivative_reads() -> None:
+    class Centred(nnx.Module):
+        def __init__(self) -> None:
+            self.mean, self.weight = nnx.BatchStat(jnp.zeros(())), nnx.Param(jnp.ones(3))
+
+        def __call__(self, x: jax.Array) -> jax.Array:
+            mean = self.mean.get_value()
+            self.mean.set_value(0.5 * mean + 0.5 * x.mean())
+            return jnp.sin(self.weight * (x - mean)) * mean
+
+    native = na.to_module(Centred(), jnp.ones(3)).to_torch_module().train()
+    for _ in range(2):
+        native(torch.arange(3.0)).sum().backward()
+    # mean is 0, then 0.5: ∂ sin(w (x - m)) m / ∂w
+    y = torch.arange(3.0) - 0.5
+    torch.testing.assert_close(native.params.weight.grad, 0.5 * y * y.cos())
+
+
+def test_names_of_methods_are_parameters() -> None:
+    def scaled(params: Any, x: jax.Array) -> jax.Array:
+        return jnp.sin(x) * params["train"]["type"] + params["program"]
+
+    params = {"train": {"type": jnp.ones(3)}, "program": jnp.ones(3)}
+    graph = na.trace_graph(scaled, params, jnp.ones(3), v="params")
+    native, flax = graph.to_torch_module(), graph.to_flax_module()
+    assert {*native.state_dict()} == {"train_.type_", "program"}
+    assert {*nnx.state(flax)} == {"train_", "program_"}
+    torch.testing.assert_close(native(torch.zeros(3)), torch.ones(3))
+    np.testing.assert_array_equal(flax(jnp.zeros(3)), np.ones(3))
+
+
+def test_torch_parameters_of_integers_have_no_gradient() -> None:
+    class Quantized(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            weight = torch.arange(3, dtype=torch.int8)
+            self.weight = torch.nn.Parameter(weight, requires_grad=False)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x * self.weight
+
+    native = na.to_module(Quantized(), torch.ones(3)).to_torch_module()
+    assert native.load_state_dict(Quantized().state_dict()) == ([], [])
+    assert not native.weight.requires_grad
+    torch.testing.assert_close(native(torch.ones(3)), torch.arange(3.0))
+
+
 def test_torch_seeds_determine_dropout(model: Any, images: np.ndarray) -> None:
     native, x = model.to_torch_module().train(), torch.tensor(images)
     outputs = []
