@@ -609,6 +609,21 @@ def test_constants_without_axes_are_numbers(target: str, tmp_path: Path) -> None
     assert "full" not in text
 
 
+def test_tensorflow_source_computes_constants(tmp_path: Path) -> None:
+    half, mask = np.full((2, 3), 0.5, "float32"), np.tri(3, dtype=bool)[None]
+
+    def program(x: Any, y: Any) -> Any:
+        return [jnp.concatenate([x, half]), jnp.where(mask, x[:, None], 0), y + jnp.arange(3)]
+
+    graph = na.trace_graph(program, jnp.ones((2, 3)), jnp.ones((2, 3), int))
+    graph.eject(tmp_path / "net", "tensorflow")
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "tf.constant(0.5, tf.float32, (2, 3))" in text
+    assert "tf.linalg.band_part(tf.ones((3, 3), tf.bool), -1, 0)" in text
+    assert "y + tf.reshape(tf.range(3), (1, 3))" in text
+    assert "tf.Variable" not in text
+
+
 def test_numpy_source_repeats_no_default_arguments() -> None:
     graph = na.trace_graph(
         lambda x: (x.mean((2, 3)), x.amax(1, keepdim=True)), torch.ones(1, 2, 3, 4)

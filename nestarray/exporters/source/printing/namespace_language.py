@@ -264,24 +264,42 @@ class NamespaceLanguage:
     def constant(self, array: np.ndarray) -> str | None:
         """The text that computes a constant, if there is a short one."""
         form = closed_form(array)
-        if form is None or self.name == "tensorflow":
+        if form is None:
             return None
-        name = "bool" if array.dtype == bool else f"{self.array}.{array.dtype.name}"
-        dtype = f", dtype={name}"
-        if form.kind == "scalar":
-            return f"{self.array}.asarray({number(form.sizes[0]).text}{dtype})"
-        if form.kind == "full":
-            return f"{self.array}.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
+        is_tensorflow = self.name == "tensorflow"
+        name = (
+            "bool"
+            if array.dtype == bool and not is_tensorflow
+            else f"{self.array}.{array.dtype.name}"
+        )
+        dtype = f", {name}" if is_tensorflow else f", dtype={name}"
+        if form.kind in ("scalar", "full"):
+            shape = form.sizes[0] if form.kind == "full" else ()
+            value = number(form.sizes[-1]).text
+            if is_tensorflow:
+                return f"tf.constant({value}{dtype}{f', {shape}' if shape else ''})"
+            return (
+                f"{self.array}.full({shape}, {value}{dtype})"
+                if shape
+                else f"{self.array}.asarray({value}{dtype})"
+            )
         if form.kind in ("zeros", "ones"):
-            dtype = "" if self.name == "jax" and array.dtype == np.float32 else dtype
+            dtype = "" if self.name != "numpy" and array.dtype == np.float32 else dtype
             return f"{self.array}.{form.kind}({form.sizes[0]}{dtype})"
         if form.kind == "tril":
-            made = f"{self.array}.tri({form.sizes[0]}, dtype=bool)"
+            n = form.sizes[0]
+            made = f"{self.array}.tri({n}, dtype=bool)"
+            if is_tensorflow:
+                made = f"tf.linalg.band_part(tf.ones(({n}, {n}), tf.bool), -1, 0)"
         else:
-            sizes = [n for n in form.sizes if n]
-            made = f"{self.array}.arange({', '.join(map(str, sizes))})"
+            sizes = ", ".join(str(n) for n in form.sizes if n)
+            own = "" if array.dtype == np.int32 else f", dtype={name}"
+            made = f"tf.range({sizes}{own})" if is_tensorflow else f"{self.array}.arange({sizes})"
         if form.shape:
-            made += f".reshape({', '.join(map(str, form.shape))})"
+            sizes = ", ".join(map(str, form.shape))
+            made = (
+                f"tf.reshape({made}, {form.shape})" if is_tensorflow else f"{made}.reshape({sizes})"
+            )
         return f"{self.array}.broadcast_to({made}, {form.expanded})" if form.expanded else made
 
     # -- functions of the source ------------------------------------------------------------
