@@ -450,6 +450,28 @@ def test_attention_with_masks_of_booleans_is_a_layer(tmp_path: Path) -> None:
         assert call in text, text
 
 
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_attention_of_heads_is_a_function_of_jax(is_causal: bool, tmp_path: Path) -> None:
+    def attention(x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
+        h = x.unflatten(-1, (2, 2)).transpose(1, 2)
+        attend = torch.nn.functional.scaled_dot_product_attention
+        y = attend(h, h, h, mask, is_causal=is_causal, scale=0.3)
+        return y.transpose(1, 2).flatten(2)
+
+    graph = na.trace_graph(attention, torch.randn(2, 3, 4))
+    assert graph.eject(tmp_path / "net", "jax").error < 1e-6
+    text = (tmp_path / "net" / "model.py").read_text()
+    own = "is_causal=True, " if is_causal else ""
+    assert re.search(rf"jax.nn.dot_product_attention\(.*, {own}scale=0.3\)", text), text
+    assert "swapaxes" not in text
+    if not is_causal:  # a row of a mask may admit nothing, which gives zeros in PyTorch
+        mask = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
+        graph = na.trace_graph(attention, torch.randn(2, 3, 4), mask)
+        assert graph.eject(tmp_path / "masked", "jax").error < 1e-6
+        text = (tmp_path / "masked" / "model.py").read_text()
+        assert "jax.nn.dot_product_attention" not in text
+
+
 def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = Attention().eval()

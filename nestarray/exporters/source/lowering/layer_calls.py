@@ -22,10 +22,17 @@ from nestarray.exporters.source.lowering.layer_paths import (
     with_module_paths,
     with_single_layers,
 )
-from nestarray.exporters.source.lowering.plain_calls import plain, plain_activation, plain_mask
+from nestarray.exporters.source.lowering.plain_calls import (
+    plain,
+    plain_activation,
+    plain_mask,
+)
 from nestarray.exporters.source.lowering.random_draws import unseeded
 from nestarray.exporters.source.lowering.table_rows import plain_take, strided_slice, with_rows
-from nestarray.exporters.source.recording.forms.layers import padded_as_same
+from nestarray.exporters.source.recording.forms.layers import (
+    attention_of_heads,
+    padded_as_same,
+)
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes
 from nestarray.graph.passes.channels_last import channels_last
@@ -66,6 +73,8 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     if has_channels_last:
         graph = channels_last(rewrite(graph, _reader(graph, _product)))
         graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
+    if target == "jax":
+        graph = rewrite(graph, _attention_of_heads, in_bodies=True)
     if is_final:
         return graph
     if target != "jax":
@@ -159,6 +168,29 @@ def _is_of_rows(node: Node) -> bool:
         return False
     y, x, other = [len(aval.shape) for aval in avals if aval is not None]
     return y == x > 0 and other == (1 if is_op(node, "add") else 2)
+
+
+def _attention_of_heads(writer: Writer, node: Node) -> Node | None:
+    """Attention between transposes, as JAX has it: of (batch, length, heads, features).
+
+    JAX gives rows of a mask that admit nothing other values, so that there is no mask.
+    """
+    order = (0, 2, 1, 3)
+    if order_of(node) != order or not is_op(node.args[0], "scaled_dot_product_attention"):
+        return None
+    given = arguments_of(node.args[0])
+    arrays = [given.pop(name) for name in ("query", "key", "value")]
+    settings = {name: given.pop(name) for name in ("is_causal", "scale")}
+    if any(given.values()) or any(order_of(x) != order for x in arrays):
+        return None
+    if arrays[0].aval.dtype.name != "float32" or len({x.aval.shape[-1] for x in arrays}) > 1:
+        return None
+    args = tuple(x.args[0] for x in arrays)
+    new = dataclasses.replace(
+        node, target=attention_of_heads, target_name="attention", args=args, kwargs=settings
+    )
+    writer.calls.append(new)
+    return new
 
 
 # -- layers of PyTorch --------------------------------------------------------------------------

@@ -97,6 +97,12 @@ def padded_embedding(indices: Any, weight: Any, *, padding_idx: int) -> Any:
     return function(indices, weight, padding_idx=padding_idx)
 
 
+def attention_of_heads(query: Any, key: Any, value: Any, **settings: Any) -> Any:
+    """Attention of `(batch, length, heads, features)` in JAX."""
+    native = importlib.import_module("jax.nn").dot_product_attention
+    return observed("jax.nn.dot_product_attention", native)(query, key, value, **settings)
+
+
 # windows
 
 
