@@ -472,6 +472,29 @@ def test_attention_of_heads_is_a_function_of_jax(is_causal: bool, tmp_path: Path
         assert "jax.nn.dot_product_attention" not in text
 
 
+@pytest.mark.parametrize("target", ["tensorflow", "torch", "jax"])
+def test_recurrent_layers_of_keras_write_no_rows(target: str, tmp_path: Path) -> None:
+    net = keras.Sequential([keras.Input((3, 4)), keras.layers.GRU(5)])
+    graph = na.trace_graph(net, np.ones((2, 3, 4), "float32"))
+    assert graph.eject(tmp_path / "net", target).error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert not re.search(r"scatter|\.at\[|clone", text), text
+    if target == "tensorflow":
+        assert "tf.zeros((2, 5))" in text
+        assert "trainable=False" not in text
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_slices_of_slices_are_one_access(target: str, tmp_path: Path) -> None:
+    def program(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return x[:, :3][..., :2, 1:], x[:, 1:][:, :2]
+
+    graph = na.trace_graph(program, torch.randn(2, 4, 3, 5))
+    graph.eject(tmp_path / "net", target)
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert re.search(r"x\[(:|\.\.\.), :3, :2, 1:\], x\[:, 1:\]\[:, :2\]", text), text
+
+
 def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = Attention().eval()

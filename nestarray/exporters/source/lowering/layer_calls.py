@@ -24,6 +24,7 @@ from nestarray.exporters.source.lowering.layer_paths import (
 )
 from nestarray.exporters.source.lowering.plain_calls import (
     plain,
+    plain_access,
     plain_activation,
     plain_mask,
 )
@@ -62,7 +63,8 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     """
     graph = rewrite(rewrite(graph.to_backend(target), unseeded), plain_take)
     graph = rewrite(rewrite(graph, plain_activation, in_bodies=True), strided_slice)
-    graph = remove_dead_code(rewrite(graph.lower(), plain_mask, in_bodies=True))
+    graph = rewrite(graph.lower(), plain_access, in_bodies=True)
+    graph = remove_dead_code(rewrite(graph, plain_mask, in_bodies=True))
     graph = with_called_layers(with_rows(graph))
     is_final = graph.source_names.framework == "torch"
     if not is_final:

@@ -57,6 +57,40 @@ def plain_activation(writer: Writer, node: Node) -> Node | None:
     return writer.call(op, x, **settings, like=node, aval=node.aval, name=node.name)
 
 
+def plain_access(writer: Writer, node: Node) -> Node | None:
+    """Slices of slices, along other axes, as one access; a write into the one row of an array as this row."""
+    if node.aval is None or not is_op(node, "getitem", "setitem"):
+        return None
+    x, index, *values = node.args
+    settings: dict[str, Any] = {"like": node, "aval": node.aval, "name": node.name}
+    if values:
+        row = Aval(node.aval.shape[1:], node.aval.dtype)
+        is_single = node.aval.shape[:1] == (1,) and getattr(values[0], "aval", None) == row
+        is_row = [*map(type, index if isinstance(index, tuple) else (index,))] == [int]
+        return writer.call("expand_dims", *values, 0, **settings) if is_single and is_row else None
+    slices = [_slices(x), _slices(node)] if is_op(x, "getitem") else [None]
+    if None in slices:
+        return None
+    joined = [b if a == slice(None) else a for a, b in zip(*slices, strict=True)]
+    if any(slice(None) not in pair for pair in zip(*slices, strict=True)):
+        return None
+    return writer.call("getitem", x.args[0], tuple(joined), **settings)
+
+
+def _slices(node: Node) -> list[slice] | None:
+    """The slice along each axis of an access, ``slice(None)`` for whole ones; None if it has other items."""
+    x, index = node.args
+    items = [*index] if isinstance(index, tuple) else [index]
+    rank = len(x.aval.shape) if isinstance(x, Node) and x.aval is not None else 0
+    if Ellipsis not in items:
+        items.append(Ellipsis)
+    at, missing = items.index(Ellipsis), rank + 1 - len(items)
+    items[at : at + 1] = [slice(None)] * missing
+    whole = (slice(None, None, 1), slice(0, None), slice(0, None, 1))
+    is_sliced = all(isinstance(item, slice) for item in items)
+    return [slice(None) if x in whole else x for x in items] if is_sliced else None
+
+
 def plain_mask(writer: Writer, node: Node) -> Node | None:
     """A call of attention, whose mask has no first axes of one element."""
     mask = arguments_of(node)["mask"] if is_op(node, "scaled_dot_product_attention") else None
