@@ -559,6 +559,7 @@ def test_loops_read_as_in_their_framework() -> None:
     assert "for x_t in x:" in torch_text
     assert "for _ in range(9):" in torch_text  # the bound of the while loop
     assert "torch.stack(" in torch_text
+    assert "= torch.stack(" not in torch_text
     assert "def step(" in jax_text
     assert "lax.scan(step, " in jax_text
     assert "lax.fori_loop(1, 3, " in jax_text

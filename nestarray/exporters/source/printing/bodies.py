@@ -157,11 +157,7 @@ class Body:
             return False
         if not all(self._is_read_early(v, i) for v in arguments_of(source) if v in self.written):
             return False
-        if i == len(self.items):
-            return _count(self.output, value) == 1
-        item = self.items[i]
-        if isinstance(item, Loop):
-            return False
+        item = self.items[i] if i < len(self.items) else None
         if isinstance(item, Option):
             given = [
                 [[*step.args], step.kwargs] if isinstance(step, Call) else step.inputs
@@ -169,6 +165,16 @@ class Body:
             ]
             is_read = any(value in pair for pair in item.results.values())
             return item.is_expression and not is_read and _count(given, value) == 1
+        return self.is_read_once(value)
+
+    def is_read_once(self, value: Value) -> bool:
+        """Whether the output or one step reads a value, in one place."""
+        first, *others = self.position[value]
+        if first == len(self.items):
+            return _count(self.output, value) == 1
+        item = self.items[first]
+        if others or isinstance(item, (Loop, Option)):
+            return False
         nest = item.inputs if isinstance(item, Use) else [list(item.args), item.kwargs]
         return _count(nest, value) == 1
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nestarray.exporters.source.printing.expressions import Expression
 from nestarray.exporters.source.recording.records import Call, Function, Value
 from nestarray.exporters.source.tree.modules import numbered
 
@@ -94,8 +95,19 @@ class Flow:
         of = arrays[0] if len(arrays) == 1 else f"zip({', '.join(arrays)})"
         head = f"for {', '.join(rows)} in {of}:" if arrays else f"for _ in range({count}):"
         order = "[::-1]" if reverse else ""
-        end = [f"{name} = {self._module}.stack({name}{order})" for name in lists.values()]
+        end: list[str] = []
+        for k, name in lists.items():
+            text = f"{self._module}.stack({name}{order})"
+            if self.body.is_read_once(used[k]) and not self._is_looped(used[k]):
+                self.body.texts[used[k]] = Expression(text)
+            else:
+                end.append(f"{name} = {text}")
         return [*lines, head, *indented(steps), *end]
+
+    def _is_looped(self, value: Value) -> bool:
+        """Whether a loop or a branch reads a value first."""
+        readers = self.body.items[self.body.position[value][0] :][:1]
+        return any(isinstance(item, Call) and item.target.startswith("flow:") for item in readers)
 
     @property
     def _module(self) -> str:
