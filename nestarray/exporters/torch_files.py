@@ -81,6 +81,7 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
         torch.onnx.export(
             _program(graph, module, example), f=path, input_names=inputs,
             output_names=[*outputs], external_data=False, verbose=False, dynamo=True,
+            dynamic_shapes=[_open_axes(node) for node in iter_nodes(taken(graph))],
             custom_translation_table={
                 torch.ops.aten.sort.stable: _stable_sort,
                 torch.ops.prims.prod.default: _product,
@@ -89,6 +90,13 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
             },
         )  # fmt: skip
     onnx.checker.check_model(path)
+
+
+def _open_axes(node: Node) -> dict[int, str]:
+    """Axis → the name of its open size."""
+    assert node.aval is not None
+    sizes = enumerate(node.aval.shape)
+    return {axis: n for axis, n in sizes if isinstance(n, str) and n.isidentifier()}
 
 
 def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool = False) -> Any:

@@ -15,7 +15,7 @@ from nestarray import dtypes, ops
 from nestarray.dispatch import op, primitive
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.numerics.axes import one_axis
-from nestarray.typing import Array, DTypeLike, Shape, check_not_zero
+from nestarray.typing import Array, DTypeLike, Shape, check_not_zero, is_symbolic_size
 
 __all__ = [
     "arange",
@@ -430,8 +430,10 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
 
 def _triangle(x: Array, k: int) -> Array:
     """True on and below the k-th diagonal of the matrices in `x`."""
-    rows, columns = [ops.arange(n, like=x) for n in ops.shape(x)[-2:]]
-    return ops.less_equal(columns, ops.expand_dims(rows, -1) + index(k))
+    rows, columns = ops.shape(x)[-2:]
+    k = k if is_symbolic_size(k) else index(k)
+    ends = ops.arange(k, k + rows, like=x)
+    return ops.less_equal(ops.arange(columns, like=x), ops.expand_dims(ends, -1))
 
 
 @op

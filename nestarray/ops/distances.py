@@ -175,7 +175,7 @@ def _squares(x1: Array, x2: Array) -> Array:
     """
     still1, still2 = ops.stop_gradient(x1), ops.stop_gradient(x2)
     blocks = [slice(None)]
-    if None not in (*x1.shape, *x2.shape):  # None is a size that TensorFlow does not know
+    if all(isinstance(n, int) for n in (*x1.shape, *x2.shape)):  # not open sizes
         batch = ops.broadcast_shapes(tuple(x1.shape[:-2]), tuple(x2.shape[:-2]))
         row = max(math.prod((*batch, *x2.shape[-2:])), 1)
         step = max(_BLOCK // row, 1)

@@ -158,6 +158,18 @@ def test_inputs_of_a_dict_keep_their_names_in_onnx(tmp_path: Path) -> None:
     assert graph.export(tmp_path / "net.onnx").error == 0
 
 
+def test_open_sizes_keep_their_names_in_onnx(tmp_path: Path) -> None:
+    def joined(x: torch.Tensor, pair: dict[str, torch.Tensor]) -> torch.Tensor:
+        return torch.cat([x + pair["a"], pair["b"]])
+
+    pair = {"a": torch.ones(3), "b": torch.ones(4)}
+    axes = {"x": {0: "n"}, "pair": {"a": {0: "n"}, "b": {0: "more"}}}
+    na.trace_graph(joined, torch.ones(3), pair, dynamic=axes).export(tmp_path / "net.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    shapes = {x.name: x.shape for x in session.get_inputs()}
+    assert shapes == {"x": ["n"], "pair_a": ["n"], "pair_b": ["more"]}
+
+
 def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     def order(x: torch.Tensor) -> torch.Tensor:
         return torch.argsort(x, dim=1, descending=True, stable=True)
@@ -402,6 +414,15 @@ def _in_blocks(x: tf.Tensor) -> tf.Tensor:
     return total + tf.cast(steps, tf.float32)
 
 
+def _nearest_rows(x: torch.Tensor) -> torch.Tensor:
+    return torch.cdist(x, x[:2]).argmin(1)
+
+
+def _cached_mask(x: torch.Tensor) -> torch.Tensor:
+    rows, columns = x.shape  # of the queries, and of the keys with those of a cache
+    return torch.ones(rows, columns, dtype=torch.bool).tril(columns - rows)
+
+
 class _Packed(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -470,6 +491,8 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_padded, jax.numpy.ones((2, 2, 8)), {0: "batch", 2: "length"}, "savedmodel"),
         (_best, jax.numpy.ones((2, 5)), {0: "batch", 1: "length"}, "stablehlo"),
         *[(_warped, torch.rand(2, 3, 4, 6), _IMAGES, format) for format in ("stablehlo", "savedmodel")],
+        *[(_nearest_rows, torch.rand(4, 3), {0: "points"}, format) for format in ("onnx", "stablehlo")],
+        (_cached_mask, torch.ones(3, 5), {0: "new", 1: "all"}, "savedmodel"),
         (_in_blocks, tf.random.uniform((6, 3)), {0: "length"}, "savedmodel"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
             *[(_UNet(), torch.ones(2, 2, 8, 8), _IMAGES, format)
@@ -523,7 +546,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("savedmodel", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, "blocks",
+    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "cached", "blocks",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",

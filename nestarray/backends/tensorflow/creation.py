@@ -136,13 +136,13 @@ def _reach(k: int, size: int | None) -> int:
     return k if size is None else min(k, size)
 
 
-@supports(lambda x, k=0: k >= 0)
+@supports(lambda x, k=0: isinstance(k, int) and k >= 0)
 def tril(x: Any, /, *, k: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/band_part"""
     return tf.linalg.band_part(x, -1, _reach(k, x.shape[-1]))
 
 
-@supports(lambda x, k=0: k <= 0)
+@supports(lambda x, k=0: isinstance(k, int) and k <= 0)
 def triu(x: Any, /, *, k: int = 0) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/band_part"""
     return tf.linalg.band_part(x, _reach(-k, x.shape[-2]), -1)

@@ -6,6 +6,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.torch.derivatives import is_constant, is_observed
 
@@ -20,6 +21,7 @@ _REAL = (torch.float32, torch.float64)
         and x1.dtype in _REAL
         and x1.ndim > 1 < x2.ndim
         and x1.shape[-1] == x2.shape[-1]
+        and not portable.are_wanted()
     )
 )
 def cdist(x1: Any, x2: Any, /, *, p: float = 2.0) -> Any:
