@@ -28,8 +28,9 @@ class EquinoxModule(eqx.Module):
     )  # Equinox prints each node with its inputs
 
     def __init__(self, program: Program) -> None:
-        self.v = Container.from_flat_dict(program.v).to_dict()
-        self.state = eqx.nn.StateIndex(_strongly_typed(program.s)) if program.s else None
+        state = {path: program.initial(path) for path in program.s}
+        self.v = Container.from_flat_dict({p: program.initial(p) for p in program.v}).to_dict()
+        self.state = eqx.nn.StateIndex(_strongly_typed(state)) if state else None
         self.inference = True
         self.program = program
 

@@ -24,7 +24,7 @@ class FlaxModule(nnx.Module):
             rngs = nnx.Rngs(0)
         if rngs is not None:
             self.rngs = rngs
-        found, values = places(program), program.v | program.s
+        found = places(program)
         taken = {*dir(self), "places"}
         self.places = tuple(
             [
@@ -39,7 +39,7 @@ class FlaxModule(nnx.Module):
                 if not hasattr(owner, part):
                     setattr(owner, part, nnx.Module())
                 owner = getattr(owner, part)
-            setattr(owner, keys[-1], kind(values[path]))
+            setattr(owner, keys[-1], kind(program.initial(path)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The output of the source, called as the source is."""

@@ -6,11 +6,9 @@ those of one module, under their paths: ``params["net"]["0/weight"]``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import haiku as hk
-import jax
 
 from nestarray.exporters.program import Program, identifier
 from nestarray.importers.jax.models import key_words
@@ -29,19 +27,16 @@ class HaikuModule(hk.Module):
 
     def __call__(self, *args: Any, is_training: bool = False, **kwargs: Any) -> Any:
         """The output of the source, called as the source is."""
-        program = self.program
-        values = {p: hk.get_parameter(p, x.shape, x.dtype, _to(x)) for p, x in program.v.items()}
-        values |= {p: hk.get_state(p, x.shape, x.dtype, _to(x)) for p, x in program.s.items()}
+        program, values = self.program, {}
+        for get, variables in ((hk.get_parameter, program.v), (hk.get_state, program.s)):
+            for path, x in variables.items():
+                init = lambda shape, dtype, path=path: program.initial(path)  # noqa: E731
+                values[path] = get(path, x.shape, x.dtype, init)
         key = key_words(hk.next_rng_key()) if program.needs_key(is_training) else None
         output, new = program.run(is_training, args, kwargs, values, key)
         for path, value in new.items():
             hk.set_state(path, value)
         return output
-
-
-def _to(value: jax.Array) -> Callable[..., jax.Array]:
-    """The initializer that returns a value."""
-    return lambda shape, dtype: value
 
 
 build = HaikuModule

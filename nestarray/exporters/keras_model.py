@@ -65,7 +65,7 @@ class KerasModel(keras.Model):
                 autocast=False,
                 name=identifier(path.rpartition("/")[2]),
             )
-            self.weights_of[path].assign(value)
+            self.weights_of[path].assign(program.initial(path))
         self.seeds = keras.random.SeedGenerator(0)
         self.built = True
 

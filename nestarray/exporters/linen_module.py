@@ -23,16 +23,15 @@ class LinenModule(linen.Module):
     @linen.compact
     def __call__(self, *args: Any, train: bool = False, **kwargs: Any) -> Any:
         """The output of the source, called as the source is."""
-        initial = self.program.v | self.program.s
-        values, variables = {}, {}
+        initial, values, variables = self.program.initial, {}, {}
         for path, (collection, (*parts, name)) in places(self.program).items():
             scope: Any = self.scope
             for part in parts:
                 scope = scope.push(part, reuse=True)
             if collection == "params":
-                values[path] = scope.param(name, lambda key, path=path: initial[path])
+                values[path] = scope.param(name, lambda key, path=path: initial(path))
             else:
-                variables[path] = scope.variable(collection, name, lambda path=path: initial[path])
+                variables[path] = scope.variable(collection, name, lambda path=path: initial(path))
                 values[path] = variables[path].value
         key = None
         if self.program.needs_key(train) and not self.is_initializing():

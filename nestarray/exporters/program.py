@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import dtypes, nn, ops, tree
+from nestarray import backends, dtypes, nn, ops, tree
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
@@ -74,6 +74,10 @@ class Program:
     def needs_key(self, train: bool) -> bool:
         """Whether `run` takes a key: the graph draws numbers; for an `nn.Module`, it trains."""
         return self.graph(train).needs_key if self.graphs else train
+
+    def initial(self, path: str) -> Array:
+        """A copy of a variable, for a module whose training step may donate it."""
+        return backends.core(self.backend).copied((self.v if path in self.v else self.s)[path])
 
     def written(self, train: bool) -> Iterable[str]:
         """The paths that `run` may give new values."""

@@ -312,6 +312,23 @@ def test_linen_evaluates_with_counters_of_random_numbers() -> None:
     np.testing.assert_allclose(output, np.asarray(source(x)), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("form", ["flax", "linen", "haiku", "equinox"])
+def test_steps_that_donate_their_arrays_leave_those_of_the_model(form: str) -> None:
+    graph = ROWS["nnx_net"]().model.to_backend("jax").graph
+    x = jnp.asarray(ROWS["nnx_net"]().args[0])
+    net = hk.transform_with_state(lambda x: graph.to_haiku_module()(x))
+    make = {
+        "flax": lambda: nnx.state(graph.to_flax_module()),
+        "linen": lambda: graph.to_linen_module().init(jax.random.key(0), x),
+        "haiku": lambda: net.init(None, x),
+        "equinox": lambda: eqx.filter(graph.to_equinox_module(), eqx.is_array),
+    }[form]
+    arrays = make()
+    jax.jit(lambda tree: jax.tree.map(lambda y: y + 1, tree), donate_argnums=0)(arrays)
+    assert all(y.is_deleted() for y in jax.tree.leaves(arrays))
+    assert not any(y.is_deleted() for y in jax.tree.leaves(make()))
+
+
 # -- Haiku, Equinox ----------------------------------------------------------------------------
 
 
