@@ -659,6 +659,23 @@ def test_source_has_no_sizes_that_values_of_the_example_decide(
     assert not (tmp_path / "net").exists()
 
 
+def test_layers_have_the_dtype_of_their_variables(tmp_path: Path) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.embed, self.lstm = torch.nn.Embedding(5, 4), torch.nn.LSTM(4, 3, batch_first=True)
+            self.norm, self.out = torch.nn.BatchNorm1d(3), torch.nn.Linear(3, 2)
+
+        def forward(self, ids: torch.Tensor) -> torch.Tensor:
+            return self.out(self.norm(self.lstm(self.embed(ids))[0][:, -1]))
+
+    graph = na.trace_graph(Net().double().eval(), torch.tensor([[1, 2, 0], [4, 0, 3]]))
+    assert graph.eject(tmp_path / "net", "torch").error < 1e-12
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert text.count("dtype=torch.float64)") == 4
+    assert "nn.Linear(3, 2, dtype=torch.float64)" in text
+
+
 def test_numbers_that_compilers_make_zeros(tmp_path: Path) -> None:
     graph = na.trace_graph(lambda x: torch.exp(x) * 1e-30 * 1e-10, torch.ones(3))
     graph.eject(tmp_path / "tiny", "jax")

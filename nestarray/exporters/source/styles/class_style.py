@@ -29,7 +29,7 @@ from nestarray.exporters.source.tree.modules import (
     joined,
     number_lists,
 )
-from nestarray.exporters.source.tree.settings import Setting
+from nestarray.exporters.source.tree.settings import Setting, is_setting
 from nestarray.exporters.source.tree.variable_names import input_names
 
 #: Arguments that are written without their names: sizes come first, in this order.
@@ -534,11 +534,6 @@ def _item(name: Path) -> str:
 
 
 def _layer_settings(names: Mapping[str, Any], settings: Sequence[Any]) -> dict[str, Any]:
-    """The settings of a layer; those that are None are not among the settings of a class."""
+    """The settings of a layer; None and dtypes are not among the settings of a class."""
     values = iter(settings)
-    return {name: next(values) if is_noted(x) else x for name, x in names.items()}
-
-
-def is_noted(value: Any) -> bool:
-    """Whether a setting of a layer is among the settings of its class."""
-    return value is not None
+    return {name: next(values) if is_setting(x) else x for name, x in names.items()}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.dtypes import as_dtype
 from nestarray.exporters.source.printing.torch_language import RECURRENT, one_number, parameters
 from nestarray.exporters.source.recording.records import Call, Name, Value, values_in
 from nestarray.exporters.source.styles.layer_programs import has_candidates, known_layer
@@ -35,6 +36,9 @@ def give_layers(root: Module, constants: Mapping[Value, np.ndarray], *, train: b
             if child.layer is None and has_candidates(child):
                 child.layer = known_layer(child, _give_layers[train], train=train)
             if child.layer is not None:
+                dtypes = {x.dtype for part in child.walk() for x in part.variables.values()}
+                if len(dtypes) == 1 and dtypes != {"float32"}:
+                    child.layer.kwargs["dtype"] = as_dtype(*dtypes)
                 _give_form(child.layer, values_in(child.output), uses)
                 for value in child.inputs:
                     if value not in before:
