@@ -659,6 +659,27 @@ def test_source_has_no_sizes_that_values_of_the_example_decide(
     assert not (tmp_path / "net").exists()
 
 
+def test_layers_of_one_feature_are_layers(tmp_path: Path) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.mask, self.down = torch.nn.Conv2d(3, 1, 1), torch.nn.Linear(4, 1)
+            self.up = torch.nn.Linear(1, 4)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.up(torch.tanh(self.down(self.mask(x))))
+
+    graph = na.trace_graph(Net(), torch.randn(2, 3, 5, 4))
+    for target, style in (("jax", "nnx"), ("tensorflow", None)):
+        assert graph.eject(tmp_path / target, target, style=style).error < 1e-5
+    text = (tmp_path / "jax" / "model.py").read_text()
+    assert "nnx.Conv(3, 1, (1, 1)" in text
+    assert "nnx.Linear(4, 1, rngs=rngs)" in text
+    assert "nnx.Linear(1, 4, rngs=rngs)" in text
+    text = (tmp_path / "tensorflow" / "model.py").read_text()
+    assert "self.down = Linear(kernel_shape=(4, 1), bias_shape=(1,))" in text
+
+
 def test_layers_have_the_dtype_of_their_variables(tmp_path: Path) -> None:
     class Net(torch.nn.Module):
         def __init__(self) -> None:

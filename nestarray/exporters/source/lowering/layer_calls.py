@@ -437,6 +437,13 @@ def _channels(
     return None
 
 
+def _moves_one(node: Node, x: Node) -> bool:
+    """Whether a reshape is a transpose of an array with axes of length 1."""
+    if not is_op(node, "reshape") or node.aval is None or x.aval is None:
+        return False
+    return sorted(map(str, node.aval.shape)) == sorted(map(str, x.aval.shape))
+
+
 def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
     """Variables that one call transposes, or reshapes by some ops, are stored in this layout.
 
@@ -448,11 +455,12 @@ def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
     uses = count_uses(graph)
 
     def rule(writer: Writer, node: Node) -> Node | None:
-        is_layout = order_of(node) is not None or is_op(node, *reshapes)
         given = list(iter_nodes((node.args, node.kwargs)))
-        if not is_layout or len(given) != 1 or not is_variable(given[0]):
+        if len(given) != 1 or not is_variable(given[0]):
             return None
         (variable,) = given
+        if order_of(node) is None and not is_op(node, *reshapes) and not _moves_one(node, variable):
+            return None
         value = known_value(writer, node, ("v", "s"))
         is_written = variable.path in graph.state_updates
         if value is None or is_written or uses[place_of(variable)] != 1:
