@@ -680,6 +680,22 @@ def test_layers_of_one_feature_are_layers(tmp_path: Path) -> None:
     assert "self.down = Linear(kernel_shape=(4, 1), bias_shape=(1,))" in text
 
 
+def test_layers_that_are_called_twice_are_layers(tmp_path: Path) -> None:
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.block, self.head = torch.nn.Linear(4, 4), torch.nn.Linear(4, 2)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return self.head(torch.tanh(self.block(torch.tanh(self.block(x)))))
+
+    graph = na.trace_graph(Net(), torch.randn(3, 4))
+    for target, style in (("jax", "nnx"), ("tensorflow", None)):
+        assert graph.eject(tmp_path / target, target, style=style).error < 1e-5
+    assert "self.block = nnx.Linear(4, 4, rngs=rngs)" in (tmp_path / "jax/model.py").read_text()
+    assert (tmp_path / "tensorflow/model.py").read_text().count("class Linear") == 1
+
+
 def test_layers_have_the_dtype_of_their_variables(tmp_path: Path) -> None:
     class Net(torch.nn.Module):
         def __init__(self) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -73,7 +74,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         if target in ("tensorflow", "numpy"):
             graph = rewrite(graph, _of_all_examples, in_bodies=True)
     if has_channels_last:
-        graph = channels_last(rewrite(graph, _reader(graph, _product)))
+        graph = channels_last(rewrite(graph, _reader(graph, _product, "linear")))
         graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
     if target == "jax":
         graph = rewrite(graph, _attention_of_heads, in_bodies=True)
@@ -95,12 +96,15 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     return with_single_layers(graph)
 
 
-def _reader(graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any]) -> Rule:
-    """A rule that may ask whether a value has one reader."""
+def _reader(
+    graph: Graph, rule: Callable[[Writer, Node, Callable[[Node], bool]], Any], *ops: str
+) -> Rule:
+    """A rule that may ask whether a value has one reader, or is the weight of calls of `ops` only."""
     uses = count_uses(graph)
+    weights = Counter(place_of(n.args[1]) for n in graph.calls if is_op(n, *ops))
 
     def read(writer: Writer, node: Node) -> Any:
-        return rule(writer, node, lambda x: uses[place_of(x)] == 1)
+        return rule(writer, node, lambda x: uses[place_of(x)] == max(1, weights[place_of(x)]))
 
     return read
 
@@ -437,6 +441,11 @@ def _channels(
     return None
 
 
+def _settings(node: Node) -> str:
+    """The layout that a call gives an array."""
+    return f"{node.target_name}{node.args[1:]}{node.kwargs}"
+
+
 def _moves_one(node: Node, x: Node) -> bool:
     """Whether a reshape is a transpose of an array with axes of length 1."""
     if not is_op(node, "reshape") or node.aval is None or x.aval is None:
@@ -445,7 +454,7 @@ def _moves_one(node: Node, x: Node) -> bool:
 
 
 def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
-    """Variables that one call transposes, or reshapes by some ops, are stored in this layout.
+    """Variables that all calls transpose, or reshape by some ops, are stored in this layout.
 
     Args:
         graph: the graph.
@@ -453,6 +462,9 @@ def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
         reshapes: the ops.
     """
     uses = count_uses(graph)
+    layouts = [n for n in graph.calls if _is_layout(n) and isinstance(n.args[0], Node)]
+    moves = Counter((place_of(n.args[0]), _settings(n)) for n in layouts)
+    stored: dict[Node, Node] = {}
 
     def rule(writer: Writer, node: Node) -> Node | None:
         given = list(iter_nodes((node.args, node.kwargs)))
@@ -461,14 +473,18 @@ def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
         (variable,) = given
         if order_of(node) is None and not is_op(node, *reshapes) and not _moves_one(node, variable):
             return None
+        if variable in stored:
+            return stored[variable]
+        place = place_of(variable)
         value = known_value(writer, node, ("v", "s"))
         is_written = variable.path in graph.state_updates
-        if value is None or is_written or uses[place_of(variable)] != 1:
+        if value is None or is_written or uses[place] != max(1, moves[place, _settings(node)]):
             return None
         del writer.values[variable.source][variable.path]
         path = re.sub(r"\bweight$", weight, variable.path)
         new = writer.variable(variable.source, path, value)
         uses[place_of(new)] = uses[place_of(node)]
+        stored[variable] = new
         return new
 
     return rule
