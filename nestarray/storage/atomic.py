@@ -57,13 +57,20 @@ def put(made: Path, path: Path, function: str = "Container.save") -> None:
     It gets the permissions of the replaced file, or the system's default for a new one.
 
     Raises:
-        StorageError: the path is a directory that another program wrote.
+        StorageError: the path is a directory that another program wrote, a directory in place of a
+            file, or a file in place of a directory.
     """
+    if path.exists() and path.is_dir() != made.is_dir():
+        found, wanted = ("directory", "file") if path.is_dir() else ("file", "directory")
+        raise StorageError(
+            f"{function}: {str(path)!r} is a {found}, expected a {wanted}; remove it first, or choose "
+            "another name"
+        )
     if made.is_file():
         mode = _mode(path, made)
         if stat.S_IMODE(made.stat().st_mode) != mode:
             made.chmod(mode)  # https://github.com/safetensors/safetensors/issues/782
-    if path.is_dir() and made.is_dir():
+    if path.is_dir():
         _replace_directory(made, path, function)
     else:
         os.replace(made, path)

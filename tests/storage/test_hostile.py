@@ -557,6 +557,16 @@ def test_a_new_zarr_takes_the_place_of_the_old_one_only(tmp_path: Path) -> None:
     assert (other / "thesis.txt").read_text() == "years of work"
 
 
+@pytest.mark.parametrize("suffix", ["npz", "zarr"])
+def test_a_path_of_the_other_kind_is_kept(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"c.{suffix}"
+    path.write_text("years of work") if suffix == "zarr" else path.mkdir()
+    kinds = ("file", "directory") if suffix == "zarr" else ("directory", "file")
+    with pytest.raises(StorageError, match="is a {}, expected a {}; remove it".format(*kinds)):
+        small().save(path)
+    assert list(tmp_path.iterdir()) == [path]
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES[:-1])
 def test_permissions_are_those_of_other_files(tmp_path: Path, suffix: str) -> None:
     path, other = tmp_path / f"c.{suffix}", tmp_path / "other"
