@@ -53,7 +53,7 @@ class KerasModel(keras.Model):
                 **kwargs,
             }
         )
-        self.program = program
+        self.program = program.ready()
         self.parts: dict[str, Part] = {}
         self.weights_of: dict[str, Any] = {}
         for path, value in (program.v | program.s).items():
@@ -168,7 +168,7 @@ class KerasModel(keras.Model):
                 for path in graph.constants.paths()
             }
             graphs[train] = graph.replace(constants=Container.from_flat_dict(constants))
-        self.program = dataclasses.replace(self.program, graphs=graphs)
+        self.program = dataclasses.replace(self.program, graphs=graphs).ready()
 
 
 def _floating_dtype(program: Program) -> str:

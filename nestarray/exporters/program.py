@@ -58,6 +58,12 @@ class Program:
         """The names of variables in the files of the source."""
         return next((graph.source_names for graph in self.graphs.values()), SourceNames())
 
+    def ready(self) -> Program:
+        """The program with compiled graphs; torch.compile cannot trace `cached_property`."""
+        for graph in self.graphs.values():
+            _ = graph.needs_key, graph._guarded.function, graph.v.paths(), graph.s.paths()
+        return self
+
     def graph(self, train: bool) -> Graph:
         """The graph of a behaviour; a single graph serves both.
 

@@ -29,7 +29,7 @@ class TorchModule(torch.nn.Module):
 
     def __init__(self, program: Program) -> None:
         super().__init__()
-        self._traced, self._program = program, _ready(program.optimized())
+        self._traced, self._program = program, program.optimized().ready()
         self._places: dict[str, tuple[torch.nn.Module, str]] = {}  # path → module, attribute
         known = program.source_names
         names = known.names if known.framework == "torch" else {}
@@ -112,25 +112,18 @@ class TorchModule(torch.nn.Module):
         values = {path: x.detach() for path, x in values.items()}
         self._traced = program.converted(values, fn, changes)
         if changes:  # lowering computes constants, in the dtypes of the calls
-            self._program = _ready(self._traced.optimized())
+            self._program = self._traced.optimized().ready()
         else:
-            self._program = _ready(self._program.converted(values, fn, {}))
+            self._program = self._program.converted(values, fn, {}).ready()
         return self
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        _ready(self._program)  # copies and pickles have no compiled graphs
+        self._program.ready()  # copies and pickles have no compiled graphs
 
     def extra_repr(self) -> str:
         """The name of the source."""
         return self._program.name
-
-
-def _ready(program: Program) -> Program:
-    """The program with compiled graphs; torch.compile cannot trace the lock of `cached_property`."""
-    for graph in program.graphs.values():
-        _ = graph.needs_key, graph._guarded.function
-    return program
 
 
 def _floating_dtypes(program: Program) -> set[DType]:

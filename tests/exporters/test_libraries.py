@@ -579,7 +579,9 @@ from nestarray.graph.lower import is_lowered
 
 path, x, y = sys.argv[1], *[np.load(p) for p in sys.argv[2:4]]
 net = keras.models.load_model(path)
-net.compile(keras.optimizers.Adam(0.02), keras.losses.SparseCategoricalCrossentropy(from_logits=True))
+loss = keras.losses.SparseCategoricalCrossentropy(from_logits=True)
+net.compile(keras.optimizers.Adam(0.02), loss, jit_compile=True)
+net.predict(x, verbose=0)
 history = net.fit(x, y, epochs=20, batch_size=4, verbose=0, callbacks=[keras.callbacks.CSVLogger(path + ".csv")])
 assert history.history["loss"][-1] < history.history["loss"][0]
 net.save(path)
