@@ -66,21 +66,26 @@ def run_aotinductor(path: Path, example: Example) -> dict[str, np.ndarray]:
     return {name: x.detach().numpy() for name, x in named_outputs(output).items()}
 
 
+#: The end of the name of an output of ONNX that has the name of an input.
+_OUTPUT = "_output"
+
+
 def write_onnx(graph: Graph, example: Example, path: Path) -> None:
     """Save a model of ONNX, checked by its own checker."""
     import onnx
 
     args, kwargs = example.on("torch")
     result = graph.to_backend("torch")(*args, **kwargs)
-    outputs = named_outputs(result[0] if graph.returns_state else result)
     inputs = [node.name for node in iter_nodes(taken(graph))]  # of dicts in their order
+    named = named_outputs(result[0] if graph.returns_state else result)
+    outputs = [f"{name}{_OUTPUT}" if name in inputs else name for name in named]
     # the exporter computes strides with and without gradients, which differ for attention
     module = _Named(to_torch_module(graph)).requires_grad_(False)
     with warnings.catch_warnings(), portable.portable_operators():
         warnings.simplefilter("ignore")  # about PyTorch's own code
-        torch.onnx.export(
-            _program(graph, module, example), f=path, input_names=inputs,
-            output_names=[*outputs], external_data=False, verbose=False, dynamo=True,
+        program = torch.onnx.export(
+            _program(graph, module, example), input_names=inputs,
+            output_names=outputs, verbose=False, dynamo=True,
             dynamic_shapes=[_open_axes(node) for node in iter_nodes(taken(graph))],
             custom_translation_table={
                 torch.ops.aten.sort.stable: _stable_sort,
@@ -89,6 +94,12 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
                 operator.floordiv: _floor_divided,
             },
         )  # fmt: skip
+    assert program is not None
+    for node in program.model.graph:
+        for x in node.outputs:  # torch.onnx gives an output a name that another value may have
+            if x.name in outputs and x not in program.model.graph.outputs:
+                x.name = f"{x.name}_of_{node.name or node.op_type}"
+    program.save(path, external_data=False)
     onnx.checker.check_model(path)
 
 
@@ -143,6 +154,10 @@ def run_onnx(path: Path, example: Example) -> dict[str, np.ndarray]:
     taken = {x.name for x in session.get_inputs()}  # inputs without effect are left out
     given = {name: x for name, x in example.flat.items() if name in taken}
     names = [x.name for x in session.get_outputs()]
+    own = [name.removesuffix(_OUTPUT) for name in names]
+    names = [
+        short if short in example.flat else name for short, name in zip(own, names, strict=True)
+    ]
     outputs = session.run(None, given)
     return {name: np.asarray(x) for name, x in zip(names, outputs, strict=True)}
 

@@ -189,11 +189,12 @@ def var(
     x = ops.astype(x, mean_dtype(x), copy=False)
     axes = many_axes(axis, len(x.shape), "var")
     deviation = ops.subtract(x, ops.mean(x, axis=axes, keepdims=True))
-    count = 1
-    for i in axes:
-        count *= x.shape[i]
     total = ops.sum(squares(deviation), axis=axes, keepdims=keepdims)
-    return ops.divide(total, float(builtins.max(count - correction, 0)))
+    count = math.prod(ops.shape(x)[i] for i in axes)
+    if isinstance(count, int):
+        return ops.divide(total, float(builtins.max(count - correction, 0)))
+    count = ops.full((), count, dtype=dtype_of(total), like=x)  # in a `tf.function`
+    return ops.divide(total, ops.maximum(count - correction, 0.0))
 
 
 def squares(x: Array) -> Array:

@@ -170,6 +170,16 @@ def test_open_sizes_keep_their_names_in_onnx(tmp_path: Path) -> None:
     assert shapes == {"x": ["n"], "pair_a": ["n"], "pair_b": ["more"]}
 
 
+def test_outputs_of_onnx_may_have_the_names_of_inputs_and_of_calls(tmp_path: Path) -> None:
+    def moved(cache: torch.Tensor) -> dict[str, torch.Tensor]:
+        return {"cache": cache + 1, "relu": torch.relu(cache) * 2}
+
+    graph = na.trace_graph(moved, torch.ones(3), dynamic={"cache": {0: "length"}})
+    assert graph.export(tmp_path / "net.onnx").error == 0
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    assert [x.name for x in session.get_outputs()] == ["cache_output", "relu"]
+
+
 def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     def order(x: torch.Tensor) -> torch.Tensor:
         return torch.argsort(x, dim=1, descending=True, stable=True)
@@ -414,6 +424,10 @@ def _in_blocks(x: tf.Tensor) -> tf.Tensor:
     return total + tf.cast(steps, tf.float32)
 
 
+def _deviations(x: np.ndarray) -> np.ndarray:
+    return (x - x.mean(0)) / x.std(0, ddof=1)
+
+
 def _nearest_rows(x: torch.Tensor) -> torch.Tensor:
     return torch.cdist(x, x[:2]).argmin(1)
 
@@ -492,6 +506,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_best, jax.numpy.ones((2, 5)), {0: "batch", 1: "length"}, "stablehlo"),
         *[(_warped, torch.rand(2, 3, 4, 6), _IMAGES, format) for format in ("stablehlo", "savedmodel")],
         *[(_nearest_rows, torch.rand(4, 3), {0: "points"}, format) for format in ("onnx", "stablehlo")],
+        (_deviations, np.float32([[3, 1], [1, 2], [2, 5]]), {0: "length"}, "savedmodel"),
         (_cached_mask, torch.ones(3, 5), {0: "new", 1: "all"}, "savedmodel"),
         (_in_blocks, tf.random.uniform((6, 3)), {0: "length"}, "savedmodel"),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
@@ -546,7 +561,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("savedmodel", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "cached", "blocks",
+    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "deviations", "cached", "blocks",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
