@@ -255,10 +255,8 @@ def _attention(module: Module) -> Iterator[_Candidate]:
     }  # fmt: skip
     if "k_proj_weight" in shapes:
         settings |= {"kdim": shapes["k_proj_weight"][1], "vdim": shapes["v_proj_weight"][1]}
-    widths, count = (
-        {weight[1], settings.get("kdim"), settings.get("vdim")},
-        len(module.outputs[0].shape),
-    )
+    widths = {weight[1], settings.get("kdim"), settings.get("vdim")}
+    count = len(module.outputs[0].shape)
     is_data = [len(x.shape) == count and x.shape[-1] in widths for x in module.inputs]
     for masks in _masks(module, is_data, ("attn_mask", "key_padding_mask")):
         given = {x for _, x in masks}
