@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import operator
 import warnings
@@ -186,7 +187,11 @@ def _program(graph: Graph, module: torch.nn.Module, example: Example) -> Any:
     given = [*input_names(graph)[: len(positional)], *named]
     names = [name if name.isidentifier() else f"x_{i}" for i, name in enumerate(given)]  # of nests
     sizes = dict(zip(names, [*positional, *named.values()], strict=True))
-    with warnings.catch_warnings():
+    orders: Any = contextlib.nullcontext()
+    if graph.sizes.ranges and torch.backends.opt_einsum.enabled:
+        # the order of an einsum's products, chosen by the sizes, would fix open ones
+        orders = torch.backends.opt_einsum.flags(enabled=False)
+    with warnings.catch_warnings(), orders:
         warnings.simplefilter("ignore")  # about PyTorch's own code
         return torch.export.export(
             _with_parameters(module, names, len(positional)),

@@ -424,6 +424,13 @@ def _in_blocks(x: tf.Tensor) -> tf.Tensor:
     return total + tf.cast(steps, tf.float32)
 
 
+def _mixed_experts(x: torch.Tensor) -> torch.Tensor:
+    rows = x.reshape(-1, 2)
+    shares = torch.softmax(rows @ torch.ones(2, 3), 1)
+    hidden = torch.einsum("nd,edh->neh", rows, torch.ones(3, 2, 8))
+    return torch.einsum("neh,ehd,ne->nd", hidden, torch.ones(3, 8, 2), shares).view_as(x)
+
+
 def _deviations(x: np.ndarray) -> np.ndarray:
     return (x - x.mean(0)) / x.std(0, ddof=1)
 
@@ -506,6 +513,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
         (_best, jax.numpy.ones((2, 5)), {0: "batch", 1: "length"}, "stablehlo"),
         *[(_warped, torch.rand(2, 3, 4, 6), _IMAGES, format) for format in ("stablehlo", "savedmodel")],
         *[(_nearest_rows, torch.rand(4, 3), {0: "points"}, format) for format in ("onnx", "stablehlo")],
+        (_mixed_experts, torch.rand(2, 5, 2), {0: "batch", 1: "length"}, "torch"),
         (_deviations, np.float32([[3, 1], [1, 2], [2, 5]]), {0: "length"}, "savedmodel"),
         (_cached_mask, torch.ones(3, 5), {0: "new", 1: "all"}, "savedmodel"),
         (_in_blocks, tf.random.uniform((6, 3)), {0: "length"}, "savedmodel"),
@@ -561,7 +569,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("savedmodel", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "deviations", "cached", "blocks",
+    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "experts", "deviations", "cached", "blocks",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
