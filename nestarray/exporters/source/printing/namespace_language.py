@@ -14,7 +14,12 @@ from typing import Any
 import numpy as np
 
 from nestarray.dtypes import DType, as_dtype
-from nestarray.exporters.source.printing.constants import TAKE_NUMBERS, closed_form, without_mask
+from nestarray.exporters.source.printing.constants import (
+    TAKE_NUMBERS,
+    Form,
+    closed_form,
+    without_mask,
+)
 from nestarray.exporters.source.printing.expressions import (
     BINARY,
     Expression,
@@ -266,40 +271,24 @@ class NamespaceLanguage:
         form = closed_form(array)
         if form is None:
             return None
-        is_tensorflow = self.name == "tensorflow"
-        name = (
-            "bool"
-            if array.dtype == bool and not is_tensorflow
-            else f"{self.array}.{array.dtype.name}"
-        )
-        dtype = f", {name}" if is_tensorflow else f", dtype={name}"
-        if form.kind in ("scalar", "full"):
-            shape = form.sizes[0] if form.kind == "full" else ()
-            value = number(form.sizes[-1]).text
-            if is_tensorflow:
-                return f"tf.constant({value}{dtype}{f', {shape}' if shape else ''})"
-            return (
-                f"{self.array}.full({shape}, {value}{dtype})"
-                if shape
-                else f"{self.array}.asarray({value}{dtype})"
-            )
+        if self.name == "tensorflow":
+            return _constant_of_tensorflow(form, array.dtype)
+        name = "bool" if array.dtype == bool else f"{self.array}.{array.dtype.name}"
+        dtype = f", dtype={name}"
+        if form.kind == "scalar":
+            return f"{self.array}.asarray({number(form.sizes[0]).text}{dtype})"
+        if form.kind == "full":
+            return f"{self.array}.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
         if form.kind in ("zeros", "ones"):
-            dtype = "" if self.name != "numpy" and array.dtype == np.float32 else dtype
+            dtype = "" if self.name == "jax" and array.dtype == np.float32 else dtype
             return f"{self.array}.{form.kind}({form.sizes[0]}{dtype})"
         if form.kind == "tril":
-            n = form.sizes[0]
-            made = f"{self.array}.tri({n}, dtype=bool)"
-            if is_tensorflow:
-                made = f"tf.linalg.band_part(tf.ones(({n}, {n}), tf.bool), -1, 0)"
+            made = f"{self.array}.tri({form.sizes[0]}, dtype=bool)"
         else:
-            sizes = ", ".join(str(n) for n in form.sizes if n)
-            own = "" if array.dtype == np.int32 else f", dtype={name}"
-            made = f"tf.range({sizes}{own})" if is_tensorflow else f"{self.array}.arange({sizes})"
+            sizes = [n for n in form.sizes if n]
+            made = f"{self.array}.arange({', '.join(map(str, sizes))})"
         if form.shape:
-            sizes = ", ".join(map(str, form.shape))
-            made = (
-                f"tf.reshape({made}, {form.shape})" if is_tensorflow else f"{made}.reshape({sizes})"
-            )
+            made += f".reshape({', '.join(map(str, form.shape))})"
         return f"{self.array}.broadcast_to({made}, {form.expanded})" if form.expanded else made
 
     # -- functions of the source ------------------------------------------------------------
@@ -357,3 +346,23 @@ def _has_value(nest: Any) -> bool:
     if isinstance(nest, (list, tuple)):
         return any(map(_has_value, nest))
     return isinstance(nest, (Value, Name, Function))
+
+
+def _constant_of_tensorflow(form: Form, dtype: np.dtype[Any]) -> str:
+    """The text that computes a constant in TensorFlow."""
+    if form.kind == "scalar":
+        return f"tf.constant({number(form.sizes[0]).text}, tf.{dtype.name})"
+    if form.kind == "full":
+        return f"tf.constant({number(form.sizes[1]).text}, tf.{dtype.name}, {form.sizes[0]})"
+    if form.kind in ("zeros", "ones"):
+        given = "" if dtype == np.float32 else f", tf.{dtype.name}"
+        return f"tf.{form.kind}({form.sizes[0]}{given})"
+    if form.kind == "tril":
+        n = form.sizes[0]
+        made = f"tf.linalg.band_part(tf.ones(({n}, {n}), tf.bool), -1, 0)"
+    else:
+        sizes = ", ".join(str(n) for n in form.sizes if n)
+        given = "" if dtype == np.int32 else f", dtype=tf.{dtype.name}"
+        made = f"tf.range({sizes}{given})"
+    made = f"tf.reshape({made}, {form.shape})" if form.shape else made
+    return f"tf.broadcast_to({made}, {form.expanded})" if form.expanded else made
