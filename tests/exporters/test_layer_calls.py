@@ -370,108 +370,6 @@ def test_images_with_the_channels_last_stay_so() -> None:
         assert all(call in text for call in calls), text
 
 
-class Attention(torch.nn.Module):
-    """Attention with and without weights, recurrent networks with states, and a cell."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.attention = torch.nn.MultiheadAttention(4, 2, batch_first=True)
-        self.cross = torch.nn.MultiheadAttention(4, 2, kdim=3, vdim=3, batch_first=True)
-        self.recurrent = torch.nn.GRU(4, 3, batch_first=True)
-        self.encoder = torch.nn.LSTM(4, 4)
-        self.decoder = torch.nn.LSTM(4, 4)
-        self.cell = torch.nn.LSTMCell(4, 4)
-
-    def forward(self, x: torch.Tensor) -> Any:
-        x = x + self.attention(x, x, x, need_weights=False)[0]
-        y = self.recurrent(x)[0]
-        y, weights = self.cross(x, y, y)
-        ends = self.encoder(x)[1]
-        y, (h, _) = self.decoder(y, ends)
-        h, c = self.cell(h[0], (y[0], y[1]))
-        return h + c, weights
-
-
-class Causal(torch.nn.Module):
-    """Attention to earlier positions, by the mask of PyTorch and by an own one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = torch.nn.MultiheadAttention(4, 2, batch_first=True)
-        self.second = torch.nn.MultiheadAttention(4, 2, batch_first=True)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        mask = torch.nn.Transformer.generate_square_subsequent_mask(x.shape[1])
-        own = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
-        y = self.first(x, x, x, attn_mask=mask, is_causal=True, need_weights=False)[0]
-        return self.second(y, y, y, attn_mask=own, need_weights=False)[0]
-
-
-def test_masked_attention_of_an_open_length_is_a_layer(tmp_path: Path) -> None:
-    graph = na.trace_graph(Causal().eval(), torch.randn(2, 3, 4), dynamic={"x": {1: "length"}})
-    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
-    text = re.sub(r"\s+", "", (tmp_path / "net" / "model.py").read_text())
-    assert text.count("nn.MultiheadAttention(4,2,batch_first=True)") == 2
-    assert "attn_mask=nn.Transformer.generate_square_subsequent_mask(x.shape[1])" in text
-    assert "attn_mask=mask,need_weights=False" in text
-
-
-class Banded(torch.nn.Module):
-    """Attention to some positions, by masks that are attributes and arguments."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.mask = torch.ones(4, 4, dtype=torch.bool).triu(2)
-        self.first = torch.nn.MultiheadAttention(4, 2, batch_first=True)
-        self.second = torch.nn.MultiheadAttention(4, 2, batch_first=True)
-        self.encoder = torch.nn.TransformerEncoderLayer(4, 2, 6, batch_first=True)
-        self.decoder = torch.nn.TransformerDecoderLayer(4, 2, 6, batch_first=True)
-
-    def forward(self, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """Rows of a sequence."""
-        causal = torch.ones(4, 4, dtype=torch.bool).triu(1)
-        y = self.first(x, x, x, attn_mask=self.mask, need_weights=False)[0]
-        y = self.second(y, y, y, attn_mask=causal, need_weights=False)[0]
-        return self.decoder(self.encoder(y, src_mask=mask), x, tgt_mask=self.mask)
-
-
-def test_attention_with_masks_of_booleans_is_a_layer(tmp_path: Path) -> None:
-    mask = torch.ones(4, 4, dtype=torch.bool).triu(3)
-    graph = na.trace_graph(Banded().eval(), torch.randn(2, 4, 4), mask)
-    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
-    text = re.sub(r"\s+", "", (tmp_path / "net" / "model.py").read_text())
-    assert text.count("class") == 1
-    for call in (
-        "self.first(x,x,x,attn_mask=self.constant,need_weights=False)",
-        "attn_mask=nn.Transformer.generate_square_subsequent_mask(4),is_causal=True",
-        "src_mask=mask",
-        "tgt_mask=self.constant",
-    ):
-        assert call in text, text
-
-
-@pytest.mark.parametrize("is_causal", [False, True])
-def test_attention_of_heads_is_a_function_of_jax(is_causal: bool, tmp_path: Path) -> None:
-    def attention(x: torch.Tensor, mask: torch.Tensor | None = None) -> torch.Tensor:
-        h = x.unflatten(-1, (2, 2)).transpose(1, 2)
-        attend = torch.nn.functional.scaled_dot_product_attention
-        y = attend(h, h, h, mask, is_causal=is_causal, scale=0.3)
-        return y.transpose(1, 2).flatten(2)
-
-    graph = na.trace_graph(attention, torch.randn(2, 3, 4))
-    assert graph.eject(tmp_path / "net", "jax").error < 1e-6
-    text = (tmp_path / "net" / "model.py").read_text()
-    own = "is_causal=True, " if is_causal else ""
-    assert re.search(rf"jax.nn.dot_product_attention\(.*, {own}scale=0.3\)", text), text
-    assert "swapaxes" not in text
-    if not is_causal:  # a row of a mask may admit nothing, which gives zeros in PyTorch
-        mask = torch.tensor([[True, False, True], [False, False, False], [True, True, True]])
-        graph = na.trace_graph(attention, torch.randn(2, 3, 4), mask)
-        assert graph.eject(tmp_path / "masked", "jax").error < 1e-6
-        text = (tmp_path / "masked" / "model.py").read_text()
-        assert "jax.nn.dot_product_attention" not in text
-
-
 @pytest.mark.parametrize("target", ["tensorflow", "torch", "jax"])
 def test_recurrent_layers_of_keras_write_no_rows(target: str, tmp_path: Path) -> None:
     net = keras.Sequential([keras.Input((3, 4)), keras.layers.GRU(5)])
@@ -493,50 +391,6 @@ def test_slices_of_slices_are_one_access(target: str, tmp_path: Path) -> None:
     graph.eject(tmp_path / "net", target)
     text = (tmp_path / "net" / "model.py").read_text()
     assert re.search(r"x\[(:|\.\.\.), :3, :2, 1:\], x\[:, 1:\]\[:, :2\]", text), text
-
-
-def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    net = Attention().eval()
-    graph = na.trace_graph(net, torch.randn(2, 3, 4))
-    assert graph.eject(tmp_path / "net", "torch").error < 1e-5
-    text = (tmp_path / "net" / "model.py").read_text()
-    assert text.count("class ") == 1
-    for line in (
-        "self.attention = nn.MultiheadAttention(4, 2, batch_first=True)",
-        "self.cross = nn.MultiheadAttention(4, 2, batch_first=True, kdim=3, vdim=3)",
-        "self.decoder = nn.LSTM(4, 4)",
-        "self.attention(x, x, x, need_weights=False)[0]",
-        ") = self.encoder(x)",
-        "self.cell = nn.LSTMCell(4, 4)",
-    ):
-        assert line in text, text
-    with safe_open(tmp_path / "net" / "weights.safetensors", "pt") as file:
-        assert {*file.keys()} == {*net.state_dict()}
-
-
-def test_transformers_of_torch() -> None:
-    net = torch.nn.Transformer(8, 2, 2, 1, 12, 0.0, activation="gelu", batch_first=True).eval()
-    mask = torch.nn.Transformer.generate_square_subsequent_mask(3)
-    settings = {"tgt_mask": mask, "tgt_is_causal": True}
-    x, y = torch.rand(2, 4, 8), torch.rand(2, 3, 8)
-    text = na.trace_graph(lambda x, y: net(x, y, **settings), x, y).to_source(
-        "torch", standalone=True
-    )
-    assert "MultiheadAttention" not in text
-    assert (
-        text.count("nn.TransformerEncoderLayer(") == text.count("nn.TransformerDecoderLayer(") == 1
-    )
-
-
-def test_dropout_of_a_transformer_stays_a_setting() -> None:
-    layer = torch.nn.TransformerEncoderLayer(8, 2, 12, 0.3, norm_first=True, batch_first=True)
-    net = torch.nn.Sequential(layer, torch.nn.Flatten(), torch.nn.Unflatten(1, (2, -1)))
-    text = na.trace_graph(net, torch.rand(2, 3, 8), train=True).to_source("torch", standalone=True)
-    settings = "8,2,12,dropout=0.3,batch_first=True,norm_first=True"
-    assert f"nn.TransformerEncoderLayer({settings}" in re.sub(r"\s+", "", text)
-    assert "nn.Flatten()" in text
-    assert "nn.Unflatten(dim=1, unflattened_size=(2, 12))" in text
 
 
 class Padded(torch.nn.Module):
@@ -731,29 +585,6 @@ def test_borders_of_open_images_are_computed(target: str, tmp_path: Path) -> Non
     assert graph.eject(tmp_path / "net", target).error < 1e-6
     text = (tmp_path / "net" / "model.py").read_text()
     assert text.count("= pad_same(x") == 2, text
-
-
-class Encoder(torch.nn.Module):
-    """Attention, and a layer of a transformer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True)
-        self.encoder = torch.nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.encoder(self.attention(x, x, x, need_weights=False)[0] + x)
-
-
-def test_layers_of_transformers_have_open_sizes(tmp_path: Path) -> None:
-    axes = {"x": {0: "batch", 1: "length"}}
-    graph = na.trace_graph(Encoder().eval(), torch.rand(2, 3, 8), dynamic=axes)
-    assert graph.eject(tmp_path / "net", "torch").error < 1e-6
-    text = (tmp_path / "net" / "model.py").read_text()
-    assert "self.attention = nn.MultiheadAttention(8, 2, batch_first=True)" in text
-    assert "self.encoder = nn.TransformerEncoderLayer(8, 2, 16, " in text
-    assert "class Encoder(nn.Module)" in text
-    assert text.count("class ") == 1
 
 
 class Steps(nnx.Module):
