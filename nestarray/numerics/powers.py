@@ -32,7 +32,8 @@ def complex_power(xp: Any, native: Callable[..., Any], x1: Any, x2: Any) -> Any:
         x2: the exponents, of the dtype of `x1`.
     """
     is_zero = xp.equal(x1, 0)
-    limit = xp.where(xp.greater(xp.real(x2), 0), 0.0, complex(math.nan, math.nan))
+    part = xp.where(xp.greater(xp.real(x2), 0), 0.0, math.nan)
+    limit = xp.complex(part, part)  # torch.fx prints the number (nan+nanj), which is not Python
     limit = xp.where(xp.equal(x2, 0), 1.0, limit)
     limit = xp.where(xp.equal(x2, 1), x1, limit)  # with the derivative of the base
     return xp.where(is_zero, limit, native(xp.where(is_zero, xp.ones_like(x1), x1), x2))

@@ -135,3 +135,13 @@ def test_torch_compiles_training(build: Callable[[], Any]) -> None:
         torch.manual_seed(0)
         torch.testing.assert_close(got, twin.train()(x))
         assert 0 < (got == 0).sum() < got.numel()
+
+
+def test_torch_compiles_powers_of_complex_numbers() -> None:
+    def roots(w: jax.Array, x: jax.Array) -> jax.Array:
+        return (jnp.exp(1j * w)[:, None] ** jnp.arange(3) @ x).real
+
+    w, x = jnp.ones(2), jnp.ones(3)
+    native = na.trace_graph(roots, w, x, v="w").to_torch_module()
+    compiled = torch.compile(native, backend="eager", fullgraph=True)  # which torch.fx prints
+    torch.testing.assert_close(compiled(torch.ones(3)), native(torch.ones(3)))
