@@ -47,7 +47,8 @@ class Transforms:
             length, _ = one_length(name, x.shape, n, axis, norm)
             if real:
                 check_real(name, x, real)
-            return adapted(number(x), n=length, norm=norm, **{axis_name: axis})
+            given = None if n is None else length  # an open length is no argument of JAX
+            return adapted(number(x), n=given, norm=norm, **{axis_name: axis})
 
         return self._with_defaults(native, look, self.real_dtypes if real else self.dtypes)
 

@@ -12,16 +12,23 @@ import numpy as np
 import tensorflow as tf
 
 from nestarray.backends import portable
+from nestarray.backends.tensorflow import complex_parts
+from nestarray.dispatch import INTERPRETERS
 from nestarray.errors import UnsupportedError
 from nestarray.exporters.export import Example, named_outputs
 from nestarray.exporters.native import to_keras_model, to_tf_module
 from nestarray.graph.graph import Graph
-from nestarray.graph.node import Node, map_nodes
+from nestarray.graph.node import Node, iter_nodes, map_nodes
+
+INTERPRETERS.append((complex_parts.Parts, complex_parts.apply))
 
 
 def write_savedmodel(graph: Graph, example: Example, path: Path) -> None:
     """Save the module with the signature "serving_default", whose inputs have names."""
-    module = to_tf_module(graph)
+    _save(graph, to_tf_module(graph), path)
+
+
+def _save(graph: Graph, module: Any, path: Path) -> None:
     signature = _signature(graph, module)
     tf.saved_model.save(module, str(path), signatures={"serving_default": signature})
 
@@ -40,9 +47,16 @@ def write_tflite(graph: Graph, example: Example, path: Path) -> None:
     Raises:
         UnsupportedError: TFLite lacks an operation, or its dtype.
     """
+    for node in iter_nodes(graph.output):
+        if node.aval is not None and node.aval.dtype.kind == "complex":
+            raise UnsupportedError(
+                f"TFLite lacks complex outputs: got {node.name!r}; return its real and imaginary "
+                "parts, or choose another format: onnx, savedmodel"
+            )
+    module = to_tf_module(graph)
     with tempfile.TemporaryDirectory() as folder:
         with portable.portable_operators():
-            write_savedmodel(graph, example, Path(folder))
+            _save(graph, module, Path(folder))
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, ["serving_default"])
         try:
             path.write_bytes(converter.convert())

@@ -43,7 +43,8 @@ def checked(
             f"{op}: s: got {len(lengths)} lengths for {len(places)} axes, expected one for each"
         )
     # −1 keeps a length, as in the standard
-    lengths = tuple(shape[a] if n == -1 else n for n, a in zip(lengths, places))
+    if s is not None:
+        lengths = tuple(shape[a] if n == -1 else n for n, a in zip(lengths, places))
     for n in lengths:
         _check_length(op, "s", n)
     return lengths, places
@@ -119,5 +120,5 @@ def _whole(op: str, argument: str, n: Any) -> int:
 
 
 def _check_length(op: str, argument: str, n: int) -> None:
-    if n < 1:
+    if isinstance(n, int) and n < 1:
         raise ShapeError(f"{op}: {argument}: got the length {n}, expected at least 1")

@@ -72,8 +72,8 @@ def fft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "backw
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fft.html
     """
-    length, place = one_length("fft", x.shape, n, axis, norm)
-    return ops.fftn(x, s=(length,), axes=(place,), norm=norm)
+    length, place = one_length("fft", ops.shape(x), n, axis, norm)
+    return ops.fftn(x, s=None if n is None else (length,), axes=(place,), norm=norm)
 
 
 @op
@@ -102,8 +102,8 @@ def ifft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifft.html
     """
-    length, place = one_length("ifft", x.shape, n, axis, norm)
-    return ops.ifftn(x, s=(length,), axes=(place,), norm=norm)
+    length, place = one_length("ifft", ops.shape(x), n, axis, norm)
+    return ops.ifftn(x, s=None if n is None else (length,), axes=(place,), norm=norm)
 
 
 @primitive
@@ -277,11 +277,12 @@ def rfftn(
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.rfftn.html
     """
-    lengths, places = checked("rfftn", x.shape, s, axes, norm)
+    lengths, places = checked("rfftn", ops.shape(x), s, axes, norm)
     check_real("rfftn", x, "fftn")
     check_some_axis("rfftn", places)
-    x = ops.rfft(x, n=lengths[-1], axis=places[-1], norm=norm)
-    return ops.fftn(x, s=lengths[:-1], axes=places[:-1], norm=norm)
+    given = None if s is None else lengths
+    x = ops.rfft(x, n=given[-1] if given else None, axis=places[-1], norm=norm)
+    return ops.fftn(x, s=given and given[:-1], axes=places[:-1], norm=norm)
 
 
 @op
@@ -319,9 +320,10 @@ def irfftn(
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.irfftn.html
     """
-    lengths, places = full_lengths("irfftn", x.shape, s, axes, norm)
-    x = ops.ifftn(x, s=lengths[:-1], axes=places[:-1], norm=norm)
-    return ops.irfft(x, n=lengths[-1], axis=places[-1], norm=norm)
+    lengths, places = full_lengths("irfftn", ops.shape(x), s, axes, norm)
+    given = None if s is None else lengths
+    x = ops.ifftn(x, s=given and given[:-1], axes=places[:-1], norm=norm)
+    return ops.irfft(x, n=given[-1] if given else None, axis=places[-1], norm=norm)
 
 
 @op
@@ -351,7 +353,7 @@ def hfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "back
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.hfft.html
     """
-    length = full_length("hfft", x.shape, n, axis, norm)
+    length = full_length("hfft", ops.shape(x), n, axis, norm)
     x = ops.conj(x) if dtype_of(x).kind == "complex" else x
     return ops.irfft(x, n=length, axis=axis, norm=SWAPPED[norm])
 
@@ -384,7 +386,7 @@ def ihfft(x: Array, /, *, n: int | None = None, axis: int = -1, norm: str = "bac
     References:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ihfft.html
     """
-    length, place = one_length("ihfft", x.shape, n, axis, norm)
+    length, place = one_length("ihfft", ops.shape(x), n, axis, norm)
     check_real("ihfft", x, "ifft")
     return ops.conj(ops.rfft(x, n=length, axis=place, norm=SWAPPED[norm]))
 
@@ -498,7 +500,7 @@ def fftshift(x: Array, /, *, axes: Axis = None) -> Array:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.fftshift.html
     """
     places = many_axes(axes, len(x.shape), "fftshift", "axes")
-    return ops.roll(x, [x.shape[a] // 2 for a in places], axis=places) if places else x
+    return ops.roll(x, [ops.shape(x)[a] // 2 for a in places], axis=places) if places else x
 
 
 @op
@@ -524,4 +526,4 @@ def ifftshift(x: Array, /, *, axes: Axis = None) -> Array:
         https://data-apis.org/array-api/2025.12/extensions/generated/array_api.fft.ifftshift.html
     """
     places = many_axes(axes, len(x.shape), "ifftshift", "axes")
-    return ops.roll(x, [-(x.shape[a] // 2) for a in places], axis=places) if places else x
+    return ops.roll(x, [-(ops.shape(x)[a] // 2) for a in places], axis=places) if places else x

@@ -168,7 +168,7 @@ def _constant(values: np.ndarray, x: Array) -> Array:
 
 def _of_length(x: Array, length: int) -> Array:
     """`x` with its last axis cut, or filled with zeros."""
-    missing = length - x.shape[-1]
+    missing = length - ops.shape(x)[-1]
     if missing < 0:
         return ops.getitem(x, (..., slice(0, length)))
     if missing == 0:
@@ -308,7 +308,7 @@ def istft(
         raise ShapeError(
             f"istft: x: got the shape {tuple(x.shape)}, expected (*batch, frequency, frame)"
         )
-    found, count = x.shape[-2:]
+    found, count = ops.shape(x)[-2:]
     if onesided is None:
         onesided = found == n_fft // 2 + 1 and not return_complex
     if onesided and return_complex:
@@ -333,8 +333,8 @@ def istft(
     start = n_fft // 2 if center else 0
     stop = n_fft + hop_length * (count - 1) - start
     stop = stop if length is None else min(start + length, stop + start)
-    part = (..., slice(start, stop))
-    total = ops.getitem(_overlapped(frames, hop_length), part)
+    part = slice(start, stop)
+    total = ops.getitem(_overlapped(frames, hop_length), (..., part))
     scale = ops.getitem(_overlapped(squares, hop_length), part)
     if dtype_of(scale).kind == "complex":
         reached = ops.greater(ops.abs(scale), 1e-11)
@@ -346,7 +346,7 @@ def istft(
 
 def _overlapped(frames: Array, hop: int) -> Array:
     """`(*batch, frame, n)`, each `hop` after the one before, added up to `(*batch, time)`."""
-    *batch, count, n = frames.shape
+    *batch, count, n = ops.shape(frames)
     # Split frames into r pieces of one hop: piece i of frame t overlaps hop t + i.
     pieces = -(-n // hop)
     cut = ops.reshape(_of_length(frames, pieces * hop), (*batch, count, pieces, hop))
@@ -357,7 +357,8 @@ def _overlapped(frames: Array, hop: int) -> Array:
         placed = ops.pad(piece, shift)
         total = placed if total is None else ops.add(total, placed)
     time = ops.reshape(total, (*batch, (count + pieces - 1) * hop))
-    return ops.getitem(time, (..., slice(0, n + hop * (count - 1))))
+    whole = [slice(None)] * len(batch)  # TFLite takes no ... for no axis
+    return ops.getitem(time, (*whole, slice(0, n + hop * (count - 1))))
 
 
 def _centred_window(window: Array | None, win_length: int, n_fft: int, x: Array) -> Array | None:

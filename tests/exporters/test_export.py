@@ -86,6 +86,55 @@ def test_linear_systems_become_files(format: str, tmp_path: Path) -> None:
     assert graph.export(tmp_path / FILES[format]).error < 1e-6
 
 
+def _inverted(x: torch.Tensor) -> torch.Tensor:
+    settings: dict[str, Any] = {"n_fft": 6, "hop_length": 2, "window": torch.hamming_window(6)}
+    spectrum = torch.stft(x, **settings, return_complex=True)
+    return torch.istft(spectrum * (2 + 1j) / (1 + spectrum.abs()), **settings)
+
+
+def _mixed_tokens(x: torch.Tensor) -> torch.Tensor:
+    return torch.fft.fft(torch.fft.fft(x, dim=-1), dim=-2, norm="ortho").real
+
+
+def _rotated(x: torch.Tensor) -> torch.Tensor:
+    turns = torch.polar(torch.ones(2), torch.tensor([0.5, 0.2]))
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:2], 2, 2))
+    return torch.view_as_real(pairs * turns).flatten(2)
+
+
+@tf.function
+def _cepstrum(x: tf.Tensor) -> tf.Tensor:
+    bands = tf.signal.linear_to_mel_weight_matrix(4, 9, 8000, 20.0, 3000.0)
+    return tf.signal.dct(tf.math.log(tf.abs(tf.signal.stft(x, 16, 8)) @ bands + 0.1))
+
+
+@pytest.mark.parametrize(
+    ("source", "x", "sizes"),
+    [
+        (_inverted, torch.rand(2, 16), {0: "batch", 1: "length"}),
+        *[pytest.param(*row, marks=pytest.mark.full) for row in (
+            (_mixed_tokens, torch.rand(2, 5, 4), {0: "batch", 1: "length"}),
+            (_rotated, torch.rand(2, 5, 4), {0: "batch", 1: "length"}),
+            (_cepstrum, tf.random.uniform((2, 40)), {0: "batch", 1: "length"}),
+        )],
+    ],
+    ids=["inverted", "mixed", "rotated", "cepstrum"],
+)  # fmt: skip
+def test_complex_numbers_become_tflite(source: Any, x: Any, sizes: Any, tmp_path: Path) -> None:
+    graph = na.trace_graph(source, x, dynamic={"x": sizes})
+    assert graph.export(tmp_path / "net.tflite").error < 1e-5
+
+
+def test_tflite_refuses_complex_outputs(tmp_path: Path) -> None:
+    graph = na.trace_graph(torch.fft.rfft, torch.ones(4))
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"TFLite lacks complex outputs: got 'fft_rfft'; return its real and imaginary parts, "
+        r"or choose another format: onnx, savedmodel$",
+    ):
+        graph.export(tmp_path / "net.tflite")
+
+
 def _interpolated(x: jax.Array) -> jax.Array:
     places = jax.numpy.arange(4.0)
     return jax.numpy.interp(x, places, places**2)
@@ -433,6 +482,8 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("stablehlo", "savedmodel", "tflite")],
             *[(_spectrum, torch.ones(2, 8), {0: "batch", 1: "length"}, format)
               for format in ("stablehlo", "savedmodel")],
+            *[(_mixed_tokens, torch.rand(2, 5, 4), {0: "batch", 1: "length"}, format)
+              for format in ("onnx", "savedmodel")],
             *[(_chosen_below, torch.rand(2, 5), {0: "batch", 1: "length"}, format)
               for format in ("stablehlo", "savedmodel")],
             *[(_medians, torch.rand(2, 5), {0: "batch", 1: "length"}, format)
@@ -461,7 +512,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
     ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "experts", "deviations", "cached", "blocks",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
-         *["parts"] * 3, *["spectrum"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
+         *["parts"] * 3, *["spectrum"] * 2, *["mixed"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",
          "kept", "suppressed", "suppressed", "bags",
          *["volumes"] * 2, "packed", *["enlarged"] * 2, *["greatest parts"] * 3,
          *["warped"] * 2, *["suppressed and padded"] * 2],

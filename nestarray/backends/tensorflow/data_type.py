@@ -6,8 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import portable
 from nestarray.backends.checks.shapes import check_bitcast
-from nestarray.backends.tensorflow import core
+from nestarray.backends.tensorflow import complex_parts, core
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.promotion import truth
 
@@ -15,6 +16,8 @@ from nestarray.backends.tensorflow.promotion import truth
 def astype(x: Any, dtype: Any, *, copy: bool = True, device: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/cast"""
     native = native_dtype(dtype)
+    if native.is_complex and portable.are_wanted():
+        return complex_parts.of(tf.cast(x, native.real_dtype))
     cast = truth(x) if native is tf.bool else tf.cast(x, native)
     return cast if device is None else core.to_device(cast, device)
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import portable, xp
+from nestarray.backends.tensorflow import complex_parts
 from nestarray.numerics.fourier import check_real, checked, full_length, one_length
 
 
@@ -18,10 +21,8 @@ def fftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Any:
-    lengths, places = checked("fftn", x.shape, s, axes, norm)
-    count = _product(lengths)
-    scale = {"backward": 1.0, "ortho": count**-0.5, "forward": 1.0 / count}[norm]
-    return _transformed(tf.signal.fft, x, lengths, places, scale)
+    lengths, places = checked("fftn", xp.shape(x), s, axes, norm)
+    return _scaled(_transformed("fft", x, lengths, places), lengths, norm)
 
 
 def ifftn(
@@ -32,56 +33,58 @@ def ifftn(
     axes: Sequence[int] | None = None,
     norm: str = "backward",
 ) -> Any:
-    lengths, places = checked("ifftn", x.shape, s, axes, norm)
-    count = _product(lengths)  # tf.signal.ifft divides by it
-    scale = {"backward": 1.0, "ortho": count**0.5, "forward": float(count)}[norm]
-    return _transformed(tf.signal.ifft, x, lengths, places, scale)
+    lengths, places = checked("ifftn", xp.shape(x), s, axes, norm)
+    mean = _transformed("ifft", x, lengths, places)
+    return _scaled(mean, lengths, norm, is_inverse=True)
 
 
 def rfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    length, place = one_length("rfft", x.shape, n, axis, norm)
+    length, place = one_length("rfft", xp.shape(x), n, axis, norm)
     check_real("rfft", x, "fft")
     x = x if x.dtype in (tf.float32, tf.float64) else tf.cast(x, tf.float32)
+    native = complex_parts.rfft if portable.are_wanted() else tf.signal.rfft
     # crop or pad here: the gradients of tf.signal are wrong for other lengths
-    half = _along_last(lambda rows: tf.signal.rfft(_of_length(rows, length)), x, place)
-    return _scaled(half, {"backward": 1.0, "ortho": length**-0.5, "forward": 1.0 / length}[norm])
+    half = _along_last(lambda rows: native(_of_length(rows, length)), x, place)
+    return _scaled(half, [length], norm)
 
 
 def irfft(x: Any, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Any:
-    length = full_length("irfft", x.shape, n, axis, norm)
+    length = full_length("irfft", xp.shape(x), n, axis, norm)
     kept = length // 2 + 1
+    native = complex_parts.irfft if portable.are_wanted() else tf.signal.irfft
 
     def transform(rows: Any) -> Any:
-        return tf.signal.irfft(_of_length(rows, kept), [length])
+        return native(_of_length(rows, kept), [length])
 
     full = _along_last(transform, _complex(x), axis % len(x.shape))
-    return _scaled(full, {"backward": 1.0, "ortho": length**0.5, "forward": float(length)}[norm])
+    return _scaled(full, [length], norm, is_inverse=True)
 
 
-def _transformed(
-    transform: Callable[[Any], Any],
-    x: Any,
-    lengths: Sequence[int],
-    places: Sequence[int],
-    scale: float,
-) -> Any:
+def _transformed(name: str, x: Any, lengths: Sequence[Any], places: Sequence[int]) -> Any:
     """Transform axis by axis: tf.signal transforms the last one only."""
+    native = getattr(complex_parts if portable.are_wanted() else tf.signal, name)
     x = _complex(x)
     for length, place in zip(lengths, places):
-        x = _along_last(lambda rows, n=length: transform(_of_length(rows, n)), x, place)
-    return _scaled(x, scale)
+        x = _along_last(lambda rows, n=length: native(_of_length(rows, n)), x, place)
+    return x
 
 
 def _complex(x: Any) -> Any:
     dtype = tf.complex128 if x.dtype in (tf.float64, tf.complex128) else tf.complex64
     if x.dtype.is_complex:
-        return tf.cast(x, dtype)
+        return xp.astype(x, dtype)
     real = tf.cast(x, dtype.real_dtype)
-    return tf.complex(real, tf.zeros_like(real))  # the gradient of tf.cast logs a warning
+    return xp.complex(real, tf.zeros_like(real))  # the gradient of tf.cast logs a warning
 
 
-def _scaled(x: Any, scale: float) -> Any:
-    return x if scale == 1.0 else x * tf.constant(scale, dtype=x.dtype)
+def _scaled(x: Any, lengths: Sequence[Any], norm: str, is_inverse: bool = False) -> Any:
+    """The sum of a transform, or the mean of an inverse one, which tf.signal computes, scaled."""
+    power = {"backward": 0.0, "ortho": -0.5, "forward": -1.0}[norm]
+    if power == 0:
+        return x
+    count = math.prod(lengths)
+    count = tf.cast(count, x.dtype.real_dtype) if isinstance(count, tf.Tensor) else float(count)
+    return xp.multiply(x, count ** (-power if is_inverse else power))
 
 
 def _along_last(transform: Callable[[Any], Any], x: Any, place: int) -> Any:
@@ -92,18 +95,16 @@ def _along_last(transform: Callable[[Any], Any], x: Any, place: int) -> Any:
     order = [a for a in range(rank) if a != place]
     order.append(place)
     back = sorted(range(rank), key=order.__getitem__)
-    return tf.transpose(transform(tf.transpose(x, order)), back)
+    return xp.permute_dims(transform(xp.permute_dims(x, order)), back)
 
 
-def _of_length(x: Any, length: int) -> Any:
-    missing = length - x.shape[-1]
-    if missing <= 0:
-        return x[..., :length]
-    return tf.pad(x, [[0, 0]] * (len(x.shape) - 1) + [[0, missing]])
-
-
-def _product(lengths: Sequence[int]) -> int:
-    result = 1
-    for length in lengths:
-        result *= length
-    return result
+def _of_length(x: Any, length: Any) -> Any:
+    """The last axis, cut or filled with zeros; an open length is its own."""
+    if not isinstance(length, int):
+        return x
+    missing = length - xp.shape(x)[-1]
+    if isinstance(missing, int) and missing <= 0:
+        return xp.getitem(x, (..., slice(length)))
+    if not isinstance(missing, int):
+        x, missing = xp.getitem(x, (..., slice(length))), tf.maximum(missing, 0)
+    return xp.pad(x, [(0, 0)] * (len(x.shape) - 1) + [(0, missing)])
