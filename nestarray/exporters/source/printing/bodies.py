@@ -6,11 +6,11 @@ import dataclasses
 import re
 from collections.abc import Callable, Collection, Sequence
 from keyword import iskeyword
-from typing import Any, Protocol, TypeGuard
+from typing import Any, TypeGuard
 
-from nestarray.dtypes import DType
 from nestarray.exporters.source.printing.expressions import Expression, Names, value_expression
 from nestarray.exporters.source.printing.flow import Flow, assignment, indented, parts_of
+from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.recording.records import (
     Call,
     Function,
@@ -27,16 +27,6 @@ from nestarray.exporters.source.tree.variable_names import GENERIC, hint_name, k
 _LENGTH = 64
 
 
-class Language(Protocol):
-    """How the calls of a framework are written."""
-
-    name: str
-    assigns: bool
-
-    def expression(self, call: Call, names: Names) -> Expression: ...
-    def dtype(self, dtype: DType) -> str: ...
-
-
 class Body:
     """Writes the statements of one module.
 
@@ -51,6 +41,7 @@ class Body:
             returns the name of a value.
         reserved: names that variables must not have.
         hint: the path after which the result of a call may be named.
+        expression: the text of a call; by default that of the language.
     """
 
     def __init__(
@@ -63,10 +54,12 @@ class Body:
         condition: Callable[[Option, Callable[[Value], str]], str],
         reserved: Collection[str] = (),
         hint: Callable[[Call], Path] = lambda call: (),
+        expression: Callable[[Call, Names], Expression] | None = None,
     ) -> None:
         self.language, self.use, self.variable = language, use, variable
         self.setting, self.loop, self.condition = setting, loop, condition
         self.reserved, self.hint = reserved, hint
+        self.expression = expression or language.expression
         self.names: dict[Value, str] = {}
         self.texts: dict[Value, Expression] = {}
         self.functions: dict[Function, str] = {}
@@ -192,7 +185,7 @@ class Body:
             return len(self.condition(item, self._name)) + sum(map(self._size, item.all_steps)) + 12
         if isinstance(item, Use):
             return len(self.use(item, [])) + 3 * len(item.inputs)
-        return len(self.language.expression(item, self._short).text)
+        return len(self.expression(item, self._short).text)
 
     def _short(self, leaf: Any) -> Expression:
         if isinstance(leaf, Function):
@@ -259,7 +252,7 @@ class Body:
         taken = {*around.values(), *self.functions.values()}
         body = Body(
             self.language, self.use, self.variable, self.setting, self.loop, self.condition,
-            {*self.reserved, *taken}, self.hint,
+            {*self.reserved, *taken}, self.hint, self.expression,
         )  # fmt: skip
         body.around, body.texts = around, dict(self.texts)
         return body
@@ -393,7 +386,7 @@ class Body:
         if isinstance(item, Use):
             text = self.use(item, [*map(self.text_of, item.given)])
             return Expression(text + _place(item.outputs))
-        found = self.language.expression(item, self._leaf)
+        found = self.expression(item, self._leaf)
         if isinstance(item.result, (tuple, list)) and len(item.result) == 1:
             return Expression(f"{found.within(0)}[0]")
         return found

@@ -4,62 +4,110 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.printing.expressions import BINARY
+from nestarray.exporters.source.printing.expressions import BINARY, number
 from nestarray.exporters.source.recording.records import Call, Value
 
+#: Framework → kind of a call → its text.
+_TEXTS = {
+    "torch": {
+        "arange": "torch.arange({sizes}{keyword})",
+        "tril": "torch.ones({sizes}, {sizes}, dtype=torch.bool).tril()",
+        "zeros": "torch.zeros({sizes}{keyword})",
+        "ones": "torch.ones({sizes}{keyword})",
+        "full": "torch.full({shape}, {number}{keyword})",
+        "scalar": "torch.tensor({number}{keyword})",
+        "reshape": "{}.reshape({sizes})",
+        "expand": "{}.expand({sizes})",
+    },
+    "tensorflow": {
+        "arange": "tf.range({sizes}{keyword})",
+        "tril": "tf.linalg.band_part(tf.ones(({sizes}, {sizes}), tf.bool), -1, 0)",
+        "zeros": "tf.zeros({shape}{positional})",
+        "ones": "tf.ones({shape}{positional})",
+        "full": "tf.constant({number}{positional}, {shape})",
+        "scalar": "tf.constant({number}{positional})",
+        "reshape": "tf.reshape({}, {shape})",
+        "expand": "tf.broadcast_to({}, {shape})",
+    },
+    **{
+        framework: {
+            "arange": f"{array}.arange({{sizes}}{{keyword}})",
+            "tril": f"{array}.tri({{sizes}}, dtype=bool)",
+            "zeros": f"{array}.zeros({{shape}}{{keyword}})",
+            "ones": f"{array}.ones({{shape}}{{keyword}})",
+            "full": f"{array}.full({{shape}}, {{number}}{{keyword}})",
+            "scalar": f"{array}.asarray({{number}}{{keyword}})",
+            "reshape": "{}.reshape({sizes})",
+            "expand": f"{array}.broadcast_to({{}}, {{shape}})",
+        }
+        for framework, array in (("jax", "jnp"), ("numpy", "np"))
+    },
+}
+#: Framework → kind of a call → the dtype that it has by itself.
+_DTYPES = {
+    "torch": {"arange": "int64", "zeros": "float32", "ones": "float32"},
+    "jax": {"arange": "int32", "zeros": "float32", "ones": "float32"},
+    "numpy": {"arange": "int64"},
+    "tensorflow": {"arange": "int32", "zeros": "float32", "ones": "float32"},
+}
 
-class Form(NamedTuple):
-    """An expression for an array.
 
-    Attributes:
-        kind: ``"arange"``, ``"tril"`` (of booleans), ``"zeros"``, ``"ones"``, ``"full"`` or
-            ``"scalar"``.
-        sizes: the arguments: (start, stop), the number of rows, the shape, with the number for
-            ``"full"``, or the number.
-        shape: to which the result is reshaped; None if it has this shape.
-        expanded: to which that is broadcast; None if it has this shape.
+def calls_of(array: np.ndarray) -> list[tuple[str, tuple[int, ...]]]:
+    """(kind, sizes) of the calls that make an array, each of the result before; empty without short ones.
+
+    The kinds are those of `_TEXTS`; ``"tril"`` is of booleans.
     """
-
-    kind: str
-    sizes: tuple
-    shape: tuple[int, ...] | None = None
-    expanded: tuple[int, ...] | None = None
-
-
-def closed_form(array: np.ndarray) -> Form | None:
-    """The expression for an array; None without a short one."""
     if not array.size or array.dtype.kind not in "biuf":
-        return None
+        return []
     first = array.reshape(-1)[0]
     if not array.shape:
-        return Form("scalar", (shortest(array.item()),))
+        return [("scalar", ())]
     if (array == first).all():
-        kind = {0: "zeros", 1: "ones"}.get(first)
-        return Form(kind, (array.shape,)) if kind else Form("full", (array.shape, first.item()))
+        return [({0: "zeros", 1: "ones"}.get(first, "full"), array.shape)]
+    if array.dtype.kind == "f":
+        return []
     core = array
     for axis in range(array.ndim):
         one = core.take([0], axis)
         if (core == one).all():
             core = one
-    shape = core.shape
-    core = core.squeeze()
-    form = None
-    if core.ndim == 1 and core.dtype.kind in "iu":
-        start, stop = int(core[0]), int(core[0]) + len(core)
-        if np.array_equal(core, np.arange(start, stop)):
-            form = Form("arange", (start, stop))
-    elif core.ndim == 2 and np.array_equal(core, np.tri(len(core), dtype=bool)):
-        form = Form("tril", (len(core),)) if core.dtype == bool else None
-    if form is None:
-        return None
-    return form._replace(
-        shape=shape if shape != core.shape else None,
-        expanded=array.shape if array.shape != shape else None,
-    )
+    shape, core = core.shape, core.squeeze()
+    start, stop = int(core.flat[0]), int(core.flat[0]) + len(core)
+    if core.dtype != bool and np.array_equal(core, np.arange(start, stop)):
+        calls = [("arange", (start, stop) if start else (stop,))]
+    elif core.dtype == bool and np.array_equal(core, np.tri(len(core), dtype=bool)):
+        calls = [("tril", (len(core),))]
+    else:
+        return []
+    if shape != core.shape:
+        calls.append(("reshape", shape))
+    return calls if shape == array.shape else [*calls, ("expand", array.shape)]
+
+
+def constant_text(array: np.ndarray, framework: str, dtype: str) -> str:
+    """The text that computes a constant; empty without a short one.
+
+    Args:
+        array: the constant.
+        framework: the framework.
+        dtype: the text of its dtype.
+    """
+    text = ""
+    for kind, sizes in calls_of(array):
+        is_own = _DTYPES[framework].get(kind) == array.dtype.name
+        text = _TEXTS[framework][kind].format(
+            text,
+            shape=sizes,
+            sizes=", ".join(map(str, sizes)),
+            number=number(shortest(array.flat[0].item())).text,
+            positional="" if is_own else f", {dtype}",
+            keyword="" if is_own else f", dtype={dtype}",
+        )
+    return text
 
 
 def without_mask(
@@ -95,8 +143,7 @@ def without_mask(
 
 def is_causal(array: np.ndarray) -> bool:
     """Whether a mask admits, for each row, the columns up to it."""
-    form = closed_form(array)
-    return form is not None and form.kind == "tril"
+    return any(kind == "tril" for kind, _ in calls_of(array))
 
 
 #: Functions of an array, an index and new elements.
@@ -143,8 +190,8 @@ def unchanged(call: Call) -> Value | None:
     kind, _, name = call.target.rpartition(".")
     if kind != "operator" or name not in _NEUTRAL or not isinstance(call.result, Value):
         return None
-    for x, number in (call.args, call.args[::-1])[: 2 if name in ("add", "mul") else 1]:
-        is_neutral = type(number) in (int, float) and number == _NEUTRAL[name]
+    for x, other in (call.args, call.args[::-1])[: 2 if name in ("add", "mul") else 1]:
+        is_neutral = type(other) in (int, float) and other == _NEUTRAL[name]
         is_alike = isinstance(x, Value) and (x.shape, x.dtype) == (
             call.result.shape,
             call.result.dtype,

@@ -1,4 +1,4 @@
-"""Calls of PyTorch as a user writes them: names of settings, no defaults, operators."""
+"""Calls of PyTorch as a user writes them."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import inspect
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -14,16 +15,10 @@ from torch.overrides import get_testing_overrides
 
 from nestarray.dtypes import DType, as_dtype
 from nestarray.exporters.source.functions import torch_functions
-from nestarray.exporters.source.printing.constants import closed_form, without_mask
-from nestarray.exporters.source.printing.expressions import (
-    Expression,
-    Names,
-    number,
-    operation_expression,
-    value_expression,
-)
-from nestarray.exporters.source.printing.namespace_language import defined
-from nestarray.exporters.source.recording.records import Call, Name, Value, values_in
+from nestarray.exporters.source.printing.constants import without_mask
+from nestarray.exporters.source.printing.expressions import Expression
+from nestarray.exporters.source.printing.language import Language
+from nestarray.exporters.source.recording.records import Call, Value, values_in
 
 #: Functions that read better as a method or an operator.
 _METHODS = {
@@ -56,12 +51,21 @@ _LOGICAL = {
 }  # fmt: skip
 #: Settings that take one number for all axes.
 _PER_AXIS = ("kernel_size", "stride", "padding", "dilation", "output_padding", "output_size")
+#: Function of a recurrent network → its layer.
+RECURRENT = {"torch.lstm": "torch.nn.LSTM", "torch.gru": "torch.nn.GRU"}
 #: Parameters that `get_testing_overrides` lacks.
 _MORE = {
     "torch.nn.functional.scaled_dot_product_attention": {
         "is_causal": False, "scale": None, "enable_gqa": False
     },
     "torch.nn.functional.relu": {"inplace": False},
+    **{
+        layer: {
+            "num_layers": 1, "bias": True, "batch_first": False, "dropout": 0.0,
+            "bidirectional": False,
+        }
+        for layer in RECURRENT.values()
+    },
     "torch.arange": {"dtype": as_dtype("int64")},
     **{f"torch.{name}": {"dtype": as_dtype("float32")} for name in ("eye", "ones", "zeros")},
     **{
@@ -77,21 +81,18 @@ _OF_TENSORS = frozenset(
         "logaddexp2", "maximum", "minimum", "nextafter",
     )
 )  # fmt: skip
-#: Function of a recurrent network → its layer.
-RECURRENT = {"torch.lstm": "torch.nn.LSTM", "torch.gru": "torch.nn.GRU"}
 #: Settings that are written with their names.
 _NAMED = ("keepdim",)
-#: Settings that are written without their names after the array.
-_FIRST = ("kernel_size", "output_size", "pad", "normalized_shape")
 #: Methods whose sizes are separate arguments: ``x.reshape(2, 3)``.
 _VARIADIC = ("reshape", "view", "expand", "permute", "flip")
 
 
-class TorchLanguage:
+class TorchLanguage(Language):
     """How PyTorch's calls are written."""
 
-    name = "torch"
+    assignment = "{old} = {operand}.detach()"
     assigns = False
+    first = ("kernel_size", "output_size", "pad", "normalized_shape")
 
     # -- calls of a recording ---------------------------------------------------------------
 
@@ -144,8 +145,6 @@ class TorchLanguage:
             axes = args[1] if len(args) > 1 else kwargs.get("dim")
             if axes == () and not kwargs.get("keepdim"):
                 target, args, kwargs = f"method:{target[-3:]}", args[:1], {}
-        if target == "method:sum" and args[1:] == [None]:
-            args = args[:1]
         booleans = all(x.dtype == "bool" for x in values_in(args))
         operator = _OPERATORS.get(target) or (_LOGICAL.get(target) if booleans else None)
         if operator and set(kwargs) <= {"out"}:
@@ -163,140 +162,52 @@ class TorchLanguage:
             args = [args[0], args[1][0], *args[2:]]
         return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
 
-    def _named(self, target: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
+    def _named(
+        self, target: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
         """Settings by name, with their defaults."""
-        defaults = parameters(target)
-        names = list(defaults)
-        if target.startswith("method:") and target.partition(":")[2] in _VARIADIC:
+        if target.removeprefix("method:") in _VARIADIC:
             sizes = args[1] if len(args) == 2 and isinstance(args[1], (list, tuple)) else args[1:]
             return [args[0], *(sizes or kwargs.values() or [()])], {}
-        positional: list[Any] = []
-        named: dict[str, Any] = {}
-        for i, value in enumerate(args):
-            is_named = i < len(names) and names[i] in _NAMED
-            is_bare = i >= len(names) or (_is_positional(target) and not is_named)
-            if not named and (values_in(value) or is_bare):
-                positional.append(one_number(names[i], value) if i < len(names) else value)
-            elif i < len(names):
-                named[names[i]] = value
-            else:
-                return args, kwargs
-        named |= kwargs
-        for name in names[len(positional) :]:
-            default = defaults[name]
-            if default is not inspect.Parameter.empty:
-                named.setdefault(name, default)
-        in_order = sorted(
-            named, key=lambda name: names.index(name) if name in names else len(names)
-        )
-        return positional, {k: one_number(k, named[k]) for k in in_order if k != "out"}
+        positional, named = super()._named(target, args, kwargs)
+        defaults = self.parameters(target)
+        names = [*defaults]
+        given = {k: x for k, x in defaults.items() if x is not inspect.Parameter.empty} | named
+        in_order = {k: given[k] for k in (*names[len(positional) :], *named) if k in given}
+        positional = [
+            one_number(k, x) for k, x in zip_longest(names[: len(positional)], positional)
+        ]
+        return positional, {k: one_number(k, x) for k, x in in_order.items() if k != "out"}
+
+    def _is_bare(self, target: str, i: int, name: str, value: Any) -> bool:
+        is_positional = target.startswith("method:") or not target.startswith("torch.nn.")
+        return bool(values_in(value)) or (is_positional and name not in _NAMED)
 
     # -- text ------------------------------------------------------------------------------
 
-    def expression(self, call: Call, names: Names) -> Expression:
-        """The text of a call."""
-
-        def text(value: Any) -> str:
-            return value if isinstance(value, Name) else (
-                value_expression(value, names, self.dtype).text
-            )  # fmt: skip
-
-        if call.target == "state:set":
-            old, new = (value_expression(x, names, self.dtype) for x in call.args)
-            return Expression(f"{old.text} = {new.within(0)}.detach()")
-        if call.target == "size":
-            of = value_expression(call.args[0], names, self.dtype).within(0)
-            return Expression(f"{of}.shape[{call.args[1]}]")
-        if call.target == "int":
-            return Expression(f"int({text(call.args[0])})")
-        if call.target == "device":
-            of = value_expression(call.args[0], names, self.dtype).within(0)
-            return Expression(f"{of}.device")
-        if call.target.startswith("operator."):
-            name = call.target.removeprefix("operator.")
-            return operation_expression(
-                name, call.args, lambda x: value_expression(x, names, self.dtype)
-            )
-        is_of_tensors = call.target in _OF_TENSORS
-        parts = [
-            f"torch.tensor({text(x)})" if is_of_tensors and isinstance(x, (int, float)) else text(x)
-            for x in call.args
-        ]
-        settings = self.without_defaults(call.target, call.kwargs)
-        if settings and len(parts) == 1 and next(iter(settings)) in _FIRST:
-            parts.append(text(settings.pop(next(iter(settings)))))
-        parts += [f"{name}={text(value)}" for name, value in settings.items()]
-        if call.target.startswith("method:"):
-            of = value_expression(call.args[0], names, self.dtype).within(0)
-            is_matrix = isinstance(call.args[0], Value) and len(call.args[0].shape) == 2
-            if call.target == "method:transpose" and is_matrix:
-                return Expression(f"{of}.T")
-            return Expression(f"{of}.{call.target[7:]}({', '.join(parts[1:])})")
-        return Expression(f"{self.function(call.target)}({', '.join(parts)})")
-
-    def function(self, target: str) -> str:
-        """The name of a function in the source."""
-        name = target.removeprefix(".")
-        return name.replace("torch.nn.functional.", "F.").replace("torch.nn.", "nn.")
-
-    def dtype(self, dtype: DType) -> str:
-        """The text of a dtype."""
-        return f"torch.{dtype.name}"
+    def _operand(self, x: Any, found: Expression, call: Call) -> Expression:
+        is_number = isinstance(x, (int, float)) and call.target in _OF_TENSORS
+        return Expression(f"torch.tensor({found.text})") if is_number else found
 
     def without_defaults(self, target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings that differ from the function's defaults."""
-        defaults = parameters(target)
-        kept = {k: x for k, x in settings.items() if k not in defaults or defaults[k] != x}
+        kept = super().without_defaults(target, settings)
         if kept.get("stride") == settings.get("kernel_size") and "pool" in target.lower():
             kept.pop("stride", None)
         return kept
 
-    def constant(self, array: np.ndarray) -> str | None:
-        """The text that computes a constant, if there is a short one."""
-        form = closed_form(array)
-        if form is None:
-            return None
-        dtype = f", dtype=torch.{array.dtype.name}"
-        if form.kind == "scalar":
-            return f"torch.tensor({number(form.sizes[0]).text}{dtype})"
-        if form.kind == "full":
-            return f"torch.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
-        if form.kind in ("zeros", "ones"):
-            own = "" if array.dtype == np.float32 else dtype
-            return f"torch.{form.kind}({', '.join(map(str, form.sizes[0]))}{own})"
-        if form.kind == "tril":
-            made = f"torch.ones({form.sizes[0]}, {form.sizes[0]}, dtype=torch.bool).tril()"
-        else:
-            sizes = [n for n in form.sizes if n]
-            own = "" if array.dtype == np.int64 else dtype
-            made = f"torch.arange({', '.join(map(str, sizes))}{own})"
-        for method, shape in (("reshape", form.shape), ("expand", form.expanded)):
-            made += f".{method}({', '.join(map(str, shape))})" if shape else ""
-        return made
-
-    def defined(self, calls: list[Call]) -> dict[str, str]:
-        """Name → text of the functions that the source defines for some calls."""
-        return defined([torch_functions], calls)
+    def parameters(self, target: str) -> dict[str, Any]:
+        """Parameter of a function or a class → its default."""
+        return {} if target.startswith(".") else _parameters(target)
 
 
 @functools.cache
-def parameters(target: str) -> dict[str, Any]:
-    """Parameter of a function or a class → its default."""
-    if target.startswith("."):
-        return {}
-    if target in RECURRENT.values():
-        return {
-            "num_layers": 1,
-            "bias": True,
-            "batch_first": False,
-            "dropout": 0.0,
-            "bidirectional": False,
-        }
+def _parameters(target: str) -> dict[str, Any]:
     names = target.replace("method:", "torch.Tensor.").split(".")[1:]
     function: Any = functools.reduce(getattr, names, torch)
-    own = _parameters(function)
+    own = _signature(function)
     if not own or any(p.kind is p.VAR_POSITIONAL for p in own.values()):  # written in C, or chosen
-        own = _parameters(get_testing_overrides().get(function)) or own
+        own = _signature(get_testing_overrides().get(function)) or own
     defaults = {
         name: p.default
         for name, p in own.items()
@@ -312,19 +223,14 @@ def swapped_axes(order: Sequence[Any]) -> list[int]:
     return moved if len(moved) == 2 else []
 
 
-def _parameters(function: Any) -> Mapping[str, inspect.Parameter]:
+def _signature(function: Any) -> Mapping[str, inspect.Parameter]:
     try:
         return {} if function is None else inspect.signature(function).parameters
     except ValueError:
         return {}
 
 
-def _is_positional(target: str) -> bool:
-    """Whether an argument is written without its name: the axis of ``x.softmax(-1)``."""
-    return target.startswith("method:") or not target.startswith("torch.nn.")
-
-
-def one_number(name: str, value: Any) -> Any:
+def one_number(name: str | None, value: Any) -> Any:
     """One number for one axis, or for equal numbers of all axes."""
     if isinstance(value, list) and all(isinstance(x, int) for x in value) and name != "axes":
         value = tuple(value)
@@ -344,3 +250,8 @@ def _keeps_shape(target: str, args: list[Any], call: Call) -> bool:
     if name not in names or not isinstance(call.result, Value):
         return False
     return isinstance(args[0], Value) and args[0].shape == call.result.shape
+
+
+LANGUAGE = TorchLanguage(
+    "torch", {"torch": "torch", "torch.nn": "nn", "torch.nn.functional": "F"}, torch_functions
+)

@@ -149,9 +149,8 @@ class FunctionStyle(Style):
             return name
 
         inputs = input_names(module.inputs)
-        writer = _Language(self, cls)
         body = Body(
-            writer,
+            self.language,
             lambda use, inputs: self._use(cls, use, inputs, setting),
             lambda value: self._variable(cls, value),
             setting,
@@ -159,6 +158,7 @@ class FunctionStyle(Style):
             lambda option, name_of: self._condition(cls, option, name_of, setting),
             self.reserved,
             lambda call: self._group(cls, call),
+            lambda call, names: self._expression(cls, call, names),
         )
         items, output = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
         lines = body.lines(items, inputs, self._output(module, output))
@@ -316,41 +316,30 @@ class FunctionStyle(Style):
         owners = (m.path for m in cls.members if path[: len(m.path)] == m.path)
         return len(next(owners, cls.module.path))
 
-
-class _Language:
-    """The language inside of one function: ``linear(x, **params["query"])``."""
-
-    def __init__(self, writer: FunctionStyle, cls: Class) -> None:
-        self.writer, self.cls = writer, cls
-        self.language = writer.language
-        self.name = self.language.name
-        self.dtype = self.language.dtype
-        self.assigns = self.language.assigns
-
-    def expression(self, call: Call, names: Names) -> Expression:
+    def _expression(self, cls: Class, call: Call, names: Names) -> Expression:
         """The text of a call; trailing arrays that a dict holds are unpacked from it."""
-        found = self._unpacked(call)
+        found = self._unpacked(cls, call)
         if found is None:
             return self.language.expression(call, names)
         count, text = found
         given = self.language.expression(
             Call(call.target, call.args[:count], call.kwargs, call.result), names
         ).text
-        first = [value_expression(x, names, self.dtype).text for x in call.args[:count]]
+        first = [value_expression(x, names, self.language.dtype).text for x in call.args[:count]]
         head = f"{self.language.function(call.target)}({', '.join(first)}"
         return Expression(f"{head}, **{text}{given.removeprefix(head)}")
 
-    def _unpacked(self, call: Call) -> tuple[int, str] | None:
+    def _unpacked(self, cls: Class, call: Call) -> tuple[int, str] | None:
         """The number of arguments before a dict of arrays, and the text of the dict."""
         if not call.target.startswith("."):
             return None
-        places, names = self.writer.places, list(self.language.parameters(call.target))
+        places, names = self.places, list(self.language.parameters(call.target))
         for count in range(1, len(call.args)):
             given = call.args[count:]
             if not all(x in places for x in given):
                 continue
             holder, path = places[given[0]]
-            depth = self.writer.depth(self.cls, path)
+            depth = self.depth(cls, path)
             group = {p[-1] for h, p in places.values() if h == holder and p[:-1] == path[:-1]}
             below = {
                 p for h, p in places.values() if h == holder and p[: len(path) - 1] == path[:-1]
@@ -361,7 +350,7 @@ class _Language:
             is_group = is_whole and keys == group and len(below) == len(group)
             is_named = [p[-1] for _, p in own] == names[count : count + len(own)]
             if is_group and is_named and len(path) > depth + 1:
-                return count, self.writer.access(holder, path[:-1], depth)
+                return count, self.access(holder, path[:-1], depth)
         return None
 
 

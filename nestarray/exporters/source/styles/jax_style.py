@@ -8,14 +8,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from nestarray.exporters.source.functions import jax_functions
-from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.fixed_numbers import Replaced, jax_random
 from nestarray.exporters.source.styles.function_style import FunctionStyle
 
-LANGUAGE = NamespaceLanguage(
-    "jax", {"jax.numpy": "jnp", "jax.lax": "lax", "jax": "jax"}, jax_functions
-)
+LANGUAGE = Language("jax", {"jax.numpy": "jnp", "jax.lax": "lax", "jax": "jax"}, jax_functions)
 
 _TRAINING = """, differentiate a loss by `params`, nested dicts and lists as optax takes them:
 

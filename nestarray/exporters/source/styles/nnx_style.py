@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.functions import jax_functions, nnx_layers
-from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Recording, Value, values_in
 from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
@@ -32,7 +32,7 @@ from nestarray.exporters.source.tree.modules import (
 )
 from nestarray.graph.node import map_leaves
 
-LANGUAGE = NamespaceLanguage(
+LANGUAGE = Language(
     "jax",
     {"jax.numpy": "jnp", "jax.lax": "lax", "jax": "jax", "flax.nnx": "nnx"},
     jax_functions,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from nestarray.exporters.source.functions import numpy_functions
-from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.styles.function_style import FunctionStyle
 
 
 class Style(FunctionStyle):
-    language = NamespaceLanguage("numpy", {"numpy": "np"}, numpy_functions)
+    language = Language("numpy", {"numpy": "np"}, numpy_functions)
     library = "numpy"
     copied = "copy.deepcopy(state)"
     form = "in NumPy as a pure function of its parameters"

@@ -7,14 +7,14 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.exporters.source.functions import tensorflow_functions
-from nestarray.exporters.source.printing.namespace_language import NamespaceLanguage
+from nestarray.exporters.source.printing.tensorflow_language import TensorflowLanguage
 from nestarray.exporters.source.recording.fixed_numbers import Replaced, tensorflow_random
 from nestarray.exporters.source.recording.records import Value
 from nestarray.exporters.source.styles.class_style import ClassStyle, part_of
 
 
 class Style(ClassStyle):
-    language = NamespaceLanguage("tensorflow", {"tensorflow": "tf"}, tensorflow_functions)
+    language = TensorflowLanguage("tensorflow", {"tensorflow": "tf"}, tensorflow_functions)
     library = "tensorflow"
     has_channels_last = True
     base = "tf.Module"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.dtypes import as_dtype
-from nestarray.exporters.source.printing.torch_language import RECURRENT, one_number, parameters
+from nestarray.exporters.source.printing.torch_language import LANGUAGE, RECURRENT, one_number
 from nestarray.exporters.source.recording.records import Call, Name, Value, values_in
 from nestarray.exporters.source.styles.layer_programs import has_candidates, known_layer
 from nestarray.exporters.source.tree.module_tree import constant_name, unused
@@ -96,7 +96,7 @@ def layer_of(module: Module) -> Layer | None:
     found = _LAYERS.get(call.target)
     if found is None or len(module.inputs) != 1:
         return None
-    given = dict(zip(parameters(call.target), call.args, strict=False)) | call.kwargs
+    given = dict(zip(LANGUAGE.parameters(call.target), call.args, strict=False)) | call.kwargs
     data, *_ = given.values()
     if data is not module.inputs[0]:
         return None

@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from nestarray import ops
-from nestarray.exporters.source.printing.torch_language import TorchLanguage
+from nestarray.exporters.source.printing.torch_language import LANGUAGE
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.fixed_numbers import torch_functions
 from nestarray.exporters.source.recording.records import Value
@@ -37,7 +37,7 @@ for name, x in unused.items():
 
 
 class Style(ClassStyle):
-    language = TorchLanguage()
+    language = LANGUAGE
     library = "torch"
     has_mode = True
     base = "nn.Module"

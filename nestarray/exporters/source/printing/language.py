@@ -1,4 +1,4 @@
-"""Calls of JAX, NumPy and TensorFlow as a user writes them."""
+"""Calls of a framework as a user writes them: names of settings, no defaults, operators."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import importlib
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -16,8 +16,7 @@ import numpy as np
 from nestarray.dtypes import DType, as_dtype
 from nestarray.exporters.source.printing.constants import (
     TAKE_NUMBERS,
-    Form,
-    closed_form,
+    constant_text,
     without_mask,
 )
 from nestarray.exporters.source.printing.expressions import (
@@ -25,7 +24,6 @@ from nestarray.exporters.source.printing.expressions import (
     Expression,
     Names,
     index_expression,
-    number,
     operation_expression,
     value_expression,
 )
@@ -41,50 +39,40 @@ _REDUCTIONS = (
 _OF_AXES = (*_REDUCTIONS, "expand_dims", "flip", "squeeze")
 #: Arguments that are written without their names.
 _BARE = (
-    "shape",
-    "newshape",
-    "axis1",
-    "axis2",
-    "dtype",
-    "axes",
-    "pattern",
-    "subscripts",
-    "start",
-    "stop",
-    "step",
-    "upper",
-    "window_strides",
-    "init_value",
-    "computation",
-    "window_dimensions",
-    "padding",
-    "strides",
-    "ksize",
-    "source",
-    "destination",
-    "indices_or_sections",
+    "shape", "newshape", "axis1", "axis2", "dtype", "axes", "pattern", "subscripts", "start",
+    "stop", "step", "upper", "window_strides", "init_value", "computation", "window_dimensions",
+    "padding", "strides", "ksize", "source", "destination", "indices_or_sections",
     "num_or_size_splits",
-)
-#: Functions of arrays and numbers; in TensorFlow a size is an array of int32.
-_OF_NUMBERS = (*BINARY, "maximum", "minimum", "where")
+)  # fmt: skip
 #: Functions that may return their argument.
 _CONVERSIONS = ("reshape", "broadcast_to", "astype", "asarray", "array", "cast", "tile")
 
 
-class NamespaceLanguage:
-    """How the calls of a framework of functions are written.
+class Language:
+    """How the calls of JAX and NumPy are written; subclasses write those of other frameworks.
 
     Args:
         name: of the framework.
         short: prefix of public names → its name in the source.
         functions: the modules of functions and layers that the source itself defines.
+
+    Attributes:
+        assignment: of a new value to a variable of the state.
+        assigns: whether the call that makes the value may assign it.
+        integer: of an array.
+        size: of an array along an axis.
+        first: settings that are written without their names after the array.
     """
+
+    assignment = "{old} = {new}"
+    assigns = True
+    integer = "int({})"
+    size = "{}.shape[{}]"
+    first: Collection[str] = ()
 
     def __init__(self, name: str, short: Mapping[str, str], *functions: ModuleType) -> None:
         self.name, self.short, self.functions = name, short, functions
         self.array = short[f"{name}.numpy" if name == "jax" else name]
-        #: Whether a variable of the state changes by an assignment.
-        self.assigns = name != "tensorflow"
 
     # -- calls of a recording ---------------------------------------------------------------
 
@@ -161,9 +149,7 @@ class NamespaceLanguage:
         positional: list[Any] = []
         named: dict[str, Any] = {}
         for i, value in enumerate(args):
-            is_bare = i == 0 or i >= len(names) or names[i] in _BARE or _has_value(value)
-            is_bare |= target in TAKE_NUMBERS
-            if is_bare and not named:
+            if not named and (i >= len(names) or self._is_bare(target, i, names[i], value)):
                 positional.append(value)
             elif i < len(names):
                 named[names[i]] = value
@@ -171,10 +157,13 @@ class NamespaceLanguage:
                 return args, kwargs
         return positional, named | kwargs
 
+    def _is_bare(self, target: str, i: int, name: str, value: Any) -> bool:
+        """Whether an argument is written without its name."""
+        return i == 0 or name in _BARE or target in TAKE_NUMBERS or has_value(value)
+
     def parameters(self, target: str) -> dict[str, Any]:
-        """Parameter of a function or a class → its default."""
-        found = self.function_of(target)
-        return _parameters(found.__init__ if isinstance(found, type) else found)
+        """Parameter of a function or a class → its default; none of a method."""
+        return {} if ":" in target else _parameters(self.function_of(target))
 
     def function_of(self, target: str) -> Any:
         """The function with a public name."""
@@ -189,57 +178,53 @@ class NamespaceLanguage:
     def expression(self, call: Call, names: Names) -> Expression:
         """The text of a call."""
 
-        given = [x for x in call.args if isinstance(x, Value) and x.dtype != "size"]
-        last = call.target.rpartition(".")[2]
-        is_cast = self.name == "tensorflow" and bool(given) and last in _OF_NUMBERS
-
         def value(x: Any) -> Expression:
             if isinstance(x, Name):
                 return Expression(self.function(x))
-            found = value_expression(x, names, self.dtype)
-            if is_cast and isinstance(x, Value) and x.dtype == "size":
-                return Expression(f"tf.cast({found.text}, tf.{given[-1].dtype})")
-            return found
+            return self._operand(x, value_expression(x, names, self.dtype), call)
 
         def text(x: Any) -> str:
             return value(x).text
 
         kind, _, name = call.target.rpartition(":")
         if call.target == "state:set":
-            old, new = map(text, call.args)
-            return Expression(f"{old} = {new}" if self.assigns else f"{old}.assign({new})")
+            old, new = map(value, call.args)
+            words = {"old": old.text, "new": new.text, "operand": new.within(0)}
+            return Expression(self.assignment.format(**words))
         if call.target == "int":
-            of = text(call.args[0])
-            is_array = self.name == "tensorflow"
-            return Expression(f"tf.cast({of}, tf.int32)" if is_array else f"int({of})")
+            return Expression(self.integer.format(text(call.args[0])))
+        first = value(call.args[0]).within(0) if call.args else ""
         if call.target == "size":
-            of = value_expression(call.args[0], names, self.dtype).within(0)
-            sizes = f"tf.shape({of})" if self.name == "tensorflow" else f"{of}.shape"
-            return Expression(f"{sizes}[{call.args[1]}]")
+            return Expression(self.size.format(first, call.args[1]))
+        if call.target == "device":
+            return Expression(f"{first}.device")
         if call.target.startswith("operator."):
             return operation_expression(call.target.removeprefix("operator."), call.args, value)
         if kind == "attribute":
-            return Expression(f"{value(call.args[0]).within(0)}.{name}")
-        settings = self.without_defaults(call.target, call.kwargs) if not kind else call.kwargs
+            return Expression(f"{first}.{name}")
+        settings = self.without_defaults(call.target, call.kwargs)
         parts = [text(x) for x in call.args]
-        named = [f"{key}={text(x)}" for key, x in settings.items()]
+        if len(parts) == 1 and next(iter(settings), None) in self.first:
+            parts.append(text(settings.pop(next(iter(settings)))))
+        parts += [f"{key}={text(x)}" for key, x in settings.items()]
         if kind == "at":
-            at = index_expression(
-                Expression(f"{value(call.args[0]).within(0)}.at"), call.args[1], text
-            )
-            return Expression(f"{at.text}.{name}({', '.join([*parts[2:], *named])})")
+            at = index_expression(Expression(f"{first}.at"), call.args[1], text)
+            return Expression(f"{at.text}.{name}({', '.join(parts[2:])})")
         if kind == "method" or self._is_method(call):
             name = name if kind == "method" else call.target.rpartition(".")[2]
-            of = value(call.args[0]).within(0)
             if name == "transpose" and len(call.args[0].shape) == 2:
-                return Expression(f"{of}.T")
-            return Expression(f"{of}.{name}({', '.join([*parts[1:], *named])})")
-        return Expression(f"{self.function(call.target)}({', '.join([*parts, *named])})")
+                return Expression(f"{first}.T")
+            return Expression(f"{first}.{name}({', '.join(parts[1:])})")
+        return Expression(f"{self.function(call.target)}({', '.join(parts)})")
+
+    def _operand(self, x: Any, found: Expression, call: Call) -> Expression:
+        """The text of an argument of a call, given by itself."""
+        return found
 
     def _is_method(self, call: Call) -> bool:
         prefix, _, name = call.target.rpartition(".")
         is_array = bool(call.args) and isinstance(call.args[0], Value)
-        has_methods = self.name != "tensorflow" and self.short.get(prefix) == self.array
+        has_methods = self.name in ("jax", "numpy") and self.short.get(prefix) == self.array
         is_method = name in _METHODS or (self.name == "numpy" and name in _REDUCTIONS)
         return has_methods and is_method and is_array
 
@@ -255,7 +240,8 @@ class NamespaceLanguage:
 
     def dtype(self, dtype: DType) -> str:
         """The text of a dtype."""
-        return f"{self.array}.{dtype.name}"
+        is_builtin = dtype.name == "bool" and self.name in ("jax", "numpy")
+        return "bool" if is_builtin else f"{self.array}.{dtype.name}"
 
     def without_defaults(self, target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings that differ from the function's defaults."""
@@ -266,53 +252,25 @@ class NamespaceLanguage:
             if name not in defaults or type(defaults[name]) is not type(x) or defaults[name] != x
         }
 
-    def constant(self, array: np.ndarray) -> str | None:
-        """The text that computes a constant, if there is a short one."""
-        form = closed_form(array)
-        if form is None:
-            return None
-        if self.name == "tensorflow":
-            return _constant_of_tensorflow(form, array.dtype)
-        name = "bool" if array.dtype == bool else f"{self.array}.{array.dtype.name}"
-        dtype = f", dtype={name}"
-        if form.kind == "scalar":
-            return f"{self.array}.asarray({number(form.sizes[0]).text}{dtype})"
-        if form.kind == "full":
-            return f"{self.array}.full({form.sizes[0]}, {number(form.sizes[1]).text}{dtype})"
-        if form.kind in ("zeros", "ones"):
-            dtype = "" if self.name == "jax" and array.dtype == np.float32 else dtype
-            return f"{self.array}.{form.kind}({form.sizes[0]}{dtype})"
-        if form.kind == "tril":
-            made = f"{self.array}.tri({form.sizes[0]}, dtype=bool)"
-        else:
-            sizes = [n for n in form.sizes if n]
-            made = f"{self.array}.arange({', '.join(map(str, sizes))})"
-        if form.shape:
-            made += f".reshape({', '.join(map(str, form.shape))})"
-        return f"{self.array}.broadcast_to({made}, {form.expanded})" if form.expanded else made
-
-    # -- functions of the source ------------------------------------------------------------
+    def constant(self, array: np.ndarray) -> str:
+        """The text that computes a constant; empty without a short one."""
+        return constant_text(array, self.name, self.dtype(as_dtype(array.dtype.name)))
 
     def defined(self, calls: list[Call]) -> dict[str, str]:
-        """Name → text of the functions that the source defines for some calls."""
-        return defined(self.functions, calls)
-
-
-def defined(modules: Iterable[ModuleType], calls: list[Call]) -> dict[str, str]:
-    """Name → text of the functions and layers that the source defines for some calls."""
-    names = {call.target[1:] for call in calls if call.target.startswith(".")}
-    texts = {
-        name: inspect.getsource(found).rstrip()
-        for module in modules
-        for name, found in vars(module).items()
-        if getattr(found, "__module__", "") == module.__name__ and callable(found)
-    }
-    names &= set(texts)  # others are imported there
-    while True:  # functions that these call
-        inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
-        if inner <= names:
-            return {name: text for name, text in texts.items() if name in names}
-        names |= inner
+        """Name → text of the functions and layers that the source defines for some calls."""
+        names = {call.target[1:] for call in calls if call.target.startswith(".")}
+        texts = {
+            name: inspect.getsource(found).rstrip()
+            for module in self.functions
+            for name, found in vars(module).items()
+            if getattr(found, "__module__", "") == module.__name__ and callable(found)
+        }
+        names &= set(texts)  # others are imported there
+        while True:  # functions that these call
+            inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
+            if inner <= names:
+                return {name: text for name, text in texts.items() if name in names}
+            names |= inner
 
 
 @functools.cache
@@ -342,27 +300,7 @@ def _sections(size: int, given: Any) -> Any:
     return given
 
 
-def _has_value(nest: Any) -> bool:
+def has_value(nest: Any) -> bool:
     if isinstance(nest, (list, tuple)):
-        return any(map(_has_value, nest))
+        return any(map(has_value, nest))
     return isinstance(nest, (Value, Name, Function))
-
-
-def _constant_of_tensorflow(form: Form, dtype: np.dtype[Any]) -> str:
-    """The text that computes a constant in TensorFlow."""
-    if form.kind == "scalar":
-        return f"tf.constant({number(form.sizes[0]).text}, tf.{dtype.name})"
-    if form.kind == "full":
-        return f"tf.constant({number(form.sizes[1]).text}, tf.{dtype.name}, {form.sizes[0]})"
-    if form.kind in ("zeros", "ones"):
-        given = "" if dtype == np.float32 else f", tf.{dtype.name}"
-        return f"tf.{form.kind}({form.sizes[0]}{given})"
-    if form.kind == "tril":
-        n = form.sizes[0]
-        made = f"tf.linalg.band_part(tf.ones(({n}, {n}), tf.bool), -1, 0)"
-    else:
-        sizes = ", ".join(str(n) for n in form.sizes if n)
-        given = "" if dtype == np.int32 else f", dtype=tf.{dtype.name}"
-        made = f"tf.range({sizes}{given})"
-    made = f"tf.reshape({made}, {form.shape})" if form.shape else made
-    return f"tf.broadcast_to({made}, {form.expanded})" if form.expanded else made
