@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
 
 
-def linear(x: jax.Array, weight: jax.Array, bias: jax.Array | None = None) -> jax.Array:
+def linear(x, weight, bias=None):
     """x Wᵀ + b."""
     y = x @ weight.T
     return y if bias is None else y + bias
 
 
-def embedding(indices: jax.Array, weight: jax.Array, *, padding_idx: int) -> jax.Array:
+def embedding(indices, weight, *, padding_idx):
     """The rows of a table; no gradient reaches the row `padding_idx`."""
     rows, is_padding = weight[indices], (indices == padding_idx)[..., None]
     return jnp.where(is_padding, lax.stop_gradient(rows), rows)
 
 
-def conv(
-    x: jax.Array,
-    weight: jax.Array,
-    bias: jax.Array | None = None,
-    *,
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-    dilation: tuple[int, ...] | None = None,
-    groups: int = 1,
-) -> jax.Array:
+def conv(x, weight, bias=None, *, stride, padding, dilation=None, groups=1):
     """A convolution, channels first."""
     y = lax.conv_general_dilated(
         x, weight, stride, padding, rhs_dilation=dilation, feature_group_count=groups
@@ -39,16 +29,7 @@ def conv(
     return y if bias is None else y + bias.reshape(-1, *[1] * (x.ndim - 2))
 
 
-def conv_transpose(
-    x: jax.Array,
-    weight: jax.Array,
-    bias: jax.Array | None = None,
-    *,
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-    dilation: tuple[int, ...] | None = None,
-    groups: int = 1,
-) -> jax.Array:
+def conv_transpose(x, weight, bias=None, *, stride, padding, dilation=None, groups=1):
     """A transposed convolution, channels first; `padding` is cut from the result."""
     channels, out, *kernel = weight.shape
     ends = [(k - 1) * d for k, d in zip(kernel, dilation or [1] * len(kernel))]
@@ -65,16 +46,7 @@ def conv_transpose(
     return y if bias is None else y + bias.reshape(-1, *[1] * len(kernel))
 
 
-def batch_norm(
-    x: jax.Array,
-    mean: jax.Array,
-    variance: jax.Array,
-    weight: jax.Array | None = None,
-    bias: jax.Array | None = None,
-    *,
-    axis: int = 1,
-    eps: float = 1e-5,
-) -> jax.Array:
+def batch_norm(x, mean, variance, weight=None, bias=None, *, axis=1, eps=1e-5):
     """Batch normalization with a given mean and variance."""
     shape = [1] * x.ndim
     shape[axis] = -1
@@ -84,18 +56,18 @@ def batch_norm(
 
 
 def running_batch_norm(
-    x: jax.Array,
-    mean: jax.Array,
-    variance: jax.Array,
-    train: bool,
-    weight: jax.Array | None = None,
-    bias: jax.Array | None = None,
+    x,
+    mean,
+    variance,
+    train,
+    weight=None,
+    bias=None,
     *,
-    momentum: float,
-    axis: int = 1,
-    eps: float = 1e-5,
-    is_unbiased: bool = True,
-) -> tuple[jax.Array, jax.Array, jax.Array]:
+    momentum,
+    axis=1,
+    eps=1e-5,
+    is_unbiased=True,
+):
     """Batch normalization, with the new running mean and variance."""
     if not train:
         return batch_norm(x, mean, variance, weight, bias, axis=axis, eps=eps), mean, variance
@@ -108,14 +80,7 @@ def running_batch_norm(
     return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
 
 
-def dropout(
-    x: jax.Array,
-    key: jax.Array | None,
-    train: bool,
-    *,
-    rate: float,
-    shared: tuple[int, ...] = (),
-) -> tuple[jax.Array, jax.Array | None]:
+def dropout(x, key, train, *, rate, shared=()):
     """Dropout, with the next key; without a key, nothing is dropped."""
     if not train or key is None:
         return x, key
@@ -124,14 +89,7 @@ def dropout(
     return jnp.where(jax.random.bernoulli(own, 1 - rate, shape), x / (1 - rate), 0), key
 
 
-def layer_norm(
-    x: jax.Array,
-    weight: jax.Array | None = None,
-    bias: jax.Array | None = None,
-    *,
-    axis: int | tuple[int, ...] = -1,
-    eps: float = 1e-5,
-) -> jax.Array:
+def layer_norm(x, weight=None, bias=None, *, axis=-1, eps=1e-5):
     """Layer normalization."""
     mean, variance = x.mean(axis, keepdims=True), x.var(axis, keepdims=True)
     y = (x - mean) / jnp.sqrt(variance + eps)
@@ -139,15 +97,7 @@ def layer_norm(
     return y if bias is None else y + bias
 
 
-def group_norm(
-    x: jax.Array,
-    weight: jax.Array | None = None,
-    bias: jax.Array | None = None,
-    *,
-    num_groups: int,
-    axis: int = 1,
-    eps: float = 1e-5,
-) -> jax.Array:
+def group_norm(x, weight=None, bias=None, *, num_groups, axis=1, eps=1e-5):
     """Group normalization of the channels along an axis."""
     x = jnp.moveaxis(x, axis, 1)
     y = x.reshape(x.shape[0], num_groups, -1)
@@ -158,23 +108,13 @@ def group_norm(
     return jnp.moveaxis(y, 1, axis)
 
 
-def rms_norm(
-    x: jax.Array, weight: jax.Array | None = None, *, axis: int = -1, eps: float = 1e-6
-) -> jax.Array:
+def rms_norm(x, weight=None, *, axis=-1, eps=1e-6):
     """Division by the root mean square."""
     y = x / jnp.sqrt(jnp.mean(x**2, axis, keepdims=True) + eps)
     return y if weight is None else y * weight
 
 
-def scaled_dot_product_attention(
-    query: jax.Array,
-    key: jax.Array,
-    value: jax.Array,
-    mask: jax.Array | None = None,
-    *,
-    is_causal: bool = False,
-    scale: float | None = None,
-) -> jax.Array:
+def scaled_dot_product_attention(query, key, value, mask=None, *, is_causal=False, scale=None):
     """softmax(scale · Q Kᵀ + mask) V."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = query * scale @ key.swapaxes(-1, -2)
@@ -185,48 +125,36 @@ def scaled_dot_product_attention(
     return jax.nn.softmax(scores, axis=-1, where=scores > -jnp.inf) @ value
 
 
-def max_pool(
-    x: jax.Array,
-    *,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> jax.Array:
+def max_pool(x, *, kernel_size, stride, padding):
     """Max pooling, channels first."""
     padding = (0, 0), (0, 0), *padding
     return lax.reduce_window(x, -jnp.inf, lax.max, (1, 1, *kernel_size), (1, 1, *stride), padding)
 
 
-def avg_pool(
-    x: jax.Array,
-    *,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> jax.Array:
+def avg_pool(x, *, kernel_size, stride, padding):
     """Average pooling, channels first; the mean includes the padding."""
     padding = (0, 0), (0, 0), *padding
     total = lax.reduce_window(x, 0.0, lax.add, (1, 1, *kernel_size), (1, 1, *stride), padding)
     return total / math.prod(kernel_size)
 
 
-def while_loop(test: Any, body: Any, carry: Any, *, max_steps: int) -> Any:
+def while_loop(test, body, carry, *, max_steps):
     """Apply `body` as long as `test` holds, at most `max_steps` times; it has a derivative."""
 
-    def step(carry: Any, _: None) -> tuple[Any, None]:
+    def step(carry, _):
         return lax.cond(test(carry), body, lambda carry: carry, carry), None
 
     return lax.scan(step, carry, length=max_steps)[0]
 
 
-def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
+def custom_vjp(forward, backward, args):
     """The result of ``result, residuals = forward(args)``, with a pullback of its own."""
     function = jax.custom_vjp(lambda args: forward(args)[0])
     function.defvjp(forward, lambda residuals, gradients: (backward(residuals, gradients),))
     return function(args)
 
 
-def custom_jvp(function: Any, tangent: Any, args: Any) -> Any:
+def custom_jvp(function, tangent, args):
     """``function(args)``, with a directional derivative of its own."""
     custom = jax.custom_jvp(function)
     custom.defjvp(lambda x, dx: (custom(*x), tangent(*x, *dx)))

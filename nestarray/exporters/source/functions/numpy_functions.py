@@ -9,17 +9,17 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 
-def sigmoid(x: np.ndarray) -> np.ndarray:
+def sigmoid(x):
     """1 / (1 + exp(−x))."""
     return 0.5 * (1 + np.tanh(0.5 * x))
 
 
-def silu(x: np.ndarray) -> np.ndarray:
+def silu(x):
     """x · sigmoid(x)."""
     return x * sigmoid(x)
 
 
-def gelu(x: np.ndarray, *, approximate: bool = False) -> np.ndarray:
+def gelu(x, *, approximate=False):
     """x · Φ(x), with Φ the distribution function of the normal distribution."""
     if approximate:
         return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
@@ -27,39 +27,30 @@ def gelu(x: np.ndarray, *, approximate: bool = False) -> np.ndarray:
     return 0.5 * x * (1 + erf(x / math.sqrt(2)))
 
 
-def softmax(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
+def softmax(x, *, axis=-1):
     """exp(x) / Σ exp(x)."""
     powers = np.exp(x - x.max(axis, keepdims=True))
     return powers / powers.sum(axis, keepdims=True)
 
 
-def log_softmax(x: np.ndarray, *, axis: int = -1) -> np.ndarray:
+def log_softmax(x, *, axis=-1):
     """The logarithm of softmax."""
     x = x - x.max(axis, keepdims=True)
     return x - np.log(np.exp(x).sum(axis, keepdims=True))
 
 
-def linear(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None = None) -> np.ndarray:
+def linear(x, weight, bias=None):
     """x Wᵀ + b."""
     y = x @ weight.T
     return y if bias is None else y + bias
 
 
-def per_channel(x: np.ndarray, like: np.ndarray) -> np.ndarray:
+def per_channel(x, like):
     """A number for each channel, to broadcast with (batch, channels, *spatial)."""
     return x.reshape(-1, *[1] * (like.ndim - 2))
 
 
-def conv(
-    x: np.ndarray,
-    weight: np.ndarray,
-    bias: np.ndarray | None = None,
-    *,
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-    dilation: tuple[int, ...] | None = None,
-    groups: int = 1,
-) -> np.ndarray:
+def conv(x, weight, bias=None, *, stride, padding, dilation=None, groups=1):
     """A convolution, channels first."""
     out, channels, *kernel = weight.shape
     dilation = dilation or (1,) * len(kernel)
@@ -77,14 +68,7 @@ def conv(
     return y if bias is None else y + per_channel(bias, y)
 
 
-def conv_transpose(
-    x: np.ndarray,
-    weight: np.ndarray,
-    bias: np.ndarray | None = None,
-    *,
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> np.ndarray:
+def conv_transpose(x, weight, bias=None, *, stride, padding):
     """A transposed convolution, channels first; `padding` is cut from the result."""
     _, out, *kernel = weight.shape
     more = [max(-high, 0) for _, high in padding]
@@ -97,15 +81,7 @@ def conv_transpose(
     return y if bias is None else y + per_channel(bias, y)
 
 
-def batch_norm(
-    x: np.ndarray,
-    mean: np.ndarray,
-    variance: np.ndarray,
-    weight: np.ndarray | None = None,
-    bias: np.ndarray | None = None,
-    *,
-    eps: float = 1e-5,
-) -> np.ndarray:
+def batch_norm(x, mean, variance, weight=None, bias=None, *, eps=1e-5):
     """Batch normalization with a given mean and variance."""
     y = (x - per_channel(mean, x)) / np.sqrt(per_channel(variance, x) + eps)
     y = y if weight is None else y * per_channel(weight, x)
@@ -113,17 +89,8 @@ def batch_norm(
 
 
 def running_batch_norm(
-    x: np.ndarray,
-    mean: np.ndarray,
-    variance: np.ndarray,
-    train: bool,
-    weight: np.ndarray | None = None,
-    bias: np.ndarray | None = None,
-    *,
-    momentum: float,
-    eps: float = 1e-5,
-    is_unbiased: bool = True,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    x, mean, variance, train, weight=None, bias=None, *, momentum, eps=1e-5, is_unbiased=True
+):
     """Batch normalization, with the new running mean and variance."""
     if not train:
         return batch_norm(x, mean, variance, weight, bias, eps=eps), mean, variance
@@ -135,14 +102,7 @@ def running_batch_norm(
     return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
 
 
-def dropout(
-    x: np.ndarray,
-    rng: np.random.Generator | None,
-    train: bool,
-    *,
-    rate: float,
-    shared: tuple[int, ...] = (),
-) -> np.ndarray:
+def dropout(x, rng, train, *, rate, shared=()):
     """Dropout; without a generator, nothing is dropped."""
     if not train or rng is None:
         return x
@@ -150,43 +110,21 @@ def dropout(
     return np.where(rng.random(shape) < 1 - rate, x / x.dtype.type(1 - rate), 0)
 
 
-def layer_norm(
-    x: np.ndarray,
-    weight: np.ndarray | None = None,
-    bias: np.ndarray | None = None,
-    *,
-    axis: int | tuple[int, ...] = -1,
-    eps: float = 1e-5,
-) -> np.ndarray:
+def layer_norm(x, weight=None, bias=None, *, axis=-1, eps=1e-5):
     """Layer normalization."""
     y = (x - x.mean(axis, keepdims=True)) / np.sqrt(x.var(axis, keepdims=True) + eps)
     y = y if weight is None else y * weight
     return y if bias is None else y + bias
 
 
-def group_norm(
-    x: np.ndarray,
-    weight: np.ndarray | None = None,
-    bias: np.ndarray | None = None,
-    *,
-    num_groups: int,
-    eps: float = 1e-5,
-) -> np.ndarray:
+def group_norm(x, weight=None, bias=None, *, num_groups, eps=1e-5):
     """Group normalization, channels first."""
     y = layer_norm(x.reshape(len(x), num_groups, -1), eps=eps).reshape(x.shape)
     y = y if weight is None else y * per_channel(weight, x)
     return y if bias is None else y + per_channel(bias, x)
 
 
-def scaled_dot_product_attention(
-    query: np.ndarray,
-    key: np.ndarray,
-    value: np.ndarray,
-    mask: np.ndarray | None = None,
-    *,
-    is_causal: bool = False,
-    scale: float | None = None,
-) -> np.ndarray:
+def scaled_dot_product_attention(query, key, value, mask=None, *, is_causal=False, scale=None):
     """softmax(scale · Q Kᵀ + mask) V."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = query * scale @ key.swapaxes(-1, -2)
@@ -199,22 +137,14 @@ def scaled_dot_product_attention(
     return np.where(seen, weights, 0) @ value
 
 
-def pad_same(
-    x: np.ndarray, *, window: tuple[int, ...], stride: tuple[int, ...], value: float = 0.0
-) -> np.ndarray:
+def pad_same(x, *, window, stride, value=0.0):
     """Images with a border for ceil(size / stride) windows along each axis, channels first."""
     total = [max(-n % s + k - s, 0) for n, k, s in zip(x.shape[2:], window, stride)]
     border = [(n // 2, n - n // 2) for n in total]
     return np.pad(x, [(0, 0), (0, 0), *border], constant_values=value)
 
 
-def pool_windows(
-    x: np.ndarray,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-    fill: float,
-) -> np.ndarray:
+def pool_windows(x, kernel_size, stride, padding, fill):
     """(batch, channels, *sizes, elements of a window)."""
     x = np.pad(x, [(0, 0), (0, 0), *padding], constant_values=fill)
     windows = sliding_window_view(x, kernel_size, tuple(range(2, x.ndim)))
@@ -222,29 +152,17 @@ def pool_windows(
     return windows.reshape(*windows.shape[: x.ndim], -1)
 
 
-def max_pool(
-    x: np.ndarray,
-    *,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> np.ndarray:
+def max_pool(x, *, kernel_size, stride, padding):
     """Max pooling, channels first."""
     return pool_windows(x, kernel_size, stride, padding, -np.inf).max(-1)
 
 
-def avg_pool(
-    x: np.ndarray,
-    *,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> np.ndarray:
+def avg_pool(x, *, kernel_size, stride, padding):
     """Average pooling, channels first; the mean includes the padding."""
     return pool_windows(x, kernel_size, stride, padding, 0.0).mean(-1)
 
 
-def resize(x: np.ndarray, *, size: tuple[int, ...], method: str) -> np.ndarray:
+def resize(x, *, size, method):
     """Resample the spatial axes, by the nearest element or linearly; channels first."""
     for axis, n in enumerate(size, start=2):
         old = x.shape[axis]

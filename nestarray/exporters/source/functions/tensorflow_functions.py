@@ -3,60 +3,50 @@
 On a CPU TensorFlow convolves and pools arrays with the channels last only.
 """
 
-# TensorFlow's stubs declare fewer types than its functions accept.
-# pyright: reportArgumentType=false, reportAssignmentType=false, reportCallIssue=false
-# pyright: reportOperatorIssue=false, reportOptionalOperand=false
+# pyright: reportArgumentType=false, reportCallIssue=false
 
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import tensorflow as tf
 
 
-def channels_last(x: tf.Tensor) -> tf.Tensor:
+def channels_last(x):
     """(batch, channels, *spatial) → (batch, *spatial, channels)."""
     return tf.transpose(x, [0, *range(2, len(x.shape)), 1])
 
 
-def channels_first(x: tf.Tensor) -> tf.Tensor:
+def channels_first(x):
     """(batch, *spatial, channels) → (batch, channels, *spatial)."""
     return tf.transpose(x, [0, len(x.shape) - 1, *range(1, len(x.shape) - 1)])
 
 
-def sizes_of(x: tf.Tensor) -> list[Any]:
+def sizes_of(x):
     """The sizes of an array; tensors of those that a `tf.function` does not know."""
     return [tf.shape(x)[i] if n is None else n for i, n in enumerate(x.shape)]
 
 
-def per_channel(x: tf.Tensor, like: tf.Tensor, axis: int = 1) -> tf.Tensor:
+def per_channel(x, like, axis=1):
     """A number for each channel, to broadcast with an array that has the channels along an axis."""
     shape = [1] * len(like.shape)
     shape[axis] = -1
     return tf.reshape(x, shape)
 
 
-def linear(x: tf.Tensor, weight: tf.Tensor, bias: tf.Tensor | None = None) -> tf.Tensor:
+def linear(x, weight, bias=None):
     """x Wᵀ + b."""
     y = tf.tensordot(x, weight, [[-1], [-1]])
     return y if bias is None else y + bias
 
 
-def embedding(indices: tf.Tensor, weight: tf.Tensor, *, padding_idx: int) -> tf.Tensor:
+def embedding(indices, weight, *, padding_idx):
     """The rows of a table; no gradient reaches the row `padding_idx`."""
     rows, is_padding = tf.gather(weight, indices), (indices == padding_idx)[..., None]
     return tf.where(is_padding, tf.stop_gradient(rows), rows)
 
 
-def conv(
-    x: tf.Tensor,
-    weight: tf.Tensor,
-    bias: tf.Tensor | None = None,
-    *,
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> tf.Tensor:
+def conv(x, weight, bias=None, *, stride, padding):
     """A convolution, channels first."""
     x = channels_last(tf.pad(x, [(0, 0), (0, 0), *padding]))
     kernel = tf.transpose(weight, [*range(2, len(x.shape)), 1, 0])
@@ -64,14 +54,7 @@ def conv(
     return y if bias is None else y + per_channel(bias, y)
 
 
-def conv_transpose(
-    x: tf.Tensor,
-    weight: tf.Tensor,
-    bias: tf.Tensor | None = None,
-    *,
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> tf.Tensor:
+def conv_transpose(x, weight, bias=None, *, stride, padding):
     """A transposed convolution, channels first; `padding` is cut from the result."""
     kernel = tf.transpose(weight, [*range(2, len(x.shape)), 1, 0])
     more = [max(-high, 0) for _, high in padding]
@@ -83,16 +66,7 @@ def conv_transpose(
     return y if bias is None else y + per_channel(bias, y)
 
 
-def batch_norm(
-    x: tf.Tensor,
-    mean: tf.Tensor,
-    variance: tf.Tensor,
-    weight: tf.Tensor | None = None,
-    bias: tf.Tensor | None = None,
-    *,
-    axis: int = 1,
-    eps: float = 1e-5,
-) -> tf.Tensor:
+def batch_norm(x, mean, variance, weight=None, bias=None, *, axis=1, eps=1e-5):
     """Batch normalization with a given mean and variance."""
     mean, variance, bias, weight = [
         None if value is None else per_channel(value, x, axis)
@@ -102,18 +76,18 @@ def batch_norm(
 
 
 def running_batch_norm(
-    x: tf.Tensor,
-    mean: tf.Tensor,
-    variance: tf.Tensor,
-    training: bool,
-    weight: tf.Tensor | None = None,
-    bias: tf.Tensor | None = None,
+    x,
+    mean,
+    variance,
+    training,
+    weight=None,
+    bias=None,
     *,
-    momentum: float,
-    axis: int = 1,
-    eps: float = 1e-5,
-    is_unbiased: bool = True,
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    momentum,
+    axis=1,
+    eps=1e-5,
+    is_unbiased=True,
+):
     """Batch normalization, with the new running mean and variance."""
     mean, variance = tf.convert_to_tensor(mean), tf.convert_to_tensor(variance)
     if not training:
@@ -125,9 +99,7 @@ def running_batch_norm(
     return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
 
 
-def dropout(
-    x: tf.Tensor, training: bool, *, rate: float, shared: tuple[int, ...] = ()
-) -> tf.Tensor:
+def dropout(x, training, *, rate, shared=()):
     """Dropout, by the random numbers of TensorFlow."""
     if not training:
         return x
@@ -136,28 +108,13 @@ def dropout(
     return tf.nn.dropout(x, rate, shape)
 
 
-def layer_norm(
-    x: tf.Tensor,
-    weight: tf.Tensor | None = None,
-    bias: tf.Tensor | None = None,
-    *,
-    axis: int | tuple[int, ...] = -1,
-    eps: float = 1e-5,
-) -> tf.Tensor:
+def layer_norm(x, weight=None, bias=None, *, axis=-1, eps=1e-5):
     """Layer normalization."""
     mean, variance = tf.nn.moments(x, axis, keepdims=True)
     return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
 
 
-def group_norm(
-    x: tf.Tensor,
-    weight: tf.Tensor | None = None,
-    bias: tf.Tensor | None = None,
-    *,
-    num_groups: int,
-    axis: int = 1,
-    eps: float = 1e-5,
-) -> tf.Tensor:
+def group_norm(x, weight=None, bias=None, *, num_groups, axis=1, eps=1e-5):
     """Group normalization of the channels along an axis."""
     order = [i for i in range(len(x.shape)) if i != axis % len(x.shape)]
     order.insert(1, axis % len(x.shape))
@@ -168,27 +125,13 @@ def group_norm(
     return y if bias is None else y + per_channel(bias, y, axis)
 
 
-def rms_norm(
-    x: tf.Tensor,
-    weight: tf.Tensor | None = None,
-    *,
-    axis: int | tuple[int, ...] = -1,
-    eps: float = 1e-6,
-) -> tf.Tensor:
+def rms_norm(x, weight=None, *, axis=-1, eps=1e-6):
     """Division by the root mean square."""
     y = x / tf.sqrt(tf.reduce_mean(x**2, axis, keepdims=True) + eps)
     return y if weight is None else y * weight
 
 
-def scaled_dot_product_attention(
-    query: tf.Tensor,
-    key: tf.Tensor,
-    value: tf.Tensor,
-    mask: tf.Tensor | None = None,
-    *,
-    is_causal: bool = False,
-    scale: float | None = None,
-) -> tf.Tensor:
+def scaled_dot_product_attention(query, key, value, mask=None, *, is_causal=False, scale=None):
     """softmax(scale · Q Kᵀ + mask) V."""
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = tf.matmul(query * scale, key, transpose_b=True)
@@ -202,31 +145,19 @@ def scaled_dot_product_attention(
     return tf.where(seen, weights, 0.0) @ value
 
 
-def max_pool(
-    x: tf.Tensor,
-    *,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> tf.Tensor:
+def max_pool(x, *, kernel_size, stride, padding):
     """Max pooling, channels first."""
     x = tf.pad(x, [(0, 0), (0, 0), *padding], constant_values=x.dtype.min)
     return channels_first(tf.nn.max_pool(channels_last(x), kernel_size, stride, "VALID"))
 
 
-def avg_pool(
-    x: tf.Tensor,
-    *,
-    kernel_size: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[tuple[int, int], ...],
-) -> tf.Tensor:
+def avg_pool(x, *, kernel_size, stride, padding):
     """Average pooling, channels first; the mean includes the padding."""
     x = tf.pad(x, [(0, 0), (0, 0), *padding])
     return channels_first(tf.nn.avg_pool(channels_last(x), kernel_size, stride, "VALID"))
 
 
-def resize(x: tf.Tensor, *, size: tuple[int, ...], method: str) -> tf.Tensor:
+def resize(x, *, size, method):
     """Images of another size, channels first; the axes of other arrays one by one."""
     method = "bilinear" if method == "linear" else method
     if len(size) == 2:
@@ -240,48 +171,46 @@ def resize(x: tf.Tensor, *, size: tuple[int, ...], method: str) -> tf.Tensor:
     return x
 
 
-def while_loop(test: Any, body: Any, carry: Any, *, max_steps: int | None = None) -> Any:
+def while_loop(test, body, carry, *, max_steps=None):
     """Apply `body` as long as `test` holds."""
     return tf.while_loop(
         test, lambda carry: (body(carry),), (carry,), maximum_iterations=max_steps
     )[0]
 
 
-def fori_loop(lower: int, upper: int, body: Any, carry: Any) -> Any:
+def fori_loop(lower, upper, body, carry):
     """Apply ``body(i, carry)`` for each integer in a range."""
     start = tf.constant(lower, tf.int64), carry
     return tf.while_loop(lambda i, _: i < upper, lambda i, carry: (i + 1, body(i, carry)), start)[1]
 
 
-def scan(
-    step: Any, carry: Any, xs: Any = None, *, length: int | None = None, reverse: bool = False
-) -> Any:
+def scan(step, carry, xs=None, *, length=None, reverse=False):
     """Fold ``step(carry, x) -> (carry, y)`` over the first axis; the last carry, and the ys stacked."""
     xs = tf.range(length) if xs is None else xs
     y = step(carry, tf.nest.map_structure(lambda x: x[0], xs))[1]
 
-    def zero_for_none(nest: Any) -> Any:
+    def zero_for_none(nest):
         return tf.nest.map_structure(lambda x: 0 if x is None else x, nest)
 
-    def body(state: Any, x: Any) -> Any:
+    def body(state, x):
         return zero_for_none(step(state[0], x))
 
     carries, ys = tf.scan(body, xs, zero_for_none((carry, y)), reverse=reverse)
     return tf.nest.map_structure(lambda x: x[0 if reverse else -1], carries), ys
 
 
-def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
+def custom_vjp(forward, backward, args):
     """The result of ``result, residuals = forward(args)``, with a pullback of its own."""
     arrays = args if isinstance(args, tuple) else (args,)
 
     @tf.custom_gradient
-    def function(*args: Any) -> Any:
+    def function(*args):
         result, residuals = forward(one_or_all(args))
         return result, lambda *gradients: backward(residuals, one_or_all(gradients))
 
     return function(*map(tf.convert_to_tensor, arrays))
 
 
-def one_or_all(items: tuple[Any, ...]) -> Any:
+def one_or_all(items):
     """The item of a tuple of one, or the tuple."""
     return items[0] if len(items) == 1 else items

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 import torch.nn.functional as F
 
 
-def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
+def custom_vjp(forward, backward, args):
     """The result of ``result, residuals = forward(args)``, with a pullback of its own."""
 
     class Function(torch.autograd.Function):
@@ -26,14 +24,12 @@ def custom_vjp(forward: Any, backward: Any, args: Any) -> Any:
     return Function.apply(*args) if isinstance(args, tuple) else Function.apply(args)
 
 
-def one_or_all(items: tuple[Any, ...]) -> Any:
+def one_or_all(items):
     """The item of a tuple of one, or the tuple."""
     return items[0] if len(items) == 1 else items
 
 
-def pad_same(
-    x: torch.Tensor, *, window: tuple[int, ...], stride: tuple[int, ...], value: float = 0.0
-) -> torch.Tensor:
+def pad_same(x, *, window, stride, value=0.0):
     """Images with a border for ceil(size / stride) windows along each axis."""
     total = [max(-n % s + k - s, 0) for n, k, s in zip(x.shape[2:], window, stride)]
     border = [end for n in reversed(total) for end in (n // 2, n - n // 2)]
