@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from keyword import iskeyword
 from typing import Any, TypeGuard
 
-from nestarray.exporters.source.printing.expressions import Expression, Names, value_expression
+from nestarray.exporters.source.printing.expressions import Expression, Names
 from nestarray.exporters.source.printing.flow import Flow, assignment, indented, parts_of
 from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.recording.records import (
@@ -404,7 +404,7 @@ class Body:
 
     def text_of(self, leaf: Any) -> str:
         """The text of a value or a number."""
-        return value_expression(leaf, self._leaf, self.language.dtype).text
+        return self.language.value(leaf, self._leaf).text
 
     def _name(self, value: Value) -> str:
         if value in self.texts:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray.exporters.source.printing.expressions import BINARY, number
+from nestarray.exporters.source.printing.expressions import BINARY
 from nestarray.exporters.source.recording.records import Call, Value
 
 #: Framework → kind of a call → its text.
@@ -88,13 +88,13 @@ def calls_of(array: np.ndarray) -> list[tuple[str, tuple[int, ...]]]:
     return calls if shape == array.shape else [*calls, ("expand", array.shape)]
 
 
-def constant_text(array: np.ndarray, framework: str, dtype: str) -> str:
+def constant_text(array: np.ndarray, framework: str, dtype: str, number: str) -> str:
     """The text that computes a constant; empty without a short one.
 
     Args:
         array: the constant.
         framework: the framework.
-        dtype: the text of its dtype.
+        dtype, number: the texts of its dtype, and of its first element.
     """
     text = ""
     for kind, sizes in calls_of(array):
@@ -103,7 +103,7 @@ def constant_text(array: np.ndarray, framework: str, dtype: str) -> str:
             text,
             shape=sizes,
             sizes=", ".join(map(str, sizes)),
-            number=number(shortest(array.flat[0].item())).text,
+            number=number,
             positional="" if is_own else f", {dtype}",
             keyword="" if is_own else f", dtype={dtype}",
         )

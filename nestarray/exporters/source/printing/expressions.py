@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import cmath
 import itertools
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
-
-from nestarray.dtypes import DType
 
 
 class Expression(NamedTuple):
@@ -45,54 +41,6 @@ def operator_expression(name: str, operands: list[Expression]) -> Expression:
         return Expression(f"{left.within(0)}**{right.within(2)}", 1)
     is_comparison = rank == 9
     return Expression(f"{left.within(rank - is_comparison)} {sign} {right.within(rank - 1)}", rank)
-
-
-def value_expression(value: Any, names: Names, dtype: Callable[[DType], str]) -> Expression:
-    """The expression of an argument.
-
-    Args:
-        value: a nest of constants, and of what `names` knows.
-        names: the text of other leaves.
-        dtype: the text of a dtype.
-    """
-
-    def text(item: Any) -> str:
-        return value_expression(item, names, dtype).text
-
-    if isinstance(value, DType):
-        return Expression(dtype(value))
-    if value is None or isinstance(value, (bool, str)):
-        return Expression(repr(value))
-    if isinstance(value, (int, float, complex)):
-        return number(value)
-    if value is Ellipsis:
-        return Expression("...")
-    if isinstance(value, (list, tuple)):
-        items = ", ".join(map(text, value))
-        if isinstance(value, list):
-            return Expression(f"[{items}]")
-        return Expression(f"({items}{',' if len(value) == 1 else ''})")
-    if isinstance(value, slice):
-        is_forward = value.step is None or (isinstance(value.step, int) and value.step > 0)
-        start = None if is_forward and value.start == 0 else value.start
-        parts = ["" if part is None else text(part) for part in (start, value.stop)]
-        step = "" if value.step in (None, 1) else f":{text(value.step)}"
-        return Expression(":".join(parts) + step)
-    if isinstance(value, Mapping):
-        return Expression("{" + ", ".join(f"{k!r}: {text(x)}" for k, x in value.items()) + "}")
-    return names(value)
-
-
-def number(value: int | float | complex) -> Expression:
-    """A number as Python writes it."""
-    if isinstance(value, complex):
-        parts = f"complex({number(value.real).text}, {number(value.imag).text})"
-        return Expression(repr(value) if cmath.isfinite(value) else parts)
-    if isinstance(value, float) and not math.isfinite(value):
-        return Expression(f'float("{value}")')
-    power = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
-    is_short = isinstance(value, float) and abs(value) >= 1e6 and float(power) == value
-    return Expression(power if is_short else repr(value), 2 if value < 0 else 0)
 
 
 def operation_expression(

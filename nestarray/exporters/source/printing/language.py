@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import cmath
 import dataclasses
 import functools
 import importlib
 import inspect
+import math
 import re
 from collections.abc import Collection, Mapping
 from types import ModuleType
@@ -17,6 +19,7 @@ from nestarray.dtypes import DType, as_dtype
 from nestarray.exporters.source.printing.constants import (
     TAKE_NUMBERS,
     constant_text,
+    shortest,
     without_mask,
 )
 from nestarray.exporters.source.printing.expressions import (
@@ -25,7 +28,6 @@ from nestarray.exporters.source.printing.expressions import (
     Names,
     index_expression,
     operation_expression,
-    value_expression,
 )
 from nestarray.exporters.source.recording.records import Call, Function, Name, Value
 
@@ -61,6 +63,7 @@ class Language:
         assigns: whether the call that makes the value may assign it.
         integer: of an array.
         size: of an array along an axis.
+        special: of an infinity or NaN.
         first: settings that are written without their names after the array.
     """
 
@@ -68,6 +71,7 @@ class Language:
     assigns = True
     integer = "int({})"
     size = "{}.shape[{}]"
+    special = "{sign}{array}.{name}"
     first: Collection[str] = ()
 
     def __init__(self, name: str, short: Mapping[str, str], *functions: ModuleType) -> None:
@@ -181,7 +185,7 @@ class Language:
         def value(x: Any) -> Expression:
             if isinstance(x, Name):
                 return Expression(self.function(x))
-            return self._operand(x, value_expression(x, names, self.dtype), call)
+            return self._operand(x, self.value(x, names), call)
 
         def text(x: Any) -> str:
             return value(x).text
@@ -238,6 +242,53 @@ class Language:
         root, _, rest = target.partition(".")
         return f"{self.short.get(root, root)}.{rest}"
 
+    def value(self, value: Any, names: Names) -> Expression:
+        """The expression of an argument.
+
+        Args:
+            value: a nest of constants, and of what `names` knows.
+            names: the text of other leaves.
+        """
+
+        def text(item: Any) -> str:
+            return self.value(item, names).text
+
+        if isinstance(value, DType):
+            return Expression(self.dtype(value))
+        if value is None or isinstance(value, (bool, str)):
+            return Expression(repr(value))
+        if isinstance(value, (int, float, complex)):
+            return self.number(value)
+        if value is Ellipsis:
+            return Expression("...")
+        if isinstance(value, (list, tuple)):
+            items = ", ".join(map(text, value))
+            if isinstance(value, list):
+                return Expression(f"[{items}]")
+            return Expression(f"({items}{',' if len(value) == 1 else ''})")
+        if isinstance(value, slice):
+            is_forward = value.step is None or (isinstance(value.step, int) and value.step > 0)
+            start = None if is_forward and value.start == 0 else value.start
+            parts = ["" if part is None else text(part) for part in (start, value.stop)]
+            step = "" if value.step in (None, 1) else f":{text(value.step)}"
+            return Expression(":".join(parts) + step)
+        if isinstance(value, Mapping):
+            return Expression("{" + ", ".join(f"{k!r}: {text(x)}" for k, x in value.items()) + "}")
+        return names(value)
+
+    def number(self, value: int | float | complex) -> Expression:
+        """The expression of a number."""
+        if isinstance(value, complex):
+            parts = f"complex({self.number(value.real).text}, {self.number(value.imag).text})"
+            return Expression(repr(value) if cmath.isfinite(value) else parts)
+        rank = 2 if value < 0 else 0
+        if isinstance(value, float) and not math.isfinite(value):
+            name, sign = repr(abs(value)), "-" if value < 0 else ""
+            return Expression(self.special.format(array=self.array, name=name, sign=sign), rank)
+        power = f"{value:.0e}".replace("e+0", "e").replace("e+", "e")
+        is_short = isinstance(value, float) and abs(value) >= 1e6 and float(power) == value
+        return Expression(power if is_short else repr(value), rank)
+
     def dtype(self, dtype: DType) -> str:
         """The text of a dtype."""
         is_builtin = dtype.name == "bool" and self.name in ("jax", "numpy")
@@ -254,7 +305,9 @@ class Language:
 
     def constant(self, array: np.ndarray) -> str:
         """The text that computes a constant; empty without a short one."""
-        return constant_text(array, self.name, self.dtype(as_dtype(array.dtype.name)))
+        dtype = self.dtype(as_dtype(array.dtype.name))
+        number = self.number(shortest(array.flat[0].item())) if array.size else Expression("")
+        return constant_text(array, self.name, dtype, number.text)
 
     def defined(self, calls: list[Call]) -> dict[str, str]:
         """Name → text of the functions and layers that the source defines for some calls."""

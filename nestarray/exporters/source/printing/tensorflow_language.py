@@ -16,6 +16,7 @@ class TensorflowLanguage(Language):
     assigns = False
     integer = "tf.cast({}, tf.int32)"
     size = "tf.shape({})[{}]"
+    special = "{sign}math.{name}"
 
     def _operand(self, x: Any, found: Expression, call: Call) -> Expression:
         arrays = [x for x in call.args if isinstance(x, Value) and x.dtype != "size"]

@@ -92,6 +92,7 @@ class TorchLanguage(Language):
 
     assignment = "{old} = {operand}.detach()"
     assigns = False
+    special = 'float("{sign}{name}")'
     first = ("kernel_size", "output_size", "pad", "normalized_shape")
 
     # -- calls of a recording ---------------------------------------------------------------

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.printing.bodies import Body
-from nestarray.exporters.source.printing.expressions import Expression, value_expression
+from nestarray.exporters.source.printing.expressions import Expression
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Value
 from nestarray.exporters.source.styles.style import Style
@@ -400,7 +400,7 @@ class ClassStyle(Style):
             passed.append(leaf)
             return Expression(leaf.name)
 
-        return value_expression(value, name, self.language.dtype).text
+        return self.language.value(value, name).text
 
     def _given(self, made: Made, passed: list[Setting]) -> str:
         """The text of modules that are an argument."""

@@ -8,7 +8,7 @@ from keyword import kwlist
 from typing import Any
 
 from nestarray.exporters.source.printing.bodies import Body
-from nestarray.exporters.source.printing.expressions import Expression, Names, value_expression
+from nestarray.exporters.source.printing.expressions import Expression, Names
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Call, Value
 from nestarray.exporters.source.styles.style import Style
@@ -226,7 +226,7 @@ class FunctionStyle(Style):
             text = text if len(has) in (0, len(paths)) else f"{text} if {holder} else {{}}"
             given.append(self._item(holder, name) if has and is_item else text)
         settings = [
-            f"{key}={value_expression(x, lambda s: Expression(setting(s.name)), self.language.dtype).text}"
+            f"{key}={self.language.value(x, lambda s: Expression(setting(s.name))).text}"
             for key, x in cls.arguments(name, child).items()
         ]
         inputs = inputs if is_item else child.method_arguments(inputs)
@@ -325,7 +325,7 @@ class FunctionStyle(Style):
         given = self.language.expression(
             Call(call.target, call.args[:count], call.kwargs, call.result), names
         ).text
-        first = [value_expression(x, names, self.language.dtype).text for x in call.args[:count]]
+        first = [self.language.value(x, names).text for x in call.args[:count]]
         head = f"{self.language.function(call.target)}({', '.join(first)}"
         return Expression(f"{head}, **{text}{given.removeprefix(head)}")
 
