@@ -36,11 +36,6 @@ def _holds_bool(index: Any) -> bool:
     return any(isinstance(i, bool) for i in (index if isinstance(index, tuple) else (index,)))
 
 
-def _is_single(x: Any, *_: Any, **__: Any) -> bool:
-    """Whether nestarray computes in the dtype of `x`, and not in a wider one."""
-    return dtype_of(x).is_floating and dtype_of(x).bits > 16
-
-
 def asarray(obj: Any, *, dtype: Any = None, **_: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.asarray.html"""
     return jnp.asarray(obj, dtype=native_dtype(dtype_of(obj) if dtype is None else dtype))
@@ -49,35 +44,30 @@ def asarray(obj: Any, *, dtype: Any = None, **_: Any) -> Any:
 # activations
 
 
-@supports(_is_single)
+@supports(layers.is_single)
 def leaky_relu(x: Any, *, negative_slope: float = 0.01) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.leaky_relu.html"""
     return jax.nn.leaky_relu(x, negative_slope)
 
 
-elu = supports(_is_single)(lambda x, alpha=1.0: jax.nn.elu(x, alpha))
-celu = supports(_is_single)(lambda x, alpha=1.0: jax.nn.celu(x, alpha))
-relu6 = supports(_is_single)(lambda x: jax.nn.relu6(x))
-hard_sigmoid = supports(_is_single)(lambda x: jax.nn.hard_sigmoid(x))
-hard_swish = supports(_is_single)(lambda x: jax.nn.hard_swish(x))
-glu = supports(_is_single)(lambda x, axis=-1: jax.nn.glu(x, axis))
+elu = supports(layers.is_single)(lambda x, alpha=1.0: jax.nn.elu(x, alpha))
+celu = supports(layers.is_single)(lambda x, alpha=1.0: jax.nn.celu(x, alpha))
+relu6 = supports(layers.is_single)(lambda x: jax.nn.relu6(x))
+hard_sigmoid = supports(layers.is_single)(lambda x: jax.nn.hard_sigmoid(x))
+hard_swish = supports(layers.is_single)(lambda x: jax.nn.hard_swish(x))
+glu = supports(layers.is_single)(lambda x, axis=-1: jax.nn.glu(x, axis))
 
 
 # layers
 
 
-def _differs_in(x: Any, indices: Any, *, axis: int) -> bool:
-    axis %= len(x.shape)
-    return all(n == m for i, (n, m) in enumerate(zip(x.shape, indices.shape)) if i != axis)
-
-
-@supports(_differs_in)
+@supports(layers.is_aligned)
 def gather(x: Any, indices: Any, *, axis: int) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.take_along_axis.html"""
     return jnp.take_along_axis(x, indices, axis)
 
 
-@supports(lambda indices, weight: dtype_of(indices).kind in ("int", "uint"))
+@supports(layers.has_indices)
 def embedding(indices: Any, weight: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.ndarray.at.html"""
     return weight[indices]
@@ -126,7 +116,7 @@ def _is_plain_window(
     init: Any = None, **_: Any,
 ) -> bool:  # fmt: skip
     is_dense = all({*(d or (1,))} == {1} for d in (base_dilation, window_dilation))
-    return is_dense and init is None and computation in ("add", "max") and _is_single(x)
+    return is_dense and init is None and computation in ("add", "max") and layers.is_single(x)
 
 
 @supports(_is_plain_window)

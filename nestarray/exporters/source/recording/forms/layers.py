@@ -43,7 +43,18 @@ def _settings(function: observed | None, settings: dict[str, Any]) -> dict[str, 
     return given if known and set(given) <= known else None
 
 
-def _is_single(*args: Any, **_: Any) -> bool:
+def has_indices(indices: Any, *_: Any, **__: Any) -> bool:
+    """Whether the first array is of integers, as all frameworks want indices."""
+    return dtype_of(indices).kind in ("int", "uint")
+
+
+def is_aligned(x: Any, indices: Any, *, axis: int) -> bool:
+    """Whether two arrays have the same sizes along the other axes."""
+    axis %= len(x.shape)
+    return all(n == m for i, (n, m) in enumerate(zip(x.shape, indices.shape)) if i != axis)
+
+
+def is_single(*args: Any, **_: Any) -> bool:
     """Whether the arrays have one dtype, and nestarray computes in it and not in a wider one."""
     found = {dtype_of(x) for x in args if hasattr(x, "dtype")} - {dtypes.bool}
     return len(found) == 1 and all(d.is_floating and d.bits > 16 for d in found)
@@ -73,7 +84,7 @@ def own(op: Op, backend: str) -> Callable[..., Any] | None:
     def is_supported(*args: Any, **kwargs: Any) -> bool:
         has_settings = set(arguments(args, kwargs)) <= set(parameters)
         is_plain = op.name not in ("layer_norm", "rms_norm") or _is_over_last_axes(*args, **kwargs)
-        return has_settings and is_plain and _is_single(*args)
+        return has_settings and is_plain and is_single(*args)
 
     @supports(is_supported)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -127,7 +138,7 @@ def _form(name: str, settings_of: Callable[..., dict[str, Any] | None], op: str)
         return found and _settings(source_function(name), found)
 
     def is_supported(*args: Any, **kwargs: Any) -> bool:
-        return _is_single(*args) and given(*args, **kwargs) is not None
+        return is_single(*args) and given(*args, **kwargs) is not None
 
     @supports(is_supported)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -209,7 +220,7 @@ def is_last(x: Any, *arrays: Any, **settings: Any) -> bool:
     formats = {settings.get(name) for name in ("data_format", "weight_format")} - {None}
     is_plain = not settings.get("ceil_mode") and settings.get("dilation", 1) in (1, (1,), (1, 1))
     is_plain = is_plain or bool(arrays)  # dilated convolutions have a public form
-    return formats == {"channels_last"} and is_plain and _is_single(x, *arrays)
+    return formats == {"channels_last"} and is_plain and is_single(x, *arrays)
 
 
 def convolution_last(
@@ -284,7 +295,7 @@ def _border(at: windows.Windows, same: windows.Windows, padding: Any) -> Any:
 
 def _global_pool(count: int) -> Callable[..., Any]:
     def is_supported(x: Any, *, output_size: Any) -> bool:
-        is_mean = output_size in (1, (1,) * count) and _is_single(x)
+        is_mean = output_size in (1, (1,) * count) and is_single(x)
         return is_mean and _file(current().backend) is not None
 
     @supports(is_supported)
@@ -317,7 +328,7 @@ def resized(
     is_plain = not align_corners and not antialias
     # the element at the floor of the position is the nearest one for whole factors
     is_whole = mode != "nearest" or all(m % n == 0 for n, m in zip(old, new, strict=True))
-    if not is_plain or not is_whole or mode not in _METHODS or not _is_single(x):
+    if not is_plain or not is_whole or mode not in _METHODS or not is_single(x):
         return None
     return {"size": new, "method": _METHODS[mode]}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from nestarray import dtypes
 from nestarray.backends.base import supports, whole_range
 from nestarray.backends.numpy.core import native_dtype
 from nestarray.dtypes import dtype_of
+from nestarray.exporters.source.recording.forms import layers
 
 abs = np.abs
 square = np.square
@@ -45,18 +45,13 @@ def getitem(x: Any, index: Any) -> Any:
     return x[index]
 
 
-@supports(lambda indices, weight: dtype_of(indices).kind in ("int", "uint"))
+@supports(layers.has_indices)
 def embedding(indices: Any, weight: Any) -> Any:
     """https://numpy.org/doc/stable/user/basics.indexing.html"""
     return weight[indices]
 
 
-def _is_aligned(x: Any, indices: Any, *, axis: int) -> bool:
-    axis %= len(x.shape)
-    return builtins.all(n == m for i, (n, m) in enumerate(zip(x.shape, indices.shape)) if i != axis)
-
-
-@supports(_is_aligned)
+@supports(layers.is_aligned)
 def gather(x: Any, indices: Any, *, axis: int) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
     return np.take_along_axis(x, indices, axis)

@@ -46,22 +46,17 @@ def getitem(x: Any, index: Any) -> Any:
     return tf.gather(x, places, axis=axis)
 
 
-@supports(lambda indices, weight: dtype_of(indices).kind in ("int", "uint"))
+@supports(layers.has_indices)
 def embedding(indices: Any, weight: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/gather"""
     return tf.gather(weight, indices)
 
 
-def _is_single(x: Any, **_: Any) -> bool:
-    """Whether nestarray computes in the dtype of `x`, and not in a wider one."""
-    return dtype_of(x).is_floating and dtype_of(x).bits > 16
-
-
-selu = supports(_is_single)(lambda x: tf.nn.selu(x))
+selu = supports(layers.is_single)(lambda x: tf.nn.selu(x))
 
 
 def _is_plain_softplus(x: Any, *, beta: float = 1.0, threshold: float | None = None) -> bool:
-    return beta == 1 and (threshold is None or threshold >= 20) and _is_single(x)
+    return beta == 1 and (threshold is None or threshold >= 20) and layers.is_single(x)
 
 
 @supports(_is_plain_softplus)
@@ -71,7 +66,7 @@ def softplus(x: Any, **_: Any) -> Any:
 
 
 def _is_between_numbers(x: Any, min: Any = None, max: Any = None) -> bool:
-    return _is_single(x) and all(isinstance(end, (int, float)) for end in (min, max))
+    return layers.is_single(x) and all(isinstance(end, (int, float)) for end in (min, max))
 
 
 @supports(_is_between_numbers)
@@ -80,13 +75,13 @@ def clip(x: Any, min: float, max: float) -> Any:
     return tf.clip_by_value(x, min, max)
 
 
-@supports(lambda x, *, correction=0.0, **_: correction == 0 and _is_single(x))
+@supports(lambda x, *, correction=0.0, **_: correction == 0 and layers.is_single(x))
 def var(x: Any, *, axis: Any = None, keepdims: bool = False, **_: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_variance"""
     return tf.math.reduce_variance(x, axis, keepdims)
 
 
-@supports(lambda indices, *_, **__: dtype_of(indices).kind in ("int", "uint"))
+@supports(layers.has_indices)
 def one_hot(indices: Any, num_classes: int, *, axis: int = -1, dtype: Any = None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/one_hot"""
     kind = native_dtype(as_dtype("float32" if dtype is None else dtype))
@@ -97,7 +92,7 @@ def one_hot(indices: Any, num_classes: int, *, axis: int = -1, dtype: Any = None
 
 def _is_over_one_axis(x: Any, *, axis: int | tuple[int, ...] | None = -1) -> bool:
     is_one = isinstance(axis, int) or (axis is not None and len(axis) == 1)
-    return is_one and _is_single(x)
+    return is_one and layers.is_single(x)
 
 
 @supports(_is_over_one_axis)
@@ -114,7 +109,7 @@ def log_softmax(x: Any, *, axis: int | tuple[int, ...] = -1) -> Any:
 
 def _is_over_last_axis(x: Any, *arrays: Any, axis: int = 1, **_: Any) -> bool:
     is_one = all(array is None or dtype_of(array) == dtype_of(x) for array in arrays)
-    return axis in (-1, len(x.shape) - 1) and is_one and _is_single(x)
+    return axis in (-1, len(x.shape) - 1) and is_one and layers.is_single(x)
 
 
 @supports(_is_over_last_axis)
