@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 from collections.abc import Callable
 from keyword import kwlist
@@ -10,7 +11,7 @@ from typing import Any
 from nestarray.exporters.source.printing.bodies import Body
 from nestarray.exporters.source.printing.expressions import Expression, Names
 from nestarray.exporters.source.programs import Program
-from nestarray.exporters.source.recording.records import Call, Value
+from nestarray.exporters.source.recording.records import Call, Name, Value
 from nestarray.exporters.source.styles.style import Style
 from nestarray.exporters.source.tree.classes import Class
 from nestarray.exporters.source.tree.grouping import classes_of
@@ -317,41 +318,30 @@ class FunctionStyle(Style):
         return len(next(owners, cls.module.path))
 
     def _expression(self, cls: Class, call: Call, names: Names) -> Expression:
-        """The text of a call; trailing arrays that a dict holds are unpacked from it."""
-        found = self._unpacked(cls, call)
-        if found is None:
-            return self.language.expression(call, names)
-        count, text = found
-        given = self.language.expression(
-            Call(call.target, call.args[:count], call.kwargs, call.result), names
-        ).text
-        first = [self.language.value(x, names).text for x in call.args[:count]]
-        head = f"{self.language.function(call.target)}({', '.join(first)}"
-        return Expression(f"{head}, **{text}{given.removeprefix(head)}")
+        """The text of a call: ``linear(x, **params["query"])``."""
+        return self.language.expression(self._unpacked(cls, call), names)
 
-    def _unpacked(self, cls: Class, call: Call) -> tuple[int, str] | None:
-        """The number of arguments before a dict of arrays, and the text of the dict."""
+    def _unpacked(self, cls: Class, call: Call) -> Call:
+        """A call, whose last arrays are unpacked from the dict that holds just these."""
         if not call.target.startswith("."):
-            return None
-        places, names = self.places, list(self.language.parameters(call.target))
+            return call
+        names = [*self.language.parameters(call.target)]
         for count in range(1, len(call.args)):
-            given = call.args[count:]
-            if not all(x in places for x in given):
+            own = [self.places.get(x) for x in call.args[count:]]
+            if own[0] is None or None in own:
                 continue
-            holder, path = places[given[0]]
+            holder, path = own[0]
+            group = [
+                x
+                for x in self.places.values()
+                if (x[0], x[1][: len(path) - 1]) == (holder, path[:-1])
+            ]
+            is_named = [x[1][-1] for x in own if x] == names[count : count + len(own)]
             depth = self.depth(cls, path)
-            group = {p[-1] for h, p in places.values() if h == holder and p[:-1] == path[:-1]}
-            below = {
-                p for h, p in places.values() if h == holder and p[: len(path) - 1] == path[:-1]
-            }
-            own = [places[x] for x in given]
-            is_whole = all(h == holder and p[:-1] == path[:-1] for h, p in own)
-            keys = {p[-1] for _, p in own}
-            is_group = is_whole and keys == group and len(below) == len(group)
-            is_named = [p[-1] for _, p in own] == names[count : count + len(own)]
-            if is_group and is_named and len(path) > depth + 1:
-                return count, self.access(holder, path[:-1], depth)
-        return None
+            if {*own} == {*group} and is_named and len(path) > depth + 1:
+                unpacked = Name(f"**{self.access(holder, path[:-1], depth)}")
+                return dataclasses.replace(call, args=(*call.args[:count], unpacked))
+        return call
 
 
 def _lists(places: Any) -> dict[tuple[str, Path], int]:

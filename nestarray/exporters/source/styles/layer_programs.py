@@ -258,7 +258,7 @@ def _attention(module: Module) -> Iterator[_Candidate]:
     widths = {weight[1], settings.get("kdim"), settings.get("vdim")}
     count = len(module.outputs[0].shape)
     is_data = [len(x.shape) == count and x.shape[-1] in widths for x in module.inputs]
-    for masks in _masks(module, is_data, ("attn_mask", "key_padding_mask")):
+    for masks in _masks(is_data, ("attn_mask", "key_padding_mask")):
         given = {x for _, x in masks}
         data = [i for i in range(len(module.inputs)) if _Input(i) not in given]
         for places in _QUERY_KEY_VALUE.get(len(data), ()):
@@ -281,9 +281,7 @@ def _causal(prefix: str, index: int, settings: Mapping[str, Any]) -> tuple[tuple
     return (name, _CausalMask(index, int(settings["batch_first"]))), (is_causal, True)
 
 
-def _masks(
-    module: Module, is_data: Sequence[bool], names: Sequence[str]
-) -> Iterator[tuple[tuple[str, Any], ...]]:
+def _masks(is_data: Sequence[bool], names: Sequence[str]) -> Iterator[tuple[tuple[str, Any], ...]]:
     """The keyword arguments that the inputs other than data may be."""
     count = is_data.count(False)
     places = [_Input(i) for i, own in enumerate(is_data) if not own]
@@ -313,7 +311,7 @@ def _block(name: str, prefix: str, masks: Sequence[str]) -> Any:
         rows = [i for i, x in enumerate(module.inputs) if (len(x.shape), x.shape[-1]) == kind]
         for data in itertools.permutations(rows, len(masks) // 2):
             causal = _causal(prefix, data[0], settings) if "is_causal=True" in own.form else ()
-            for given in _masks(module, [i in data for i in range(len(module.inputs))], masks):
+            for given in _masks([i in data for i in range(len(module.inputs))], masks):
                 yield _Candidate(
                     name, (*settings.items(),), (*map(_Input, data),), (*given, *causal)
                 )
