@@ -625,6 +625,37 @@ def test_tensorflow_source_computes_constants(tmp_path: Path) -> None:
     assert "tf.Variable" not in text
 
 
+@pytest.mark.parametrize(
+    ("target", "infinity", "counted", "kind"),
+    [
+        ("torch", 'float("-inf")', "torch.arange(-3, 0, dtype=torch.int32)", "torch.bool"),
+        ("jax", "-jnp.inf", "jnp.arange(-3, 0)", "bool"),
+        ("numpy", "-np.inf", "np.arange(-3, 0, dtype=np.int32)", "bool"),
+        ("tensorflow", "-math.inf", "tf.range(-3, 0)", "tf.bool"),
+    ],
+)
+def test_numbers_and_dtypes_read_as_in_their_framework(
+    target: str, infinity: str, counted: str, kind: str
+) -> None:
+    def program(x: Any, y: Any) -> Any:
+        return jnp.where(x > 0, x, -jnp.inf), y + jnp.arange(-3, 0), y.astype(bool)
+
+    graph = na.trace_graph(program, jnp.ones(3), jnp.ones(3, int))
+    text = graph.to_source(target, standalone=True)
+    for word in (
+        f"x, {infinity})",
+        counted,
+        f", {kind})" if target == "tensorflow" else f"({kind})",
+    ):
+        assert word in text, text
+
+
+def test_functions_that_the_source_defines_have_no_annotations() -> None:
+    text = _source("stages", "functional").text
+    assert "def layer_norm(x, weight=None, bias=None, *, axis=-1, eps=1e-5):\n" in text
+    assert "->" not in text
+
+
 def test_numpy_source_repeats_no_default_arguments() -> None:
     graph = na.trace_graph(
         lambda x: (x.mean((2, 3)), x.amax(1, keepdim=True)), torch.ones(1, 2, 3, 4)
