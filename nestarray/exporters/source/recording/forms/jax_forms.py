@@ -13,6 +13,7 @@ from nestarray.backends.base import supports
 from nestarray.backends.jax.core import native_dtype
 from nestarray.dtypes import as_dtype, dtype_of
 from nestarray.exporters.source.recording.forms import layers
+from nestarray.numerics.windows import Windows
 
 abs = jnp.abs
 clip = jnp.clip
@@ -76,7 +77,7 @@ def embedding(indices: Any, weight: Any) -> Any:
 @supports(layers.is_last)
 def conv(x: Any, weight: Any, bias: Any = None, *, groups: int = 1, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.conv_general_dilated.html"""
-    at, border = layers.convolution_last(x, weight, groups=groups, **settings)
+    at, border = layers.windows_last(x, weight.shape[:-2], **{"stride": 1, **settings})
     axes = "DHW"[-len(at.kernel) :]
     y = lax.conv_general_dilated(
         x, weight, at.stride, border, dimension_numbers=(f"N{axes}C", f"{axes}IO", f"N{axes}C"),
@@ -95,20 +96,21 @@ def conv_transpose(x: Any, weight: Any, bias: Any = None, **settings: Any) -> An
 
 
 @supports(layers.is_last)
-def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+def max_pool(x: Any, *, kernel_size: Any, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
-    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
-    border = border if isinstance(border, str) else ((0, 0), *border, (0, 0))
-    return lax.reduce_window(x, -jnp.inf, lax.max, (1, *kernel, 1), (1, *steps, 1), border)
+    return _reduced(x, -jnp.inf, lax.max, *layers.windows_last(x, kernel_size, **settings))
 
 
 @supports(layers.is_mean_last)
-def avg_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+def avg_pool(x: Any, *, kernel_size: Any, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
-    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
+    at, border = layers.windows_last(x, kernel_size, **settings)
+    return _reduced(x, 0.0, lax.add, at, border) / math.prod(at.kernel)
+
+
+def _reduced(x: Any, start: float, function: Any, at: Windows, border: Any) -> Any:
     border = border if isinstance(border, str) else ((0, 0), *border, (0, 0))
-    total = lax.reduce_window(x, 0.0, lax.add, (1, *kernel, 1), (1, *steps, 1), border)
-    return total / math.prod(kernel)
+    return lax.reduce_window(x, start, function, (1, *at.kernel, 1), (1, *at.stride, 1), border)
 
 
 def _is_plain_window(

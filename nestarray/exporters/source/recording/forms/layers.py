@@ -223,21 +223,24 @@ def is_last(x: Any, *arrays: Any, **settings: Any) -> bool:
     return formats == {"channels_last"} and is_plain and is_single(x, *arrays)
 
 
-def convolution_last(
-    x: Any, weight: Any, *, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-    **_: Any,
-) -> tuple[windows.Windows, Any]:  # fmt: skip
-    """The windows of a convolution with the channels last, and its border."""
-    shape, (*kernel, inner, outer) = _first(x), weight.shape
+def windows_last(
+    x: Any, kernel: Any, *, stride: Any = None, padding: Any = 0, dilation: Any = 1, **_: Any
+) -> tuple[windows.Windows, Any]:
+    """The windows over images with the channels last, and the border as JAX and TensorFlow take it.
 
-    def at(padding: Any) -> windows.Windows:
-        return windows.convolution(
-            "conv", len(kernel), shape, (outer, inner, *kernel), stride=stride, padding=padding,
-            dilation=dilation, groups=groups,
-        )  # fmt: skip
-
-    found = at(padding)
-    return found, _border(found, at("same"), padding)
+    It is ``"VALID"``, ``"SAME"`` or pairs. A number for both ends, as in PyTorch, does not depend on
+    the size of the image.
+    """
+    at, same = (
+        windows.settings(
+            "eject", x.shape[1:-1], kernel, stride=stride or kernel, padding=own, dilation=dilation
+        )
+        for own in (padding, "same")
+    )
+    if not at.is_padded:
+        return at, "VALID"
+    is_number = isinstance(padding, int) or isinstance(padding[0], int)
+    return at, "SAME" if at.padding == same.padding and not is_number else at.padding
 
 
 def transposed_last(
@@ -248,7 +251,7 @@ def transposed_last(
     *kernel, outer, inner = weight.shape
     shape = (inner, outer, *kernel)
     at = windows.transposed_convolution(
-        "conv_transpose", len(kernel), _first(x), shape, stride=stride, padding=padding,
+        "conv_transpose", len(kernel), (x.shape[0], x.shape[-1], *x.shape[1:-1]), shape, stride=stride, padding=padding,
         output_padding=output_padding, dilation=dilation, groups=groups,
     )  # fmt: skip
     is_dense = all(e >= s for e, s in zip(at.windows.extent, at.windows.stride, strict=True))
@@ -263,34 +266,6 @@ def is_mean_last(
     """Whether images have the channels last, and each mean is of as many elements."""
     is_mean = count_include_pad or padding in (0, "valid")
     return is_mean and divisor_override is None and is_last(x, **settings)
-
-
-def pool_last(x: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
-    """The kernel, steps and border of pooling with the channels last."""
-
-    def at(padding: Any) -> windows.Windows:
-        return windows.pooling(
-            "pool", len(x.shape) - 2, _first(x), kernel_size, stride=stride, padding=padding,
-            ceil_mode=False,
-        )  # fmt: skip
-
-    found = at(padding)
-    return found.kernel, found.stride, _border(found, at("same"), padding)
-
-
-def _first(x: Any) -> tuple[int, ...]:
-    return (x.shape[0], x.shape[-1], *x.shape[1:-1])
-
-
-def _border(at: windows.Windows, same: windows.Windows, padding: Any) -> Any:
-    """``"VALID"`` or ``"SAME"``, as JAX and TensorFlow name borders, or pairs.
-
-    A number for both ends, as in PyTorch, does not depend on the size of the image.
-    """
-    if not at.is_padded:
-        return "VALID"
-    is_number = isinstance(padding, int) or isinstance(padding[0], int)
-    return "SAME" if at.padding == same.padding and not is_number else at.padding
 
 
 def _global_pool(count: int) -> Callable[..., Any]:

@@ -124,7 +124,7 @@ def batch_norm(
 @supports(layers.is_last)
 def conv(x: Any, weight: Any, bias: Any = None, *, groups: int = 1, **settings: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/conv2d"""
-    at, border = layers.convolution_last(x, weight, groups=groups, **settings)
+    at, border = layers.windows_last(x, weight.shape[:-2], **{"stride": 1, **settings})
     gaps = None if set(at.dilation) == {1} else at.dilation
     if not isinstance(border, str):
         border = ((0, 0), *border, (0, 0))
@@ -136,19 +136,19 @@ def conv(x: Any, weight: Any, bias: Any = None, *, groups: int = 1, **settings: 
 
 
 @supports(layers.is_last)
-def max_pool(x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, **_: Any) -> Any:
+def max_pool(x: Any, *, kernel_size: Any, **settings: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/max_pool"""
-    kernel, steps, border = layers.pool_last(x, kernel_size, stride, padding)
+    at, border = layers.windows_last(x, kernel_size, **settings)
     if not isinstance(border, str):
         x, border = tf.pad(x, ((0, 0), *border, (0, 0)), constant_values=-math.inf), "VALID"
-    return tf.nn.max_pool(x, kernel, steps, border)
+    return tf.nn.max_pool(x, at.kernel, at.stride, border)
 
 
 @supports(lambda x, *, padding=0, **settings: padding == 0 and layers.is_mean_last(x, **settings))
 def avg_pool(x: Any, *, kernel_size: Any, stride: Any = None, **_: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool"""
-    kernel, steps, border = layers.pool_last(x, kernel_size, stride, 0)
-    return tf.nn.avg_pool(x, kernel, steps, border)
+    at, border = layers.windows_last(x, kernel_size, stride=stride)
+    return tf.nn.avg_pool(x, at.kernel, at.stride, border)
 
 
 def _is_resized_image(x: Any, *, data_format: str = "channels_first", **settings: Any) -> bool:
