@@ -138,6 +138,18 @@ def _loss(output: Any) -> Any:
     return (output * output).sum()
 
 
+@pytest.mark.parametrize("train", [False, True])
+def test_numpy_normalizes_batches_with_the_channels_last(*, train: bool, tmp_path: Path) -> None:
+    keras.utils.clear_session()
+    net = keras.Sequential([keras.Input((4, 4, 3)), keras.layers.BatchNormalization()])
+    x = np.random.default_rng(0).normal(2.0, 1.0, (2, 4, 4, 3)).astype("float32")
+    graph = na.trace_graph(net, x, train=train)
+    assert graph.eject(tmp_path / "net", "numpy").error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert "axis=3" in text
+    assert "moveaxis" not in text
+
+
 @pytest.mark.parametrize("source", SOURCES)
 def test_torch_has_its_own_layers(source: str, tmp_path: Path) -> None:
     make, layers = SOURCES[source]

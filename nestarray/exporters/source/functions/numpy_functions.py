@@ -81,23 +81,35 @@ def conv_transpose(x, weight, bias=None, *, stride, padding):
     return y if bias is None else y + per_channel(bias, y)
 
 
-def batch_norm(x, mean, variance, weight=None, bias=None, *, eps=1e-5):
+def batch_norm(x, mean, variance, weight=None, bias=None, *, axis=1, eps=1e-5):
     """Batch normalization with a given mean and variance."""
-    y = (x - per_channel(mean, x)) / np.sqrt(per_channel(variance, x) + eps)
-    y = y if weight is None else y * per_channel(weight, x)
-    return y if bias is None else y + per_channel(bias, x)
+    shape = [1] * x.ndim
+    shape[axis] = -1
+    y = (x - mean.reshape(shape)) / np.sqrt(variance.reshape(shape) + eps)
+    y = y if weight is None else y * weight.reshape(shape)
+    return y if bias is None else y + bias.reshape(shape)
 
 
 def running_batch_norm(
-    x, mean, variance, train, weight=None, bias=None, *, momentum, eps=1e-5, is_unbiased=True
+    x,
+    mean,
+    variance,
+    train,
+    weight=None,
+    bias=None,
+    *,
+    momentum,
+    axis=1,
+    eps=1e-5,
+    is_unbiased=True,
 ):
     """Batch normalization, with the new running mean and variance."""
     if not train:
-        return batch_norm(x, mean, variance, weight, bias, eps=eps), mean, variance
-    axes = (0, *range(2, x.ndim))
+        return batch_norm(x, mean, variance, weight, bias, axis=axis, eps=eps), mean, variance
+    axes = tuple(i for i in range(x.ndim) if i != axis % x.ndim)
     own, varied = x.mean(axes), x.var(axes)
-    y = batch_norm(x, own, varied, weight, bias, eps=eps)
-    count = x.size // x.shape[1]
+    y = batch_norm(x, own, varied, weight, bias, axis=axis, eps=eps)
+    count = x.size // x.shape[axis]
     varied = varied * count / (count - 1) if is_unbiased else varied
     return y, mean + momentum * (own - mean), variance + momentum * (varied - variance)
 

@@ -8,7 +8,6 @@ NumPy. On plain arrays, the functions drop nothing.
 from __future__ import annotations
 
 import math
-from inspect import signature
 from typing import Any
 
 from nestarray import ops
@@ -72,23 +71,14 @@ def batch_norm(
         )
     recorder = current()
     if recorder.backend == "torch" and is_unbiased:
-        y = _torch_batch_norm(_first(x, axis), mean, variance, weight, bias, momentum, eps)
-        return _first(y, axis, back=True), None, None
-    function = source_function("running_batch_norm")
+        first = ops.moveaxis(x, axis, 1)
+        y = _torch_batch_norm(first, mean, variance, weight, bias, momentum, eps)
+        return ops.moveaxis(y, 1, axis), None, None
     settings: dict[str, Any] = {"momentum": momentum, "eps": eps}
     settings |= {} if is_unbiased else {"is_unbiased": False}
-    has_axis = "axis" in signature(function.native).parameters
-    given = x if has_axis else _first(x, axis)
-    settings |= {"axis": axis} if has_axis and axis != 1 else {}
-    y, mean, variance = function(given, mean, variance, recorder.mode, weight, bias, **settings)
-    return y if has_axis else _first(y, axis, back=True), mean, variance
-
-
-def _first(x: Any, axis: int, *, back: bool = False) -> Any:
-    """An array with its channels at axis 1, or back at their axis."""
-    if axis == 1:
-        return x
-    return ops.moveaxis(x, 1, axis) if back else ops.moveaxis(x, axis, 1)
+    settings |= {} if axis == 1 else {"axis": axis}
+    function = source_function("running_batch_norm")
+    return function(x, mean, variance, recorder.mode, weight, bias, **settings)
 
 
 def _torch_batch_norm(
@@ -97,18 +87,8 @@ def _torch_batch_norm(
     """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.batch_norm.html"""
     import torch.nn.functional as F
 
-    def batch_norm(
-        input: Any,
-        running_mean: Any,
-        running_var: Any,
-        weight: Any = None,
-        bias: Any = None,
-        training: bool = False,
-        momentum: float = 0.1,
-        eps: float = 1e-5,
-    ) -> Any:
-        running = running_mean.clone(), running_var.clone()  # the graph's own stay
-        return F.batch_norm(input, *running, weight, bias, training, momentum, eps)
+    def batch_norm(x: Any, mean: Any, variance: Any, *settings: Any) -> Any:
+        return F.batch_norm(x, mean.clone(), variance.clone(), *settings)  # the graph's own stay
 
     function = observed("torch.nn.functional.batch_norm", batch_norm)
     mode = current().mode
