@@ -1,6 +1,7 @@
 """Operations that ONNX and TFLite have: their exporters trace programs in `portable_operators`.
 
-Both lack binary search, erf⁻¹ and linear systems; JAX searches no vectors of open lengths. The frameworks' own functions are faster elsewhere.
+Both lack binary search, erf⁻¹, linear systems and rotations by open sizes, and TFLite erf; JAX searches no
+vectors of open lengths. The frameworks' own functions are faster elsewhere.
 https://onnx.ai/onnx/operators, https://ai.google.dev/edge/litert/models/ops_compatibility
 """
 
@@ -35,9 +36,32 @@ def searchsorted(x1: Any, x2: Any, side: str) -> Any:
     return xp.sum(xp.astype(is_before, "int64"), axis=-1)
 
 
+def erf(x: Any) -> Any:
+    """The error function, with an absolute error below 5e-7.
+
+    References:
+        M. Abramowitz, I. Stegun, Handbook of Mathematical Functions, 1964, formula 7.1.26.
+    """
+    size = xp.abs(x)
+    t = 1.0 / (1.0 + 0.3275911 * size)
+    sums = xp.zeros_like(x)
+    for factor in (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592):
+        sums = t * (factor + sums)
+    return xp.sign(x) * (1.0 - sums * xp.exp(-size * size))
+
+
 def erfinv(x: Any) -> Any:
     """The inverse of erf, by Giles' polynomials."""
     return xp.normal_quantile(x) * 0.5**0.5
+
+
+def roll(x: Any, shifts: list[Any], axes: list[int]) -> Any:
+    """Rotate axes."""
+    for shift, axis in zip(shifts, axes, strict=True):
+        count = xp.shape(x)[axis]
+        places = xp.remainder(xp.subtract(xp.arange(count, like=x), shift), count)
+        x = xp.take(x, places, axis=axis)
+    return x
 
 
 def solve(x1: Any, x2: Any) -> Any:

@@ -125,7 +125,7 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
         an `Exported`: path, format and error.
 
     Raises:
-        ArgumentError: the format is unknown, or the graph trains or draws random numbers.
+        ArgumentError: the path is empty, the format unknown, or the graph trains or draws random numbers.
         MissingFrameworkError: a package that the format needs is not installed.
         MissingFileError: the parent directory does not exist.
         ConversionError: the framework's exporter failed, or the file computes other numbers, or
@@ -230,6 +230,15 @@ def _format_of(path: Path, format: str | None) -> str:
     if format is not None and format not in FORMATS:
         raise ArgumentError(
             f"export: format: got {format!r}, expected {', '.join(map(repr, FORMATS))}"
+        )
+    if path == Path():
+        raise ArgumentError(
+            "export: path: got the working directory, expected a file, or a directory for a SavedModel"
+        )
+    if format == "keras" and path.suffix != ".keras":
+        raise ArgumentError(
+            f"export: {str(path)!r}: got the suffix {path.suffix!r}, expected '.keras', by which Keras "
+            "knows its files"
         )
     found = format or next((n for n, f in FORMATS.items() if f.suffix == path.suffix), None)
     if found is None:

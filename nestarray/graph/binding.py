@@ -286,7 +286,12 @@ def name_inputs(arguments: Iterable[tuple[str, Any]], taken: set[str]) -> None:
 
 
 def _argument_name(want: Any, index: int) -> str:
-    return want.path if isinstance(want, Node) and want.path else f"argument {index}"
+    """The name of an argument, which begins the names of the nodes in a nest."""
+    if isinstance(want, Node):
+        return want.path or f"argument {index}"
+    items = enumerate(want) if isinstance(want, (list, tuple)) else getattr(want, "items", tuple)()
+    names = [_argument_name(item, index).removesuffix(f"_{key}") for key, item in items]
+    return names[0] if names else f"argument {index}"
 
 
 def _described(name: str) -> str:

@@ -102,6 +102,10 @@ def _rotated(x: torch.Tensor) -> torch.Tensor:
     return torch.view_as_real(pairs * turns).flatten(2)
 
 
+def _centred_spectrum(x: torch.Tensor) -> torch.Tensor:
+    return torch.fft.fftshift(torch.fft.fft2(x), dim=(-2, -1)).abs()
+
+
 @tf.function
 def _cepstrum(x: tf.Tensor) -> tf.Tensor:
     bands = tf.signal.linear_to_mel_weight_matrix(4, 9, 8000, 20.0, 3000.0)
@@ -116,13 +120,45 @@ def _cepstrum(x: tf.Tensor) -> tf.Tensor:
             (_mixed_tokens, torch.rand(2, 5, 4), {0: "batch", 1: "length"}),
             (_rotated, torch.rand(2, 5, 4), {0: "batch", 1: "length"}),
             (_cepstrum, tf.random.uniform((2, 40)), {0: "batch", 1: "length"}),
+            (_centred_spectrum, torch.rand(2, 5, 4), {0: "batch", 1: "height"}),
         )],
     ],
-    ids=["inverted", "mixed", "rotated", "cepstrum"],
+    ids=["inverted", "mixed", "rotated", "cepstrum", "centred"],
 )  # fmt: skip
 def test_complex_numbers_become_tflite(source: Any, x: Any, sizes: Any, tmp_path: Path) -> None:
     graph = na.trace_graph(source, x, dynamic={"x": sizes})
     assert graph.export(tmp_path / "net.tflite").error < 1e-5
+
+
+def _errors(x: torch.Tensor) -> torch.Tensor:
+    return torch.erf(x) + torch.erfc(2 * x) + torch.erfinv(x)
+
+
+def _rolled(x: torch.Tensor) -> torch.Tensor:
+    return torch.roll(x, (x.shape[1] // 2, 1), (1, 0))
+
+
+@pytest.mark.parametrize(
+    ("source", "format"), [(_errors, "tflite"), (_rolled, "tflite"), (_rolled, "onnx")]
+)
+def test_error_functions_and_rotations_become_files(
+    source: Any, format: str, tmp_path: Path
+) -> None:
+    x = torch.linspace(-0.99, 0.99, 10).reshape(2, 5)
+    graph = na.trace_graph(source, x, dynamic={"x": {1: "length"}})
+    assert graph.export(tmp_path / FILES[format]).error < 1e-6
+
+
+def test_inputs_of_nests_have_the_names_of_the_arguments(tmp_path: Path) -> None:
+    def total(pair: Any, named: Any) -> torch.Tensor:
+        return pair[0] + pair[1] * named["scale"]
+
+    x = torch.ones(2)
+    graph = na.trace_graph(total, (x, x), {"scale": x})
+    graph.export(tmp_path / "net.pt2")
+    names = torch.export.load(tmp_path / "net.pt2").graph_signature.user_inputs
+    assert names == ("pair_0", "pair_1", "named_scale")
+    assert graph(pair=(x, x), named={"scale": 2 * x}).tolist() == [3.0, 3.0]
 
 
 def test_tflite_refuses_complex_outputs(tmp_path: Path) -> None:
@@ -701,6 +737,10 @@ def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         graph.export(tmp_path / "net.exe")
     with pytest.raises(errors.ArgumentError, match="format: got 'coreml'"):
         graph.export(tmp_path / "net", format="coreml")
+    with pytest.raises(errors.ArgumentError, match="path: got the working directory, expected a"):
+        graph.export("")
+    with pytest.raises(errors.ArgumentError, match=r"got the suffix '', expected '\.keras'"):
+        graph.export(tmp_path / "net", format="keras")
     with pytest.raises(errors.MissingFileError, match="there is no directory"):
         graph.export(tmp_path / "nowhere" / "net.pt2")
     training = na.trace_graph(ConvNet(), torch.randn(4, 1, 8, 8), train=True)

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tensorflow.python.eager import forwardprop_util, record
 
 from nestarray import dtypes
+from nestarray.backends import portable
 from nestarray.config import current_device
 from nestarray.dtypes import DType
 from nestarray.errors import ArgumentError
@@ -63,8 +64,8 @@ def on_device(device: Any) -> Any:
 
 
 def widest_float(x: Any) -> DType:
-    """float64, or float32 where this framework or the device of `x` lacks float64."""
-    return dtypes.float64
+    """float64, or float32 for TFLite, whose operators lack float64."""
+    return dtypes.float32 if portable.are_wanted() else dtypes.float64
 
 
 def device_of(x: Any) -> str:

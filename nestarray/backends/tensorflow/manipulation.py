@@ -116,6 +116,8 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
         total = sum(shift) if isinstance(shift, Sequence) else shift
         return tf.reshape(tf.roll(tf.reshape(x, (-1,)), total, 0), tf.shape(x))
     shifts, axes = rolled_axes(shift, axis, len(x.shape))
+    if portable.are_wanted():
+        return portable.roll(x, shifts, axes)
     return tf.roll(x, shifts, axes) if axes else tf.identity(x)
 
 

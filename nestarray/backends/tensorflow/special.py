@@ -8,7 +8,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.base import refuse_complex
+from nestarray.backends import portable
+from nestarray.backends.base import refuse_complex, supports
 from nestarray.backends.tensorflow.derivatives import custom_gradient
 
 
@@ -27,12 +28,22 @@ def _in_float32(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _erf(x: Any) -> Any:
+    if portable.are_wanted():
+        return portable.erf(x)
     # In float64 TensorFlow's erf(±∞) is NaN; for |x| > 6 erf is ±1.
     return tf.math.erf(tf.clip_by_value(x, -30.0, 30.0) if x.dtype is tf.float64 else x)
 
 
 erf = _in_float32(_erf)
-erfc = _in_float32(tf.math.erfc)
+erfc = _in_float32(lambda x: 1.0 - portable.erf(x) if portable.are_wanted() else tf.math.erfc(x))
+
+
+@supports(lambda x: portable.are_wanted())
+def erfinv(x: Any, /) -> Any:
+    """By operators of TFLite."""
+    return portable.erfinv(x)
+
+
 lgamma = _in_float32(tf.math.lgamma)
 
 

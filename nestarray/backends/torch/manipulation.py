@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.checks.shapes import check_concatenated
 from nestarray.backends.torch.integers import LACKING, by_bits, through_int64
@@ -124,6 +125,8 @@ def roll(x: Any, /, shift: Any, *, axis: Any = None) -> Any:
     if isinstance(axis, int) and isinstance(shift, int):
         return torch.roll(x, shift, axis)
     shifts, axes = rolled_axes(shift, axis, x.ndim)
+    if portable.are_wanted() and not all(isinstance(n, int) for n in shifts):
+        return portable.roll(x, shifts, axes)
     return torch.roll(x, shifts, axes) if axes else torch.clone(x)
 
 
