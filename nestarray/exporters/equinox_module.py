@@ -9,7 +9,7 @@ import jax
 
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
-from nestarray.exporters.program import Program
+from nestarray.exporters.program import Program, Variables
 from nestarray.importers.jax.models import key_words
 
 
@@ -27,9 +27,9 @@ class EquinoxModule(eqx.Module):
         static=True, repr=False
     )  # Equinox prints each node with its inputs
 
-    def __init__(self, program: Program) -> None:
-        state = {path: program.initial(path) for path in program.s}
-        self.v = Container.from_flat_dict({p: program.initial(p) for p in program.v}).to_dict()
+    def __init__(self, program: Program, variables: Variables) -> None:
+        state = {path: variables.copied(path) for path in program.s}
+        self.v = Container.from_flat_dict({p: variables.copied(p) for p in program.v}).to_dict()
         self.state = eqx.nn.StateIndex(_strongly_typed(state)) if state else None
         self.inference = True
         self.program = program
@@ -66,8 +66,8 @@ def _strongly_typed(values: dict[str, jax.Array]) -> dict[str, jax.Array]:
     return {path: x.astype(x.dtype) for path, x in values.items()}
 
 
-def build(program: Program, with_state: bool = True) -> Any:
+def build(program: Program, variables: Variables, with_state: bool = True) -> Any:
     """The module of a program; for a program with state, (module, its initial state)."""
     if program.s and with_state:
-        return eqx.nn.make_with_state(EquinoxModule)(program)
-    return EquinoxModule(program)
+        return eqx.nn.make_with_state(EquinoxModule)(program, variables)
+    return EquinoxModule(program, variables)

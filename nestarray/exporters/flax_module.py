@@ -7,7 +7,7 @@ from typing import Any
 from flax import nnx
 
 from nestarray.exporters.flax_collections import places
-from nestarray.exporters.program import Program
+from nestarray.exporters.program import Program, Variables
 from nestarray.importers.jax.models import key_like, key_words
 
 
@@ -17,7 +17,9 @@ class FlaxModule(nnx.Module):
     ``train()`` and ``eval()`` select the mode. Random operations draw from ``rngs.dropout``.
     """
 
-    def __init__(self, program: Program, rngs: nnx.Rngs | None = None) -> None:
+    def __init__(
+        self, program: Program, variables: Variables, rngs: nnx.Rngs | None = None
+    ) -> None:
         self.program = program
         self.deterministic = True
         if rngs is None and program.draws:
@@ -39,7 +41,7 @@ class FlaxModule(nnx.Module):
                 if not hasattr(owner, part):
                     setattr(owner, part, nnx.Module())
                 owner = getattr(owner, part)
-            setattr(owner, keys[-1], kind(program.initial(path)))
+            setattr(owner, keys[-1], kind(variables.copied(path)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """The output of the source, called as the source is."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import haiku as hk
 
-from nestarray.exporters.program import Program, identifier
+from nestarray.exporters.program import Program, Variables, identifier
 from nestarray.importers.jax.models import key_words
 
 
@@ -21,16 +21,17 @@ class HaikuModule(hk.Module):
     ``hk.next_rng_key``.
     """
 
-    def __init__(self, program: Program, name: str | None = None) -> None:
+    def __init__(self, program: Program, variables: Variables, name: str | None = None) -> None:
         super().__init__(name=name or identifier(program.name.lower()))
-        self.program = program
+        self.program, self.variables = program, variables
 
     def __call__(self, *args: Any, is_training: bool = False, **kwargs: Any) -> Any:
         """The output of the source, called as the source is."""
         program, values = self.program, {}
-        for get, variables in ((hk.get_parameter, program.v), (hk.get_state, program.s)):
-            for path, x in variables.items():
-                init = lambda shape, dtype, path=path: program.initial(path)  # noqa: E731
+        for get, paths in ((hk.get_parameter, program.v), (hk.get_state, program.s)):
+            for path in paths:
+                x = self.variables.values[path]
+                init = lambda shape, dtype, path=path: self.variables.copied(path)  # noqa: E731
                 values[path] = get(path, x.shape, x.dtype, init)
         key = key_words(hk.next_rng_key()) if program.needs_key(is_training) else None
         output, new = program.run(is_training, args, kwargs, values, key)

@@ -14,11 +14,11 @@ import keras
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.errors import ConversionError
-from nestarray.exporters.program import Program, identifier
+from nestarray.exporters.program import Program, Variables, identifier
 from nestarray.graph.files import graph_of, program_text
+from nestarray.graph.node import Aval
 
 
 class Part(keras.Layer):
@@ -45,7 +45,7 @@ class KerasModel(keras.Model):
     keeps its state, and normalizes by moving statistics, as Keras' batch normalization does.
     """
 
-    def __init__(self, program: Program, **kwargs: Any) -> None:
+    def __init__(self, program: Program, variables: Variables | None, **kwargs: Any) -> None:
         super().__init__(
             **{
                 "name": identifier(program.name.lower()),
@@ -56,7 +56,7 @@ class KerasModel(keras.Model):
         self.program = program.ready()
         self.parts: dict[str, Part] = {}
         self.weights_of: dict[str, Any] = {}
-        for path, value in (program.v | program.s).items():
+        for path, value in program.values.items():
             self.weights_of[path] = self.owner(path).add_weight(
                 shape=tuple(value.shape),
                 initializer="zeros",
@@ -65,7 +65,8 @@ class KerasModel(keras.Model):
                 autocast=False,
                 name=identifier(path.rpartition("/")[2]),
             )
-            self.weights_of[path].assign(program.initial(path))
+            if variables is not None:
+                self.weights_of[path].assign(variables.copied(path))
         self.seeds = keras.random.SeedGenerator(0)
         self.built = True
 
@@ -129,17 +130,17 @@ class KerasModel(keras.Model):
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> KerasModel:
         """A model with zeros as weights, which Keras then loads."""
         backend = keras.backend.backend()
-        v, s = _zeros(config["v"], backend), _zeros(config["s"], backend)
+        v, s = _avals(config["v"]), _avals(config["s"])
         graphs = {}
         for text, shapes in zip(config["graphs"], config["constants"], strict=True):
-            arrays = {"v": v, "s": s, "constants": _zeros(shapes, backend)}
+            arrays = {"v": v, "s": s, "constants": _avals(shapes)}  # which Keras then loads
             graph = graph_of(
                 text, {x: Container.from_flat_dict(arrays[x]) for x in arrays}, backend
             )
             graphs[graph.train] = graph
         name = next(iter(graphs.values())).name
         program = Program(name=name, backend=backend, v=v, s=s, graphs=graphs)
-        model = cls(program, name=config["name"])
+        model = cls(program, None, name=config["name"])
         model.trainable = config["trainable"]
         for path in sorted(
             model.weights_of, key=lambda path: path.count("/")
@@ -183,9 +184,8 @@ def _shapes(values: Any) -> dict[str, Any]:
     return {path: [list(x.shape), dtypes.dtype_of(x).name] for path, x in items}
 
 
-def _zeros(shapes: Mapping[str, Any], backend: str) -> dict[str, Any]:
-    with use_backend(backend):
-        return {path: ops.zeros(tuple(n), dtype=dtype) for path, (n, dtype) in shapes.items()}
+def _avals(shapes: Mapping[str, Any]) -> dict[str, Any]:
+    return {path: Aval(tuple(n), dtypes.as_dtype(dtype)) for path, (n, dtype) in shapes.items()}
 
 
 build = KerasModel

@@ -7,7 +7,7 @@ from typing import Any
 from flax import linen
 
 from nestarray.exporters.flax_collections import places
-from nestarray.exporters.program import Program
+from nestarray.exporters.program import Program, Variables
 from nestarray.importers.jax.models import key_words
 
 
@@ -19,11 +19,12 @@ class LinenModule(linen.Module):
     """
 
     program: Program
+    initial: Variables
 
     @linen.compact
     def __call__(self, *args: Any, train: bool = False, **kwargs: Any) -> Any:
         """The output of the source, called as the source is."""
-        initial, values, variables = self.program.initial, {}, {}
+        initial, values, variables = self.initial.copied, {}, {}
         for path, (collection, (*parts, name)) in places(self.program).items():
             scope: Any = self.scope
             for part in parts:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 from collections.abc import Callable
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from nestarray import backends, lazy_imports, nn
-from nestarray.exporters.program import Program, program_of
+from nestarray.exporters.program import Program, Variables, program_of
 from nestarray.graph.graph import Graph
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: model → (backend, its widest float, training graph) → its program
+#: model → (backend, its widest float, training graph) → its program, without arrays
 _programs: WeakKeyDictionary[Any, dict[Any, Program]] = WeakKeyDictionary()
 
 
@@ -32,13 +31,16 @@ def _build(
     extra = library.partition(".")[0]
     lazy_imports.optional(library, f"to_{form} needs", extra=extra)
     file = importlib.import_module(f"nestarray.exporters.{form}")
-    return file.build(_program(model, backend, training), **settings)
+    return file.build(*_program(model, backend, training), **settings)
 
 
-def _program(model: Graph | nn.Module, backend: str, training: Graph | None) -> Program:
-    """The program of a model with its present variables; Haiku asks for it at each call."""
+def _program(
+    model: Graph | nn.Module, backend: str, training: Graph | None
+) -> tuple[Program, Variables]:
+    """The program of a model and its present variables; Haiku asks for them at each call."""
     if backend == "torch":  # a module of PyTorch, which may change its dtypes, optimizes it itself
-        return program_of(model, backend, training)
+        program = program_of(model, backend, training)
+        return program, Variables(backend, program.values)
     core = backends.core(backend)
     known = _programs.setdefault(model, {})
     key = (backend, core.widest_float(None), training)  # JAX computes constants in 32 or 64 bits
@@ -46,10 +48,12 @@ def _program(model: Graph | nn.Module, backend: str, training: Graph | None) -> 
         if key not in known:
             program = program_of(model, backend, training).optimized()
             if not program.graphs:  # an `nn.Module`, which may change
-                return program
-            known[key] = program
-        v, s = [dict(c.to_backend(backend).flat_items()) for c in (model.v, model.s)]
-        return dataclasses.replace(known[key], v=v, s=known[key].s | s)
+                return program.without_arrays(), Variables(backend, program.values)
+            known[key] = program.without_arrays()
+        values: dict[str, Any] = {}
+        for c in (training.s, model.v, model.s) if training else (model.v, model.s):
+            values |= dict(c.to_backend(backend).flat_items())
+        return known[key], Variables(backend, values)
 
 
 @_method

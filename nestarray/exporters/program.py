@@ -1,7 +1,7 @@
 """`Program`: a model as exporters take it.
 
-It is a Graph for each behaviour, or an `nn.Module`. A native module holds the arrays of `v` and `s`
-in its own way, and calls `run` with them.
+It is a Graph for each behaviour, or an `nn.Module`. A native module takes its arrays from
+`Variables`, holds them in its own way, and calls `run` with them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,30 @@ from nestarray.dtypes import DType
 from nestarray.dynamo import compile_time_constant
 from nestarray.errors import ArgumentError, ConversionError, DtypeError
 from nestarray.graph.graph import Graph, SourceNames
+from nestarray.graph.node import Aval
 from nestarray.graph.passes import training_passes
 from nestarray.graph.passes.batch_norms import freeze_batch_norms
 from nestarray.graph.precision import NARROW, in_dtypes
 from nestarray.importers.check import obstacles
 from nestarray.importers.module import GraphModule
 from nestarray.typing import Array
+
+
+@dataclasses.dataclass(eq=False, repr=False)
+class Variables:
+    """The arrays of a model, with which its native modules begin.
+
+    Attributes:
+        backend: of the arrays.
+        values: path → parameter or state.
+    """
+
+    backend: str
+    values: Mapping[str, Array]
+
+    def copied(self, path: str) -> Array:
+        """A copy of a variable, for a module whose training step may donate it."""
+        return backends.core(self.backend).copied(self.values[path])
 
 
 @dataclasses.dataclass(eq=False, kw_only=True, repr=False)
@@ -35,7 +53,7 @@ class Program:
     Attributes:
         name: class name of the source.
         backend: of its arrays.
-        v, s: path → array, the parameters and the state.
+        v, s: path → parameter or state; its `Aval` in a program `without_arrays`.
         graphs: training (True) or evaluation (False) → Graph; empty for an `nn.Module`.
         module: the `nn.Module`, if `graphs` is empty.
         failure: the reason, if the training behaviour cannot be traced.
@@ -43,8 +61,8 @@ class Program:
 
     name: str
     backend: str
-    v: dict[str, Array]
-    s: dict[str, Array]
+    v: dict[str, Any]
+    s: dict[str, Any]
     graphs: dict[bool, Graph] = dataclasses.field(default_factory=dict)
     module: nn.Module | None = None
     failure: Exception | None = None
@@ -80,10 +98,6 @@ class Program:
     def needs_key(self, train: bool) -> bool:
         """Whether `run` takes a key: the graph draws numbers; for an `nn.Module`, it trains."""
         return self.graph(train).needs_key if self.graphs else train
-
-    def initial(self, path: str) -> Array:
-        """A copy of a variable, for a module whose training step may donate it."""
-        return backends.core(self.backend).copied((self.v if path in self.v else self.s)[path])
 
     def written(self, train: bool) -> Iterable[str]:
         """The paths that `run` may give new values."""
@@ -155,6 +169,35 @@ class Program:
 
         return dataclasses.replace(self, graphs={t: of(graph) for t, graph in self.graphs.items()})
 
+    def without_arrays(self) -> Program:
+        """The program with shapes in place of parameters and state: native modules hold these.
+
+        All modules of a graph share it; compilers compare it by identity.
+        """
+        shapes = {path: Aval(tuple(x.shape), dtypes.dtype_of(x)) for path, x in self.values.items()}
+        return self._holding(shapes)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Path → parameter or state."""
+        return self.v | self.s
+
+    def _holding(self, values: Mapping[str, Any]) -> Program:
+        """The program with other parameters and state."""
+        module = self.module
+        if module is not None:
+            module = module.with_variables(_filled(module.v, values), _filled(module.s, values))
+        return dataclasses.replace(
+            self,
+            v={path: values[path] for path in self.v},
+            s={path: values[path] for path in self.s},
+            graphs={
+                train: graph.replace(v=_filled(graph.v, values), s=_filled(graph.s, values))
+                for train, graph in self.graphs.items()
+            },
+            module=module,
+        )
+
     @compile_time_constant
     def frozen(self, paths: frozenset[str]) -> Graph:
         """The training behaviour that normalizes among `paths` as in evaluation."""
@@ -180,20 +223,11 @@ class Program:
         """
 
         def of(graph: Graph) -> Graph:
-            moved = graph.replace(v=_filled(graph.v, values), s=_filled(graph.s, values))
-            moved = in_dtypes(moved, changes) if changes else moved
+            moved = in_dtypes(graph, changes) if changes else graph
             return moved.replace(constants=moved.constants.map(fn))
 
-        module = self.module
-        if module is not None:
-            module = module.with_variables(_filled(module.v, values), _filled(module.s, values))
-        return dataclasses.replace(
-            self,
-            v={path: values[path] for path in self.v},
-            s={path: values[path] for path in self.s},
-            graphs={train: of(graph) for train, graph in self.graphs.items()},
-            module=module,
-        )
+        held = self._holding(values)
+        return dataclasses.replace(held, graphs={t: of(g) for t, g in held.graphs.items()})
 
 
 def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = None) -> Program:
@@ -265,7 +299,7 @@ def _check_training(model: Graph, training: Graph) -> None:
         )
 
 
-def _filled(like: Container, values: Mapping[str, Array]) -> Container:
+def _filled(like: Container, values: Mapping[str, Any]) -> Container:
     return from_leaves(like.spec, tuple([values[path] for path in like.paths()]))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.exporters.program import Program, identifier
+from nestarray.exporters.program import Program, Variables, identifier
 
 
 class TensorFlowModule(tf.Module):
@@ -16,14 +16,16 @@ class TensorFlowModule(tf.Module):
     TensorFlow's generator (``tf.random.set_seed``).
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, variables: Variables) -> None:
         super().__init__()
         self._program = program
         self._values = {
             path: tf.Variable(
-                value, trainable=path in program.v, name="/".join(map(identifier, path.split("/")))
+                variables.values[path],
+                trainable=path in program.v,
+                name="/".join(map(identifier, path.split("/"))),
             )
-            for path, value in (program.v | program.s).items()
+            for path in program.values
         }
 
     @tf.function(autograph=False)

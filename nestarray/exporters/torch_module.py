@@ -15,7 +15,7 @@ import torch
 
 from nestarray import backends, dtypes
 from nestarray.dtypes import DType
-from nestarray.exporters.program import Program
+from nestarray.exporters.program import Program, Variables
 
 #: Words that are no names of submodules and parameters.
 _TAKEN = {*kwlist, *dir(torch.nn.Module())}
@@ -27,7 +27,7 @@ class TorchModule(torch.nn.Module):
     Random operations of the training mode draw from PyTorch's generator (``torch.manual_seed``).
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, variables: Variables) -> None:
         super().__init__()
         self._traced, self._program = program, program.optimized().ready()
         self._places: dict[str, tuple[torch.nn.Module, str]] = {}  # path → module, attribute
@@ -37,28 +37,26 @@ class TorchModule(torch.nn.Module):
             if letter == "extra":
                 self._extend(name, known.extra[path])
             elif path in program.v or path in program.s:  # not one that `optimize` folded
-                self._register(name, path, is_persistent=True)
+                self._register(name, path, variables.values[path], is_persistent=True)
         for path in (*program.v, *program.s):
             if path not in self._places:
                 parts = path.replace(".", "_").split("/")
                 name = ".".join([f"{part}_" if part in _TAKEN else part for part in parts])
-                self._register(name, path, is_persistent=not names)
+                self._register(name, path, variables.values[path], is_persistent=not names)
         self.eval()
 
-    def _register(self, name: str, path: str, *, is_persistent: bool) -> None:
+    def _register(self, name: str, path: str, value: Any, *, is_persistent: bool) -> None:
         """Register a variable; a tied one is registered under all of its names."""
         owner, attribute = self._owner(name)
-        program = self._program
         if path in self._places:
             first, own = self._places[path]
             setattr(owner, attribute, getattr(first, own))
             return
-        if path in program.v:
-            value = program.v[path]
+        if path in self._program.v:
             trains = value.is_floating_point() or value.is_complex()
             owner.register_parameter(attribute, torch.nn.Parameter(value, requires_grad=trains))
         else:
-            owner.register_buffer(attribute, program.s[path], persistent=is_persistent)
+            owner.register_buffer(attribute, value, persistent=is_persistent)
         self._places[path] = owner, attribute
 
     def _owner(self, name: str) -> tuple[torch.nn.Module, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import pickle
 from pathlib import Path
 from typing import Any
@@ -169,3 +170,14 @@ def test_submodules_of_pytorch_are_in_evaluation_by_themselves() -> None:
     source.first.train(), native.first.train()
     _close(compiled(x).detach(), source(x).detach())
     _close(native.first.running_mean, source.first.running_mean)
+
+
+@pytest.mark.parametrize("form", ["to_flax_module", "to_equinox_module"])
+def test_modules_of_a_graph_have_one_structure_and_hold_the_arrays_once(form: str) -> None:
+    graph = na.trace_graph(nn.Linear(37, 41), torch.ones(2, 37))
+    first, second = getattr(graph, form)(), getattr(graph, form)()
+    total = jax.tree.map(lambda a, b: a + b, first, second)
+    weights = [jax.tree.leaves(net)[-1] for net in (first, second, total)]
+    np.testing.assert_array_equal(weights[2], 2 * weights[0])
+    gc.collect()
+    assert len([x for x in jax.live_arrays() if x.shape == (41, 37)]) == 3
