@@ -122,6 +122,7 @@ class KerasModel(keras.Model):
             "constants": [_shapes(graph.constants) for graph in program.graphs.values()],
             "v": _shapes(program.v),
             "s": _shapes(program.s),
+            "streams": _shapes(program.streams),
             "trainable": self.trainable,
             "frozen": [path for path in self.weights_of if not self.owner(path).trainable],
         }
@@ -131,15 +132,20 @@ class KerasModel(keras.Model):
         """A model with zeros as weights, which Keras then loads."""
         backend = keras.backend.backend()
         v, s = _avals(config["v"]), _avals(config["s"])
+        streams = _avals(config["streams"])
         graphs = {}
         for text, shapes in zip(config["graphs"], config["constants"], strict=True):
-            arrays = {"v": v, "s": s, "constants": _avals(shapes)}  # which Keras then loads
+            arrays = {
+                "v": v,
+                "s": s | streams,
+                "constants": _avals(shapes),
+            }  # which Keras then loads
             graph = graph_of(
                 text, {x: Container.from_flat_dict(arrays[x]) for x in arrays}, backend
             )
             graphs[graph.train] = graph
         name = next(iter(graphs.values())).name
-        program = Program(name=name, backend=backend, v=v, s=s, graphs=graphs)
+        program = Program(name=name, backend=backend, v=v, s=s, streams=streams, graphs=graphs)
         model = cls(program, None, name=config["name"])
         model.trainable = config["trainable"]
         for path in sorted(

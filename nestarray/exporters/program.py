@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes, nn, ops, tree
+from nestarray import backends, dtypes, nn, ops, random, tree
+from nestarray.config import use_backend
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
@@ -27,6 +28,9 @@ from nestarray.graph.precision import NARROW, in_dtypes
 from nestarray.importers.check import obstacles
 from nestarray.importers.module import GraphModule
 from nestarray.typing import Array
+
+#: Collections of Flax NNX: the keys of the random streams, and how often each was read.
+_STREAMS = ("RngKey/", "RngCount/")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -54,6 +58,8 @@ class Program:
         name: class name of the source.
         backend: of its arrays.
         v, s: path → parameter or state; its `Aval` in a program `without_arrays`.
+        streams: path → aval of the graphs' state that is random streams of Flax NNX; each call
+            begins them with its key.
         graphs: training (True) or evaluation (False) → Graph; empty for an `nn.Module`.
         module: the `nn.Module`, if `graphs` is empty.
         failure: the reason, if the training behaviour cannot be traced.
@@ -63,6 +69,7 @@ class Program:
     backend: str
     v: dict[str, Any]
     s: dict[str, Any]
+    streams: dict[str, Any] = dataclasses.field(default_factory=dict)
     graphs: dict[bool, Graph] = dataclasses.field(default_factory=dict)
     module: nn.Module | None = None
     failure: Exception | None = None
@@ -97,7 +104,10 @@ class Program:
 
     def needs_key(self, train: bool) -> bool:
         """Whether `run` takes a key: the graph draws numbers; for an `nn.Module`, it trains."""
-        return self.graph(train).needs_key if self.graphs else train
+        if not self.graphs:
+            return train
+        graph = self.graph(train)
+        return graph.needs_key or any(path in self.streams for path in graph.state_updates)
 
     def written(self, train: bool) -> Iterable[str]:
         """The paths that `run` may give new values."""
@@ -106,7 +116,7 @@ class Program:
     @property
     def draws(self) -> bool:
         """Whether a behaviour draws random numbers, or may: an `nn.Module`."""
-        return not self.graphs or any(graph.needs_key for graph in self.graphs.values())
+        return not self.graphs or any(map(self.needs_key, self.graphs))
 
     def run(
         self,
@@ -131,7 +141,8 @@ class Program:
             args, kwargs = tree.map(self._moved, (args, dict(kwargs)))
         if self.graphs:
             graph = self.frozen(frozen) if train and frozen else self.graph(train)
-            v, s = _filled(graph.v, values), _filled(graph.s, values)
+            held = {**values, **self._begun(key, values)} if self.streams else values
+            v, s = _filled(graph.v, held), _filled(graph.s, held)
             settings = {"v": v, "s": s, "key": key}
             named = {f"{name}_" if name in settings else name: x for name, x in kwargs.items()}
             result = graph(*args, **settings, **named)
@@ -144,8 +155,23 @@ class Program:
         if not returns_state:
             return native_output(result), {}
         output, new = result
-        changed = {p: x for p, x in new.flat_items() if x is not values[p] and p not in frozen}
+        changed = {
+            p: x
+            for p, x in new.flat_items()
+            if p in values and x is not values[p] and p not in frozen
+        }
         return native_output(output), changed
+
+    def _begun(self, key: Any, values: Mapping[str, Array]) -> dict[str, Array]:
+        """The random streams at the beginning of a call; zeros in one that draws no numbers."""
+        begun, like = {}, next(iter(values.values()), None) if key is None else key
+        with use_backend(self.backend):
+            for i, (path, aval) in enumerate(self.streams.items()):
+                if key is None or path.startswith("RngCount/"):
+                    begun[path] = ops.zeros(aval.shape, dtype=aval.dtype, like=like)
+                else:
+                    begun[path] = random.bits(random.fold_in(key, i), aval.shape)
+        return begun
 
     def _moved(self, x: Any) -> Any:
         if not isinstance(x, np.ndarray):
@@ -192,7 +218,9 @@ class Program:
             v={path: values[path] for path in self.v},
             s={path: values[path] for path in self.s},
             graphs={
-                train: graph.replace(v=_filled(graph.v, values), s=_filled(graph.s, values))
+                train: graph.replace(
+                    v=_filled(graph.v, values), s=_filled(graph.s, {**self.streams, **values})
+                )
                 for train, graph in self.graphs.items()
             },
             module=module,
@@ -279,10 +307,16 @@ def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = 
                 f"{model.name} ({'train' if train else 'eval'}): {backend} lacks what this graph "
                 f"needs:\n{lacking}"
             )
-    v, s = dict(graphs[model.train].v.flat_items()), {}
+    v, s, streams = dict(graphs[model.train].v.flat_items()), {}, {}
     for graph in reversed(graphs.values()):  # the values of `model` count
-        s |= dict(graph.s.flat_items())
-    return Program(name=model.name, backend=backend, v=v, s=s, graphs=graphs, failure=failure)
+        for path, x in graph.s.flat_items():
+            if path.startswith(_STREAMS):
+                streams[path] = Aval(tuple(x.shape), dtypes.dtype_of(x))
+            else:
+                s[path] = x
+    return Program(
+        name=model.name, backend=backend, v=v, s=s, streams=streams, graphs=graphs, failure=failure
+    )
 
 
 def _check_training(model: Graph, training: Graph) -> None:

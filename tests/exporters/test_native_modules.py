@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import torch
+from flax import nnx
 from torch import nn
 
 import nestarray as na
@@ -170,6 +171,18 @@ def test_submodules_of_pytorch_are_in_evaluation_by_themselves() -> None:
     source.first.train(), native.first.train()
     _close(compiled(x).detach(), source(x).detach())
     _close(native.first.running_mean, source.first.running_mean)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_modules_of_flax_nnx_draw_from_the_generator_of_their_library(form: str) -> None:
+    source = nnx.Dropout(0.5, rngs=nnx.Rngs(0))
+    native = FORMS[form](na.to_module(source, jax.numpy.ones(64)))
+    x = na.ones(64, dtype="float32", like=na.random.key(0, backend=native.backend))
+    (first, state), (second, _) = native.train((x,), {}), native.train((x,), {})
+    assert not state
+    assert 0 < (host(first) == 0).sum() < 64
+    is_keyed = form in ("linen", "haiku", "equinox")  # which take the same key here
+    assert np.array_equal(host(first), host(second)) == is_keyed
 
 
 @pytest.mark.parametrize("form", ["to_flax_module", "to_equinox_module"])
