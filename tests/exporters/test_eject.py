@@ -132,7 +132,9 @@ _PROGRAMS |= {
 }
 
 #: Models of `transformers` with blocks that lack parts or inputs of others.
-_ONE_CLASS = ("bart", "convnext", "mobilenet_v2", "regnet", "resnet", "resnet18", "swin")
+_ONE_CLASS = (
+    "bart", "convnext", "hgnet_v2", "longt5", "mobilenet_v2", "regnet", "resnet", "resnet18", "swin",
+)  # fmt: skip
 #: Second classes: of the layers of one class, one pads and the other has a bias.
 _SECOND = {("regnet", "module"): ["Conv2d_2"]}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -348,3 +349,32 @@ def test_one_step_calls_children_of_two_classes_with_several_arguments(
     assert text.count("class WithBias") == 1
     assert "mixer=Global(" in text
     assert "h, h2 = self.mixer(self.norm(x), y)" in text
+
+
+class Mask(torch.nn.Module):
+    """A normalization after steps of two kinds, which share nothing."""
+
+    def __init__(self, *, is_causal: bool) -> None:
+        super().__init__()
+        self.is_causal = is_causal
+        self.norm = torch.nn.LayerNorm(4)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        """(2, 4, 4) → (2, 4, 4)."""
+        if self.is_causal:
+            x = torch.exp(torch.sin(torch.tril(x)))
+        else:
+            x = torch.tanh(torch.cos(torch.sigmoid(x)))
+        return self.norm(x)
+
+
+@pytest.mark.parametrize("style", ["torch", "functional"])
+def test_modules_of_one_class_that_share_few_steps_share_a_class(
+    style: str, tmp_path: Path
+) -> None:
+    net = torch.nn.Sequential(Mask(is_causal=True), Mask(is_causal=False))
+    graph = na.trace_graph(net.eval(), torch.randn(2, 4, 4))
+    assert graph.eject(tmp_path / "net", TARGETS[style], style=style).error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert len(re.findall(r"class Mask|def mask", text)) == 1
+    assert text.count("    else:\n") == 1

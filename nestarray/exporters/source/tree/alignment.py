@@ -2,9 +2,7 @@
 
 Paired steps are one step; those without a partner are made by one module alone. Where paired steps
 take different values, the program of both takes a choice: a Value that is another one, or
-None, in each module. A variable, an input or an output may be missing in one of them. Modules have
-two programs if they share less than half of the steps of the shorter one, unless it is a single step:
-a branch for it is shorter than a class.
+None, in each module. A variable, an input or an output may be missing in one of them.
 """
 
 from __future__ import annotations
@@ -136,9 +134,6 @@ class _Aligner:
         if not self._match_variables():
             return None
         pairs = Pairing(whole, part, self.is_same, self.of, self.choices).pairs()
-        shortest = min(len(whole.steps), len(part.steps))
-        if shortest > 1 and 2 * sum(None not in pair for pair in pairs) < shortest:
-            return None
         if not all(self._may_lack(i, j) for i, j in pairs):
             return None
         self._match_inputs(pairs)
