@@ -11,6 +11,7 @@ import torch
 from safetensors import safe_open
 
 import nestarray as na
+from tests.exporters.styles import TARGETS
 
 
 class Attention(torch.nn.Module):
@@ -180,3 +181,57 @@ def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
         assert line in text, text
     with safe_open(tmp_path / "net" / "weights.safetensors", "pt") as file:
         assert {*file.keys()} == {*net.state_dict()}
+
+
+class Heads(torch.nn.Module):
+    """Attention with and without a batch first, with and without weights."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        layer = torch.nn.TransformerEncoderLayer(8, 2, 12, batch_first=True)
+        self.encoder = torch.nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
+        self.cross = torch.nn.MultiheadAttention(8, 2, batch_first=True)
+        self.last = torch.nn.MultiheadAttention(8, 4)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> Any:
+        x = self.encoder(x)
+        x = x + self.cross(x, y, y, need_weights=False)[0]
+        return self.last(x, x, x)[0]
+
+
+_AXES = {"x": {0: "batch", 1: "length"}, "y": {0: "batch", 1: "keys"}}
+
+
+@pytest.mark.parametrize("dynamic", [None, _AXES], ids=["fixed", "open"])
+@pytest.mark.parametrize("style", ["torch", "functional", "nnx", "module", "numpy"])
+def test_attention_of_torch_splits_and_merges_heads(
+    style: str, dynamic: Any, tmp_path: Path
+) -> None:
+    torch.manual_seed(0)
+    x, y = torch.randn(2, 3, 8), torch.randn(2, 5, 8)
+    graph = na.trace_graph(Heads().eval(), x=x, y=y, dynamic=dynamic)
+    target = TARGETS.get(style, style)
+    own = None if style == "numpy" else style
+    assert graph.eject(tmp_path / "net", target, style=own).error < 1e-5
+    text = (tmp_path / "net" / "model.py").read_text()
+    assert not re.search(r"squeeze|expand_dims|swapaxes\(0|MultiheadAttention_2", text), text
+    if style == "torch":
+        assert "self.cross = nn.MultiheadAttention(8, 2, batch_first=True)" in text
+    if style in ("functional", "nnx"):
+        assert "jax.nn.dot_product_attention(" in text, text
+    if style == "nnx":  # transposes of the batch do not separate the layers
+        assert "nnx.List([TransformerEncoderLayer(rngs=rngs) for _ in range(2)])" in text
+
+
+def test_transposes_are_one(tmp_path: Path) -> None:
+    def arranged(x: torch.Tensor) -> Any:
+        rows = x.reshape(2, 3, 4, 5).unsqueeze(0).transpose(0, 3).squeeze(3)
+        return x.transpose(1, 2).transpose(2, 3), rows[1].flatten(1), x[..., 0].reshape(2, -1)
+
+    x = torch.arange(120.0).reshape(2, 3, 4, 5)
+    graph = na.trace_graph(arranged, x)
+    for target in ("torch", "jax"):
+        assert graph.eject(tmp_path / target, target).error == 0
+    text = (tmp_path / "torch" / "model.py").read_text()
+    assert "x.permute(0, 2, 3, 1)" in text, text
+    assert "x[:, :, 1].reshape(2, 15)" in text, text

@@ -30,6 +30,7 @@ from nestarray.exporters.source.lowering.plain_calls import (
     plain_mask,
 )
 from nestarray.exporters.source.lowering.random_draws import unseeded
+from nestarray.exporters.source.lowering.rearrangements import with_rearrangements
 from nestarray.exporters.source.lowering.table_rows import plain_take, strided_slice, with_rows
 from nestarray.exporters.source.recording.forms.layers import (
     attention_of_heads,
@@ -66,15 +67,18 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
     graph = rewrite(rewrite(graph, plain_activation, in_bodies=True), strided_slice)
     graph = rewrite(graph.lower(), plain_access, in_bodies=True)
     graph = remove_dead_code(rewrite(graph, plain_mask, in_bodies=True))
-    graph = with_called_layers(with_rows(graph))
+    graph = with_rows(graph)
     is_final = graph.source_names.framework == "torch"
-    if not is_final:
-        graph = rewrite(with_module_paths(graph), plain, in_bodies=True)
-        graph = rewrite(graph, _reader(graph, _of_last_axis))
+    if is_final:
+        graph = with_called_layers(with_rearrangements(graph))
+    else:
+        graph = rewrite(with_module_paths(with_called_layers(graph)), plain, in_bodies=True)
+        graph = with_rearrangements(graph)
         if target in ("tensorflow", "numpy"):
             graph = rewrite(graph, _of_all_examples, in_bodies=True)
     if has_channels_last:
         graph = channels_last(rewrite(graph, _reader(graph, _product, "linear")))
+        graph = with_rearrangements(graph)
         graph = with_single_layers(rewrite(graph, _stored(graph, "kernel"), drop_unused=True))
     if target == "jax":
         graph = rewrite(graph, _attention_of_heads, in_bodies=True)
@@ -125,37 +129,6 @@ def _product(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> N
     return writer.call("add", y, bias, like=node, aval=aval, name=node.name)
 
 
-def _of_last_axis(writer: Writer, node: Node, is_single: Callable[[Node], bool]) -> Node | None:
-    """Products between reshapes of the axes before the last one, without these reshapes.
-
-    Keras merges the axes of a sequence so, because ``tf.matmul`` would multiply each example.
-    """
-    merged, calls = node.args[0] if is_op(node, *RESHAPES) else None, []
-    while isinstance(merged, Node) and _is_of_rows(merged) and is_single(merged):
-        calls.append(merged)
-        merged = merged.args[0]
-    if not calls or not isinstance(merged, Node) or not is_op(merged, *RESHAPES):
-        return None
-    x = merged.args[0]
-    if not isinstance(x, Node) or x.aval is None or merged.aval is None or node.aval is None:
-        return None
-    assert calls[0].aval is not None
-    batch, width = x.aval.shape[:-1], calls[0].aval.shape[-1]
-    inner = node.aval.shape[len(batch) :]
-    if (*batch, *merged.aval.shape[-1:]) != x.aval.shape or (*batch, *inner) != node.aval.shape:
-        return None
-    if math.prod(n for n in inner if isinstance(n, int)) != width:
-        return None
-    is_split = inner != (width,)
-    for call in reversed(calls):
-        assert call.aval is not None
-        aval = Aval((*batch, call.aval.shape[-1]), call.aval.dtype)
-        name = writer.name(call.name) if is_split or call is not calls[0] else node.name
-        x = dataclasses.replace(call, args=(x, *call.args[1:]), aval=aval, name=name)
-        writer.calls.append(x)
-    return reshaped(writer, x, node.aval.shape, node, node.name) if is_split else x
-
-
 def _of_all_examples(writer: Writer, node: Node) -> Node | None:
     """A product with a matrix as one for which the framework merges the axes of the examples."""
     if not is_op(node, "matmul") or _rank(node.args[0]) < 3 or _rank(node.args[1]) != 2:
@@ -163,17 +136,6 @@ def _of_all_examples(writer: Writer, node: Node) -> Node | None:
     aval = node.aval
     assert aval is not None
     return writer.call("tensordot", *node.args, axes=1, like=node, aval=aval, name=node.name)
-
-
-def _is_of_rows(node: Node) -> bool:
-    """Whether a call computes each row of its first operand alone: a product, or a bias."""
-    if not is_op(node, "matmul", "linear", "add"):
-        return False
-    avals = [x.aval if isinstance(x, Node) else None for x in (node, *node.args[:2])]
-    if None in avals:
-        return False
-    y, x, other = [len(aval.shape) for aval in avals if aval is not None]
-    return y == x > 0 and other == (1 if is_op(node, "add") else 2)
 
 
 def _attention_of_heads(writer: Writer, node: Node) -> Node | None:

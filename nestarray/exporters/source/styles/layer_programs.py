@@ -78,8 +78,7 @@ def known_layer(
     variables = {name: x for name, x in module.variables.items() if x not in constants}
     own = dataclasses.replace(module, inputs=[*module.inputs, *constants], variables=variables)
     shapes = tuple((value.shape, value.dtype) for value in own.inputs)
-    sizes = [call.args for inner in module.walk() for call in _calls(inner, "size")]
-    read = frozenset(value.shape[axis] for value, axis in sizes)
+    read = frozenset(size for inner in module.walk() for size in _open_sizes(inner))
     for candidate in _CANDIDATES[own.kind](own):
         for chosen in itertools.combinations(range(candidate.count or 1), len(outputs)):
             found = _program(candidate, chosen, shapes, read, give_layers, train)
@@ -98,6 +97,14 @@ def known_layer(
 def has_candidates(module: Module) -> bool:
     """Whether the class of a module has the name of such a layer."""
     return module.kind in _CANDIDATES
+
+
+def _open_sizes(module: Module) -> Iterator[int]:
+    """The sizes that a module reads, or that a reshape finds."""
+    for value, axis in (call.args for call in _calls(module, "size")):
+        yield value.shape[axis]
+    for call in _calls(module, "method:reshape"):
+        yield from (n for n, given in zip(call.result.shape, call.args[1:]) if given == -1)
 
 
 def _layer(candidate: _Candidate, module: Module, result: Any, read: Collection[int]) -> Layer:
@@ -230,7 +237,7 @@ def _calls(module: Module, *targets: str) -> list[Call]:
 
 _ATTENTION = "torch.nn.functional.scaled_dot_product_attention"
 #: Number of arrays → the places of query, key and value among them.
-_QUERY_KEY_VALUE = {
+_QUERY_KEY_VALUE: dict[int, list[tuple[int, ...]]] = {
     1: [(0, 0, 0)],
     2: [(0, 1, 1), (1, 0, 0), (0, 0, 1), (1, 1, 0)],
     3: [*itertools.permutations(range(3))],
@@ -251,17 +258,19 @@ def _attention(module: Module) -> Iterator[_Candidate]:
         "embed_dim": weight[1], "num_heads": weight[1] // queries.shape[-1],
         "dropout": _dropout(module),
         "bias": "in_proj_bias" in shapes, "add_bias_kv": "bias_k" in shapes,
-        "batch_first": any(x.args[0] in module.inputs for x in _calls(module, "method:transpose")),
+        "batch_first": False,
     }  # fmt: skip
     if "k_proj_weight" in shapes:
         settings |= {"kdim": shapes["k_proj_weight"][1], "vdim": shapes["v_proj_weight"][1]}
     widths = {weight[1], settings.get("kdim"), settings.get("vdim")}
     count = len(module.outputs[0].shape)
     is_data = [len(x.shape) == count and x.shape[-1] in widths for x in module.inputs]
+    orders = (True, False) if count == 3 else (False,)
     for masks in _masks(is_data, ("attn_mask", "key_padding_mask")):
         given = {x for _, x in masks}
         data = [i for i in range(len(module.inputs)) if _Input(i) not in given]
-        for places in _QUERY_KEY_VALUE.get(len(data), ()):
+        rows = _QUERY_KEY_VALUE.get(len(data), [])
+        for places, settings["batch_first"] in itertools.product(rows, orders):
             args = tuple(_Input(data[i]) for i in places)
             own = (*masks, *(_causal("", args[0].index, settings) if is_causal else ()))
             no_weights, per_head = ("need_weights", False), ("average_attn_weights", False)

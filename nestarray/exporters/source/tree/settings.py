@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -58,7 +57,8 @@ def _role(call: Call, i: int) -> str:
     if isinstance(call.args[i], (tuple, list)):
         return "shape"
     x, shape = call.args[0], call.result.shape
-    is_split = isinstance(x, Value) and x.shape == (*shape[:-2], math.prod(shape[-2:]))
+    count = len(x.shape) - 1 if isinstance(x, Value) else len(shape)
+    is_split = count < len(shape) - 1 and x.shape[:-1] == shape[:count]  # perhaps into q, k, v too
     axis = i - 1 - len(shape)
     return {-2: "heads", -1: "head_size"}.get(axis, "size") if is_split else "size"
 
