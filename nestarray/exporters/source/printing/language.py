@@ -125,7 +125,8 @@ class Language:
         if takes_number and isinstance(axis, (tuple, list)) and len(axis) == 1:
             kwargs["axis"] = axis[0]
         if last == "split" and is_of_arrays and isinstance(x, Value) and len(args) > 1:
-            args[1] = _sections(x.shape[kwargs.get("axis", 0)], args[1])
+            has_sizes = self.name == "tensorflow"
+            args[1] = _sections(x.shape[kwargs.get("axis", 0)], args[1], has_sizes=has_sizes)
         if target.startswith("."):  # calls of one function have the same settings
             names = self.parameters(target)
             own = {k: x for k, x in names.items() if isinstance(x, (bool, int, float, str))}
@@ -199,7 +200,7 @@ class Language:
             return Expression(self.integer.format(text(call.args[0])))
         first = value(call.args[0]).within(0) if call.args else ""
         if call.target == "size":
-            return Expression(self.size.format(first, call.args[1]))
+            return Expression(self.size.format(first, text(call.args[1])))
         if call.target == "device":
             return Expression(f"{first}.device")
         if call.target.startswith("operator."):
@@ -345,10 +346,11 @@ def _parameters(function: Any) -> dict[str, Any]:
     }
 
 
-def _sections(size: int, given: Any) -> Any:
-    """The number of sections of one size for their sizes or their first indices, or these."""
+def _sections(size: int, given: Any, *, has_sizes: bool) -> Any:
+    """The number of sections of one size for their sizes, or their first indices; else these."""
     for count in range(1, size + 1):
-        if given in ([size // count] * count, [*range(size // count, size, size // count)]):
+        n = size // count
+        if given == ([n] * count if has_sizes else [*range(n, size, n)]):
             return count if size % count == 0 else given
     return given
 
