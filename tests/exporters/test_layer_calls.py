@@ -649,3 +649,13 @@ def test_loops_call_the_layers_and_cells_of_flax(cell: Any, tmp_path: Path) -> N
 def test_a_loop_calls_the_cell_of_pytorch(tmp_path: Path) -> None:
     cells = na.trace_graph(Cells(), torch.ones(5, 2, 3)).eject(tmp_path / "cells", "torch")
     assert "h2, h = self.cell(x_t, (h, c))" in (cells.path / "model.py").read_text()
+
+
+def test_pooling_of_all_positions_is_a_layer_or_a_mean() -> None:
+    layers = [torch.nn.Conv2d(3, 4, 3), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten()]
+    graph = na.trace_graph(torch.nn.Sequential(*layers).eval(), torch.ones(2, 3, 8, 8))
+    texts = {t: graph.to_source(t, standalone=True) for t in ("torch", "jax", "tensorflow")}
+    assert "nn.AdaptiveAvgPool2d(1)" in texts["torch"]
+    assert "jnp.mean(x, axis=(2, 3), keepdims=True)" in texts["jax"]
+    assert "tf.reduce_mean(" in texts["tensorflow"]
+    assert not any("class AdaptiveAvgPool2d" in text for text in texts.values())

@@ -350,6 +350,16 @@ def _flatten(module: Module) -> Iterator[_Candidate]:
         yield _Candidate("Flatten", (), (_Input(0),))
 
 
+def _pool(name: str) -> Any:
+    """The pooling of all positions, which is a mean."""
+
+    def candidates(module: Module) -> Iterator[_Candidate]:
+        if len(module.inputs) == 1:
+            yield _Candidate(name, (("output_size", 1),), (_Input(0),))
+
+    return candidates
+
+
 def _unflatten(module: Module) -> Iterator[_Candidate]:
     """The axis that becomes several axes of the result."""
     outputs = values_in(module.output)
@@ -377,6 +387,7 @@ _CANDIDATES: dict[str, Callable[[Module], Iterator[_Candidate]]] = {
     "LSTMCell": _cell("LSTMCell", _Input(1), (_Input(0), _Input(2)), count=2),
     "GRUCell": _cell("GRUCell", _Input(0), _Input(1)),
     "RNNCell": _cell("RNNCell", _Input(1), _Input(0)),
+    **{name: _pool(name) for name in (f"AdaptiveAvgPool{n}d" for n in (1, 2, 3))},
     "Flatten": _flatten,
     "Unflatten": _unflatten,
 }  # fmt: skip
