@@ -16,12 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nestarray import backends, lazy_imports, ops, tree
+from nestarray import backends, dtypes, lazy_imports, ops, tree
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.exporters.program import native_output
 from nestarray.graph.derived import inputs_of, traced_graph
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.graph.precision import HALF, calls_in, in_dtypes
 from nestarray.graph.sizes import evaluate, names_in
 from nestarray.proof.sampling import drawn_like
 from nestarray.storage.atomic import replacing
@@ -159,8 +160,10 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
                 f"export: {graph.name}: {_refusal(graph, name, error)}"
             ) from error
         what = f"file of format {name!r}"
-        error = difference("export", graph.name, _wanted(graph, example), outputs, what)
-        error = max(error, _error_at_other_sizes(graph, what, run))
+        accepted = accepted_error(graph, example, _wanted)
+        compared = functools.partial(difference, "export", graph.name, what, accepted)
+        error = compared(_wanted(graph, example), outputs)
+        error = max(error, _error_at_other_sizes(graph, what, compared, run))
     return Exported(Path(path), name, error)
 
 
@@ -172,7 +175,10 @@ def _wanted(graph: Graph, example: Example) -> dict[str, Any]:
 
 
 def _error_at_other_sizes(
-    graph: Graph, what: str, run: Callable[[Example], Mapping[str, np.ndarray]]
+    graph: Graph,
+    what: str,
+    compared: Callable[[Mapping[str, Any], Mapping[str, np.ndarray]], float],
+    run: Callable[[Example], Mapping[str, np.ndarray]],
 ) -> float:
     """The largest difference at other sizes than the example's; 0 if the graph has no others.
 
@@ -186,7 +192,7 @@ def _error_at_other_sizes(
             wanted = _wanted(graph, example)
         except Exception:  # sizes that the trace did not exclude, such as of an index
             return 0.0
-        return difference("export", graph.name, wanted, run(example), what)
+        return compared(wanted, run(example))
 
     def fails(sizes: Mapping[str, int]) -> bool:
         try:
@@ -324,17 +330,48 @@ def named_outputs(output: Any, name: str = "output") -> dict[str, Any]:
     return {name: output} if backends.is_array(output) else {}
 
 
+def accepted_error(
+    graph: Graph, example: Example, outputs: Callable[[Graph, Example], Mapping[str, Any]]
+) -> float:
+    """The largest difference that is accepted, relative to the largest number of an output.
+
+    Two computations in half precision differ by the rounding errors of both: the graph's own error,
+    its difference from the graph in float32, counts twice.
+
+    Args:
+        graph: the graph.
+        example: its arguments.
+        outputs: (graph, arguments) → name → output.
+    """
+    if not calls_in(graph, HALF):
+        return TOLERANCE
+
+    def widened(x: Any) -> Any:
+        is_half = isinstance(x, np.ndarray) and dtypes.dtype_of(x) in HALF
+        return x.astype(np.float32) if is_half else x
+
+    exact = outputs(in_dtypes(graph, HALF), Example(*tree.map(widened, tuple(example))))
+    rounded = outputs(graph, example)
+    return max([TOLERANCE, *(2 * _relative_error(exact[name], rounded[name]) for name in exact)])
+
+
 def difference(
-    op: str, graph: str, wanted: Mapping[str, Any], outputs: Mapping[str, np.ndarray], what: str
+    op: str,
+    graph: str,
+    what: str,
+    accepted: float,
+    wanted: Mapping[str, Any],
+    outputs: Mapping[str, np.ndarray],
 ) -> float:
     """The largest difference between the outputs of a file and of the graph.
 
     Args:
         op: the name of the function that wrote the file, for errors.
         graph: the name of the graph.
+        what: the file, in words.
+        accepted: the largest difference without an error.
         wanted: the outputs of the graph, by `named_outputs`.
         outputs: of the file, by `named_outputs`.
-        what: the file, in words.
 
     Raises:
         ConversionError: the outputs differ.
@@ -345,29 +382,34 @@ def difference(
             f"{op}: {graph}: the {what} has the outputs {sorted(outputs)}, the graph has "
             f"{sorted(wanted)}"
         )
-    for name, x in wanted.items():
-        want = np.asarray(ops.to_backend(x, "numpy"))
+    for name, want in wanted.items():
         got = np.asarray(outputs[name])
-        if got.shape != want.shape:
+        if got.shape != tuple(want.shape):
             raise ConversionError(
                 f"{op}: {graph}: {name}: the {what} has the shape {got.shape}, the graph "
-                f"has {want.shape}"
+                f"has {tuple(want.shape)}"
             )
-        kind = complex if want.dtype.kind == "c" else float
-        a, b = got.astype(kind), want.astype(kind)
-        equal = (a == b) | (np.isnan(a) & np.isnan(b))
-        largest = np.max(np.abs(b), where=np.isfinite(b), initial=0.0)
-        if largest < np.finfo("float32").smallest_normal:  # compilers make zeros of such numbers
-            largest = 1.0
-        distance = np.abs(np.subtract(a, b, where=~equal, out=np.zeros_like(a))) / largest
-        error = float(np.max(distance, initial=0.0))
-        if not error <= TOLERANCE:
+        error = _relative_error(want, got)
+        if not error <= accepted:
             raise ConversionError(
                 f"{op}: {graph}: {name}: the {what} differs by {error:.1e} "
-                f"(relative to the largest number), accepted is {TOLERANCE:.0e}"
+                f"(relative to the largest number), accepted is {accepted:.0e}"
             )
         worst = max(worst, error)
     return worst
+
+
+def _relative_error(wanted: Any, found: Any) -> float:
+    """The largest difference, relative to the largest finite number of the first array."""
+    want, got = [np.asarray(ops.to_backend(x, "numpy")) for x in (wanted, found)]
+    kind = complex if want.dtype.kind == "c" else float
+    a, b = got.astype(kind), want.astype(kind)
+    equal = (a == b) | (np.isnan(a) & np.isnan(b))
+    largest = np.max(np.abs(b), where=np.isfinite(b), initial=0.0)
+    if largest < np.finfo("float32").smallest_normal:  # compilers make zeros of such numbers
+        largest = 1.0
+    distance = np.abs(np.subtract(a, b, where=~equal, out=np.zeros_like(a))) / largest
+    return float(np.max(distance, initial=0.0))
 
 
 def _refusal(graph: Graph, name: str, error: Exception) -> str:

@@ -17,7 +17,7 @@ from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, all_calls, bodies, iter_nodes
 from nestarray.graph.passes.idioms.idiom import idiom_of
 from nestarray.graph.passes.transposes import order_of
-from nestarray.graph.precision import wide_calls
+from nestarray.graph.precision import NARROW, calls_in
 
 #: Functions of frontends that transpose.
 _TRANSPOSES = frozenset(
@@ -146,7 +146,7 @@ def report(graph: Graph) -> GraphReport:
         state=sizes[1][0],
         constants=sizes[2][0],
         bytes=sum(size for _, size in sizes),
-        float64=[where_of(node) for node in wide_calls(graph)],
+        float64=[where_of(node) for node in calls_in(graph, NARROW)],
         idioms=dict(Counter(idiom_of(node) for node in calls if idiom_of(node))),
         dropped=list(graph.dropped),
         assumptions=[str(each) for each in graph.assumptions],

@@ -7,7 +7,7 @@ because it changes results: `in_dtypes` replaces the dtypes of variables and cal
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from nestarray import backends, dtypes, ops
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 _BITCASTS = ("jax.lax.bitcast_convert_type", "na.bitcast", "tf.bitcast")
 #: Dtypes that JAX without x64 lacks → those in their place.
 NARROW = {dtypes.float64: dtypes.float32, dtypes.complex128: dtypes.complex64}
+#: Dtypes of half precision → that in which their rounding errors are measured.
+HALF = {dtypes.float16: dtypes.float32, dtypes.bfloat16: dtypes.float32}
 
 
 def with_float64(graph: Graph, float64: str | None) -> Graph:
@@ -52,9 +54,9 @@ def with_float64(graph: Graph, float64: str | None) -> Graph:
     return graph if float64 is None else in_dtypes(graph, NARROW)
 
 
-def wide_calls(graph: Graph) -> list[Node]:
-    """The calls that compute in float64 or complex128."""
-    return [node for node in graph.calls if _is_wide(node)]
+def calls_in(graph: Graph, dtypes: Collection[DType]) -> list[Node]:
+    """The calls that compute in some dtypes."""
+    return [node for node in graph.calls if _computes_in(dtypes, node)]
 
 
 def check_float64(graph: Graph, error: DtypeError) -> None:
@@ -65,7 +67,7 @@ def check_float64(graph: Graph, error: DtypeError) -> None:
     """
     if graph.backend != "jax" or backends.core("jax").widest_float(None) is dtypes.float64:
         return
-    wide = wide_calls(graph)
+    wide = calls_in(graph, NARROW)
     arrays = [
         f"{letter}[{path!r}]"
         for letter in ("v", "s", "constants")
@@ -103,14 +105,14 @@ def check_integers(where: str, x: Any, moved: Any) -> None:
         )
 
 
-def _is_wide(node: Node) -> bool:
+def _computes_in(dtypes: Collection[DType], node: Node) -> bool:
     found: list[Any] = []
     map_leaves(found.append, (node.args, node.kwargs))
     inner = [n for body in bodies(node.args) for n in body.nodes]
     return (
-        (node.aval is not None and node.aval.dtype in NARROW)
-        or any(isinstance(x, DType) and x in NARROW for x in found)
-        or any(map(_is_wide, inner))
+        (node.aval is not None and node.aval.dtype in dtypes)
+        or any(isinstance(x, DType) and x in dtypes for x in found)
+        or any(_computes_in(dtypes, n) for n in inner)
     )
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from nestarray import lazy_imports, ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, ConversionError, StorageError
-from nestarray.exporters.export import Example, difference, named_outputs
+from nestarray.exporters.export import Example, accepted_error, difference, named_outputs
 from nestarray.exporters.source.lowering.random_draws import unseeded
 from nestarray.exporters.source.lowering.training import with_training_layers
 from nestarray.exporters.source.programs import STYLES, program_of, style_of
@@ -108,7 +108,9 @@ def eject(
         weights = Container(source.weights).map(lambda x: ops.asarray(x, copy=True))
         weights.save(made / "weights.safetensors")
         recorded = examples(graph)
-        compared = functools.partial(_compared, graph, made / "model.py", source)
+        wanted = functools.partial(_wanted, source)
+        accepted = accepted_error(graph, recorded[0], wanted)
+        compared = functools.partial(_compared, graph, made / "model.py", source, accepted)
         error = max(map(compared, recorded))
         if graph.sized_by_values is not None:
             _check_other_values(graph, compared, recorded[0])
@@ -137,7 +139,7 @@ def _check(graph: Graph, target: str, style: str | None) -> str:
     return style or next(iter(STYLES[target]))
 
 
-def _compared(graph: Graph, path: Path, source: Style, example: Example) -> float:
+def _compared(graph: Graph, path: Path, source: Style, accepted: float, example: Example) -> float:
     """Run the source, and return its largest difference from the graph.
 
     In the training mode, nothing is dropped.
@@ -158,7 +160,8 @@ def _compared(graph: Graph, path: Path, source: Style, example: Example) -> floa
         del sys.modules[module.__name__]
     outputs = named_outputs(output) | {f"state {name}": x for name, x in state.items()}
     arrays = {name: np.asarray(ops.to_backend(x, "numpy")) for name, x in outputs.items()}
-    return difference("eject", graph.name, _wanted(graph, source, example), arrays, "source")
+    wanted = _wanted(source, graph, example)
+    return difference("eject", graph.name, "source", accepted, wanted, arrays)
 
 
 def _check_other_values(
@@ -178,7 +181,7 @@ def _check_other_values(
             ) from error
 
 
-def _wanted(graph: Graph, source: Style, example: Example) -> dict[str, Any]:
+def _wanted(source: Style, graph: Graph, example: Example) -> dict[str, Any]:
     """The outputs of a graph, and the new values of its state by their names in the source."""
     program = rewrite(graph, unseeded).lower()
     inputs = program.bind(*example.on(graph.backend))
