@@ -8,10 +8,12 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
 import torch
+from flax import linen
 
 import nestarray as na
 from nestarray.errors import ConversionError
@@ -115,6 +117,31 @@ def test_means_over_several_open_sizes(target: str, tmp_path: Path) -> None:
     ejected = graph.eject(tmp_path / "net", target)
     assert ejected.error < 1e-5
     assert "30" not in (ejected.path / "model.py").read_text()  # 6 · 5 elements
+
+
+@pytest.mark.parametrize("counts_border", [True, False])
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_averages_with_strided_borders_of_open_images(
+    target: str, counts_border: bool, tmp_path: Path
+) -> None:
+    def pooled(x: jax.Array) -> jax.Array:
+        return linen.avg_pool(x, (3, 2), strides=(2, 2), padding="SAME")
+
+    inputs = keras.Input((None, None, 3), name="x")
+    layer = keras.layers.AveragePooling2D((3, 2), (2, 2), padding="same")
+    source: Any = pooled if counts_border else keras.Model(inputs, layer(inputs))
+    x = np.random.default_rng(0).normal(size=(2, 9, 8, 3)).astype("float32")
+    given = jnp.asarray(x) if counts_border else x
+    sizes = {"x" if counts_border else "inputs": {0: "batch", 1: "height", 2: "width"}}
+    ejected = na.trace_graph(source, given, dynamic=sizes).eject(tmp_path / "net", target)
+    assert ejected.error < 1e-5
+    text = (ejected.path / "model.py").read_text()
+    if target == "jax":
+        assert text.count("lax.reduce_window(") == (1 if counts_border else 2)
+    elif target == "tensorflow" and not counts_border:
+        assert '(inputs, (3, 2), (2, 2), "SAME")' in text
+    else:
+        assert text.count("= pad_same(") + text.count("(pad_same(") >= 1
 
 
 def test_open_sizes_need_no_values_inside_of_other_modules() -> None:

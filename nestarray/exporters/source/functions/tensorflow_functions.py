@@ -145,6 +145,13 @@ def scaled_dot_product_attention(query, key, value, mask=None, *, is_causal=Fals
     return tf.where(seen, weights, 0.0) @ value
 
 
+def pad_same(x, *, window, stride, value=0.0):
+    """Images with a border for ceil(size / stride) windows along each axis, channels last."""
+    total = [tf.maximum(-n % s + k - s, 0) for n, k, s in zip(sizes_of(x)[1:-1], window, stride)]
+    border = [(n // 2, n - n // 2) for n in total]
+    return tf.pad(x, [(0, 0), *border, (0, 0)], constant_values=value)
+
+
 def max_pool(x, *, kernel_size, stride, padding):
     """Max pooling, channels first."""
     x = tf.pad(x, [(0, 0), (0, 0), *padding], constant_values=x.dtype.min)

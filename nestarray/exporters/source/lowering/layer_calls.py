@@ -241,8 +241,14 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
         padding="valid" if is_open else given["padding"],
     )  # fmt: skip
     padding: Any = at.padding
-    if name == "avg_pool" and (is_open or any(map(any, padding))):
+    if name == "avg_pool" and (any(map(any, padding)) or given["divisor_override"] is not None):
         return None
+    if name == "avg_pool" and is_open and not given["count_include_pad"]:
+        settings: dict[str, Any] = {"like": node, "aval": x.aval}
+        part, given = dataclasses.replace(node, name=""), given | {"count_include_pad": True}
+        ones = writer.call("ones_like", x, **settings)
+        means = [_windows(writer, part, given | {"x": array}) for array in (x, ones)]
+        return writer.call("divide", *means, like=node, aval=node.aval, name=node.name)
     first, last = (0, rank - 1, *range(1, rank - 1)), (0, *range(2, rank), 1)
     is_pool = name == "max_pool"
     data = permuted(writer, x, first, node) if is_last else x
@@ -262,7 +268,7 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
         border = {"constant_values": -math.inf} if is_pool else {}
         data = _padded(writer, data, padding, node, **border)
         padding = [(0, 0)] * count
-    settings: dict[str, Any] = {"stride": at.stride, "padding": tuple(low for low, _ in padding)}
+    settings = {"stride": at.stride, "padding": tuple(low for low, _ in padding)}
     arrays: list[Any] = [data]
     if name == "conv":
         order = (rank - 1, rank - 2, *range(count))
@@ -287,7 +293,7 @@ def _with_open_border(writer: Writer, node: Node) -> Node | None:
 
 def _has_open_border(node: Node) -> bool:
     """Whether a border depends on open sizes: ``"same"`` with strides."""
-    if not is_op(node, "conv", "max_pool", "avg_pool"):
+    if not is_op(node, "conv", "max_pool", "avg_pool") or node.aval is None:
         return False
     given = arguments_of(node)
     stride = given["stride"] or given["kernel_size"]

@@ -102,10 +102,13 @@ def max_pool(x: Any, *, kernel_size: Any, **settings: Any) -> Any:
 
 
 @supports(layers.is_mean_last)
-def avg_pool(x: Any, *, kernel_size: Any, **settings: Any) -> Any:
+def avg_pool(x: Any, *, kernel_size: Any, count_include_pad: bool = True, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.lax.reduce_window.html"""
     at, border = layers.windows_last(x, kernel_size, **settings)
-    return _reduced(x, 0.0, lax.add, at, border) / math.prod(at.kernel)
+    total = _reduced(x, 0.0, lax.add, at, border)
+    if count_include_pad or border == "VALID":
+        return total / math.prod(at.kernel)
+    return total / _reduced(jnp.ones_like(x), 0.0, lax.add, at, border)
 
 
 def _reduced(x: Any, start: float, function: Any, at: Windows, border: Any) -> Any:

@@ -259,13 +259,9 @@ def transposed_last(
     return at.windows, "VALID" if is_whole else at.input_padding
 
 
-def is_mean_last(
-    x: Any, *, padding: Any = 0, count_include_pad: bool = True, divisor_override: Any = None,
-    **settings: Any,
-) -> bool:  # fmt: skip
-    """Whether images have the channels last, and each mean is of as many elements."""
-    is_mean = count_include_pad or padding in (0, "valid")
-    return is_mean and divisor_override is None and is_last(x, **settings)
+def is_mean_last(x: Any, *, divisor_override: Any = None, **settings: Any) -> bool:
+    """Whether images have the channels last, and the number of elements divides their sums."""
+    return divisor_override is None and is_last(x, **settings)
 
 
 def _global_pool(count: int) -> Callable[..., Any]:

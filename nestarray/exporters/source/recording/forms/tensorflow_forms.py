@@ -144,10 +144,19 @@ def max_pool(x: Any, *, kernel_size: Any, **settings: Any) -> Any:
     return tf.nn.max_pool(x, at.kernel, at.stride, border)
 
 
-@supports(lambda x, *, padding=0, **settings: padding == 0 and layers.is_mean_last(x, **settings))
-def avg_pool(x: Any, *, kernel_size: Any, stride: Any = None, **_: Any) -> Any:
+@supports(
+    lambda x, *, padding=0, **settings: (
+        padding in (0, "valid", "same") and layers.is_mean_last(x, **settings)
+    )
+)
+def avg_pool(
+    x: Any, *, kernel_size: Any, stride: Any = None, padding: Any = 0, count_include_pad: bool = True,
+    **_: Any,
+) -> Any:  # fmt: skip
     """https://www.tensorflow.org/api_docs/python/tf/nn/avg_pool"""
-    at, border = layers.windows_last(x, kernel_size, stride=stride)
+    at, border = layers.windows_last(x, kernel_size, stride=stride, padding=padding)
+    if count_include_pad and border != "VALID":
+        x, border = layers.padded_as_same(x, window=at.kernel, stride=at.stride), "VALID"
     return tf.nn.avg_pool(x, at.kernel, at.stride, border)
 
 
