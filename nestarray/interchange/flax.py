@@ -18,6 +18,9 @@ from nestarray.interchange.objects import open_record
 from nestarray.interchange.pytrees import jax_opener
 from nestarray.interchange.walking import Opened, container_of, rebuilt, tree_of
 
+#: The collections of the random streams of NNX.
+_STREAMS = ("RngKey", "RngCount")
+
 
 @constructor
 def from_flax(variables: Any, /) -> Container:
@@ -72,7 +75,8 @@ def to_flax(c: Container, /, like: Any = None) -> Any:
             `like` holds a NumPy array.
         like: None for nested dicts, as Linen's ``apply`` expects. A dict or ``FrozenDict`` of
             variables, an ``nnx.State`` or an ``nnx.Module`` determines the class and the
-            metadata of the result; leaves are matched by path, and `like` is not modified.
+            metadata of the result; leaves are matched by path, and `like` is not modified. Random
+            streams that `c` lacks, as native modules do, are those of `like`.
 
     Returns:
         a dict, or an object of the class of `like`.
@@ -175,7 +179,11 @@ def _value(variable: Any) -> Any:
 def _state(c: Container, like: Any) -> Any:
     """An ``nnx.State`` like another one, with the leaves of `c`."""
     nnx = sys.modules["flax.nnx"]
-    tree = tree_of(c, _by_collection(like), jax_opener(), "to_flax", backend="jax")
+    collections = _by_collection(like)
+    kept = {
+        name: collections.pop(name) for name in _STREAMS if name in collections and name not in c
+    }
+    tree = tree_of(c, collections, jax_opener(), "to_flax", backend="jax") | kept
     pairs = []
     for path, variable in nnx.to_flat_state(like):
         value = tree[_collection(variable)]

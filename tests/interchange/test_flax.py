@@ -134,6 +134,20 @@ def test_train_states_are_pytrees() -> None:
 # -- NNX --------------------------------------------------------------------------------------------
 
 
+def test_random_streams_that_are_missing_are_those_of_the_module() -> None:
+    variables = na.Container.from_flax(model())
+    rest = variables.exclude("RngKey/**", "RngCount/**")
+    assert len(rest.leaves()) < len(variables.leaves())
+    moved = na.to_flax(rest * 2, like=nnx.state(model()))
+    np.testing.assert_array_equal(moved["linear"]["kernel"][...], 2 * model().linear.kernel[...])
+    found = dict(nnx.to_flat_state(moved))
+    streams = nnx.to_flat_state(nnx.state(model(), nnx.RngState))
+    assert all(found[path].get_value() is x.get_value() for path, x in streams)
+    assert len([*streams]) == 2
+    with pytest.raises(StructureError, match="no leaf for"):
+        na.to_flax(rest.exclude("params/linear/**"), like=nnx.state(model()))
+
+
 def test_nnx_variables_are_sorted_by_type() -> None:
     c = na.Container.from_flax(model())
     assert set(c) == {
