@@ -135,11 +135,7 @@ class KerasModel(keras.Model):
         streams = _avals(config["streams"])
         graphs = {}
         for text, shapes in zip(config["graphs"], config["constants"], strict=True):
-            arrays = {
-                "v": v,
-                "s": s | streams,
-                "constants": _avals(shapes),
-            }  # which Keras then loads
+            arrays = {"v": v, "s": s | streams, "constants": _avals(shapes)}
             graph = graph_of(
                 text, {x: Container.from_flat_dict(arrays[x]) for x in arrays}, backend
             )

@@ -27,10 +27,8 @@ from nestarray.graph.passes.batch_norms import freeze_batch_norms
 from nestarray.graph.precision import NARROW, in_dtypes
 from nestarray.importers.check import obstacles
 from nestarray.importers.module import GraphModule
+from nestarray.interchange.flax import STREAMS
 from nestarray.typing import Array
-
-#: Collections of Flax NNX: the keys of the random streams, and how often each was read.
-_STREAMS = ("RngKey/", "RngCount/")
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -310,7 +308,7 @@ def program_of(model: Graph | nn.Module, backend: str, training: Graph | None = 
     v, s, streams = dict(graphs[model.train].v.flat_items()), {}, {}
     for graph in reversed(graphs.values()):  # the values of `model` count
         for path, x in graph.s.flat_items():
-            if path.startswith(_STREAMS):
+            if path.partition("/")[0] in STREAMS:
                 streams[path] = Aval(tuple(x.shape), dtypes.dtype_of(x))
             else:
                 s[path] = x

@@ -18,8 +18,8 @@ from nestarray.interchange.objects import open_record
 from nestarray.interchange.pytrees import jax_opener
 from nestarray.interchange.walking import Opened, container_of, rebuilt, tree_of
 
-#: The collections of the random streams of NNX.
-_STREAMS = ("RngKey", "RngCount")
+#: Collections of NNX: the keys of the random streams, and how often each was read.
+STREAMS = ("RngKey", "RngCount")
 
 
 @constructor
@@ -181,7 +181,7 @@ def _state(c: Container, like: Any) -> Any:
     nnx = sys.modules["flax.nnx"]
     collections = _by_collection(like)
     kept = {
-        name: collections.pop(name) for name in _STREAMS if name in collections and name not in c
+        name: collections.pop(name) for name in STREAMS if name in collections and name not in c
     }
     tree = tree_of(c, collections, jax_opener(), "to_flax", backend="jax") | kept
     pairs = []
