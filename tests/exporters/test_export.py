@@ -633,7 +633,7 @@ def test_a_missing_package_of_a_format_names_its_extra(
     graph = _dynamic()
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(errors.MissingFrameworkError, match=rf"'nestarray\[{extra}\]'"):
-        graph.export(tmp_path / "net", format=format)
+        graph.export(tmp_path / f"net{FORMATS[format].suffix}", format=format)
     assert not [*tmp_path.iterdir()]
 
 
