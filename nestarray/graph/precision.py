@@ -54,9 +54,9 @@ def with_float64(graph: Graph, float64: str | None) -> Graph:
     return graph if float64 is None else in_dtypes(graph, NARROW)
 
 
-def calls_in(graph: Graph, dtypes: Collection[DType]) -> list[Node]:
+def calls_in(graph: Graph, wanted: Collection[DType]) -> list[Node]:
     """The calls that compute in some dtypes."""
-    return [node for node in graph.calls if _computes_in(dtypes, node)]
+    return [node for node in graph.calls if _computes_in(wanted, node)]
 
 
 def check_float64(graph: Graph, error: DtypeError) -> None:
@@ -105,14 +105,14 @@ def check_integers(where: str, x: Any, moved: Any) -> None:
         )
 
 
-def _computes_in(dtypes: Collection[DType], node: Node) -> bool:
+def _computes_in(wanted: Collection[DType], node: Node) -> bool:
     found: list[Any] = []
     map_leaves(found.append, (node.args, node.kwargs))
     inner = [n for body in bodies(node.args) for n in body.nodes]
     return (
-        (node.aval is not None and node.aval.dtype in dtypes)
-        or any(isinstance(x, DType) and x in dtypes for x in found)
-        or any(_computes_in(dtypes, n) for n in inner)
+        (node.aval is not None and node.aval.dtype in wanted)
+        or any(isinstance(x, DType) and x in wanted for x in found)
+        or any(_computes_in(wanted, n) for n in inner)
     )
 
 

@@ -244,9 +244,8 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
     if name == "avg_pool" and (any(map(any, padding)) or given["divisor_override"] is not None):
         return None
     if name == "avg_pool" and is_open and not given["count_include_pad"]:
-        settings: dict[str, Any] = {"like": node, "aval": x.aval}
         part, given = dataclasses.replace(node, name=""), given | {"count_include_pad": True}
-        ones = writer.call("ones_like", x, **settings)
+        ones = writer.call("ones_like", x, like=node, aval=x.aval)
         means = [_windows(writer, part, given | {"x": array}) for array in (x, ones)]
         return writer.call("divide", *means, like=node, aval=node.aval, name=node.name)
     first, last = (0, rank - 1, *range(1, rank - 1)), (0, *range(2, rank), 1)
@@ -268,7 +267,7 @@ def _windows(writer: Writer, node: Node, given: dict[str, Any]) -> Node | None:
         border = {"constant_values": -math.inf} if is_pool else {}
         data = _padded(writer, data, padding, node, **border)
         padding = [(0, 0)] * count
-    settings = {"stride": at.stride, "padding": tuple(low for low, _ in padding)}
+    settings: dict[str, Any] = {"stride": at.stride, "padding": tuple(low for low, _ in padding)}
     arrays: list[Any] = [data]
     if name == "conv":
         order = (rank - 1, rank - 2, *range(count))
