@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-import itertools
 import sys
 from pathlib import Path
 from typing import Any
@@ -21,8 +20,7 @@ from flax import nnx
 import nestarray as na
 from nestarray import errors
 from nestarray.exporters import torch_files
-from nestarray.exporters.export import FORMATS, difference, example_of
-from nestarray.graph.precision import HALF, in_dtypes
+from nestarray.exporters.export import FORMATS, example_of
 from tests.exporters.rows import ROWS
 from tests.graph.networks import ConvNet
 
@@ -754,23 +752,6 @@ def test_errors_of_the_arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(errors.MissingFrameworkError, match=r"pip install 'nestarray\[onnx\]'"):
         graph.export(tmp_path / "net.onnx")
-
-
-def test_files_of_half_precision_round_as_the_graph_does(tmp_path: Path) -> None:
-    torch.manual_seed(0)
-    parts = [(torch.nn.Linear(64, 64), torch.nn.LayerNorm(64), torch.nn.GELU()) for _ in range(6)]
-    net = torch.nn.Sequential(*itertools.chain(*parts)).half()
-    graph = na.trace_graph(net, torch.randn(4, 64).half())
-    found = graph.export(tmp_path / "net.stablehlo").error
-    source = graph.eject(tmp_path / "net", "jax").error
-    (x,), _ = example_of(graph).on("torch")
-    half, single = graph(x), in_dtypes(graph, HALF)(x.float())
-    rounding = float((half.float() - single).abs().max() / single.abs().max())
-    assert 1e-3 < found <= 2 * rounding
-    assert source <= 2 * rounding
-    outputs = {"output": half}, {"output": half.numpy() * 1.02}
-    with pytest.raises(errors.ConversionError, match="the file differs by"):
-        difference("export", "net", "file", 2 * rounding, *outputs)
 
 
 def test_every_format_has_its_functions() -> None:
