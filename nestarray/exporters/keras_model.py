@@ -6,7 +6,7 @@ Loading looks functions up by name; it runs no code of the file.
 
 from __future__ import annotations
 
-import dataclasses
+import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -19,6 +19,7 @@ from nestarray.errors import ConversionError
 from nestarray.exporters.program import Program, Variables, identifier
 from nestarray.graph.files import graph_of, program_text
 from nestarray.graph.node import Aval
+from nestarray.storage.elements import BITS, dtype_name, from_elements, to_elements
 
 
 class Part(keras.Layer):
@@ -109,7 +110,7 @@ class KerasModel(keras.Model):
         return args, kwargs
 
     def get_config(self) -> dict[str, Any]:
-        """The text of the graphs, and the shapes of their arrays."""
+        """The text of the graphs, their constants, and the shapes of the weights."""
         program = self.program
         if not program.graphs:
             raise ConversionError(
@@ -119,7 +120,10 @@ class KerasModel(keras.Model):
         return {
             "name": self.name,
             "graphs": [program_text(graph) for graph in program.graphs.values()],
-            "constants": [_shapes(graph.constants) for graph in program.graphs.values()],
+            "constants": [
+                {path: _encoded(path, x) for path, x in graph.constants.flat_items()}
+                for graph in program.graphs.values()
+            ],
             "v": _shapes(program.v),
             "s": _shapes(program.s),
             "streams": _shapes(program.streams),
@@ -129,13 +133,14 @@ class KerasModel(keras.Model):
 
     @classmethod
     def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> KerasModel:
-        """A model with zeros as weights, which Keras then loads."""
+        """A model with zeros as weights: `load_model` or `set_weights` gives them values."""
         backend = keras.backend.backend()
         v, s = _avals(config["v"]), _avals(config["s"])
         streams = _avals(config["streams"])
         graphs = {}
-        for text, shapes in zip(config["graphs"], config["constants"], strict=True):
-            arrays = {"v": v, "s": s | streams, "constants": _avals(shapes)}
+        for text, encoded in zip(config["graphs"], config["constants"], strict=True):
+            constants = {path: _decoded(*x, backend) for path, x in encoded.items()}
+            arrays = {"v": v, "s": s | streams, "constants": constants}
             graph = graph_of(
                 text, {x: Container.from_flat_dict(arrays[x]) for x in arrays}, backend
             )
@@ -150,29 +155,6 @@ class KerasModel(keras.Model):
             model.owner(path).trainable = path not in config["frozen"]
         return model
 
-    def save_own_variables(self, store: Any) -> None:
-        """Store the model's own weights, and the constants of its graphs."""
-        super().save_own_variables(store)
-        for train, graph in self.program.graphs.items():
-            for path, x in graph.constants.flat_items():
-                store[f"constants_{int(train)}_{path}"] = np.asarray(ops.to_backend(x, "numpy"))
-
-    def load_own_variables(self, store: Any) -> None:
-        """Load what `save_own_variables` has stored."""
-        keys = [key for key in store.keys() if not key.startswith("constants_")]  # noqa: SIM118
-        own = {key: store[key] for key in keys}
-        super().load_own_variables(own)
-        graphs = {}
-        for train, graph in self.program.graphs.items():
-            constants = {
-                path: ops.to_backend(
-                    np.asarray(store[f"constants_{int(train)}_{path}"]), graph.backend
-                )
-                for path in graph.constants.paths()
-            }
-            graphs[train] = graph.replace(constants=Container.from_flat_dict(constants))
-        self.program = dataclasses.replace(self.program, graphs=graphs).ready()
-
 
 def _floating_dtype(program: Program) -> str:
     """The dtype to which Keras casts floating inputs: the graph's, under each dtype policy."""
@@ -184,6 +166,17 @@ def _floating_dtype(program: Program) -> str:
 def _shapes(values: Any) -> dict[str, Any]:
     items = values.flat_items() if isinstance(values, Container) else values.items()
     return {path: [list(x.shape), dtypes.dtype_of(x).name] for path, x in items}
+
+
+def _encoded(path: str, x: Any) -> tuple[list[int], str, str]:
+    """The shape, dtype and elements of an array; JSON holds the elements in base 64."""
+    elements = to_elements(x)
+    return list(x.shape), dtype_name(x, path), base64.b64encode(elements.tobytes()).decode()
+
+
+def _decoded(shape: list[int], dtype: str, text: str, backend: str) -> Any:
+    flat = np.frombuffer(base64.b64decode(text), BITS.get(dtype, dtype))
+    return from_elements(flat.reshape(shape).copy(), dtype, backend)
 
 
 def _avals(shapes: Mapping[str, Any]) -> dict[str, Any]:

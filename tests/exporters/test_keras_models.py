@@ -122,6 +122,19 @@ def test_frozen_batch_normalization_trains_as_in_keras(tmp_path: Path) -> None:
     np.testing.assert_allclose(losses[1:], [losses[0]] * 2, rtol=1e-5)
 
 
+def test_clones_take_the_weights_of_their_model(tmp_path: Path) -> None:
+    scale = tf.constant([[1.0, 2.0, 3.0]])
+    net = keras.Sequential([keras.Input((3,)), keras.layers.Dense(2)])
+    native = na.trace_graph(lambda x: net(x * scale), tf.ones((4, 3))).to_keras_model()
+    clone = keras.models.clone_model(native)
+    assert not np.any(clone(tf.ones((4, 3))))
+    clone.set_weights(native.get_weights())
+    np.testing.assert_array_equal(clone(tf.ones((4, 3))), native(tf.ones((4, 3))))
+    clone.save(tmp_path / "clone.keras")
+    loaded = keras.models.load_model(tmp_path / "clone.keras")
+    np.testing.assert_array_equal(loaded(tf.ones((4, 3))), native(tf.ones((4, 3))))
+
+
 def test_keras_trains_weights_with_the_names_of_haiku() -> None:
     def network(x: jax.Array) -> jax.Array:
         return hk.nets.MLP([4, 2])(x) + hk.get_parameter("scale", (2,), init=jnp.ones)
