@@ -235,3 +235,20 @@ def test_transposes_are_one(tmp_path: Path) -> None:
     text = (tmp_path / "torch" / "model.py").read_text()
     assert "x.permute(0, 2, 3, 1)" in text, text
     assert "x[:, :, 1].reshape(2, 15)" in text, text
+
+
+def test_heads_that_were_examples_are_merged_before_a_layer(tmp_path: Path) -> None:
+    class Merged(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = torch.nn.Linear(8, 8, bias=False)
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            scores = torch.bmm(x, x.transpose(1, 2)).tanh()  # heads and examples are one axis
+            y = torch.bmm(scores, x).reshape(2, 2, 3, 4)
+            y = y.permute(0, 2, 1, 3).contiguous().view(2, 3, 8)
+            return torch.nn.functional.linear(y, self.dense.weight).reshape(6, 8)
+
+    graph = na.trace_graph(Merged(), torch.randn(4, 3, 4))
+    for target in ("torch", "jax", "tensorflow"):
+        assert graph.eject(tmp_path / target, target).error < 1e-6

@@ -297,3 +297,16 @@ def test_numbers_for_elements_that_are_written(tmp_path: Path) -> None:
     for target, written in (("torch", "x[:, 0] = 0.5"), ("jax", "x.at[:, 0].set(0.5)")):
         graph.eject(tmp_path / target, target)
         assert written in (tmp_path / target / "model.py").read_text()
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_rows_of_four_experts_are_parts(target: str, tmp_path: Path) -> None:
+    def mixture(rows: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:
+        counts = torch.nn.functional.one_hot(experts, 4).sum(0).tolist()
+        order = experts.argsort()
+        parts = rows[order].split(counts, dim=0)
+        return torch.cat([part * (i + 1) for i, part in enumerate(parts)])
+
+    rows, experts = torch.randn(9, 3), torch.tensor([0, 1, 3, 2, 2, 0, 1, 3, 2])
+    graph = na.trace_graph(mixture, rows, experts)
+    assert graph.eject(tmp_path / "net", target).error < 1e-6

@@ -71,7 +71,8 @@ def _before_layout(writer: Writer, node: Node, split: dict[Any, Node]) -> Node |
     """A call of the rows of a rearrangement, as a rearrangement of the rows that it computes."""
     found, count = _chain(node.args[0], node.module)
     *batch, row = found.result
-    axes = [axis for axis in found.axes if not {*axis} & {*row}]
+    rest = [[x for x in axis if x not in row] for axis in found.axes]
+    axes = [left for axis, left in zip(found.axes, rest, strict=True) if left or not axis]
     is_whole = all(len(axis) < 2 for axis in axes) and found.index == {}
     if not count or not is_whole or not row or [*axes, row] == found.result:
         return None

@@ -173,7 +173,10 @@ class _Joined:
             operator = _operator(numbers, *pair)
             if operator == "operator.add" or (operator and not _is_reshape(call)):
                 both = [self._read(places[sizes], call) for sizes in pair]
-                return self._call(operator, tuple(both), call)
+                size = self._call(operator, tuple(both), call)
+                if {*pair} <= {*self.read}:
+                    self.read[numbers] = size  # a part of the next of several sums
+                return size
         if _is_reshape(call) and call not in self.inferred:  # a product of open sizes
             self.inferred.add(call)
             return -1
