@@ -19,11 +19,14 @@ from nestarray.exporters.program import native_output
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_nodes
 from nestarray.graph.sizes import Sizes, holds, names_in
-from nestarray.importers.jax.size_relations import completed, equalities
+from nestarray.importers.jax.size_relations import completed, conditions, equalities
 
 
 def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
-    """Save a function of the inputs, with its derivative if it has one."""
+    """Save a function of the inputs, with its derivative if it has one.
+
+    Where JAX compares sizes to choose a program, the function takes sizes as those of the example.
+    """
     moved = graph.to_backend("jax")
     ranges, steps = graph.sizes.ranges.items(), _steps(graph.sizes)
 
@@ -51,7 +54,15 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
         args, kwargs = map_nodes(spec, taken(graph))
         return _serialized(jax.export.export(jax.jit(run))(*args, **kwargs))
 
-    path.write_bytes(completed(exported, equalities)[0])
+    traced = {
+        name: n // int(steps.get(name, "1").partition("*")[0])
+        for name, n in graph.sizes.example.items()
+    }
+
+    def lacking(message: str) -> list[str]:
+        return conditions(message, traced) or equalities(message)
+
+    path.write_bytes(completed(exported, lacking)[0])
 
 
 #: The sizes that are tried to find the steps of a size.

@@ -310,3 +310,16 @@ def test_rows_of_four_experts_are_parts(target: str, tmp_path: Path) -> None:
     rows, experts = torch.randn(9, 3), torch.tensor([0, 1, 3, 2, 2, 0, 1, 3, 2])
     graph = na.trace_graph(mixture, rows, experts)
     assert graph.eject(tmp_path / "net", target).error < 1e-6
+
+
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_slices_of_open_sizes_count_from_the_end(target: str, tmp_path: Path) -> None:
+    def parts(x: jax.Array) -> Any:
+        return x[:, -1], x[:, 0], x[:, 1:] - x[:, :-1], x[:, 1:-1:2], x[:, -3:], x[:, :0]
+
+    x = jax.random.normal(jax.random.key(0), (2, 5, 3))
+    graph = na.trace_graph(parts, x, dynamic={"x": {1: "length"}})
+    assert graph.eject(tmp_path / "parts", target).error == 0
+    text = (tmp_path / "parts" / "model.py").read_text()
+    assert "x[:, -1], x[:, 0], x[:, 1:] - x[:, :-1], x[:, 1:-1:2], " in " ".join(text.split())
+    assert "shape" not in text.partition("def load")[0]

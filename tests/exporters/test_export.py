@@ -295,6 +295,11 @@ def _positions_of(tokens: torch.Tensor) -> torch.Tensor:
     return tokens + torch.arange(tokens.shape[1])
 
 
+def _after_the_first(x: Any) -> Any:
+    """``x[0]`` and ``x[1:]`` of an open size; JAX knows no scan of length - 1 rows for all lengths."""
+    return jax.lax.scan(lambda carry, row: (carry / 2 + row, carry), x[0], x[1:])[1]
+
+
 def _running_sums(x: jax.Array) -> jax.Array:
     return jax.lax.scan(lambda total, row: (total + row, total), jax.numpy.zeros(3), x)[1]
 
@@ -476,6 +481,8 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
     [
         (_positions_of, torch.ones(2, 5), {0: "batch", 1: "length"}, "torch"),
         (_running_sums, jax.numpy.ones((5, 3)), {0: "length"}, "stablehlo"),
+        *[(_after_the_first, jax.numpy.ones((5, 3)), {0: "length"}, format)
+          for format in ("stablehlo", "savedmodel")],
         (_descending, np.float32([[3, 1], [1, 2], [2, 5]]), {0: "length"}, "torch"),
         (torch.nn.ConvTranspose2d(2, 2, 2, 2), torch.ones(2, 2, 4, 4), _IMAGES, "savedmodel"),
         (torch.nn.Upsample(scale_factor=2, mode="bilinear"), torch.ones(2, 2, 4, 4), _IMAGES,
@@ -545,7 +552,7 @@ _IMAGES = {0: "batch", 2: "height", 3: "width"}
               for format in ("savedmodel", "tflite")],
         )],
     ],
-    ids=["arange", "scan", "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "experts", "deviations", "cached", "blocks",
+    ids=["arange", "scan", *["after the first"] * 2, "descending", "transposed", "resized", "averaged", "parts", "patches", "padded", "best", *["warped"] * 2, *["nearest"] * 2, "experts", "deviations", "cached", "blocks",
          *["resized"] * 5, "arange", "recurrent",
          "recurrent", "recurrent", "first", "counted", "steps", "steps", "strided", *["same"] * 4, *["averaged"] * 4, "transposed", "medians", *["interpolated"] * 3,
          *["parts"] * 3, *["spectrum"] * 2, *["mixed"] * 2, *["chosen"] * 2, *["medians"] * 3, *["resizing"] * 2, "dilated",

@@ -49,6 +49,12 @@ from nestarray.importers.jax.models import (
 from nestarray.importers.jax.named_calls import NamedCall, kept_calls, python_number
 from nestarray.importers.jax.own_calls import Input, OwnCall, kept_ops, noted
 from nestarray.importers.jax.places import place_of
+from nestarray.importers.jax.positions import (
+    Positions,
+    constant_positions,
+    positions_of,
+    slice_of,
+)
 from nestarray.importers.jax.selection import uses_jax
 from nestarray.importers.jax.sizes import SizeNodes, named_axes, traced, with_same_padding
 from nestarray.importers.jax.source import Equation, JaxSource, Size, is_value
@@ -198,6 +204,7 @@ class Translation:
         self.depth = 0  # of the bodies that are being translated
         self.outer = NOWHERE  # of the equations that are being translated
         self.dropped = program.dropped
+        self.positions: dict[Any, tuple[Positions, ...]] = {}  # of values that are indices
         self.closed_variables: dict[int, Any] = {}  # id of an array → Given
         self.control_flow = control_flow.ControlFlow(self)
 
@@ -331,6 +338,8 @@ class Translation:
             return atom.val if is_literal(atom) else env[atom]
 
         for eqn in jaxpr.eqns:
+            at = [self._positions(read(x)) for x in eqn.invars]
+            eqn = slice_of(eqn, at[1:]) or eqn
             name, inputs = eqn.primitive.name, [read(x) for x in eqn.invars]
             branch = _constant_branch(eqn, inputs)
             if name in _IDENTITIES:
@@ -344,7 +353,14 @@ class Translation:
                 with self._inside(eqn):
                     self._inline(called_jaxpr(eqn), inputs, eqn.outvars, env)
             else:
-                env.update(zip(eqn.outvars, self._equation(eqn, inputs), strict=True))
+                values = self._equation(eqn, inputs)
+                env.update(zip(eqn.outvars, values, strict=True))
+                if values and is_value(values[0]):
+                    self.positions[values[0]] = positions_of(eqn, at)
+
+    def _positions(self, value: Any) -> tuple[Positions, ...]:
+        """The indices in a value of an equation or in a constant, if they are known."""
+        return self.positions.get(value, ()) if is_value(value) else constant_positions(value)
 
     def _inline(
         self, called: Any, inputs: Sequence[Any], outvars: Sequence[Any], env: dict[Any, Any]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import jax
@@ -70,6 +71,11 @@ def halves_twice(x: Any) -> Any:
     return x[:, ::2][:, ::2] + x[:, ::4]  # sizes that are equal, which JAX does not know
 
 
+def slices(x: Any) -> Any:
+    ends = x[:, -1] + x[:, 0, None, 1], x[:, 1:] - x[:, :-1], x[:, 1:-1:2], x[:, :0]
+    return *ends, x[:, ::-1], x[:, -3:], x[:, x.shape[1] :], x[1:, 1:], x[:, ::-2]
+
+
 class Net(nnx.Module):
     def __init__(self) -> None:
         rngs = nnx.Rngs(0)
@@ -89,6 +95,7 @@ ROWS: dict[str, Any] = {
     "rules": (has_rules, draw(4, 3), {"x": {0: "batch"}}, draw(2, 3)),
     "limits": (limits, draw(4, 3), {"x": {-2: "batch"}}, draw(1, 3)),
     "equal": (halves_twice, draw(3, 9), {"x": {1: "length"}}, draw(3, 6)),
+    "slices": (slices, draw(3, 5, 2), {"x": {1: "length"}}, draw(3, 4, 2)),
     "model": (Net(), draw(2, 8, 8, 1), {"x": {0: "batch"}}, draw(5, 8, 8, 1)),
 }
 
@@ -103,6 +110,17 @@ def test_other_sizes_agree_with_jax(name: str, backend: str) -> None:
         report = graph.verify(*args)
         assert report.ok, str(report)
         assert report.input_gradients
+
+
+def test_slices_of_open_sizes_are_slices() -> None:
+    graph = na.trace_graph(slices, draw(3, 5, 2), dynamic={"x": {1: "length"}})
+    assert not re.search("gather|dynamic_slice|select_n|iota", graph.to_source())
+
+    def moved(x: Any) -> Any:  # it starts at 1 for two rows: JAX moves it to be within
+        return jax.lax.dynamic_slice(x, (jnp.int32(2), 0), (x.shape[0] - 1, 3))
+
+    graph = na.trace_graph(moved, draw(4, 3), dynamic={"x": {0: "n"}})
+    np.testing.assert_array_equal(graph(x := draw(6, 3)), moved(x))
 
 
 def test_names_of_nested_arguments() -> None:

@@ -31,7 +31,7 @@ from nestarray.exporters.source.lowering.plain_calls import (
 )
 from nestarray.exporters.source.lowering.random_draws import unseeded
 from nestarray.exporters.source.lowering.rearrangements import with_rearrangements
-from nestarray.exporters.source.lowering.table_rows import plain_take, strided_slice, with_rows
+from nestarray.exporters.source.lowering.table_rows import plain_take, with_rows
 from nestarray.exporters.source.recording.forms.layers import (
     attention_of_heads,
     padded_as_same,
@@ -64,7 +64,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         has_channels_last: give images and kernels the layout of Flax and Keras.
     """
     graph = rewrite(rewrite(graph.to_backend(target), unseeded), plain_take)
-    graph = rewrite(rewrite(graph, plain_activation, in_bodies=True), strided_slice)
+    graph = rewrite(graph, plain_activation, in_bodies=True)
     graph = rewrite(graph.lower(), plain_access, in_bodies=True)
     graph = remove_dead_code(rewrite(graph, plain_mask, in_bodies=True))
     graph = with_rows(graph)

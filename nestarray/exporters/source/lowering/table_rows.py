@@ -12,7 +12,6 @@ from nestarray.exporters.source.recording.forms.layers import padded_embedding
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, rewrite
-from nestarray.graph.sizes import evaluate, names_in
 
 #: Ops whose results are never negative.
 _NOT_NEGATIVE = ("abs", "argmax", "argmin", "argsort")
@@ -67,37 +66,6 @@ def _indexed(node: Node, x: Aval, rows: Node) -> tuple[Node, int | None]:
     is_plain = (*offset,) == expected and (*collapsed,) in ((axis,), ()) and (*sizes,) == slices
     is_plain &= column.aval.shape == (*indices.aval.shape, 1)
     return indices, axis if is_plain and node.kwargs.get("mode") in ("clip", "fill") else None
-
-
-def strided_slice(writer: Writer, node: Node) -> Node | None:
-    """``x[:, start::step]`` of an open axis, which JAX traces as rows at computed positions."""
-    if node.target_name != "jax.lax.gather" or node.aval is None:
-        return None
-    x, rows, (_, collapsed, indexed, *_), _ = node.args
-    positions = rows.args[0] if rows.target_name == "jax.lax.broadcast_in_dim" else None
-    start, scaled = _numbers(positions, "jax.lax.add")
-    step, numbers = _numbers(scaled, "jax.lax.mul")
-    is_range = isinstance(numbers, Node) and numbers.target_name == "jax.lax.broadcasted_iota"
-    if not is_range or len(indexed) != 1 or collapsed != indexed:
-        return None
-    (axis,) = indexed
-    shape, before = node.aval.shape, x.aval.shape
-    if shape[:axis] + shape[axis + 1 :] != before[:axis] + before[axis + 1 :]:
-        return None
-    names = names_in(str(before[axis]))
-    for size in range(10 * step, 11 * step):  # every remainder
-        values = dict.fromkeys(names, size)
-        count, whole = (evaluate(str(n), values) for n in (shape[axis], before[axis]))
-        if count != len(range(start, whole, step)):
-            return None
-    index = (*[slice(None)] * axis, slice(start or None, None, step))
-    return writer.call("getitem", x, index, like=node, aval=node.aval, name=node.name)
-
-
-def _numbers(node: Any, name: str) -> tuple[int, Any]:
-    """The number and the array of a call of a function of both; 0 and None for another call."""
-    is_call = isinstance(node, Node) and node.target_name == name
-    return node.args if is_call and isinstance(node.args[0], int) else (0, None)
 
 
 def _is_zero(x: Node) -> bool:

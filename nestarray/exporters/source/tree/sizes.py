@@ -93,6 +93,8 @@ class _Joined:
         for calls in zip(*programs, strict=True):
             given = [[list(call.args), call.kwargs] for call in calls]
             self._note(given)
+            if calls[0].target == "operator.getitem":
+                self._count_from_ends([args for args, _ in given])
             args, kwargs = self._joined(given, calls[0])
             if self.recordings[0].backend == "torch" and "device" in kwargs:
                 kwargs["device"] = self._device([args, kwargs], calls[0])
@@ -106,6 +108,34 @@ class _Joined:
                     self.read.setdefault(tuple(r.numbers[c.result] for r, c in pairs), value)
         joined, self.calls = self.calls, outer
         return joined
+
+    def _count_from_ends(self, given: Sequence[list[Any]]) -> None:
+        """Write numbers of an index that differ like the size of their axis as 0, -1, … from its end."""
+        indices = [x[1] if isinstance(x[1], tuple) else (x[1],) for x in given]
+        if not all(isinstance(item, (int, slice)) for index in indices for item in index):
+            return
+        shapes = self.shapes[given[0][0]]
+
+        def relative(axis: int, numbers: Sequence[Any], *, is_start: bool = True) -> Sequence[Any]:
+            if len({*numbers}) == 1 or not all(type(n) is int for n in numbers):
+                return numbers
+            distances = {n - shape[axis] for n, shape in zip(numbers, shapes, strict=True)}
+            is_inside = len(distances) == 1 and min(distances) < (0 if is_start else 1)
+            return [*distances] * len(numbers) if is_inside else numbers
+
+        made = []
+        for axis, items in enumerate(zip(*indices, strict=True)):
+            if not isinstance(items[0], slice):
+                made.append(relative(axis, items))
+                continue
+            starts = relative(axis, [item.start for item in items])
+            ends = [item.stop for item in items]
+            stops = relative(axis, ends, is_start=False)
+            stops = ends if stops is ends else [n or None for n in stops]
+            steps = [item.step for item in items]
+            made.append([*map(slice, starts, stops, steps)])
+        for x, index in zip(given, zip(*made, strict=True), strict=True):
+            x[1] = index
 
     def _note(self, nests: Sequence[Any]) -> None:
         """Note the shapes of Values in all recordings."""
