@@ -11,12 +11,13 @@ line, by which `verify` matches values. With open sizes, the graph runs at sever
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from nestarray import ops, random
-from nestarray.errors import ConversionError, LinearAlgebraError
+from nestarray.errors import ConversionError, LinearAlgebraError, ShapeError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_source
@@ -32,6 +33,7 @@ from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
+from nestarray.graph.sizes import Sizes
 from nestarray.graph.value_sizes import integer_arguments, size_names
 from nestarray.transforms.recording import recording, single_steps
 
@@ -77,10 +79,18 @@ def lower(graph: Graph) -> Graph:
     """
     if is_lowered(graph):
         return graph
+    try:
+        return _lowered(graph, dataclasses.replace(graph.sizes, example={}))  # small sizes are fast
+    except ShapeError:  # a window is larger
+        return _lowered(graph, graph.sizes)
+
+
+def _lowered(graph: Graph, sizes: Sizes) -> Graph:
+    """The lowered graph, run at sizes near their example."""
     # JAX may hold 64-bit integers in 32 bits, which are not to become part of the program
     backend = "numpy" if graph.backend == "jax" else graph.backend
     here = graph.to_backend(backend, copy=None)
-    recorder = _recorder_of(graph)
+    recorder = _recorder_of(graph, sizes)
     recorder.builder.taken.update(node.name for node in graph.nodes)
     recorder.builder.values["constants"].update(here.constants.flat_items())
     with contextlib.ExitStack() as stack:
@@ -106,11 +116,11 @@ def lower(graph: Graph) -> Graph:
     return remove_dead_code(lowered)
 
 
-def _recorder_of(graph: Graph) -> Recorder:
+def _recorder_of(graph: Graph, sizes: Sizes) -> Recorder:
     """The recorder of a graph, at several points if sizes are open."""
     if not any(isinstance(n, str) for n in _sizes(graph.nodes)):
         return Recorder(graph.name, graph.backend)
-    return OpenRecorder(graph.name, _sizes(graph.inputs), graph.sizes, graph.backend)
+    return OpenRecorder(graph.name, _sizes(graph.inputs), sizes, graph.backend)
 
 
 def _sizes(nodes: list[Node]) -> list[int | str]:

@@ -202,9 +202,9 @@ def draw_points(owner: str, names: list[str], sizes: Sizes) -> list[Mapping[str,
     """
     if not names:
         return [{}, {}]  # the second one leaves numbers open that are read from an array
+    example = {name: sizes.example.get(name, 0) for name in names}
     sizes = Sizes({name: sizes.ranges.get(name, (0, None)) for name in names}, sizes.conditions)
     rng = random.Random(0)
-    example = {name: sizes.example.get(name, 0) for name in names}
     runs = list(_runs(names, sizes, example, rng))
     if len(runs) < RUNS:
         raise ConversionError(
@@ -235,7 +235,7 @@ def _runs(
             point = {}
             for name in names:
                 around = max(example[name], sizes.ranges[name][0], 4)
-                low, high = (-around // 2, 0) if count == 1 else (1, around // 2 + 4)
+                low, high = (-around // 8, 0) if count == 1 else (1, around // 2 + 4)
                 last = high // step + 1 if step == 1 else max(high // step + 1, 4)
                 drawn = around + step * rng.randint(low // step, last)
                 point[name] = max(drawn, sizes.ranges[name][0], 2)

@@ -67,32 +67,47 @@ class Shapes:
         TensorFlow infers shapes that are open in its own program from the shapes of the operands:
         at a few points if the graph has open sizes, which gives expressions.
         """
-        import tensorflow as tf
-
         known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
         if None in known:
-            rows = []
-            for point in range(sizes.POINTS if self.of.sizes.is_open else 1):
-                with tf.Graph().as_default():
-                    operands = [self._at_point(x, at, point) for x, at in zip(inputs, op.inputs)]
-                    try:
-                        rows.append([y.shape for y in execution.run(op, operands)])
-                    except ValueError as error:
-                        if not self.of.sizes.is_open:
-                            raise
-                        raise ConversionError(
-                            f"trace_graph: dynamic: {op.type} ({self.of.builder.place}) does not fit the "
-                            f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "
-                            "sizes that the program fixes none"
-                        ) from error
-            known = [
-                shape if shape is not None else self._fitted([row[i] for row in rows])
-                for i, shape in enumerate(known)
-            ]
+            count = sizes.FIRST_POINTS if self.of.sizes.is_open else 1
+            rows = [self._inferred(op, inputs, point) for point in range(count)]
+            near = self._sizes_of(inputs)
+            fitted = [self._fitted(shapes, near) for shapes in zip(*rows, strict=True)]
+            if self.of.sizes.is_open and any(
+                fit is None and all(map(_is_full, shapes))
+                for fit, shapes in zip(fitted, zip(*rows, strict=True), strict=True)
+            ):  # quotients need more points
+                rows += [self._inferred(op, inputs, p) for p in range(count, sizes.POINTS)]
+                fitted = [self._fitted(shapes, near) for shapes in zip(*rows, strict=True)]
+            known = [a if a is not None else b for a, b in zip(known, fitted, strict=True)]
         return [
             Aval(shape, dtype_of(x)) if shape is not None and _has_dtype(x) else None
             for shape, x in zip(known, op.outputs, strict=True)
         ]
+
+    def _inferred(self, op: Any, inputs: list[Any], point: int) -> list[Any]:
+        """The shapes of the results at a point."""
+        import tensorflow as tf
+
+        with tf.Graph().as_default():
+            operands = [self._at_point(x, at, point) for x, at in zip(inputs, op.inputs)]
+            try:
+                return [y.shape for y in execution.run(op, operands)]
+            except ValueError as error:
+                if not self.of.sizes.is_open:
+                    raise
+                raise ConversionError(
+                    f"trace_graph: dynamic: {op.type} ({self.of.builder.place}) does not fit the "
+                    f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "
+                    "sizes that the program fixes none"
+                ) from error
+
+    def _sizes_of(self, inputs: Sequence[Any]) -> list[sizes.Dim]:
+        """The open sizes in the shapes of operands."""
+        nodes = [self.of.node(x.value) if isinstance(x, Cell) else x.node for x in inputs]
+        avals = [node.aval for node in nodes if node is not None and node.aval is not None]
+        texts = dict.fromkeys(n for aval in avals for n in aval.shape if isinstance(n, str))
+        return [self.of.sizes.dim(text) for text in texts]
 
     def _at_point(self, value: Any, tensor: Any, point: int) -> Any:
         """An operand without a value, with its shape at a point."""
@@ -113,13 +128,15 @@ class Shapes:
     def _shape_at(self, aval: Aval, point: int) -> list[int]:
         return [self.of.sizes.dim(n).values[point] if isinstance(n, str) else n for n in aval.shape]
 
-    def _fitted(self, shapes: Sequence[Any]) -> tuple[int | str, ...] | None:
+    def _fitted(
+        self, shapes: Sequence[Any], near: Sequence[sizes.Dim]
+    ) -> tuple[int | str, ...] | None:
         """The shape that has these sizes at the points; None if it is unknown."""
         if any(shape.rank is None for shape in shapes):
             return None
         found: list[int | str] = []
         for numbers in zip(*shapes, strict=True):
-            size = self.of.sizes.fitted(numbers)
+            size = self.of.sizes.fitted(numbers, near)
             if size is None:
                 return None
             found.append(size.text if isinstance(size, sizes.Dim) else size)

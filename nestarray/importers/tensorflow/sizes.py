@@ -6,6 +6,8 @@ points, which assign numbers to the names; `fitted` finds the expression with th
 
 from __future__ import annotations
 
+import ast
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -20,14 +22,23 @@ from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
 from nestarray.graph.sizes import Sizes
 
-#: Numbers of the names by their order. No two are equal, and each row has other parities.
-_NUMBERS = ((67, 73, 79, 83), (102, 109, 116, 127), (131, 140, 149, 158), (168, 181, 190, 199))
-POINTS = len(_NUMBERS)
+#: Numbers of the names by their order, at the first points. One number of each name is far from the
+#: others, so that no two expressions have the same values; each row has other parities, and a
+#: product that is an int32.
+_NUMBERS = (
+    (67, 73, 79, 683), (702, 111, 116, 126), (137, 740, 109, 120), (128, 141, 751, 97)
+)  # fmt: skip
+_DIVISORS = range(2, 17)
+#: Consecutive numbers from these on, as many as a divisor has remainders, tell quotients.
+_STARTS = (90, 117, 149, 176)
+#: Added if there are less than four names: windows fit more often, and the product is an int32 still.
+_MORE = 64
+FIRST_POINTS = len(_NUMBERS)
+POINTS = FIRST_POINTS + max(_DIVISORS)
 _SIGNS = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.floordiv: "//",
     operator.mod: "%",
 }  # fmt: skip
-_DIVISORS = range(2, 17)
 
 
 class Dim:
@@ -77,9 +88,15 @@ class Dim:
 
 def _computed(function: Callable[..., Any], a: Any, b: Any) -> Dim:
     texts = [x.text if isinstance(x, Dim) else str(int(x)) for x in (a, b)]
-    text = f"({texts[0]}) {_SIGNS[function]} ({texts[1]})" if all(texts) else ""
+    text = _written(f"({texts[0]}) {_SIGNS[function]} ({texts[1]})") if all(texts) else ""
     numbers = [x.values if isinstance(x, Dim) else (int(x),) * POINTS for x in (a, b)]
     return Dim(text, [function(*pair) for pair in zip(*numbers)], (function, (a, b)))
+
+
+@functools.cache
+def _written(text: str) -> str:
+    """An expression with parentheses only where Python needs them."""
+    return ast.unparse(ast.parse(text, mode="eval"))
 
 
 class OpenSizes:
@@ -115,7 +132,10 @@ class OpenSizes:
     def named(self, name: str) -> Dim:
         """The size of a name."""
         place = list(self._arguments).index(name)
-        return Dim(name, [row[place] for row in _NUMBERS], (None, self._arguments[name]))
+        numbers = [row[place] for row in _NUMBERS]
+        numbers += range(_STARTS[place], _STARTS[place] + max(_DIVISORS))
+        more = 0 if len(self._arguments) > 3 else _MORE
+        return Dim(name, [n + more for n in numbers], (None, self._arguments[name]))
 
     def dim(self, text: str) -> Dim:
         """The size of an expression in a shape."""
@@ -138,9 +158,14 @@ class OpenSizes:
             self._nodes[size.text] = node
         return self._nodes[size.text]
 
-    def fitted(self, numbers: Sequence[int | None]) -> int | Dim | None:
-        """The size that has these numbers at the points; None if there is none, or several."""
-        return self.known(self._fitted(numbers))
+    def fitted(self, numbers: Sequence[int | None], near: Sequence[Dim] = ()) -> int | Dim | None:
+        """The size that has these numbers at the points; None if there is none, or several.
+
+        Args:
+            numbers: one for each point; or for each of the first ones, which tell no quotients.
+            near: sizes from which it may follow, beside those of the names.
+        """
+        return self.known(self._fitted(numbers, near))
 
     def known(self, size: Any) -> Any:
         """The size, whose expression `dim` finds from now on."""
@@ -148,15 +173,17 @@ class OpenSizes:
             self._known[size.text] = size
         return size
 
-    def _fitted(self, numbers: Sequence[int | None]) -> int | Dim | None:
+    def _fitted(self, numbers: Sequence[int | None], near: Sequence[Dim]) -> int | Dim | None:
         if None in numbers:
             return None
         found = [int(n) for n in numbers if n is not None]
         if len(set(found)) == 1:
             return found[0]
         names = [self.named(name) for name in self._arguments]
-        for size in names:
-            made = _affine(size, found) or _quotient(size, found)
+        for size in (*names, *near):
+            made = _affine(size, found)
+            if made is None and len(found) == POINTS:
+                made = _quotient(size, found)
             if made is not None:
                 return made
         for a, b in combinations_with_replacement(names, 2):
@@ -181,10 +208,9 @@ def _affine(size: Dim, numbers: list[int]) -> Dim | None:
     if factor.denominator != 1 or factor == 0:
         return None
     shift = numbers[0] - int(factor) * size.values[0]
-    if [int(factor) * n + shift for n in size.values] != numbers:
+    if any(int(factor) * n + shift != m for n, m in zip(size.values, numbers)):
         return None
-    made = size if factor == 1 else size * int(factor)
-    return made if shift == 0 else made + shift
+    return _shifted(size if factor == 1 else size * int(factor), shift)
 
 
 def _quotient(size: Dim, numbers: list[int]) -> Dim | None:
@@ -193,11 +219,15 @@ def _quotient(size: Dim, numbers: list[int]) -> Dim | None:
         shifts = [
             shift
             for shift in range(-3 * divisor, 3 * divisor)
-            if [(n + shift) // divisor for n in size.values] == numbers
+            if all((n + shift) // divisor == m for n, m in zip(size.values, numbers))
         ]
         if len(shifts) == 1:
-            return (size + shifts[0] if shifts[0] else size) // divisor
+            return _shifted(size, *shifts) // divisor
     return None
+
+
+def _shifted(size: Dim, shift: int) -> Dim:
+    return size + shift if shift > 0 else size - -shift if shift else size
 
 
 def at_point(values: np.ndarray, point: int) -> np.ndarray:

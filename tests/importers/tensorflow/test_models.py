@@ -183,6 +183,24 @@ def test_dilated_convolutions_of_open_images():
     np.testing.assert_allclose(found, host(model(other)), rtol=1e-4, atol=1e-5)
 
 
+def test_strides_over_open_images():
+    """Sizes of several strides are known, and windows are larger than the sizes tried first."""
+    image = x = keras.Input((None, None, 3))
+    for stride, padding in ((5, "same"), (2, "same"), (2, "same"), (2, "valid")):
+        x = layers.Conv2D(4, 3, strides=stride, padding=padding)(x)
+    model = keras.Model(image, [x, layers.AveragePooling2D(16)(image)])
+    images = np.random.default_rng(0).normal(size=(1, 90, 103, 3)).astype("float32")
+    graph = na.trace_graph(model, images, dynamic=True)
+    assert all(node.aval is not None for node in graph.calls)
+    shapes = {str(node.aval.shape) for node in graph.calls if node.aval}
+    assert "('batch', 'size_1 // 16', 'size_2 // 16', 3)" in shapes
+    other = np.concatenate([images, images])[:, :, 3:96]
+    for each in (graph, graph.lower().to_backend("torch")):
+        found = map(host, each(na.to_backend(other, each.backend)))
+        for got, want in zip(found, model(other), strict=True):
+            np.testing.assert_allclose(got, host(want), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize(
