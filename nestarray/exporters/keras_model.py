@@ -139,7 +139,7 @@ class KerasModel(keras.Model):
         streams = _avals(config["streams"])
         graphs = {}
         for text, encoded in zip(config["graphs"], config["constants"], strict=True):
-            constants = {path: _decoded(*x, backend) for path, x in encoded.items()}
+            constants = {path: _decoded(x, backend) for path, x in encoded.items()}
             arrays = {"v": v, "s": s | streams, "constants": constants}
             graph = graph_of(
                 text, {x: Container.from_flat_dict(arrays[x]) for x in arrays}, backend
@@ -174,7 +174,8 @@ def _encoded(path: str, x: Any) -> tuple[list[int], str, str]:
     return list(x.shape), dtype_name(x, path), base64.b64encode(elements.tobytes()).decode()
 
 
-def _decoded(shape: list[int], dtype: str, text: str, backend: str) -> Any:
+def _decoded(encoded: tuple[list[int], str, str], backend: str) -> Any:
+    shape, dtype, text = encoded
     flat = np.frombuffer(base64.b64decode(text), BITS.get(dtype, dtype))
     return from_elements(flat.reshape(shape).copy(), dtype, backend)
 

@@ -212,7 +212,7 @@ def test_values_of_a_branch_have_other_names_than_its_results(tmp_path: Path) ->
     assert ejected.error < 1e-6
     text = (tmp_path / "net" / "model.py").read_text()
     assert text.count("class Rotated") == 1
-    assert text.count("if self.cos:") == 1
+    assert text.count("if self.use_cos:") == 1
 
 
 class Tables(torch.nn.Module):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+from nestarray import ops
 from nestarray.exporters.source.lowering.layer_paths import RESHAPES, is_variable
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
@@ -105,7 +106,8 @@ def plain_mask(writer: Writer, node: Node) -> Node | None:
     if inner.aval is not None and inner.aval.shape == shape:
         plain = inner
     elif mask.source == "constants" and shape != mask.aval.shape:
-        plain = writer.variable("constants", mask.path, writer.value_of(mask).reshape(shape))
+        value = ops.reshape(writer.value_of(mask), tuple(map(int, shape)))
+        plain = writer.variable("constants", mask.path, value)
     else:
         return None
     args = tuple(plain if x is mask else x for x in node.args)
@@ -191,7 +193,7 @@ def _index(writer: Writer, node: Node) -> Node | None:
     for axis, (item, size) in enumerate(zip(index, x.aval.shape, strict=False)):
         is_whole = item in (slice(0, size, 1), slice(0, size), slice(None, size))
         items.append(item.start if axis in axes else slice(None) if is_whole else item)
-    if not all(axis < len(items) and isinstance(items[axis], int) for axis in axes):
+    if not all(axis < len(items) and isinstance(items[axis], (int, Node)) for axis in axes):
         return None
     while items and items[-1] == slice(None):
         items.pop()

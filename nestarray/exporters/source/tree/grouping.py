@@ -463,8 +463,10 @@ def _flag(option: Option, module: Module, others: Modules) -> tuple[Modules, str
         for own, rest in ((others, without), (without, others)):
             if role := _role(own, rest):
                 return rest, f"is_{snake(role)}"
-    name = re.split(r"[.:]", step.target)[-1] if step else "alternative"
-    return without, "residual" if name == "add" else name
+    if step is None:
+        return without, "alternative"
+    name = re.split(r"[.:]", step.target)[-1]  # maybe of a function that the branch calls
+    return without, "residual" if name == "add" else f"use_{name}"
 
 
 def _role(modules: Modules, others: Modules) -> str:
