@@ -252,3 +252,13 @@ def test_heads_that_were_examples_are_merged_before_a_layer(tmp_path: Path) -> N
     graph = na.trace_graph(Merged(), torch.randn(4, 3, 4))
     for target in ("torch", "jax", "tensorflow"):
         assert graph.eject(tmp_path / target, target).error < 1e-6
+
+
+def test_constant_masks_lose_their_first_axes(tmp_path: Path) -> None:
+    def attended(x: torch.Tensor) -> torch.Tensor:
+        mask = torch.tensor([[[[0.0, 1.0, -2.0], [0.5, 0.0, 3.0], [1.0, -1.0, 0.0]]]])
+        return torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
+
+    graph = na.trace_graph(attended, torch.randn(2, 2, 3, 4))
+    for target in ("torch", "jax", "tensorflow"):
+        assert graph.eject(tmp_path / target, target).error < 1e-6
