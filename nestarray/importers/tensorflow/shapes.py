@@ -70,14 +70,15 @@ class Shapes:
         known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
         if None in known:
             count = sizes.FIRST_POINTS if self.of.sizes.is_open else 1
-            rows = [self._inferred(op, inputs, point) for point in range(count)]
+            results = [*zip(*[self._inferred(op, inputs, i) for i in range(count)], strict=True)]
             near = self._sizes_of(inputs)
-            fitted = [self._fitted(shapes, near) for shapes in zip(*rows, strict=True)]
-            if self.of.sizes.is_open and any(
-                fit is None and all(map(_is_full, shapes))
-                for fit, shapes in zip(fitted, zip(*rows, strict=True), strict=True)
-            ):  # quotients need more points
-                rows += [self._inferred(op, inputs, p) for p in range(count, sizes.POINTS)]
+            fitted = [self._fitted(shapes, near) for shapes in results]
+            is_open = self.of.sizes.is_open and any(
+                shape is None and all(map(_is_full, shapes))
+                for shape, shapes in zip(fitted, results, strict=True)
+            )
+            if is_open:  # quotients need all points
+                rows = [self._inferred(op, inputs, i) for i in range(sizes.POINTS)]
                 fitted = [self._fitted(shapes, near) for shapes in zip(*rows, strict=True)]
             known = [a if a is not None else b for a, b in zip(known, fitted, strict=True)]
         return [

@@ -163,7 +163,7 @@ class OpenSizes:
 
         Args:
             numbers: one for each point; or for each of the first ones, which tell no quotients.
-            near: sizes from which it may follow, beside those of the names.
+            near: sizes from which it may follow, in addition to the names.
         """
         return self.known(self._fitted(numbers, near))
 
@@ -204,7 +204,10 @@ def size_of(node: Node, axis: int) -> Dim:
 
 def _affine(size: Dim, numbers: list[int]) -> Dim | None:
     """a · size + b with these numbers."""
-    factor = Fraction(numbers[1] - numbers[0], size.values[1] - size.values[0])
+    first, second, *_ = size.values
+    if first == second:
+        return None
+    factor = Fraction(numbers[1] - numbers[0], second - first)
     if factor.denominator != 1 or factor == 0:
         return None
     shift = numbers[0] - int(factor) * size.values[0]
