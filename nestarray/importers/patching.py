@@ -74,7 +74,12 @@ def _set(*places: tuple[Any, str, Any]) -> Iterator[None]:
 
 def _in_this_thread(own: Any, home: Any, name: str) -> Any:
     if isinstance(own, classmethod):
-        return classmethod(by_thread(own.__func__, vars(home)[name].__func__))
+        original = vars(home)[name]  # a classmethod of Python or of C
+
+        def of_class(cls: Any, *args: Any, **kwargs: Any) -> Any:
+            return original.__get__(None, cls)(*args, **kwargs)
+
+        return classmethod(by_thread(own.__func__, of_class))
     if isinstance(own, bool):
         return _BoolByThread(own, getattr(home, name))
     if isinstance(own, (type, np.ufunc)) or not callable(own):

@@ -10,7 +10,7 @@ from nestarray.graph.builder import Place
 from nestarray.graph.node import Body, Node
 from nestarray.importers.jax import custom_derivatives
 from nestarray.importers.jax.jaxprs import aval_of, called_jaxpr, is_literal, kept_call, open_jaxpr
-from nestarray.importers.jax.loops import while_of
+from nestarray.importers.jax.loops import scan_counts, while_of
 from nestarray.transforms import call_with_jvp, call_with_vjp
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ class ControlFlow:
 
     def _scan(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         params = eqn.params
-        first, count = params["num_consts"], params["num_carry"]
+        first, count = scan_counts(eqn)
         invars = params["jaxpr"].jaxpr.invars
         parts = {"carry": invars[first : first + count], "row": invars[first + count :]}
         body = self._body("step", params["jaxpr"], inputs[:first], parts)

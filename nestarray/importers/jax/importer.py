@@ -37,6 +37,7 @@ from nestarray.importers.jax.jaxprs import (
     open_jaxpr,
     why_no_arrays,
 )
+from nestarray.importers.jax.loops import scan_counts
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
 from nestarray.importers.jax.models import (
     KEYWORDS,
@@ -417,7 +418,7 @@ class Translation:
             return [node]
         avals = [aval_of(v.aval) for v in eqn.outvars]
         if eqn.primitive.name == "scan":
-            count = eqn.params["num_carry"]
+            _, count = scan_counts(eqn)
             pair = [self.builder.item(node, i, name) for i, name in enumerate(("carry", "ys"))]
             places = [(pair[0], i) for i in range(count)]
             places += [(pair[1], i) for i in range(len(avals) - count)]
@@ -542,6 +543,8 @@ def _operands(rule: vocabulary.Rule, name: str, arguments: list[Any]) -> dict[st
         return {"operands": arguments}
     if name == "sort":
         return {"operand": arguments}
+    if name == "polynomial":
+        return {"x": arguments[0], "coeffs": arguments[1:]}
     if name == "select_n":
         return {"which": arguments[0], "cases": arguments[1:]}
     if name == "dynamic_slice":

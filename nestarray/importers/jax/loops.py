@@ -57,3 +57,12 @@ def while_of(eqn: Any) -> While:
         slice(last),
         slice(last, None),
     )
+
+
+def scan_counts(eqn: Any) -> tuple[int, int]:
+    """The numbers of constants and of carried values among the operands of a ``scan``."""
+    params = eqn.params
+    if "ft_in" not in params:  # JAX before 0.12
+        return params["num_consts"], params["num_carry"]
+    constants, carry, _ = params["ft_in"].unpack()
+    return len(constants), len(carry)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import nestarray as na
@@ -65,6 +66,7 @@ __all__ = [
     "lgamma",
     "log",
     "log1p",
+    "log2",
     "logistic",
     "lt",
     "lt_to",
@@ -75,7 +77,9 @@ __all__ = [
     "ne",
     "neg",
     "nextafter",
+    "one_minus_square",
     "polygamma",
+    "polynomial",
     "population_count",
     "pow",
     "random_gamma_grad",
@@ -162,6 +166,25 @@ def log(x: Array, accuracy: Any = None) -> Array:
 def log1p(x: Array, accuracy: Any = None) -> Array:
     """log(1 + x)."""
     return na.log1p(x)
+
+
+def log2(x: Array, accuracy: Any = None) -> Array:
+    """The logarithm to base 2."""
+    return na.log2(x)
+
+
+def one_minus_square(x: Array) -> Array:
+    """1 - x²; exact near \\|x\\| = 1."""
+    one = na.ones_like(x)
+    return na.multiply(na.add(one, x), na.subtract(one, x))
+
+
+def polynomial(x: Array, coeffs: Sequence[Array], *, unroll: int | None = None) -> Array:
+    """Σ coeffs[k] xᵏ, by Horner's rule."""
+    result, *others = reversed(coeffs)
+    for coefficient in others:
+        result = na.add(na.multiply(result, x), coefficient)
+    return result
 
 
 def sqrt(x: Array, accuracy: Any = None) -> Array:
