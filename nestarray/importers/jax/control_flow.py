@@ -9,15 +9,23 @@ from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import Place
 from nestarray.graph.node import Body, Node
 from nestarray.importers.jax import custom_derivatives
-from nestarray.importers.jax.jaxprs import aval_of, called_jaxpr, is_literal, kept_call, open_jaxpr
-from nestarray.importers.jax.loops import scan_counts, while_of
+from nestarray.importers.jax.equations import (
+    CONTROL_FLOW,
+    CUSTOM_DERIVATIVES,
+    branches_of,
+    call_of,
+    reduction_of,
+    refusal,
+    scan_of,
+    update_of,
+    while_of,
+)
+from nestarray.importers.jax.jaxprs import aval_of, is_literal, kept_call
 from nestarray.transforms import call_with_jvp, call_with_vjp
 
 if TYPE_CHECKING:
     from nestarray.importers.jax.importer import Translation
 
-#: Primitives of loops, choices and reductions.
-PRIMITIVES = ("cond", "while", "scan", "reduce", "reduce_window")
 #: Inside of this many custom derivatives, JAX differentiates the formula instead. A rule often
 #: calls its own function; two make derivatives of first and second order exact.
 NO_RULES = 2
@@ -37,13 +45,13 @@ class ControlFlow:
 
     def call(self, eqn: Any, inputs: list[Any], place: Place) -> Node | None:
         """The call of an equation that takes functions; None for other equations."""
-        if eqn.primitive.name in PRIMITIVES:
+        if refusal(eqn):
+            return None
+        if eqn.primitive.name in CONTROL_FLOW:
             return getattr(self, f"_{eqn.primitive.name}")(eqn, inputs, place)
         if self.rules(eqn):
             return self._with_rules(eqn, inputs, place)
-        if _applies_function(eqn):
-            return self._scatter_apply(eqn, inputs, place)
-        return None
+        return self._scatter_apply(eqn, inputs, place) if update_of(eqn) else None
 
     def rules(self, eqn: Any, around: int | None = None) -> tuple[Any, ...]:
         """The jaxprs of an equation's own derivative; empty if the formula's is used.
@@ -53,8 +61,8 @@ class ControlFlow:
             around: the number of rules around it; of the present translation by default.
         """
         around = self._rules if around is None else around
-        is_custom = eqn.primitive.name in custom_derivatives.PRIMITIVES and kept_call(eqn) is None
-        if not is_custom or around >= NO_RULES:
+        is_custom = eqn.primitive.name in CUSTOM_DERIVATIVES and kept_call(eqn) is None
+        if not is_custom or around >= NO_RULES or refusal(eqn):
             return ()
         if eqn not in self._traced_rules:
             try:
@@ -105,7 +113,7 @@ class ControlFlow:
         index, *operands = inputs
         branches = [
             self._body(f"branch_{i}", closed, operands, {})
-            for i, closed in enumerate(eqn.params["branches"])
+            for i, closed in enumerate(branches_of(eqn))
         ]
         return self._take("switch", (self.of.node(index), branches), place)
 
@@ -122,43 +130,37 @@ class ControlFlow:
         return self._take("while_loop", (*functions, carried), place)
 
     def _scan(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
-        params = eqn.params
-        first, count = scan_counts(eqn)
-        invars = params["jaxpr"].jaxpr.invars
-        parts = {"carry": invars[first : first + count], "row": invars[first + count :]}
-        body = self._body("step", params["jaxpr"], inputs[:first], parts)
-        body.output = body.output[:count], body.output[count:]
-        carry, xs = inputs[first : first + count], inputs[first + count :]
-        settings = {"reverse": True} if params["reverse"] else {}
+        loop = scan_of(eqn)
+        first, last = loop.constants, loop.constants + loop.carried
+        invars = loop.step.jaxpr.invars
+        parts = {"carry": invars[first:last], "row": invars[last:]}
+        body = self._body("step", loop.step, inputs[:first], parts)
+        body.output = body.output[: loop.carried], body.output[loop.carried :]
+        carry, xs = inputs[first:last], inputs[last:]
+        settings = {"reverse": True} if loop.is_reversed else {}
         if not xs:
-            settings["length"] = self.of.sizes.replaced(params["length"])
+            settings["length"] = self.of.sizes.replaced(loop.length)
         args = (body, tuple(map(self.of.node, carry)), tuple(map(self.of.node, xs)))
         return self._take("scan", args, place, **settings)
 
-    def _combining(self, jaxpr: Any, constants: Sequence[Any], count: int) -> Body:
+    def _combining(self, closed: Any, count: int) -> Body:
         """The function of two elements that a reduction takes."""
-        from jax.extend.core import ClosedJaxpr
-
-        closed = ClosedJaxpr(open_jaxpr(jaxpr), getattr(jaxpr, "consts", constants))
         invars = closed.jaxpr.invars
         return self._body("combine", closed, (), {"x": invars[:count], "y": invars[count:]})
 
     def _reduce(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
+        """A reduction of axes or of windows."""
         nodes, count = tuple(map(self.of.node, inputs)), len(inputs) // 2
-        body = self._combining(eqn.params["jaxpr"], (), count)
-        args = (nodes[:count], nodes[count:], body, tuple(eqn.params["dimensions"]))
-        return self._take("reduce", args, place)
+        reduction = reduction_of(eqn)
+        args = (nodes[:count], nodes[count:], self._combining(reduction.combine, count))
+        settings = self.of.settings(reduction.settings)
+        return self._take(eqn.primitive.name, args, place, **settings)
 
-    def _reduce_window(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
-        nodes, count = tuple(map(self.of.node, inputs)), len(inputs) // 2
-        params = dict(eqn.params)
-        body = self._combining(params.pop("jaxpr"), params.pop("consts"), count)
-        args = (nodes[:count], nodes[count:], body)
-        return self._take("reduce_window", args, place, **self.of.settings(params))
+    _reduce_window = _reduce
 
     def _scatter_apply(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         """A scatter that applies a function to elements, in place of updates."""
-        body = self._combining(eqn.params["update_jaxpr"], eqn.params["update_consts"], 1)
+        body = self._combining(update_of(eqn), 1)
         body.parameters = body.parameters[0]
         body.names = (body.parameters[0].name,)
         body.output = body.output[0]
@@ -174,15 +176,14 @@ class ControlFlow:
 
     def _with_rules(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         """A call of a function with a custom derivative."""
-        call = called_jaxpr(eqn)
-        name, rules = custom_derivatives.name_of(eqn), self._rules
-        avals = [v.aval for v in call.jaxpr.invars]
+        call, rules = call_of(eqn), self._rules
+        name, invars = call.name, call.jaxpr.jaxpr.invars
         self._rules = NO_RULES
-        body = self._body(name, call, (), {"args": call.jaxpr.invars})
+        body = self._body(name, call.jaxpr, (), {"args": invars})
         self._rules = rules + 1
         if len(self.rules(eqn, rules)) == 1:
             (rule,) = self.rules(eqn, rules)
-            count = len(avals)
+            count = len(invars)
             parts = {"args": rule.jaxpr.invars[:count], "tangents": rule.jaxpr.invars[count:]}
             bodies = [body, self._body(f"{name}_jvp", rule, (), parts)]
             function: Any = call_with_jvp
@@ -204,9 +205,3 @@ class ControlFlow:
         return self.of.builder.call(
             name, function, printed, args, place=place, origin=eqn.primitive.name
         )
-
-
-def _applies_function(eqn: Any) -> bool:
-    """Whether a scatter computes its values from the elements that it replaces."""
-    jaxpr = eqn.params.get("update_jaxpr") if eqn.primitive.name == "scatter" else None
-    return jaxpr is not None and jaxpr.outvars[0] is not jaxpr.invars[1]

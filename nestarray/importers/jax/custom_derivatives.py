@@ -10,15 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-#: The primitives of functions with custom derivatives.
-PRIMITIVES = ("custom_jvp_call", "custom_vjp_call", "custom_linear_solve")
-
-
-def name_of(eqn: Any) -> str:
-    """The name of the function."""
-    if eqn.primitive.name == "custom_linear_solve":
-        return "solve"
-    return eqn.params["call_jaxpr"].jaxpr.debug_info.func_name.rpartition(".")[2]
+from nestarray.importers.jax.equations import bind, call_of, without_unused
 
 
 def rules_of(eqn: Any) -> tuple[Any, ...]:
@@ -33,10 +25,7 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
 
     if not inexact([v.aval for v in eqn.invars]) or not inexact([v.aval for v in eqn.outvars]):
         return ()
-    is_pushed = eqn.primitive.name == "custom_jvp_call" or (
-        eqn.primitive.name == "custom_linear_solve" and eqn.params["jaxprs"].transpose_solve is None
-    )
-    if is_pushed:
+    if call_of(eqn).is_pushed:
         return (_pushforward(eqn),)
     rules = _pullback(eqn)
     # in the rule of another function, a rule may name values of the trace that ended
@@ -46,7 +35,6 @@ def rules_of(eqn: Any) -> tuple[Any, ...]:
 def _pushforward(eqn: Any) -> Any:
     """(arguments, tangents of inexact arguments) → tangents of inexact results."""
     import jax
-    from jax.interpreters import partial_eval
 
     avals = [v.aval for v in eqn.invars]
     places = inexact(avals)
@@ -55,11 +43,8 @@ def _pushforward(eqn: Any) -> Any:
         moving = [primals[i] for i in places]
         return jax.jvp(_of(eqn, primals, places), (moving,), (tangents,), has_aux=True)[1]
 
-    closed = jax.make_jaxpr(push)(avals, [avals[i] for i in places])
-    count = len(closed.jaxpr.outvars)
     # rules also compute the results, by calling the function itself
-    jaxpr, _ = partial_eval.dce_jaxpr(closed.jaxpr, [True] * count, instantiate=True)
-    return closed.replace(jaxpr=jaxpr)
+    return without_unused(jax.make_jaxpr(push)(avals, [avals[i] for i in places]))
 
 
 def _pullback(eqn: Any) -> tuple[Any, Any]:
@@ -71,7 +56,7 @@ def _pullback(eqn: Any) -> tuple[Any, Any]:
     import jax
 
     avals = [v.aval for v in eqn.invars]
-    constants = eqn.params.get("num_consts", 0)
+    constants = call_of(eqn).constants
     places = [i for i in inexact(avals) if i >= constants]
     structure: list[Any] = []
 
@@ -154,7 +139,7 @@ def _of(eqn: Any, primals: Any, places: list[int]) -> Any:
         filled = list(primals)
         for i, x in zip(places, moving, strict=True):
             filled[i] = x
-        found = eqn.primitive.bind(*filled, **eqn.primitive.get_bind_params(eqn.params))
+        found = bind(eqn, filled)
         moved = inexact([v.aval for v in eqn.outvars])
         others = [y for i, y in enumerate(found) if i not in moved]
         return [found[i] for i in moved], others

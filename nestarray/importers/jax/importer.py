@@ -24,20 +24,33 @@ from nestarray.graph.node import Node, map_leaves
 from nestarray.importers import keras
 from nestarray.importers.coverage import Operation, operations_of
 from nestarray.importers.islands import island
-from nestarray.importers.jax import control_flow, random_keys
-from nestarray.importers.jax.islands import may_be_island, name_of, why_missing
+from nestarray.importers.jax import random_keys
+from nestarray.importers.jax.control_flow import NO_RULES, ControlFlow
+from nestarray.importers.jax.decompositions import decomposition, why_unread
+from nestarray.importers.jax.equations import (
+    CONTROL_FLOW,
+    branches_of,
+    inner_jaxprs,
+    is_call,
+    open_jaxpr,
+    refusal,
+    scan_of,
+    takes_functions,
+)
+from nestarray.importers.jax.islands import (
+    is_only_on_host,
+    may_be_island,
+    name_of,
+    why_missing,
+)
 from nestarray.importers.jax.jaxprs import (
-    CALLS,
     aval_of,
     called_jaxpr,
-    inner_jaxprs,
     is_inlined,
     is_literal,
     kept_call,
-    open_jaxpr,
     why_no_arrays,
 )
-from nestarray.importers.jax.loops import scan_counts
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
 from nestarray.importers.jax.models import (
     KEYWORDS,
@@ -207,7 +220,9 @@ class Translation:
         self.dropped = program.dropped
         self.positions: dict[Any, tuple[Positions, ...]] = {}  # of values that are indices
         self.closed_variables: dict[int, Any] = {}  # id of an array → Given
-        self.control_flow = control_flow.ControlFlow(self)
+        self.control_flow = ControlFlow(self)
+        self._decompositions: dict[Any, Any] = {}  # equation → jaxpr, or None
+        self._decomposing: list[Any] = []  # primitives
 
     # -- coverage --------------------------------------------------------------------------
 
@@ -220,16 +235,38 @@ class Translation:
 
     def _replacement(self, eqn: Any) -> tuple[str, str, str]:
         """(status, function, why it is missing) of an equation."""
-        rule, reason = vocabulary.find(eqn.primitive.name), why_no_arrays(eqn)
+        rule, reason = _rule_of(eqn), why_no_arrays(eqn)
         if eqn.primitive.name in _DROPPED:
             return "dropped", "", ""
         if reason:
             return "missing", "", reason
         if rule is not None:
             return "function", rule.name, ""
+        if (parts := self._parts(eqn)) is not None:
+            found = [part for part, _ in self._all_equations(parts.jaxpr, NO_RULES, NOWHERE)]
+            names = dict.fromkeys(self._replacement(part)[1] for part in found)
+            return "decomposed", ", ".join(filter(None, names)), ""
         if may_be_island(eqn, islands=self.request.islands):
             return "island", "na.graph.island", ""
-        return "missing", "", why_missing(eqn)
+        known = vocabulary.find(eqn.primitive.name)
+        reason = refusal(eqn) or (known.refusal(eqn.params) if known else "")
+        reasons = [reason or why_missing(eqn), why_unread() if _is_unknown(eqn) else ""]
+        return "missing", "", "; ".join(filter(None, reasons))
+
+    def _parts(self, eqn: Any) -> Any:
+        """The jaxpr of an equation without a call, in primitives that have calls; else None."""
+        if not _is_unknown(eqn) or eqn.effects or is_only_on_host(eqn):
+            return None
+        if eqn not in self._decompositions:
+            self._decompositions[eqn] = closed = decomposition(eqn)
+            if closed is not None and eqn.primitive not in self._decomposing:
+                self._decomposing.append(eqn.primitive)  # its derivative may use it
+                found = self._all_equations(closed.jaxpr, 0, NOWHERE)
+                statuses = {self._replacement(part)[0] for part, _ in found}
+                if not statuses <= {"function", "decomposed", "dropped"}:
+                    self._decompositions[eqn] = None
+                self._decomposing.pop()
+        return self._decompositions[eqn]
 
     def _all_equations(self, jaxpr: Any, rules: int, outer: Place) -> Iterator[tuple[Any, Place]]:
         """(equation, its place) of a jaxpr and the jaxprs in it.
@@ -244,15 +281,15 @@ class Translation:
             if is_inlined(eqn):
                 found = self.control_flow.rules(eqn, rules)
                 inner = open_jaxpr(called_jaxpr(eqn))
-                yield from self._all_equations(
-                    inner, control_flow.NO_RULES if found else rules, place
-                )
+                yield from self._all_equations(inner, NO_RULES if found else rules, place)
                 for closed in found:
                     yield from self._all_equations(closed.jaxpr, rules + 1, place)
-            elif name in control_flow.PRIMITIVES:
-                for inner in inner_jaxprs(eqn.params):
+            elif refusal(eqn):
+                yield eqn, place
+            elif name in CONTROL_FLOW:
+                for inner in inner_jaxprs(eqn):
                     yield from self._all_equations(inner, rules, place)
-            elif name not in _IDENTITIES and name not in CALLS and name != "platform_index":
+            elif name not in _IDENTITIES and not is_call(eqn) and name != "platform_index":
                 yield eqn, place
 
     # -- the graph ---------------------------------------------------------------------------
@@ -353,6 +390,9 @@ class Translation:
             elif is_inlined(eqn) and not self.control_flow.rules(eqn):
                 with self._inside(eqn):
                     self._inline(called_jaxpr(eqn), inputs, eqn.outvars, env)
+            elif (parts := self._parts(eqn)) is not None:
+                with self._inside(eqn):
+                    self._inline(parts, inputs, eqn.outvars, env)
             else:
                 values = self._equation(eqn, inputs)
                 env.update(zip(eqn.outvars, values, strict=True))
@@ -397,7 +437,7 @@ class Translation:
                 node = call
             elif random_keys.is_moving(eqn):
                 node = self._on_words(eqn, inputs)
-            elif kept_call(eqn) or vocabulary.find(eqn.primitive.name):
+            elif kept_call(eqn) or _rule_of(eqn):
                 node = self._call(eqn, inputs, place)
             else:
                 node = self._island(eqn, inputs, place)
@@ -417,8 +457,8 @@ class Translation:
         if is_single or not eqn.primitive.multiple_results:
             return [node]
         avals = [aval_of(v.aval) for v in eqn.outvars]
-        if eqn.primitive.name == "scan":
-            _, count = scan_counts(eqn)
+        if eqn.primitive.name == "scan" and not refusal(eqn):
+            count = scan_of(eqn).carried
             pair = [self.builder.item(node, i, name) for i, name in enumerate(("carry", "ys"))]
             places = [(pair[0], i) for i in range(count)]
             places += [(pair[1], i) for i in range(len(avals) - count)]
@@ -444,7 +484,7 @@ class Translation:
             dtype = dtypes.as_dtype(eqn.outvars[0].aval.dtype)
             params = {"shape": params["shape"], "fill_value": arguments[0], "dtype": dtype}
             arguments = []
-        call = rule.call({**_operands(rule, name, arguments), **params})
+        call = rule.call({**rule.operands(arguments), **params})
         is_single = not eqn.primitive.multiple_results
         return self.builder.call(
             call.name.rpartition(".")[2],
@@ -530,29 +570,28 @@ def _builtins(pytree: Any) -> Any:
 
 
 def _constant_branch(eqn: Any, inputs: Sequence[Any]) -> Any:
-    """The jaxpr of a choice by a constant; None for other equations."""
-    if eqn.primitive.name != "cond" or is_value(inputs[0]):
+    """The jaxpr of a choice by a constant or by the platform; None for other equations."""
+    if eqn.primitive.name != "cond" or refusal(eqn):
         return None
-    branches = eqn.params["branches"]
+    branches = branches_of(eqn)
+    if len(branches) == 1:
+        return branches[0]
+    if is_value(inputs[0]):
+        return None
     return branches[min(max(int(inputs[0]), 0), len(branches) - 1)]
 
 
-def _operands(rule: vocabulary.Rule, name: str, arguments: list[Any]) -> dict[str, Any]:
-    """Operands by parameter; several of one parameter are a list."""
-    if name in ("concatenate", "stack"):
-        return {"operands": arguments}
-    if name == "sort":
-        return {"operand": arguments}
-    if name == "polynomial":
-        return {"x": arguments[0], "coeffs": arguments[1:]}
-    if name == "select_n":
-        return {"which": arguments[0], "cases": arguments[1:]}
-    if name == "dynamic_slice":
-        return {"operand": arguments[0], "start_indices": arguments[1:]}
-    if name == "dynamic_update_slice":
-        return dict(zip(("operand", "update"), arguments)) | {"start_indices": arguments[2:]}
-    parameters = vocabulary.rules.signature_of(rule.function).parameters
-    return dict(zip(parameters, arguments))
+def _rule_of(eqn: Any) -> vocabulary.Rule | None:
+    """The rule of an equation whose parameters it takes."""
+    rule = vocabulary.find(eqn.primitive.name)
+    return None if rule is None or rule.refusal(eqn.params) else rule
+
+
+def _is_unknown(eqn: Any) -> bool:
+    """Whether an equation has neither a call nor a place in the control flow of a graph."""
+    if eqn.primitive.name in (*_IDENTITIES, *_DROPPED, "platform_index"):
+        return False
+    return bool(refusal(eqn)) or (not takes_functions(eqn) and _rule_of(eqn) is None)
 
 
 def _setting(value: Any) -> Any:

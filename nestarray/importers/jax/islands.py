@@ -12,6 +12,7 @@ from typing import Any
 from nestarray import backends, dtypes
 from nestarray.errors import MissingOpError, UnsupportedError
 from nestarray.importers import islands
+from nestarray.importers.jax.equations import bind
 
 Arrays = tuple[Any, ...]
 
@@ -49,6 +50,11 @@ def why_missing(eqn: Any) -> str:
     return f"there is no function of that name; {remedy}"
 
 
+def is_only_on_host(eqn: Any) -> bool:
+    """Whether an equation calls the host, devices or compiled code, so that no formula replaces it."""
+    return eqn.primitive.name in (*_REFUSED, *_KERNELS, "pure_callback")
+
+
 def may_be_island(eqn: Any, *, islands: bool) -> bool:
     """Whether an equation becomes an island.
 
@@ -74,9 +80,7 @@ def name_of(eqn: Any) -> str:
         identity = id(eqn)
     if identity not in _NAMES:
         _NAMES[identity] = name = f"{base}_{len(_NAMES)}"
-        _FUNCTIONS[name] = lambda *arrays: eqn.primitive.bind(
-            *arrays, **eqn.primitive.get_bind_params(eqn.params)
-        )
+        _FUNCTIONS[name] = lambda *arrays: bind(eqn, arrays)
     return _NAMES[identity]
 
 

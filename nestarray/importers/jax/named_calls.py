@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 
 from nestarray import dtypes
 from nestarray.frontends.jax import vocabulary
+from nestarray.importers.jax.equations import call_of, is_call, open_jaxpr, refusal
 from nestarray.importers.patching import one_trace, patched
 
-#: Primitive of a call → the parameter with its jaxpr.
-_JAXPRS = {"jit": "jaxpr", "pjit": "jaxpr", "custom_jvp_call": "call_jaxpr"}
+#: Primitives of the calls of public functions.
+_PRIMITIVES = ("jit", "pjit", "custom_jvp_call")
 #: Functions of `jax.nn` that JAX inlines → their settings.
 _INLINED = {"softmax": ("axis",), "gelu": ("approximate",), "logsumexp": ("axis", "keepdims")}
 #: The modules in which names are looked up.
@@ -86,21 +87,19 @@ def _kept(name: str) -> Callable[..., Any]:
 def named_call(eqn: Any) -> NamedCall | None:
     """The public function that an equation calls; None for other calls."""
     kind = eqn.primitive.name
-    if kind not in _JAXPRS or len(eqn.outvars) != 1 or _has_keys(eqn):
+    if kind not in _PRIMITIVES or len(eqn.outvars) != 1 or _has_keys(eqn) or refusal(eqn):
         return None
-    inner = eqn
+    inner, call = eqn, call_of(eqn)
     if kind == "custom_jvp_call":
-        body = eqn.params["call_jaxpr"].jaxpr
+        body = open_jaxpr(call.jaxpr)
         if len(body.eqns) != 1:
             return None
         inner = body.eqns[0]
-    name = inner.params.get("name", "")
-    if not isinstance(name, str):
-        return None
+    name = call_of(inner).name if is_call(inner) else str(inner.params.get("name", ""))
     if not any(_public(module, name.lstrip("_")) for module in _MODULES):
         return None
     inputs = [f"{getattr(x, 'val', '')} {x.aval}" for x in eqn.invars]
-    key = kind, name, *inputs, str(eqn.params[_JAXPRS[kind]])
+    key = kind, name, *inputs, str(call.jaxpr)
     if key not in _KNOWN:
         calls = (_in_module(eqn, module, name.lstrip("_")) for module in _MODULES)
         _KNOWN[key] = next((call for call in calls if call is not None), None)
@@ -212,13 +211,12 @@ def _is_call(
     if len(found.eqns) != 1 or found.eqns[0].primitive is not eqn.primitive:
         return False
     (new,) = found.eqns
-    order = {var: i for i, var in enumerate(found.invars)}
+    order: dict[Any, int] = {var: i for i, var in enumerate(found.invars)}
     own = {var: i for i, var in enumerate(arrays)}
     places = [order.get(x) if _number(x) is None else _number(x) for x in new.invars]
     wanted = [own.get(x) if _number(x) is None else _number(x) for x in eqn.invars]
-    key = _JAXPRS[eqn.primitive.name]
     is_whole = list(found.outvars) == list(new.outvars)
-    return is_whole and places == wanted and str(new.params[key]) == str(eqn.params[key])
+    return is_whole and places == wanted and str(call_of(new).jaxpr) == str(call_of(eqn).jaxpr)
 
 
 def _has_result(eqn: Any, call: NamedCall, literals: list[Any]) -> bool:

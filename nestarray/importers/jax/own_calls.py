@@ -19,6 +19,7 @@ from nestarray import backends, dtypes
 from nestarray.dispatch import Op, interpreting
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.recorder import written_arguments
+from nestarray.importers.jax.equations import call_of
 from nestarray.importers.jax.named_calls import kept_calls
 from nestarray.importers.jax.sizes import is_symbolic
 
@@ -132,7 +133,7 @@ def own_call(eqn: Any) -> OwnCall | None:
     """The op that an equation calls; None for other equations."""
     if eqn.primitive.name not in ("jit", "pjit"):
         return None
-    call = (_calls.get() or {}).get(eqn.params["name"])
+    call = (_calls.get() or {}).get(call_of(eqn).name)
     return call if call is not None and _is_unchanged(call, eqn) else None
 
 
@@ -145,4 +146,4 @@ def _is_unchanged(call: OwnCall, eqn: Any) -> bool:
             found = jax.make_jaxpr(call.run)(*[x.aval for x in eqn.invars])
     except Exception:  # the inputs are others
         return False
-    return str(found) == str(eqn.params["jaxpr"])
+    return str(found) == str(call_of(eqn).jaxpr)

@@ -40,9 +40,11 @@ def place_of(eqn: Any, outer: Place = NOWHERE) -> Place:
 
 
 def _line_of(source_info: Any) -> str:
-    """The innermost line outside of JAX and this package; empty if an importer wrote it."""
-    from jax.extend import source_info_util
-
+    """The innermost line outside of JAX and this package; empty if an importer wrote it or it is unknown."""
+    try:
+        from jax.extend import source_info_util
+    except ImportError:  # lines are for messages only
+        return ""
     frames = source_info_util.summarize(source_info, num_frames=_FRAMES).splitlines()
     for frame in reversed(frames):
         found = re.match(r"(.*?):(\d+)(:\d+)? \(", frame)

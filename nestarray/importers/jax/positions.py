@@ -122,11 +122,11 @@ def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> Any:
 
 def _is_within(start: Any, limit: Any, size: Any) -> bool:
     """Whether a slice is within an axis for all sizes."""
-    import jax.core
+    import jax
 
     try:
         return bool(start >= 0 and limit <= size)
-    except jax.core.InconclusiveDimensionOperation:
+    except jax.errors.InconclusiveDimensionOperation:
         return False
 
 

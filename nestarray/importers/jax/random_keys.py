@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from nestarray.importers.jax.equations import bind
+
 
 def is_moving(eqn: Any) -> bool:
     """Whether an equation selects, joins or reshapes arrays of keys."""
@@ -22,7 +24,7 @@ def on_words(eqn: Any) -> Any:
     import jax
 
     def function(*operands: Any) -> Any:
-        return eqn.primitive.bind(*operands, **eqn.params)
+        return bind(eqn, operands)
 
     axes = [-1 if _is_key(v.aval) else None for v in eqn.invars]
     words = [

@@ -14,8 +14,9 @@ from typing import Any
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
-from nestarray.graph.sizes import Sizes
+from nestarray.graph.sizes import Sizes, evaluate
 from nestarray.importers.jax import custom_derivatives
+from nestarray.importers.jax.equations import bind, call_of
 from nestarray.importers.jax.size_relations import (
     completed,
     conditions,
@@ -104,7 +105,9 @@ def traced(
 
 def is_symbolic(x: Any) -> bool:
     """Whether a dimension is a polynomial."""
-    return type(x).__name__ == "_DimExpr"
+    from jax.export import is_symbolic_dim
+
+    return not isinstance(x, (int, float, str)) and is_symbolic_dim(x)
 
 
 def has_symbolic(x: Any) -> bool:
@@ -150,7 +153,7 @@ def concrete(value: Any, sizes: Mapping[str, int], *, has_rules: bool = True) ->
     import jax
 
     if is_symbolic(value):
-        return value._evaluate(sizes)
+        return evaluate(ast.unparse(parsed(value)), sizes)
     if isinstance(value, (list, tuple)):
         items = [concrete(item, sizes, has_rules=has_rules) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
@@ -186,14 +189,14 @@ def bound(
 
         return jnp.asarray(concrete(params["dim"], sizes), jnp.int32)
     if sizes and primitive.name in ("custom_jvp_call", "custom_vjp_call"):
-        call = concrete(params["call_jaxpr"], sizes, has_rules=False)
+        call = concrete(call_of(eqn).jaxpr, sizes, has_rules=False)
         rules = custom_derivatives.rules_of(eqn) if has_rules else ()
         # a rule often calls its own function
         numbered = [concrete(rule, sizes, has_rules=False) for rule in rules]
         return custom_derivatives.called(eqn, call, numbered, operands)
     if sizes:
         params = {key: concrete(value, sizes, has_rules=has_rules) for key, value in params.items()}
-    return primitive.bind(*operands, **primitive.get_bind_params(params))
+    return bind(eqn, operands, params)
 
 
 class SizeNodes:

@@ -156,10 +156,10 @@ def test_while_loop_of_a_batch_runs_until_all_rows_end(backend: str) -> None:
 
 
 def test_functions_without_a_derivative_in_jax_are_compared_by_value() -> None:
-    graph = na.trace_graph(lambda x: jnp.nextafter(x, 2.0), jnp.ones(3)).to_backend("numpy")
+    graph = na.trace_graph(lambda x: jax.lax.linalg.schur(x)[0], jnp.eye(3)).to_backend("numpy")
     report = graph.verify()
     assert report.ok
-    assert "JAX has no derivative: Differentiation rule for 'nextafter'" in str(report)
+    assert "JAX has no derivative: Differentiation rule for 'schur'" in str(report)
 
 
 def test_a_function_that_imports_jax_itself_is_one_of_jax() -> None:

@@ -389,8 +389,17 @@ def atan2(x: Array, y: Array) -> Array:
 
 
 def nextafter(x1: Array, x2: Array) -> Array:
-    """The next number after x1 in the direction of x2."""
-    return na.nextafter(x1, x2)
+    """The next number after x1 in the direction of x2; its derivative is that of x1."""
+    return _nextafter(x1, x2)
+
+
+_nextafter = na.custom_jvp(na.nextafter)
+
+
+@_nextafter.defjvp
+def _(primals: tuple[Array, Array], tangents: tuple[Array, Array]) -> tuple[Array, Array]:
+    found = _nextafter(*primals)
+    return found, na.broadcast_to(tangents[0], na.shape(found))
 
 
 def complex(x: Array, y: Array) -> Array:

@@ -141,9 +141,7 @@ def sort_key_val(
     return first, second
 
 
-def top_k(
-    operand: Array, k: int, *, axis: int = -1, is_stable: bool = True
-) -> tuple[Array, Array]:
+def top_k(operand: Array, k: int, *, axis: int = -1, is_stable: bool = True) -> tuple[Array, Array]:
     """(values, int32 positions) of the k largest, in descending order; always stable."""
     values, places = na.top_k(operand, k, axis=axis)
     return values, na.astype(places, dtypes.int32)

@@ -12,6 +12,7 @@ from typing import Any
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
+from nestarray.frontends.jax import lax
 from nestarray.frontends.jax.in_place import refuse_in_place
 from nestarray.frontends.jax.promotion import (
     as_array,
@@ -427,7 +428,7 @@ def copysign(x1: Array, x2: Array, /) -> Array:
 
 def nextafter(x: Array, y: Array, /) -> Array:
     """The next number after x in the direction of y."""
-    return na.nextafter(*promote_inexact(x, y))
+    return lax.nextafter(*promote_inexact(x, y))
 
 
 def logaddexp(x: Array, y: Array, /) -> Array:
