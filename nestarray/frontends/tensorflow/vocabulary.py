@@ -16,6 +16,9 @@ from nestarray.frontends import rules
 #: The module that programs import as ``tf``.
 namespace = "nestarray.frontends.tensorflow"
 
+#: Attributes without effect on values: ``x == y`` sets it, and the trace checks the shapes.
+NO_EFFECT = frozenset(["incompatible_shape_error"])
+
 
 @dataclass(frozen=True, eq=False)
 class Rule(rules.Rule):

@@ -456,6 +456,7 @@ def _replacement(op: Any, *, islands: bool) -> tuple[str, str, str]:
     remedy = "; islands=True would run it in TensorFlow on the host"
     can_be_island = may_be_island(op, islands=True)
     reason = known[0] if known else "there is no function of that name"
+    reason = _refused_attributes(op) or reason
     return "missing", "", reason + remedy * can_be_island
 
 
@@ -471,8 +472,42 @@ _NO_ARRAYS = {
 
 
 def _rule(op: Any) -> rules.Rule | None:
-    """The rule of an operation."""
+    """The rule of an operation whose attributes it takes."""
+    if _refused_attributes(op):
+        return None
     return random_ops.RULES.get(op.type) or vocabulary.find(op.type)
+
+
+def _refused_attributes(op: Any) -> str:
+    """The attributes that the function of an operation does not take, and the remedy.
+
+    An attribute of a later release at its default is accepted; empty if all are.
+    """
+    rule = vocabulary.find(op.type)
+    if rule is None:
+        return ""
+    names, parameters = operations.parameter_names(op), rules.signature_of(rule.function).parameters
+    inferred = operations.inferred(op)
+    for attribute in op.op_def.attr:
+        name = str(attribute.name)
+        is_known = names.get(name, name) in parameters or name in vocabulary.NO_EFFECT
+        if is_known or name in inferred or not attribute.HasField("default_value"):
+            continue
+        if op.node_def.attr[name] != attribute.default_value and attribute.type != "type":
+            import tensorflow as tf
+
+            return (
+                f"attribute {name}={_setting(op.get_attr(name))!r} (TensorFlow {tf.__version__}) "
+                f"is unknown; use the default {_default(attribute)!r}, or update nestarray"
+            )
+    return ""
+
+
+def _default(attribute: Any) -> Any:
+    """The default of an attribute of an operation."""
+    value = attribute.default_value
+    default = getattr(value, value.WhichOneof("value"))
+    return default.decode() if isinstance(default, bytes) else default
 
 
 def _value_name(operation: str) -> str:

@@ -63,3 +63,20 @@ def test_other_operations_are_islands_on_request():
     report = na.check(centres, X, target="torch", islands=True)
     assert "island" in {op.status for op in report.operations}
     na.trace_graph(centres, X, islands=True).to_backend("torch").verify().raise_if_failed()
+
+
+def test_attributes_that_are_unknown() -> None:
+    x, indices = tf.ones((3, 2)), tf.constant([[0], [2]])
+
+    def rows(policy: str) -> Any:
+        return lambda x, i: tf.gather_nd(x, i, bad_indices_policy=policy)
+
+    assert na.trace_graph(rows(""), x, indices).to_backend("numpy").verify().ok
+    message = (
+        r"GatherNd .*attribute bad_indices_policy='IGNORE' \(TensorFlow [\d.]+\) is unknown; "
+        "use the default '', or update nestarray; islands=True"
+    )
+    with pytest.raises(errors.MissingOpError, match=message):
+        na.trace_graph(rows("IGNORE"), x, indices)
+    graph = na.trace_graph(rows("IGNORE"), x, indices, islands=True)
+    assert graph.to_backend("numpy").verify().ok
