@@ -436,17 +436,19 @@ class Translation:
             if call is not None:
                 node = call
             elif random_keys.is_moving(eqn):
-                node = self._on_words(eqn, inputs)
+                node = None
+                results = self._on_words(eqn, inputs)
             elif kept_call(eqn) or _rule_of(eqn):
                 node = self._call(eqn, inputs, place)
             else:
                 node = self._island(eqn, inputs, place)
+        if node is not None:
+            results = self._results(eqn, node)
         if self.depth:  # verify runs a loop as a whole
-            return self._results(eqn, node)
+            return results
         equation = Equation(eqn, inputs, place, self.sized)
-        results = self._results(eqn, node)
         if not eqn.primitive.multiple_results:
-            return [self._add(equation, node)]
+            return [self._add(equation, results[0])]
         self._add(equation, None if results == [node] else node)
         return [self._add(Part(equation, i), result) for i, result in enumerate(results)]
 
@@ -497,14 +499,14 @@ class Translation:
             origin=name,
         )
 
-    def _on_words(self, eqn: Any, inputs: list[Any]) -> Node:
-        """An equation on arrays of keys, on the arrays of their words."""
+    def _on_words(self, eqn: Any, inputs: list[Any]) -> list[Node]:
+        """The results of an equation on arrays of keys, on the arrays of their words."""
         jaxpr = random_keys.on_words(eqn)
         env: dict[Any, Any] = {}
         self.depth += 1  # the source has one equation
-        self._inline(jaxpr, [key_words(x) for x in inputs], [eqn.outvars[0]], env)
+        self._inline(jaxpr, [key_words(x) for x in inputs], eqn.outvars, env)
         self.depth -= 1
-        return self.node(env[eqn.outvars[0]])
+        return [self.node(env[var]) for var in eqn.outvars]
 
     def _island(self, eqn: Any, inputs: list[Any], place: Place) -> Node:
         """A call in JAX, on the host."""

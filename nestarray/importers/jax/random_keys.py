@@ -16,11 +16,7 @@ def is_moving(eqn: Any) -> bool:
 
 
 def on_words(eqn: Any) -> Any:
-    """The jaxpr of such an equation on words: the last axis is mapped.
-
-    Args:
-        eqn: with one result.
-    """
+    """The jaxpr of such an equation on words: the last axis is mapped."""
     import jax
 
     def function(*operands: Any) -> Any:
