@@ -216,6 +216,7 @@ WITHOUT_FUNCTION = {
     "torch._scaled_mm_v2": "quantized: products of 8-bit floats with scales",
     "torch.ops.aten._flash_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
     "torch.ops.aten._efficient_attention_forward": "a kernel of CUDA; `scaled_dot_product_attention`",
+    "torch.ops.aten._scaled_dot_product_flash_attention_for_cpu": "a kernel; `scaled_dot_product_attention`",
     "chalf": "complex32 is not supported",
     **dict.fromkeys(
         (

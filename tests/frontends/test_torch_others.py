@@ -41,6 +41,11 @@ EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
     "torch.bartlett_window": lambda t, x: [t.bartlett_window(7), t.bartlett_window(6, False)],
     "torch.blackman_window": lambda t, x: [t.blackman_window(7), t.blackman_window(6, False)],
     "torch.kaiser_window": lambda t, x: [t.kaiser_window(7), t.kaiser_window(6, False, 4.0)],
+    "torch.conv_tbc": lambda t, x: t.conv_tbc(x(5, 2, 3), x(2, 3, 4), x(4), 1),
+    "torch.linalg.matrix_sqrth": lambda t, x: t.linalg.matrix_sqrth(
+        t.matmul(y := x(2, 3, 4), t.adjoint(y))
+    ),
+    "torch.linalg.polar": lambda t, x: list(t.linalg.polar(x(2, 4, 3))),
     "torch.range": lambda t, x: [t.range(1, 4.5, 0.5), t.range(0, 4)],
     "torch.is_complex": lambda t, x: t.is_complex(x(2)),
     "torch.is_floating_point": lambda t, x: t.is_floating_point(x(2)),
@@ -57,6 +62,12 @@ EXPRESSIONS: dict[str, Callable[[Any, Callable[..., Any]], Any]] = {
     "torch.nn.functional.affine_grid": lambda t, x: t.nn.functional.affine_grid(
         x(2, 2, 3), [2, 1, 4, 5], align_corners=False
     ),
+    "torch.nn.functional.grouped_mm": lambda t, x: [
+        t.nn.functional.grouped_mm(x(6, 8), x(3, 8, 4), offs=t.tensor([2, 2, 6], dtype=t.int32)),
+        t.nn.functional.grouped_mm(x(2, 3, 8), x(8, 12), offs=t.tensor([4, 12], dtype=t.int32)),
+        t.nn.functional.grouped_mm(x(3, 8), x(8, 4), offs=t.tensor([3, 8], dtype=t.int32)),
+        t.nn.functional.grouped_mm(x(2, 3, 8), x(2, 8, 4)),
+    ],
     "torch.nn.functional.lp_pool1d": lambda t, x: t.nn.functional.lp_pool1d(x(2, 3, 8), 2, 3),
     "torch.nn.functional.lp_pool2d": lambda t, x: t.nn.functional.lp_pool2d(x(2, 3, 8, 8), 2, 2, 1),
     "torch.nn.functional.lp_pool3d": lambda t, x: t.nn.functional.lp_pool3d(

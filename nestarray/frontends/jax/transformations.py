@@ -347,7 +347,6 @@ def checkpoint(
     policy: Any = None,
     static_argnums: int | tuple[int, ...] = (),
     static_argnames: str | Iterable[str] = (),
-    concrete: bool = False,
 ) -> Function:
     """`fun`, with intermediate values computed again in the backward pass."""
     return na.checkpoint(fun, policy="nothing_saveable" if policy is None else policy)
@@ -359,7 +358,6 @@ def remat(
     prevent_cse: bool = True,
     policy: Any = None,
     static_argnums: int | tuple[int, ...] = (),
-    concrete: bool = False,
 ) -> Function:
     """`checkpoint`."""
     return checkpoint(fun, policy=policy)

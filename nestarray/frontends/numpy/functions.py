@@ -14,7 +14,7 @@ import numpy as np
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.jax import numpy as jnp
 from nestarray.frontends.numpy.adaptation import adapted
 from nestarray.frontends.numpy.arrays import as_array, cast, is_number
@@ -89,6 +89,52 @@ def _partitioned(a: Array, kth: Any, axis: int | None = -1) -> Array:
 def _argpartitioned(a: Array, kth: Any, axis: int | None = -1) -> Array:
     """The positions of a partition."""
     return jnp.argsort(a, axis)
+
+
+def _cross(
+    a: Array,
+    b: Array,
+    axisa: int = -1,
+    axisb: int = -1,
+    axisc: int = -1,
+    axis: int | None = None,
+) -> Array:
+    """The cross product of vectors of length 3; NumPy 2.5 refuses those of length 2."""
+    first, second = (axisa, axisb) if axis is None else (axis, axis)
+    sizes = (na.shape(a)[first], na.shape(b)[second])
+    if sizes != (3, 3):
+        raise ShapeError(f"cross: got vectors of lengths {sizes[0]} and {sizes[1]}, expected 3")
+    return jnp.cross(a, b, axisa, axisb, axisc, axis)
+
+
+def _sorted(
+    a: Array,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Array:
+    """Sorted, NaN last in both orders."""
+    if descending and dtypes.dtype_of(a).is_inexact:
+        return na.negative(jnp.sort(na.negative(a), axis))
+    return jnp.sort(a, axis, descending=descending)
+
+
+def _argsorted(
+    a: Array,
+    axis: int | None = -1,
+    *,
+    kind: None = None,
+    order: None = None,
+    stable: bool = True,
+    descending: bool = False,
+) -> Array:
+    """The positions that sort an array, NaN last in both orders."""
+    if descending and dtypes.dtype_of(a).is_inexact:
+        return jnp.argsort(na.negative(a), axis)
+    return jnp.argsort(a, axis, descending=descending)
 
 
 # -- creation ------------------------------------------------------------------------------------
@@ -229,7 +275,7 @@ var = adapted("var", jnp.var, is_inexact=True)
 
 convolve = adapted("convolve", jnp.convolve, result="promoted")
 correlate = adapted("correlate", jnp.correlate, result="promoted")
-cross = adapted("cross", jnp.cross)
+cross = adapted("cross", _cross)
 dot = adapted("dot", jnp.dot)
 inner = adapted("inner", jnp.inner)
 kron = adapted("kron", jnp.kron)
@@ -263,7 +309,7 @@ array_equiv = adapted("array_equiv", jnp.array_equiv)
 # -- positions -----------------------------------------------------------------------------------
 
 argpartition = adapted("argpartition", _argpartitioned)
-argsort = adapted("argsort", jnp.argsort)
+argsort = adapted("argsort", _argsorted)
 argwhere = adapted("argwhere", jnp.argwhere)
 extract = adapted("extract", jnp.extract)
 flatnonzero = adapted("flatnonzero", jnp.flatnonzero)
@@ -274,7 +320,7 @@ partition = adapted("partition", _partitioned)
 ravel_multi_index = adapted("ravel_multi_index", jnp.ravel_multi_index)
 searchsorted = adapted("searchsorted", jnp.searchsorted, result=np.int64)
 select = adapted("select", jnp.select, is_weak=True)
-sort = adapted("sort", jnp.sort)
+sort = adapted("sort", _sorted)
 take_along_axis = adapted("take_along_axis", jnp.take_along_axis)
 unpackbits = adapted("unpackbits", jnp.unpackbits)
 

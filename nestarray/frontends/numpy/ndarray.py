@@ -360,9 +360,18 @@ class AbstractArray(NDArrayOperatorsMixin):
         """Write a number into all elements."""
         self[...] = value
 
-    def sort(self, axis: int = -1, kind: Any = None, order: Any = None) -> None:
+    def sort(
+        self,
+        axis: int = -1,
+        kind: Any = None,
+        order: Any = None,
+        *,
+        stable: bool | None = None,
+        descending: bool | None = None,
+    ) -> None:
         """Sort in place."""
-        self._set(self._compute(functions.sort, self, axis))
+        settings = {} if descending is None else {"descending": descending}
+        self._set(self._compute(functions.sort, self, axis, **settings))
 
     def partition(self, kth: Any, axis: int = -1, kind: Any = None, order: Any = None) -> None:
         """Partition in place."""

@@ -22,7 +22,7 @@ from nestarray.frontends.torch.promotion import (
     accumulating,
     cast,
 )
-from nestarray.frontends.torch.return_types import QR, SVD, Eigen, SignLogDet
+from nestarray.frontends.torch.return_types import QR, SVD, Eigen, Polar, SignLogDet
 from nestarray.frontends.torch.shaping import adjoint
 from nestarray.frontends.torch.unchecked import *
 from nestarray.frontends.unknown_names import public_namespace as _public_namespace
@@ -32,8 +32,8 @@ __all__ = [
     "cholesky", "cholesky_ex", "cond", "cross", "det", "diagonal", "eig", "eigh", "eigvals",
     "eigvalsh", "householder_product", "inv", "inv_ex", "ldl_factor", "ldl_factor_ex",
     "ldl_solve", "lstsq", "lu", "lu_factor", "lu_factor_ex", "lu_solve", "matmul", "matrix_exp",
-    "matrix_norm", "matrix_power", "matrix_rank", "multi_dot", "norm", "pinv", "qr", "slogdet",
-    "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve",
+    "matrix_norm", "matrix_power", "matrix_rank", "matrix_sqrth", "multi_dot", "norm", "pinv",
+    "polar", "qr", "slogdet", "solve", "solve_ex", "solve_triangular", "svd", "svdvals", "tensorinv", "tensorsolve",
     "vander", "vecdot", "vector_norm",
 ]  # fmt: skip
 
@@ -255,6 +255,20 @@ def cond(A: Array, p: float | str | None = None) -> Array:
 def matrix_exp(A: Array) -> Array:
     """I + A + A²/2! + …"""
     return na.expm(A)
+
+
+def matrix_sqrth(A: Array) -> Array:
+    """The square root of symmetric positive-definite matrices, of which the lower triangle counts."""
+    values, vectors = eigh(A)
+    scaled = na.multiply(vectors, na.expand_dims(na.sqrt(values), axis=-2))
+    return na.matmul(scaled, adjoint(vectors))
+
+
+def polar(A: Array) -> Polar:
+    """U with orthonormal columns and H = Hᴴ ≥ 0 with A = U H."""
+    left, values, right = na.svd(A, full_matrices=False)
+    scaled = na.multiply(adjoint(right), na.expand_dims(values, axis=-2))
+    return Polar(na.matmul(left, right), na.matmul(scaled, right))
 
 
 def vander(x: Array, N: int | None = None) -> Array:

@@ -54,6 +54,13 @@ class Eigen(NamedTuple):
     eigenvectors: Array
 
 
+class Polar(NamedTuple):
+    """torch.return_types.linalg_polar: A = U H."""
+
+    U: Array
+    H: Array
+
+
 class SignLogDet(NamedTuple):
     """torch.return_types.slogdet."""
 

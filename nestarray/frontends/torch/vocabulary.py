@@ -28,6 +28,7 @@ PARAMETERS: dict[str, str | None] = {
     **dict.fromkeys(("copy", "implicit", "generator", "sparse_grad"), None),
     **dict.fromkeys(("cudnn_enabled", "cudnn_enable"), None),
     "x": "input",
+    "grad_output": "grad",
     "element": "elements",
     "test_element": "test_elements",
     "train": "training",
@@ -233,6 +234,8 @@ RULES: list[Rule] = [
         "aten.embedding", "torch.nn.functional.embedding", {"indices": "input"}, adapt=_embedding
     ),
     Rule("aten._embedding_bag_forward_only", "torch.ops.aten._embedding_bag"),
+    Rule("aten._grouped_mm", "torch.nn.functional.grouped_mm", {"input": "mat_a", "mat2": "mat_b"}),
+    Rule("aten.native_channel_shuffle", "torch.nn.functional.channel_shuffle"),
     Rule("aten.log_sigmoid", "torch.nn.functional.logsigmoid"),
     Rule("aten.cross_entropy_loss", "torch.nn.functional.cross_entropy"),
     Rule("aten.nll_loss_nd", "torch.nn.functional.nll_loss"),

@@ -70,7 +70,7 @@ _METHODS = frozenset(n for n in dir(np.ndarray) if not n.startswith("_")) - {*di
 def _writes_elements(function: Any) -> bool:
     code = getattr(inspect.unwrap(function), "__code__", None)
     return code is not None and any(
-        step.opname == "STORE_SUBSCR" for step in dis.get_instructions(code)
+        step.opname in ("STORE_SUBSCR", "STORE_SLICE") for step in dis.get_instructions(code)
     )
 
 

@@ -233,6 +233,17 @@ def test_programs_may_call_na(backend: str) -> None:
     np.testing.assert_allclose(host(graph(na.to_backend(-x, backend))), _beside_na(-x))
 
 
+def _in_slices(x: Any) -> Any:
+    y = x * 2.0
+    y[1:] += y[:-1]
+    return y
+
+
+def test_a_write_into_a_slice_makes_code_of_numpy(backend: str) -> None:
+    """Python 3.12 and later have an instruction of its own for it."""
+    _check(_in_slices, (RNG.normal(size=(3, 2)),), backend)
+
+
 def test_the_arguments_are_not_changed() -> None:
     program, args = PROGRAMS["heat_equation"]
     before = args[0].copy()

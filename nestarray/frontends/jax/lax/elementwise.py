@@ -443,8 +443,8 @@ def polygamma(m: Array, x: Array) -> Array:
 
 
 def digamma(x: Array) -> Array:
-    """The derivative of ln Γ(x); NaN at 0 and at negative integers."""
-    return na.where(na.equal(x, 0), math.nan, na.digamma(x))
+    """The derivative of ln Γ(x); −∞ at 0, NaN at negative integers."""
+    return na.where(na.equal(x, 0), -math.inf, na.digamma(x))
 
 
 def zeta(x: Array, q: Array) -> Array:

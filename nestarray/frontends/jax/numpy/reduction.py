@@ -27,8 +27,8 @@ from nestarray.typing import Array, DTypeLike
 
 __all__ = [
     "all", "amax", "amin", "any", "argmax", "argmin", "count_nonzero", "cumprod", "cumsum",
-    "cumulative_prod", "cumulative_sum", "max", "mean", "min", "nanargmax", "nanargmin",
-    "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
+    "cumulative_prod", "cumulative_sum", "max", "mean", "min", "minmax", "nanargmax",
+    "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean", "nanmin", "nanprod", "nanstd", "nansum",
     "nanvar", "prod", "ptp", "std", "sum", "trace", "var",
 ]  # fmt: skip
 
@@ -226,6 +226,23 @@ def min(
 
 
 amax, amin = max, min
+
+
+def minmax(
+    a: Array,
+    axis: Axis = None,
+    out: None = None,
+    keepdims: builtins.bool = False,
+    initial: Any = None,
+    where: Array | None = None,
+) -> tuple[Array, Array]:
+    """(minimum, maximum); a pair of initial values has the minimum's first."""
+    refuse_in_place("minmax", out)
+    first, second = initial if isinstance(initial, tuple) else (initial, initial)
+    return (
+        min(a, axis, keepdims=keepdims, initial=first, where=where),
+        max(a, axis, keepdims=keepdims, initial=second, where=where),
+    )
 
 
 def _extreme(

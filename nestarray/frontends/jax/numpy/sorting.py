@@ -12,6 +12,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.errors import ArgumentError
 from nestarray.frontends.jax.promotion import (
     as_array,
     as_dtype,
@@ -23,7 +24,7 @@ from nestarray.typing import Array, DTypeLike
 
 __all__ = [
     "argpartition", "argsort", "digitize", "lexsort", "partition", "searchsorted", "sort",
-    "sort_complex",
+    "sort_complex", "top_k",
 ]  # fmt: skip
 
 
@@ -81,12 +82,30 @@ def sort_complex(a: Array) -> Array:
     )
 
 
-def lexsort(keys: Sequence[Array], axis: int = -1) -> Array:
-    """The positions that sort by several keys, the last one first."""
+def lexsort(keys: Sequence[Array], axis: int = -1, *, batch_size: int = 16) -> Array:
+    """The positions that sort by several keys, the last one first; all in one batch."""
     keys = list(na.unstack(keys)) if hasattr(keys, "shape") else list(keys)
     if not na.shape(keys[0]):
         return na.zeros((), dtype=as_dtype(int), like=keys[0])
     return as_index(na.lexsort(keys, axis=axis))
+
+
+def top_k(
+    a: Array,
+    k: int,
+    /,
+    *,
+    axis: int = -1,
+    mode: str = "largest",
+    sorted: builtins.bool = True,
+) -> tuple[Array, Array]:
+    """(values, int32 positions) of the k largest or smallest; always sorted, the first of ties first."""
+    if mode not in ("largest", "smallest"):
+        raise ArgumentError(f"top_k: mode: got {mode!r}, expected 'largest' or 'smallest'")
+    a = as_array(a)
+    places = na.argsort(a, axis=axis, stable=True, descending=mode == "largest")
+    places = na.take(places, na.arange(k, like=places), axis=axis)
+    return na.take_along_axis(a, places, axis=axis), as_index(places)
 
 
 def partition(a: Array, kth: int, axis: int = -1) -> Array:

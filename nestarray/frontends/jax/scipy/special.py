@@ -44,7 +44,7 @@ from nestarray.typing import Array
 
 __all__ = [
     "bernoulli", "bessel_jn", "beta", "betainc", "betaln", "boxcox", "boxcox1p", "comb", "dawsn",
-    "digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp1", "expi", "expit", "expn",
+    "digamma", "entr", "erf", "erfc", "erfcinv", "erfcx", "erfinv", "exp1", "expi", "expit", "expn",
     "factorial", "fresnel", "gamma", "gammainc", "gammaincc", "gammaln",
     "gammasgn", "hyp1f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "log_softmax", "loggamma", "logit",
     "logsumexp", "multigammaln", "ndtr", "ndtri", "owens_t", "poch", "polygamma", "rel_entr", "sici",
@@ -55,6 +55,12 @@ erf, erfc, erfcx, erfinv = na.erf, na.erfc, na.erfcx, na.erfinv
 i0, i0e, i1, i1e = na.i0, na.i0e, na.i1, na.i1e
 expit, ndtr, entr = na.sigmoid, na.ndtr, na.entr
 logsumexp = nn.logsumexp
+
+
+def erfcinv(y: Array) -> Array:
+    """The inverse of `erfc`: −Φ⁻¹(y / 2) / √2."""
+    (y,) = promote_inexact(y)
+    return na.multiply(na.ndtri(na.multiply(y, 0.5)), -math.sqrt(0.5))
 
 
 def betainc(a: Array, b: Array, x: Array) -> Array:

@@ -5,6 +5,7 @@ from nestarray.frontends.torch.nn.functional.attention import *
 from nestarray.frontends.torch.nn.functional.convolution import *
 from nestarray.frontends.torch.nn.functional.distance import *
 from nestarray.frontends.torch.nn.functional.dropout import *
+from nestarray.frontends.torch.nn.functional.grouped import *
 from nestarray.frontends.torch.nn.functional.loss import *
 from nestarray.frontends.torch.nn.functional.normalization import *
 from nestarray.frontends.torch.nn.functional.pooling import *

@@ -12,8 +12,8 @@ from nestarray.frontends.torch.dims import ndim_of, per_dim
 from nestarray.typing import Array
 
 __all__ = [
-    "bilinear", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
-    "conv_transpose3d", "fold", "linear", "unfold",
+    "bilinear", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "fold", "linear", "unfold",
 ]  # fmt: skip
 
 Ints = int | Sequence[int]
@@ -44,6 +44,13 @@ def conv1d(
 ) -> Array:
     """The cross-correlation of `(n, c, l)` or `(c, l)` with the kernels `weight`."""
     return _convolved(na.conv1d, 1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv_tbc(input: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
+    """The cross-correlation of `(l, n, c)` with the kernels `(k, c, out)`."""
+    rows = na.permute_dims(input, axes=(1, 2, 0))
+    found = conv1d(rows, na.permute_dims(weight, axes=(2, 1, 0)), bias, padding=pad)
+    return na.permute_dims(found, axes=(2, 0, 1))
 
 
 def conv2d(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch import linalg, norms
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import HALF, cast
@@ -80,7 +80,9 @@ def group_norm(
     bias: Array | None = None,
     eps: float = 1e-5,
 ) -> Array:
-    """Normalized over each group of channels."""
+    """Normalized over each group of channels; only the batch may be empty."""
+    if 0 in shape_of(input)[1:]:
+        raise ShapeError(f"group_norm: input: got the shape {shape_of(input)}, expected channels")
     return na.group_norm(input, weight, bias, num_groups=num_groups, eps=eps)
 
 
