@@ -1,4 +1,8 @@
-"""``nestarray doctor``: versions, devices and compatibility of the frameworks."""
+"""``nestarray doctor``: versions, devices and compatibility of the frameworks.
+
+A version between the lower bound in pyproject.toml and the pin in constraints.txt is tested. The wheel
+holds a copy of constraints.txt (``tools/hatch_build.py``).
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,9 @@ import os
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +21,15 @@ import numpy as np
 import nestarray as na
 from nestarray import backends
 from nestarray.cli.console import Console
+from nestarray.cli.self_test import self_test
 from nestarray.config import BACKENDS
 from nestarray.display.table import Table
 
+Versions = dict[str, str]
+
+TESTED, NEWER, UNKNOWN, MISSING = "tested", "newer than tested", "installed", "not installed"
+#: The statuses of a package that may work.
+WORKING = (TESTED, NEWER, UNKNOWN)
 #: Framework → distributions that provide it; the first that is installed counts.
 _DISTRIBUTIONS = {"tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-intel", "tf-nightly")}
 #: Optional packages, and their use.
@@ -36,20 +48,25 @@ _LIMITATIONS = (
 
 
 def doctor(given: argparse.Namespace, console: Console) -> int:
-    """Report versions and devices; 1 if an installed framework is too old or does not work."""
-    needed = _requirements()
-    frameworks = [_framework(name, needed) for name in BACKENDS]
-    packages = [{"package": name, "installed": _version(name), "needed": needed.get(name, ""), "use": use}
-                for name, use in _PACKAGES.items()]  # fmt: skip
-    for row in packages:
-        row["status"] = _status(row["installed"], row["needed"])
+    """Report versions and devices; 1 if an installed package is too old or does not work."""
+    needed, pins = _requirements(), tested_versions()
+    frameworks = [_framework(name, needed, pins) for name in BACKENDS]
+    packages = [_package((name,), needed, pins) | {"use": use} for name, use in _PACKAGES.items()]
     installed = {row["package"]: row["installed"] for row in frameworks}
     notes = [
         f"{name} {installed[name]}: {text} (fixed in {version})"
         for name, version, text in _LIMITATIONS
         if installed.get(name) and _numbers(installed[name]) < _numbers(version)
     ]
-    is_bad = any(row["status"] not in ("ok", "not installed") for row in frameworks + packages)
+    notes += [
+        f"{row['package']} {row['installed']} is newer than {row['tested']}, with which the tests ran"
+        for row in frameworks + packages
+        if row["status"] == NEWER
+    ]
+    working = [row["package"] for row in frameworks if row["status"] in WORKING]
+    pairs = list(self_test(working)) if given.self_test else []
+    is_bad = any(row["status"] not in (*WORKING, MISSING) for row in frameworks + packages)
+    is_bad = is_bad or any(row["result"] != "agrees" for row in pairs)
     system = {
         "nestarray": na.__version__,
         "python": platform.python_version(),
@@ -63,6 +80,7 @@ def doctor(given: argparse.Namespace, console: Console) -> int:
             "frameworks": frameworks,
             "packages": packages,
             "notes": notes,
+            "self_test": pairs,
             "ok": not is_bad,
         }
     )
@@ -74,6 +92,14 @@ def doctor(given: argparse.Namespace, console: Console) -> int:
     console.table(_table(packages))
     if notes:
         console.text("\n" + "\n".join(notes), "yellow")
+    if pairs:
+        console.text("")
+        console.table(
+            _table([{name: row[name] for name in ("source", "target", "result")} for row in pairs])
+        )
+        for row in pairs:
+            if row["error"]:
+                console.text(f"\n{row['source']} to {row['target']}: {row['error']}", "red")
     console.text(
         "\n" + ("problems were found" if is_bad else "no problems"), "red" if is_bad else "green"
     )
@@ -87,14 +113,11 @@ def _table(rows: list[dict[str, Any]]) -> Table:
     return Table({name: [text(row[name]) for row in rows] for name in rows[0]})
 
 
-def _framework(name: str, needed: dict[str, str]) -> dict[str, Any]:
+def _framework(name: str, needed: Versions, pins: Versions) -> dict[str, Any]:
     """Version, devices and status of a framework, which is imported and computes once."""
-    distributions = _DISTRIBUTIONS.get(name, (name,))
-    installed = next(filter(None, map(_version, distributions)), None)
-    wanted = next((needed[each] for each in distributions if each in needed), "")
-    row = {"package": name, "installed": installed, "needed": wanted, "devices": []}
-    row["status"] = _status(installed, wanted)
-    if row["status"] == "ok":
+    row = _package(_DISTRIBUTIONS.get(name, (name,)), needed, pins)
+    row |= {"package": name, "devices": []}
+    if row["status"] in WORKING:
         try:
             x = na.to_backend(np.arange(3.0, dtype="float32"), name)
             if na.to_backend(na.add(x, x), "numpy").tolist() != [0.0, 2.0, 4.0]:
@@ -105,10 +128,23 @@ def _framework(name: str, needed: dict[str, str]) -> dict[str, Any]:
     return row
 
 
-def _status(installed: str | None, needed: str) -> str:
+def _package(names: Sequence[str], needed: Versions, pins: Versions) -> dict[str, Any]:
+    """Version and status of the first of several distributions that is installed."""
+    installed = next(filter(None, map(_version, names)), None)
+    row = {"package": names[0], "installed": installed}
+    for key, versions in (("needed", needed), ("tested", pins)):
+        row[key] = next((versions[name] for name in names if name in versions), "")
+    return row | {"status": _status(**row)}
+
+
+def _status(package: str, installed: str | None, needed: str, tested: str) -> str:
     if installed is None:
-        return "not installed"
-    return "ok" if not needed or _numbers(installed) >= _numbers(needed[2:]) else f"needs {needed}"
+        return MISSING
+    if needed and _numbers(installed) < _numbers(needed):
+        return f"older than promised, {needed}"
+    if not tested:
+        return UNKNOWN
+    return NEWER if _numbers(installed) > _numbers(tested) else TESTED
 
 
 def _version(distribution: str) -> str | None:
@@ -118,14 +154,27 @@ def _version(distribution: str) -> str | None:
         return None
 
 
-def _requirements() -> dict[str, str]:
+def tested_versions() -> Versions:
+    """Distribution → ``2.5.1``, the version that the tests of this release ran with."""
+    package = Path(na.__file__).parent
+    places = (package / "constraints.txt", package.parent / "constraints.txt")  # wheel, checkout
+    text = next((place.read_text() for place in places if place.is_file()), "")
+    pins = re.findall(r"^([\w.-]+)==([^\s;#]+)", text, re.MULTILINE)
+    return {_normal(name): version for name, version in pins}
+
+
+def _requirements() -> Versions:
     """Distribution → ``>=2.2``, from the metadata of nestarray; empty in a bare checkout."""
     try:
         texts = metadata.requires("nestarray") or []
     except metadata.PackageNotFoundError:
         return {}
     found = (re.match(r"([\w.-]+)(?:\[[^]]*\])?\s*(>=[\d.]+)", text) for text in texts)
-    return {match[1].lower().replace("_", "-"): match[2] for match in found if match}
+    return {_normal(match[1]): match[2] for match in found if match}
+
+
+def _normal(distribution: str) -> str:
+    return distribution.lower().replace("_", "-")
 
 
 def _numbers(version: str) -> tuple[int, ...]:

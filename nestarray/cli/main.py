@@ -101,7 +101,11 @@ def _parser() -> argparse.ArgumentParser:
         added.set_defaults(command=function)
         return added
 
-    command("doctor", "doctor.doctor", "versions, devices and compatibility of the frameworks")
+    doctor = command(
+        "doctor", "doctor.doctor", "versions, devices and compatibility of the frameworks"
+    )
+    doctor.add_argument("--self-test", action="store_true",
+                        help="move a layer from each framework to each other one, and verify it; ten seconds")  # fmt: skip
 
     show = command("show", "files.show", "the tree, sizes and dtypes of a checkpoint")
     show.add_argument("file", help="a file, the index of a sharded model, or a directory")

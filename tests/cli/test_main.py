@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import nestarray as na
-from nestarray.cli import doctor, main
+from nestarray.cli import doctor, main, self_test
+from nestarray.config import BACKENDS
+from nestarray.graph.graph import Graph
 
 
 def test_help_and_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,8 +45,11 @@ def test_doctor(capsys: pytest.CaptureFixture[str]) -> None:
         "torch",
         "tensorflow",
     ]
-    assert all(row["status"] == "ok" and row["devices"] for row in report["frameworks"])
-    assert report["frameworks"][0]["needed"] == ">=2.2"
+    rows = report["frameworks"]
+    assert all(row["status"] in ("tested", "newer than tested") for row in rows)
+    assert all(row["tested"] and row["devices"] for row in rows)
+    assert rows[0]["needed"] == ">=2.2"
+    assert report["self_test"] == []
 
 
 def test_doctor_reports_problems(
@@ -55,12 +62,63 @@ def test_doctor_reports_problems(
     assert main(["doctor", "--json"]) == 1
     report = json.loads(capsys.readouterr().out)
     status = {row["package"]: row["status"] for row in report["frameworks"] + report["packages"]}
-    assert status["jax"] == "needs >=0.8"
+    assert status["jax"] == "older than promised, >=0.8"
     assert status["torch"].startswith("ArithmeticError")
     assert status["rich"] == "not installed"
     assert any(note.startswith("torch 2.11.1+cpu: torch.compile") for note in report["notes"])
     assert main(["doctor"]) == 1
     assert "problems were found" in capsys.readouterr().out
+
+
+def test_a_version_that_is_newer_than_tested_is_no_problem(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pins = dict.fromkeys(doctor.tested_versions(), "99.0")
+    monkeypatch.setattr(doctor, "tested_versions", lambda: pins | {"jax": "0.8.1"})
+    assert main(["doctor", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    status = {row["package"]: row["status"] for row in report["frameworks"]}
+    assert status == dict.fromkeys(BACKENDS, "tested") | {"jax": "newer than tested"}
+    installed = doctor._version("jax")
+    assert f"jax {installed} is newer than 0.8.1, with which the tests ran" in report["notes"]
+
+
+def test_tested_versions_are_those_of_constraints() -> None:
+    pins = doctor.tested_versions()
+    constraints = Path(na.__file__).parents[1] / "constraints.txt"
+    assert f"\ntorch=={pins['torch']}\n" in constraints.read_text()
+    assert f"\nml_dtypes=={pins['ml-dtypes']}\n" in constraints.read_text()
+
+
+def test_the_self_test_moves_a_layer_between_all_pairs(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["doctor", "--self-test", "--json"]) == 0
+    pairs = json.loads(capsys.readouterr().out)["self_test"]
+    assert [(row["source"], row["target"]) for row in pairs] == [*permutations(BACKENDS, 2)]
+    assert {row["result"] for row in pairs} == {"agrees"}
+
+
+def test_the_self_test_reports_failures(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> Graph:
+        raise AttributeError("torch.nn has no Linear")
+
+    def differs(graph: Graph) -> Any:
+        return SimpleNamespace(ok=graph.backend != "jax")
+
+    monkeypatch.setitem(self_test._LAYERS, "torch", broken)
+    monkeypatch.setattr(self_test, "verify", differs)
+    assert main(["doctor", "--self-test", "--json"]) == 1
+    rows = json.loads(capsys.readouterr().out)["self_test"]
+    results = {(row["source"], row["target"]): row["result"] for row in rows}
+    assert results["torch", "numpy"] == "error"
+    assert results["numpy", "jax"] == "differs"
+    assert results["numpy", "torch"] == "agrees"
+    assert main(["doctor", "--self-test"]) == 1
+    text = capsys.readouterr().out
+    assert "torch to numpy: AttributeError: torch.nn has no Linear" in text
 
 
 def test_the_command_works_without_rich(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -94,6 +95,12 @@ def test_completion(code: str, names: set[str], site: Path, tmp_path: Path) -> N
     project = jedi.Project(tmp_path, added_sys_path=[str(site)], smart_sys_path=False)
     script = jedi.Script(f"import nestarray as na\n{code}", project=project)
     assert names <= {completion.name for completion in script.complete()}
+
+
+def test_the_wheel_knows_the_tested_versions(site: Path, tmp_path: Path) -> None:
+    code = "from nestarray.cli import doctor; print(doctor.tested_versions()['torch'])"
+    (pin,) = re.findall(r"^torch==(.*)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    assert run(site, tmp_path, "-c", code) == f"{pin}\n"
 
 
 def test_the_source_archive(built: Path) -> None:
