@@ -37,28 +37,21 @@ def page() -> str:
     import numpy as np
 
     import nestarray.frontends.numpy as frontend
-    from tests.frontends.test_numpy import MISSING, public_names
-    from tests.frontends.test_numpy_arrays import MISSING as MISSING_OF_ARRAYS
+    from tools.releases import accepted
+    from tools.releases.gaps import Gap
+    from tools.releases.numpy import SPACES, values
 
-    reasons = {
-        **MISSING,
-        **{f"random.{n}": "hidden state, or bits of NumPy's own" for n in np.random.__all__},
-        "random.Generator.bit_generator": "bits of NumPy's own",
-        **{f"ndarray.{n}": reason for n, reason in MISSING_OF_ARRAYS.items()},
-    }
     counts, sections = "", ""
-    for space in ("", "linalg", "fft", "random", "random.Generator", "ndarray"):
-        upstream, ours = np, frontend
-        for part in filter(None, space.split(".")):
-            upstream, ours = getattr(upstream, part), getattr(ours, part)
-        is_class = isinstance(upstream, type)
-        names = [n for n in dir(upstream) if n[0] != "_"] if is_class else public_names(upstream)
-        here = [n for n in names if hasattr(ours, n)]
+    for space in SPACES:
+        names, ours = values(np, space), values(frontend, space)
+        here = [n for n in names if n in ours]
         title = f"numpy.{space}".rstrip(".")
         anchor = title.replace(".", "").lower()
         counts += f"| [`{title}`](#{anchor}) | {len(names)} | {len(here)} |\n"
-        status = {n: "✓" if n in here else reasons[f"{space}.{n}".lstrip(".")] for n in names}
-        rows = "".join(f"| `{name}` | {status[name]} |\n" for name in names)
+        rows = ""
+        for name in names:
+            gap = Gap("numpy names", f"{title}.{name}")
+            rows += f"| `{name}` | {'✓' if name in ours else accepted.reason(gap)} |\n"
         sections += f"\n## {title}\n\n| name | status |\n|---|---|\n{rows}"
     return HEAD.format(version=np.__version__, counts=counts.rstrip()) + sections
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
@@ -107,22 +106,3 @@ def projection(value: Any, backend: str) -> Any:
             na.sum(na.multiply(real, on(backend, weights(na.shape(x)), str(na.dtype_of(real)))))
         )
     return sum(parts[1:], parts[0])
-
-
-def parameters(function: Any) -> list[str] | None:
-    """The names of parameters; None for functions of any."""
-    try:
-        found = inspect.signature(function).parameters.values()
-    except ValueError:
-        return None
-    return None if any(p.kind is p.VAR_POSITIONAL for p in found) else [p.name for p in found]
-
-
-def agree(theirs: Any, ours: Any, omitted: set[str]) -> bool:
-    """Whether the parameters of a function are upstream's, in order, but for omitted ones."""
-    wanted, found = parameters(theirs), parameters(ours)
-    if wanted is None or found is None:
-        return True
-    if all(p.kind is p.POSITIONAL_ONLY for p in inspect.signature(theirs).parameters.values()):
-        return len(found) == len(wanted)
-    return found == [name for name in wanted if name not in omitted or name in found]

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from collections.abc import Iterable
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import jax
 import jax.scipy.stats
 import numpy as np
-from jax.extend.core import Primitive
 
 import nestarray as na
 from nestarray import backends
 from tests.arrays import on
 from tests.frontends.expressions import (
     TOLERANCE_OF_GRADIENTS,
-    agree,
     assert_same,
     base_arrays,
     evaluate,
@@ -27,12 +22,10 @@ from tests.frontends.expressions import (
     is_inexact,
     leaves,
     names_in,
-    parameters,
     projection,
     weights,
 )
-
-FRONTEND = "nestarray.frontends.jax"
+from tools.releases.jax import functions
 
 
 def inputs() -> dict[str, np.ndarray]:
@@ -138,54 +131,13 @@ def assert_gradients(expression: str, theirs: Any, ours: Any, backend: str) -> N
         np.testing.assert_allclose(one, other, rtol, atol, err_msg=f"by {name}")
 
 
-def public_names(root: str, space: str) -> dict[str, Any]:
-    """The public names of a namespace and their values; functions of distributions are dotted."""
-    module = importlib.import_module(f"{root}.{space}" if space else root)
-    found = {}
-    for name in getattr(module, "__all__", dir(module)):
-        value = getattr(module, name)
-        if name[0] == "_" or isinstance(value, Primitive):
-            continue
-        if not isinstance(value, ModuleType):
-            found[name] = value
-        elif space == "scipy.stats" and hasattr(jax.scipy.stats, name):
-            functions = {n: f for n, f in vars(value).items() if callable(f) and n[0] != "_"}
-            listed = getattr(value, "__all__", functions)
-            found |= {f"{name}.{n}": functions[n] for n in listed}
-    return found
-
-
-def _functions(space: str) -> dict[str, Any]:
-    """Our functions that have a name of upstream."""
-    theirs, found = public_names("jax", space), public_names(FRONTEND, space)
-    return {name: f for name, f in found.items() if inspect.isfunction(f) and name in theirs}
-
-
-def assert_names(space: str, missing: Iterable[str], additional: Iterable[str] = ()) -> None:
-    """The public names of a namespace are upstream's, but for missing and additional ones."""
-    theirs, ours = public_names("jax", space), public_names(FRONTEND, space)
-    assert {*theirs} - {*ours} == {*missing}
-    assert {*ours} - {*theirs} == {*additional}
-
-
-def assert_parameters(space: str, omitted: set[str]) -> None:
-    """The parameters of every function are upstream's, in order, but for omitted ones."""
-    theirs = public_names("jax", space)
-    wrong = {
-        name: (parameters(theirs[name]), parameters(value))
-        for name, value in _functions(space).items()
-        if not agree(theirs[name], value, omitted)
-    }
-    assert wrong == {}
-
-
 def assert_every_function_is_used(space: str, expressions: Iterable[str]) -> None:
     """One of the expressions has the name of each function; dotted names, of distributions, too."""
     rows = list(expressions)
     tested = {name for row in rows for name in names_in(row)}
     unused = [
         name
-        for name in _functions(space)
+        for name in functions(space)
         if name not in tested and not any(f"{name}(" in row for row in rows)
     ]
     assert unused == []

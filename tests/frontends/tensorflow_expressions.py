@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-from collections.abc import Iterable
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,19 +13,15 @@ from nestarray import backends
 from tests.arrays import on
 from tests.frontends.expressions import (
     TOLERANCE_OF_GRADIENTS,
-    agree,
     assert_same,
     base_arrays,
     evaluate,
     is_inexact,
     leaves,
     names_in,
-    parameters,
     projection,
     weights,
 )
-
-FRONTEND = "nestarray.frontends.tensorflow"
 
 
 def inputs() -> dict[str, np.ndarray]:
@@ -171,41 +163,3 @@ def assert_gradients(expression: str, theirs: Any, ours: Any, backend: str) -> N
     for name, one, other in zip(floats, found, expected_gradients(expression, theirs)):
         one = backends.core(backend).to_numpy(one)
         np.testing.assert_allclose(one, other, rtol, atol, err_msg=f"by {name}")
-
-
-def public_names(root: str, space: str) -> dict[str, Any]:
-    """The public functions of a namespace."""
-    module = importlib.import_module(root)
-    for part in filter(None, space.split(".")):
-        module = getattr(module, part)
-    return {
-        name: getattr(module, name)
-        for name in dir(module)
-        if name[0] != "_" and not isinstance(getattr(module, name), ModuleType)
-    }
-
-
-def _functions(space: str) -> dict[str, Any]:
-    """Our functions that have a name of upstream."""
-    theirs, found = public_names("tensorflow", space), public_names(FRONTEND, space)
-    return {name: f for name, f in found.items() if inspect.isfunction(f) and name in theirs}
-
-
-def assert_names(space: str, missing: Iterable[str], additional: Iterable[str] = ()) -> None:
-    """The public names of a namespace are upstream's, but for missing and additional ones."""
-    theirs, ours = public_names("tensorflow", space), public_names(FRONTEND, space)
-    assert {*theirs} - {*ours} == {*missing}
-    assert {*ours} - {*theirs} == {*additional}
-
-
-def assert_parameters(space: str, omitted: Iterable[str] = (), added: Iterable[str] = ()) -> None:
-    """The parameters of every function are upstream's, in order, but for omitted and added ones."""
-    theirs = public_names("tensorflow", space)
-    wrong = {}
-    for name, function in _functions(space).items():
-        ours = parameters(function)
-        kept = None if ours is None else [n for n in ours if n not in added]
-        wanted = parameters(theirs[name])
-        if not agree(theirs[name], function, {*omitted}) and kept != wanted:
-            wrong[name] = (wanted, ours)
-    assert wrong == {}

@@ -28,7 +28,6 @@ EXPRESSIONS = [
     "scale_and_translate(x, (2, 5), [1], q[:1] * 2, q[1:2], ResizeMethod.CUBIC)",
     "resize(x[:1], (3, 1), 'cubic-pytorch', False)",
 ]  # fmt: skip
-MISSING: dict[str, dict[str, str]] = {"image": {}}
 
 
 @pytest.mark.one_in(3)
@@ -58,12 +57,6 @@ def test_gradients_on_every_backend(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, jax.image, frontend.image, backend)
     if expressions.is_differentiable(expression, jax.image):
         expressions.assert_gradients(expression, jax.image, frontend.image, backend)
-
-
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("image", MISSING["image"])
-    expressions.assert_parameters("image", set())
-    expressions.assert_every_function_is_used("image", EXPRESSIONS)
 
 
 @pytest.mark.parametrize(

@@ -12,55 +12,10 @@ import pytest
 
 import nestarray as na
 import nestarray.frontends.jax as frontend
-from nestarray import dtypes
 from tests.arrays import host, on
 from tests.frontends import jax_expressions as expressions
 
 pytestmark = pytest.mark.one_in(2)
-
-DEVICES = "devices and shardings are those of each framework"
-SETTINGS = "a setting of JAX's runtime"
-HOST = "calls on the host and effects"
-MISSING = {
-    "": {
-        **dict.fromkeys(
-            ["Device", "NamedSharding", "P", "Shard", "auto_pcast", "copy_to_host_async", "default_backend",
-             "default_device", "device_count", "devices", "host_count", "host_id", "host_ids", "live_arrays",
-             "local_device_count", "local_devices", "make_array_from_callback", "make_array_from_process_local_data",
-             "make_array_from_single_device_arrays", "make_mesh", "memory", "pmap", "process_count", "process_index",
-             "process_indices", "remove_size_one_mesh_axis_from_type", "reshard", "set_mesh", "shard_map", "smap"],
-            DEVICES,
-        ),
-        **dict.fromkeys(
-            ["allow_f16_reductions", "array_garbage_collection_guard", "check_tracer_leaks", "checking_leaks",
-             "clear_caches", "debug_infs", "debug_key_reuse", "debug_nans", "default_matmul_precision",
-             "default_prng_impl", "enable_checks", "enable_custom_prng", "explain_cache_misses",
-             "jax2tf_associative_scan_reductions", "legacy_prng_key", "log_compiles", "make_user_context",
-             "no_execution", "no_tracing", "numpy_dtype_promotion", "numpy_rank_promotion", "print_environment_info",
-             "softmax_custom_jvp", "thread_guard", "threefry_partitionable", "transfer_guard",
-             "transfer_guard_device_to_device", "transfer_guard_device_to_host", "transfer_guard_host_to_device"],
-            SETTINGS,
-        ),
-        **dict.fromkeys(["effects_barrier", "pure_callback"], HOST),
-        **dict.fromkeys(["Ref", "ds", "empty_ref", "free_ref", "freeze", "new_ref"], "arrays here are not changed"),
-        **dict.fromkeys(["ad", "ensure_compile_time_eval", "make_jaxpr", "typeof"], "jaxprs are JAX's; `na.trace_graph` has graphs"),
-        "float0": "gradients of integers are zeros in their dtype",
-    },
-    "tree": {},
-    "tree_util": {"default_registry": "JAX's registry"},
-}  # fmt: skip
-#: Names here that upstream has in `jax.numpy`.
-DTYPES = set(dtypes.__all__)
-
-
-@pytest.mark.parametrize("space", MISSING)
-def test_public_names_are_those_of_upstream(space: str) -> None:
-    expressions.assert_names(space, MISSING[space], () if space else DTYPES)
-
-
-@pytest.mark.parametrize("space", MISSING)
-def test_parameters_are_those_of_upstream(space: str) -> None:
-    expressions.assert_parameters(space, set())
 
 
 X = {"w": np.asarray([1.0, -2.0, 0.5], "float32"), "b": [np.asarray(2.0, "float32")]}

@@ -18,7 +18,7 @@ from nestarray.frontends import keras as frontend
 from nestarray.frontends.keras import promotion
 from tests.arrays import on
 from tests.frontends import tensorflow_expressions as expressions
-from tests.frontends.expressions import agree, assert_same, first_of_each_function, names_in
+from tests.frontends.expressions import assert_same, first_of_each_function, names_in
 from tests.frontends.tensorflow_expressions import INPUTS
 
 UNARY = """abs absolute angle arccos(p) arccosh(p+1) arcsin(p) arcsinh arctan arctanh(p) cbrt ceil conj conjugate cos cosh deg2rad
@@ -256,23 +256,6 @@ def test_gradients_on_torch(expression: str) -> None:
 def test_gradients(expression: str, backend: str) -> None:
     if expressions.is_differentiable(expression, THEIRS):
         expressions.assert_gradients(expression, THEIRS, OURS, backend)
-
-
-#: The chapters of `keras.ops` that are namespaces.
-SPACES = ("", "image", "linalg", "nn", "numpy")
-
-
-def public_functions(ops: Any, space: str) -> dict[str, Any]:
-    """The public functions of a chapter."""
-    module = getattr(ops, space) if space else ops
-    return {n: f for n, f in inspect.getmembers(module, callable) if n[0] != "_"}
-
-
-@pytest.mark.parametrize("space", SPACES)
-def test_public_names_and_parameters_are_those_of_upstream(space: str) -> None:
-    theirs, ours = (public_functions(ops, space) for ops in (keras.ops, frontend.ops))
-    assert [*ours] == [*theirs]
-    assert [n for n, f in ours.items() if not agree(theirs[n], f, set())] == []
 
 
 def test_defaults_are_those_of_upstream() -> None:

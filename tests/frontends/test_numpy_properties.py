@@ -20,8 +20,8 @@ from tests.frontends import (
     numpy_calls,
     numpy_random_calls,
     numpy_ufunc_calls,
-    test_numpy,
 )
+from tools.releases.numpy import public_names
 
 pytestmark = [
     pytest.mark.usefixtures("x64"),
@@ -331,7 +331,7 @@ def _covered() -> set[str]:
     found = {
         prefix + name
         for prefix, (upstream, ours) in spaces.items()
-        for name in test_numpy.public_names(upstream)
+        for name in public_names(upstream)
         if hasattr(ours, name)
     }
     methods = {n for n in dir(np.ndarray) if n[0] != "_" and hasattr(frontend.ndarray, n)}

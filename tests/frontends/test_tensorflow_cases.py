@@ -25,7 +25,7 @@ from tests.frontends import (
     test_tensorflow_top_level,
 )
 from tests.frontends.expressions import names_in
-from tests.frontends.tensorflow_expressions import FRONTEND, public_names
+from tools.releases.tensorflow import FRONTEND, public_names
 
 #: Namespace → its expressions, whose values and gradients are compared on all backends.
 EXPRESSIONS: dict[str, Sequence[str]] = {

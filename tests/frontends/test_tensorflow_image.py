@@ -103,15 +103,6 @@ DIFFERENTIABLE = [
     "adjust_brightness(image, 0.3)", "adjust_gamma(p, 2, 0.5)",
     *[row for row in EXPRESSIONS if not row.startswith(tuple(NOT_DIFFERENTIATED))],
 ]  # fmt: skip
-#: What is not built.
-CODECS = [
-    "decode_and_crop_jpeg", "decode_bmp", "decode_gif", "decode_image", "decode_jpeg",
-    "decode_jxl", "decode_png", "decode_webp", "encode_jpeg", "encode_png", "extract_jpeg_shape",
-    "is_jpeg", "adjust_jpeg_quality", "random_jpeg_quality", "stateless_random_jpeg_quality",
-]  # fmt: skip
-MISSING = {
-    "generate_bounding_box_proposals": "upstream has no kernel for CPUs",
-} | dict.fromkeys(CODECS, "a codec")
 
 
 @pytest.mark.one_in(8)
@@ -163,11 +154,6 @@ def test_random_parts_cover_a_box() -> None:
         assert 0.74 < size[1] / size[0] < 1.35
         found.append(tuple(size))
     assert len({*found}) > 10
-
-
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("image", MISSING)
-    expressions.assert_parameters("image", added=["key"])
 
 
 @pytest.mark.parametrize(

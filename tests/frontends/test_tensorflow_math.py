@@ -67,7 +67,6 @@ SPECIAL = [
     "fresnel_sin(x)",
     "spence(p*3)",
 ]
-MISSING: dict[str, dict[str, str]] = {"math": {}, "math.special": {}}
 
 
 @pytest.mark.one_in(4)
@@ -94,16 +93,6 @@ def test_special_functions(expression: str, backend: str) -> None:
 @pytest.mark.parametrize("expression", SPECIAL)
 def test_gradients_of_special_functions(expression: str, backend: str) -> None:
     expressions.assert_gradients(expression, tf.math.special, frontend.math.special, backend)
-
-
-@pytest.mark.parametrize("space", MISSING)
-def test_public_names_are_those_of_upstream(space: str) -> None:
-    expressions.assert_names(space, MISSING[space])
-
-
-@pytest.mark.parametrize("space", MISSING)
-def test_parameters_are_those_of_upstream(space: str) -> None:
-    expressions.assert_parameters(space)
 
 
 def test_the_smallest_elements(backend: str) -> None:

@@ -67,14 +67,6 @@ def test_gradients(expression: str, backend: str) -> None:
         expressions.assert_gradients(expression, tf.nn, frontend.nn, backend)
 
 
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("nn", [])
-
-
-def test_parameters_are_those_of_upstream() -> None:
-    expressions.assert_parameters("nn", added=["key", "counts"])
-
-
 @pytest.mark.parametrize("combiner", ["sum", "mean", "sqrtn"])
 def test_rows_for_sparse_ids(combiner: str, backend: str) -> None:
     table = expressions.INPUTS["tall"]

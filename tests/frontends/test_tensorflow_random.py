@@ -14,19 +14,10 @@ import nestarray as na
 import nestarray.frontends.tensorflow as frontend
 from nestarray import backends
 from tests.arrays import on
-from tests.frontends import tensorflow_expressions as expressions
 
 SEED = (3, -7)
 FLOATS = ["float16", "bfloat16", "float32", "float64"]
 SAMPLERS = ["stateless_uniform", "stateless_normal", "stateless_truncated_normal"]
-#: What is not built.
-MISSING = {
-    "Generator": "has a state",
-    "create_rng_state": "state of Generator",
-    "get_global_generator": "has a state",
-    "set_global_generator": "has a state",
-    "set_seed": "a key determines the numbers",
-}
 
 pytestmark = pytest.mark.one_in(4)
 
@@ -249,14 +240,6 @@ def test_functions_of_a_key(name: str) -> None:
     np.testing.assert_array_equal(found, draw(frontend.random, na.random.key(1)))
     with pytest.raises(na.errors.ArgumentError, match=f"{name}: key: got None, expected a key"):
         draw(frontend.random, None)
-
-
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("random", MISSING)
-    expressions.assert_parameters("random", added=["key", "counts"])
-    missing = [name for name in MISSING if "global" in name or name[0] in "Gc"]
-    expressions.assert_names("random.experimental", missing)
-    expressions.assert_parameters("random.experimental")
 
 
 @pytest.mark.parametrize(

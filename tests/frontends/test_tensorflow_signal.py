@@ -76,11 +76,6 @@ def test_transforms_of_several_axes(name: str, length: Any, axes: Any, norm: Any
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("signal", missing=())
-    expressions.assert_parameters("signal")
-
-
 @pytest.mark.parametrize(
     ("call", "message"),
     [

@@ -59,8 +59,6 @@ SETS = [
     "intersection(j % 3, SparseTensor(at[:3], k[:3], [2, 3]))", f"size({IDS})", "size(SparseTensor(at, u, [5, 4]))",
     f"union({IDS}, SparseTensor(at2, k[1:], [3, 3]))", "difference(j[:, None] + 1, j[:, None] * 2)",
 ]  # fmt: skip
-#: Names that are left out.
-MISSING = dict.fromkeys(["cross", "cross_hashed"], "strings and their hashes")
 
 
 def _space(root: Any) -> Any:
@@ -92,13 +90,6 @@ def test_gradients(expression: str, backend: str) -> None:
     except (LookupError, TypeError):  # upstream has none
         return
     expressions.assert_gradients(expression, THEIRS, OURS, backend)
-
-
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("sparse", MISSING)
-    expressions.assert_parameters("sparse")
-    expressions.assert_names("sets", [])
-    expressions.assert_parameters("sets")
 
 
 def test_products_and_quotients_are_no_tuples(backend: str) -> None:

@@ -57,30 +57,6 @@ def _functions(module: ModuleType) -> ModuleType:
 
 
 THEIRS, OURS = _functions(tf), _functions(frontend)
-SPARSE, RAGGED, TEXT = "sparse tensors", "ragged tensors", "strings"
-STATE, GRAPH, HOST = "state and devices", "graphs and tracing", "calls Python or reads files"
-PRIVATE = "an operation, as tf.raw_ops"
-MISSING = {
-    "": {
-        **dict.fromkeys(["SparseTensorSpec", "IndexedSlicesSpec"], SPARSE),
-        **dict.fromkeys(["RaggedTensor", "RaggedTensorSpec", "ragged_fill_empty_rows", "ragged_fill_empty_rows_grad"], RAGGED),
-        **dict.fromkeys(["as_string", "string", "fingerprint"], TEXT),
-        **dict.fromkeys(["CriticalSection", "DeviceSpec", "Variable", "VariableAggregation", "VariableSynchronization",
-                         "device", "variable_creator_scope", "Module", "resource", "variant", "timestamp"], STATE),
-        **dict.fromkeys(["AggregationMethod", "GradientTape", "Graph", "NoneTensorSpec", "Operation", "OptionalSpec", "RegisterGradient",
-                         "TensorArray", "TensorArraySpec", "TensorShape", "TensorSpec", "TypeSpec", "UnconnectedGradients",
-                         "check_pinned", "control_dependencies", "executing_eagerly", "function", "get_current_name_scope",
-                         "get_static_value", "gradients", "group", "hessians", "import_graph_def", "init_scope", "inside_function",
-                         "is_symbolic_tensor", "name_scope", "no_gradient", "no_op", "nondifferentiable_batch_function",
-                         "register_tensor_conversion_function", "tuple", "type_spec_from_value", "Tensor"], GRAPH),
-        **dict.fromkeys(["get_logger", "load_library", "load_op_library", "make_ndarray", "make_tensor_proto", "numpy_function",
-                         "print", "py_function"], HOST),
-        **dict.fromkeys(["approx_top_k", "conv", "conv2d_backprop_filter_v2", "conv2d_backprop_input_v2", "fftnd", "ifftnd", "irfftnd", "random_index_shuffle", "rfftnd"], PRIVATE),
-        **dict.fromkeys(["qint8", "qint16", "qint32", "quint8", "quint16"], "dtypes of quantized numbers"),
-        **dict.fromkeys(["constant_initializer", "ones_initializer", "random_normal_initializer", "random_uniform_initializer",
-                         "zeros_initializer"], "initializers of variables"),
-    }
-}  # fmt: skip
 
 
 @pytest.mark.one_in(4)
@@ -95,14 +71,6 @@ def test_gradients(expression: str, backend: str) -> None:
     is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))
     if is_compared and expressions.is_differentiable(expression, THEIRS):
         expressions.assert_gradients(expression, THEIRS, OURS, backend)
-
-
-def test_public_names_are_those_of_upstream() -> None:
-    expressions.assert_names("", MISSING[""])
-
-
-def test_parameters_are_those_of_upstream() -> None:
-    expressions.assert_parameters("")
 
 
 def test_shapes_dtypes_and_stacks_without_a_kernel(backend: str) -> None:

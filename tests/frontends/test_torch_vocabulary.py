@@ -186,28 +186,6 @@ def test_the_first_result_alone_has_a_simpler_function() -> None:
         assert rule.name == name
 
 
-def test_functions_have_upstreams_parameters_in_upstreams_order() -> None:
-    """Where torch.nn.functional is Python, its signature is ours, plus the key of random numbers."""
-    different = {}
-    for name, ours in vars(frontend.nn.functional).items():
-        theirs = getattr(torch.nn.functional, name, None)
-        if not inspect.isfunction(theirs) or not inspect.isfunction(ours):
-            continue
-        # The functions with return_indices are dispatchers without a signature.
-        theirs = getattr(torch.nn.functional, f"{name}_with_indices", theirs)
-        wanted = [p for p in inspect.signature(theirs).parameters if p not in LEFT_OUT]
-        found = [p for p in inspect.signature(ours).parameters if p not in KEYS or p in wanted]
-        if wanted != found:
-            different[name] = (found, wanted)
-    assert different == {}
-
-
-#: ``key``, and its name where that is upstream's name of something else.
-KEYS = {"key", "dropout_key"}
-#: Deprecated twins of ``reduction``, how softmax warns about a missing dim, where to write.
-LEFT_OUT = {"size_average", "reduce", "_stacklevel", "out"}
-
-
 def test_the_frontend_imports_no_framework() -> None:
     code = (
         "import sys, nestarray.frontends.torch, nestarray.frontends.torch.vocabulary;"

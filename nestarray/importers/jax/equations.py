@@ -28,6 +28,7 @@ _PARAMETERS: dict[str, frozenset[str]] = {
     "pjit": _COMPILED,
     "closed_call": frozenset(["call_jaxpr"]),
     "core_call": frozenset(["call_jaxpr", "name"]),
+    "eval_jaxpr": frozenset(["call_jaxpr"]),
     "checkpoint": _CHECKPOINT,
     "remat2": _CHECKPOINT,
     "remat_opt": frozenset(["fwd_jaxpr", "fun_jaxpr_thunk", "num_consts", "num_res"]),
@@ -50,6 +51,8 @@ _PARAMETERS: dict[str, frozenset[str]] = {
          "window_dilation"]
     ),
 }  # fmt: skip
+#: Primitives that this file reads.
+PRIMITIVES = frozenset(_PARAMETERS)
 _CALLS = frozenset(_PARAMETERS) - {*CONTROL_FLOW}
 _JAXPRS = ("jaxpr", "call_jaxpr", "fwd_jaxpr", "call")
 

@@ -29,6 +29,7 @@ from nestarray.importers.jax.control_flow import NO_RULES, ControlFlow
 from nestarray.importers.jax.decompositions import decomposition, why_unread
 from nestarray.importers.jax.equations import (
     CONTROL_FLOW,
+    PRIMITIVES,
     branches_of,
     inner_jaxprs,
     is_call,
@@ -90,6 +91,12 @@ _IDENTITIES = (
 _KEY = np.zeros(2, np.uint32)
 #: Primitives without results, which a graph leaves out.
 _DROPPED = ("debug_callback", "debug_print", "inspect_sharding")
+
+
+def reads(primitive: str) -> bool:
+    """Whether the importer reads equations of a primitive by a rule, or as a part of the graph."""
+    special = (*PRIMITIVES, *_IDENTITIES, *_DROPPED, "platform_index", "pure_callback")
+    return primitive in special or vocabulary.find(primitive) is not None
 
 
 class JaxImporter:

@@ -330,7 +330,8 @@ def failures(ref: Reference) -> Iterator[tuple[str, str, str]]:
 
 def counts_of(group: str) -> dict[str, Any]:
     """The counts of a group, as docs/jax_harnesses.json holds them."""
-    found: dict[str, Any] = {"records": len(GROUPS[group]), "refused": 0, "gradients": 0}
+    found: dict[str, Any] = {"jax": jax.__version__, "records": len(GROUPS[group])}
+    found |= {"refused": 0, "gradients": 0}
     failed: dict[str, Counter[str]] = {
         f"{kind} {backend}": Counter() for backend in BACKENDS for kind in ("values", "gradients")
     }

@@ -128,6 +128,15 @@ def test_the_jaxpr_of_a_composite(key: str) -> None:
     assert equations.call_of(composite.replace(params=params)) == call
 
 
+def test_a_traced_function_in_a_program(backend: str) -> None:
+    traced = jax.jit(lambda x: jnp.tanh(x) * 2).trace(X)
+    if not callable(traced):
+        pytest.skip("before JAX 0.12 it is no function")
+    graph = na.trace_graph(lambda x: traced(x) + jnp.sin(x), X).to_backend(backend)
+    assert graph.calls[0].target_name == "jax.lax.tanh"
+    graph.verify()
+
+
 def test_one_program_with_an_unknown_form_leaves_the_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

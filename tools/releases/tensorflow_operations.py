@@ -9,8 +9,6 @@ import tensorflow as tf
 from tensorflow.core.framework import op_def_pb2, types_pb2
 from tensorflow.python.framework import op_def_registry
 
-from tests.frontends.tensorflow_expressions import public_names
-
 #: Dtypes that are no numbers, or that no other framework has.
 _DTYPES = {
     types_pb2.DT_RESOURCE: "resources",
@@ -65,10 +63,3 @@ def _dtypes_of(argument: op_def_pb2.OpDef.ArgDef, definition: op_def_pb2.OpDef) 
         return {argument.type} - {types_pb2.DT_INVALID}
     attribute = next(a for a in definition.attr if a.name == argument.type_attr)
     return {*attribute.allowed_values.list.type}
-
-
-def numeric_operations() -> list[str]:
-    """The names of the numeric operations."""
-    return [
-        name for name in public_names("tensorflow", "raw_ops") if excluded_because(name) is None
-    ]
