@@ -155,11 +155,15 @@ def _version(distribution: str) -> str | None:
 
 
 def tested_versions() -> Versions:
-    """Distribution → ``2.5.1``, the version that the tests of this release ran with."""
+    """Distribution → ``2.5.1``, the newest version that the tests of this release ran with.
+
+    Pins may depend on the version of Python: the highest counts.
+    """
     package = Path(na.__file__).parent
     places = (package / "constraints.txt", package.parent / "constraints.txt")  # wheel, checkout
     text = next((place.read_text() for place in places if place.is_file()), "")
     pins = re.findall(r"^([\w.-]+)==([^\s;#]+)", text, re.MULTILINE)
+    pins.sort(key=lambda pin: _numbers(pin[1]))
     return {_normal(name): version for name, version in pins}
 
 

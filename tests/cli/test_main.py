@@ -84,10 +84,20 @@ def test_a_version_that_is_newer_than_tested_is_no_problem(
 
 
 def test_tested_versions_are_those_of_constraints() -> None:
-    pins = doctor.tested_versions()
-    constraints = Path(na.__file__).parents[1] / "constraints.txt"
-    assert f"\ntorch=={pins['torch']}\n" in constraints.read_text()
-    assert f"\nml_dtypes=={pins['ml-dtypes']}\n" in constraints.read_text()
+    pins, constraints = doctor.tested_versions(), Path(na.__file__).parents[1] / "constraints.txt"
+    lines = [line.partition(" ")[0] for line in constraints.read_text().splitlines()]
+    assert f"torch=={pins['torch']}" in lines
+    assert f"ml_dtypes=={pins['ml-dtypes']}" in [line.replace("-", "_") for line in lines]
+
+
+def test_the_highest_of_several_pins_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "constraints.txt").write_text(
+        'jax==0.12.0.1 ; python_version >= "3.12"\njax==0.9.2 ; python_version < "3.12"\n'
+    )
+    monkeypatch.setattr(na, "__file__", str(tmp_path / "__init__.py"))
+    assert doctor.tested_versions() == {"jax": "0.12.0.1"}
 
 
 def test_the_self_test_moves_a_layer_between_all_pairs(

@@ -9,6 +9,7 @@ from types import ModuleType
 import pytest
 
 from tests.frontends import op_samples
+from tools.releases import accepted
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -25,6 +26,8 @@ def generator() -> ModuleType:
 
 
 def test_the_page_is_up_to_date(generator: ModuleType) -> None:
+    if not accepted.is_pinned("torch"):
+        pytest.skip("the page lists the functions of the release that constraints.txt pins")
     stale = "docs/torch_coverage.md is stale: run python docs/generate_torch_coverage.py"
     assert generator.PATH.read_text() == generator.text(), stale
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import subprocess
 import sys
 from collections.abc import Iterator
 from types import ModuleType
@@ -34,7 +35,7 @@ def gaps() -> Iterator[Gap]:
         theirs, ours = public_names("jax", space), public_names(FRONTEND, space)
         yield from name_gaps("jax", prefix, theirs, ours)
         yield from argument_gaps("jax", prefix, theirs, ours)
-    for name in sorted(primitives()):
+    for name in primitives():
         if not importer.reads(name):
             yield Gap("jax primitives", name)
 
@@ -64,16 +65,30 @@ def public_names(root: str, space: str) -> dict[str, Any]:
     return found
 
 
-def primitives() -> set[str]:
-    """The names of the primitives in the modules of JAX that are loaded.
+def primitives() -> list[str]:
+    """The names of JAX's primitives, without those of its experiments.
 
-    `jax.extend.core.primitives` lists some; the others are found where they are defined.
+    `jax.extend.core.primitives` lists some; the others are found in the modules that define them. A
+    new process finds the same ones always: a program may have loaded more modules.
     """
-    for space in ("jax.extend.core.primitives", "jax.random", "jax.nn", "jax.image"):
-        importlib.import_module(space)
-    modules = [m for n, m in sys.modules.items() if n.partition(".")[0] == "jax" and m is not None]
-    values = [value for module in modules for value in vars(module).values()]
-    return {value.name for value in values if isinstance(value, Primitive)}
+    command = [
+        sys.executable,
+        "-c",
+        _PRINT_PRIMITIVES,
+        *(f"jax.{space}" for space in SPACES if space),
+    ]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()
+
+
+_PRINT_PRIMITIVES = """
+import importlib, sys
+from jax.extend.core import Primitive, primitives
+for name in (*sys.argv[1:], "jax.export"):
+    importlib.import_module(name)
+modules = [module for name, module in sys.modules.items() if name.partition(".")[0] == "jax"]
+values = [value for module in modules for value in vars(module).values()]
+print(*sorted({value.name for value in values if isinstance(value, Primitive)}))
+"""
 
 
 def functions(space: str) -> dict[str, Any]:
