@@ -3,8 +3,8 @@
 Two lists count: the public functions of PyTorch's namespaces, and the overloads of ATen. An overload
 counts if an exported program may hold it: it changes no argument, it takes or returns a tensor, and
 PyTorch has a kernel for it. Left out are overloads that write into ``out``, that name dimensions, or
-that copy a view, gradients, which exist below autograd only, and private operations outside of the
-core set, in whose place an exported program has the public one.
+that copy a view; gradients, which exist below autograd only; and private operations outside of the
+core set, for most of which an exported program has a public one.
 """
 
 from __future__ import annotations
