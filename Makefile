@@ -1,19 +1,28 @@
-# `make` keeps its environment in .venv; nothing else on the machine is touched.
-# Needs: python3 (3.11 or later), make, and a package index that pip can reach.
+# `make` keeps its environments in .venv, .venv-newest and .venv-oldest, and uv keeps the packages of
+# all clones in its cache. Needs: Python 3.11 or later, make, and an index that pip can reach.
+#
+# .venv has the newest Python that runs here and the newest releases, which
+# constraints.txt pins. PyTorch is the newest too: for Linux, PyPI has its CUDA build alone, a download
+# of 3 GB, which works without a GPU.
 
-PYTHON ?= python3
+PYTHON ?=  # another Python for the environments
 JOBS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PYTEST := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1 $(BIN)/python -m pytest
+ENVIRONMENT := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1
+PYTEST := $(ENVIRONMENT) $(BIN)/python -m pytest
+# python3 starts the script, which looks for the newest Python that runs
+CREATE := python3 tools/environments.py $(addprefix --python ,$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help env test test-full test-cpus test-gpu wheel suite conformance demo notebooks bench lint format docs models site clean
+.PHONY: help env upgrade test test-newest test-oldest test-full test-cpus test-gpu wheel suite conformance demo notebooks bench lint format docs models site clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax and Keras, fine-tune in PyTorch, move back"
 	@echo "make test       the fast tests (JOBS=$(JOBS) processes)"
+	@echo "make test-newest  the release tests with the newest releases of all packages; FULL=1: all fast tests"
+	@echo "make test-oldest  the same with the lowest versions of pyproject.toml, on Python 3.11"
 	@echo "make test-full  all tests, with many more models and random examples"
 	@echo "make test-cpus  the numeric tests with the kernels of other processors (three runs)"
 	@echo "make test-gpu   the ops and models of PyTorch and JAX on a GPU"
@@ -27,18 +36,26 @@ help:
 	@echo "make models     measure all model types again for docs/models.md and deployment.md (takes hours)"
 	@echo "make site       the documentation site, in build/site"
 	@echo "make env        only the environment in $(VENV)"
+	@echo "make upgrade    pin the newest releases in constraints.txt, and print what changes"
 	@echo "make clean      remove the environment and everything that is generated"
 
 env: $(READY)
 
 $(READY): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	$(CREATE) default $(VENV)
 	touch $@
+
+upgrade: $(READY)
+	$(BIN)/python tools/environments.py upgrade $(VENV)
+	$(MAKE) --no-print-directory env
+	$(if $(wildcard tools/releases*),$(BIN)/python -m tools.releases)
 
 test: $(READY)
 	$(PYTEST) --numprocesses $(JOBS) --dist worksteal
+
+test-newest test-oldest: test-%:
+	$(CREATE) $* .venv-$*
+	$(ENVIRONMENT) .venv-$*/bin/python -m pytest --numprocesses $(JOBS) --dist worksteal $(if $(FULL),,-m release)
 
 test-full: $(READY)
 	-$(MAKE) --no-print-directory suite  # without it, its tests are skipped
@@ -106,6 +123,6 @@ site: $(READY)
 	$(BIN)/python docs/site/build.py
 
 clean:
-	rm -rf $(VENV) build dist demo_output .pytest_cache .ruff_cache .hypothesis *.egg-info
+	rm -rf $(VENV) .venv-newest .venv-oldest build dist demo_output .pytest_cache .ruff_cache .hypothesis *.egg-info
 	rm -f nestarray/ops/__init__.pyi nestarray/container/attached.pyi
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -28,6 +28,7 @@ if os.environ.get("HYPOTHESIS_PROFILE") != "full":
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import count
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -46,9 +47,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """``one_in(n)``: one test in n is not ``full``; the backends of one case take turns.
 
     Without the full tests, their calls are dropped here: an item of each takes a third of the time
-    that a run needs before its first test.
+    that a run needs before its first test. So are the calls that the release legs leave out:
+    ``release(*names)`` takes one call for each value of these parameters.
     """
     test, calls = metafunc.definition, metafunc._calls
+    if metafunc.config.option.markexpr == "release":
+        calls[:] = _release_calls(test, calls)
+        return
     one_in = test.get_closest_marker("one_in")
     whole_test_is_full = test.get_closest_marker("full") is not None
 
@@ -68,6 +73,27 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.config.option.markexpr == "not full":
         # a test without calls would run once without parameters
         calls[:] = [call for call in calls if not is_full(call)] or calls[:1]
+
+
+def _release_calls(test: Any, calls: list[Any]) -> list[Any]:
+    """The calls of a test in the release legs; those of different values take turns."""
+    marker = test.get_closest_marker("release")
+    if marker is None:  # some calls may be marked
+        return [
+            call for call in calls if any(mark.name == "release" for mark in call.marks)
+        ] or calls[:1]
+    values: dict[str, list[Any]] = defaultdict(list)
+    for call in calls:
+        values[repr([call.params[name] for name in marker.args])].append(call)
+    return [group[zlib.crc32(value.encode()) % len(group)] for value, group in values.items()]
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The release legs need not import the files that have no part in them."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if config.option.markexpr != "release" or not is_test:
+        return None
+    return "mark.release" not in collection_path.read_text() or None
 
 
 def pytest_collection_finish() -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from nestarray.demo import digits
 
 
+@pytest.mark.release
 def test_demo(tmp_path: Path) -> None:
     figures = digits.run(tmp_path / "out", epochs=3, tuning_epochs=4)
     assert [row.backend for row in figures["rows"]] == list(digits.BACKENDS)

@@ -14,6 +14,7 @@ from examples import gaussian_process, lora_in_jax
 from nestarray.demo import flax_in_torch, keras_in_torch
 
 
+@pytest.mark.release
 def test_adapters_trained_in_jax_improve_the_model_in_torch(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -25,6 +26,7 @@ def test_adapters_trained_in_jax_improve_the_model_in_torch(
 
 
 # torch's own, where Inductor lowers a diagonal
+@pytest.mark.release
 @pytest.mark.filterwarnings("ignore:`torch._prims_common.check` is deprecated:FutureWarning")
 @pytest.mark.parametrize(
     "backend",
@@ -53,6 +55,7 @@ def test_the_gaussian_process_is_that_of_scikit_learn(backend: str) -> None:
     np.testing.assert_allclose(na.to_backend(mean, "numpy"), oracle.predict(new), atol=2e-3)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     ("program", "name"), [(flax_in_torch, "Network"), (keras_in_torch, "Sequential")]
 )

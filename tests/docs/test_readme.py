@@ -26,10 +26,10 @@ PAGES = ["README.md", "docs/faq.md", *GUIDE]
 SLOW = {"docs/guide/debugging_a_conversion.md"}
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=pytest.mark.full if page in SLOW else ()) for page in PAGES],
-)
+MARKS = {"README.md": pytest.mark.release} | dict.fromkeys(SLOW, pytest.mark.full)
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=MARKS.get(page, ())) for page in PAGES])
 def test_blocks_run(
     page: str,
     capsys: pytest.CaptureFixture[str],

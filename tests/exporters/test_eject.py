@@ -166,6 +166,7 @@ _ROWS = [
 ]
 
 
+@pytest.mark.release
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("names", "style"), _ROWS)
 def test_the_source_runs_and_trains_without_nestarray(
@@ -528,6 +529,7 @@ def test_a_folder_with_other_files_is_kept(own: str, tmp_path: Path) -> None:
     assert (folder / own).read_text() == "years of work"
 
 
+@pytest.mark.release("target")
 @pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
 @pytest.mark.parametrize(
     "layer",

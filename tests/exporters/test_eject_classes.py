@@ -89,6 +89,7 @@ class Model(torch.nn.Module):
         return self.last(self.second(self.first(x)), x)
 
 
+@pytest.mark.release("style")
 @pytest.mark.parametrize("style", [*TARGETS])
 def test_modules_that_differ_share_a_class(style: str, tmp_path: Path) -> None:
     graph = na.trace_graph(Model().eval(), torch.randn(2, 3, 4))

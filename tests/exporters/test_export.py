@@ -39,6 +39,7 @@ def _graph(row: str) -> Any:
     return getattr(model, "graph", model)
 
 
+@pytest.mark.release("format")
 @pytest.mark.parametrize("format", FILES)
 @pytest.mark.parametrize(
     "row",

@@ -42,6 +42,7 @@ def _close(got: Any, want: Any) -> None:
     np.testing.assert_allclose(got, want, rtol=2e-4, atol=2e-5)
 
 
+@pytest.mark.release("form")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("row", ROWS)
@@ -64,6 +65,7 @@ def test_native_modules_agree_with_the_model(row: str, form: str) -> None:
         _close(grads[path], x)
 
 
+@pytest.mark.release("form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("row", ["conv_net", "nnx_net", "own_module"])
 def test_the_training_mode_writes_statistics_and_draws(row: str, form: str) -> None:

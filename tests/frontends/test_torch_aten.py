@@ -53,6 +53,7 @@ def _check(name: str, case: Any, backend: str, *, values: bool = True) -> Call:
     return call
 
 
+@pytest.mark.release("name")
 @pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "number"), EXACT)
 def test_a_rule_computes_what_the_operation_computes(name: str, number: int, backend: str) -> None:

@@ -35,6 +35,7 @@ def saved(graph: na.Graph, folder: Path, name: str = "graph.safetensors") -> Pat
     return folder / name
 
 
+@pytest.mark.release("suffix")
 @pytest.mark.parametrize("suffix", [".safetensors", ".npz"])
 @pytest.mark.parametrize("kind", ["traced", "lowered", "optimized"])
 def test_a_graph_comes_back(
@@ -52,6 +53,7 @@ def test_a_graph_comes_back(
         after.verify()
 
 
+@pytest.mark.release("backend")
 @pytest.mark.parametrize("backend", ["numpy", "jax", "tensorflow"])
 def test_a_graph_is_loaded_for_another_framework(
     graph: na.Graph, images: torch.Tensor, tmp_path: Path, backend: str

@@ -248,6 +248,7 @@ def test_a_container_has_the_names_the_order_and_the_bits(name: str) -> None:
     check_same(list(pair.take(source).flat_items()), pair.entries(source))
 
 
+@pytest.mark.release("name")
 @pytest.mark.parametrize("name", PAIRS)
 def test_the_round_trip_is_the_identity(name: str) -> None:
     pair = PAIRS[name]

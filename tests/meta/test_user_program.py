@@ -11,6 +11,7 @@ from tests.container.test_typing import complaints
 from tests.meta import user_program
 
 
+@pytest.mark.release
 def test_the_program_runs(tmp_path: Path) -> None:
     user_program.main(tmp_path)
 

@@ -23,11 +23,13 @@ _NAMES = tuple(name for name in models.NAMES if name not in models.FLOAT64_ONLY)
 
 
 def _names(names=_NAMES, always=_ALWAYS):
-    return [n if n in always else pytest.param(n, marks=_marks(n)) for n in names]
+    return [pytest.param(n, marks=_marks(n, n in always)) for n in names]
 
 
-def _marks(name):
-    return [pytest.mark.full, _NEEDS_TIMM] if name == "timm_wrapper" else [pytest.mark.full]
+def _marks(name, is_fast):
+    marks = [] if is_fast else [pytest.mark.full]
+    marks += [pytest.mark.release] if name == "bert" else []
+    return [*marks, _NEEDS_TIMM] if name == "timm_wrapper" else marks
 
 
 def _assert_agrees(graph, backend, **inputs):

@@ -54,6 +54,7 @@ def losses_at(backend: str) -> tuple[float, float]:
 COMPILED = [pytest.param(name, marks=pytest.mark.full) for name in ("jax", "tensorflow")]
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("backend", ["torch", *COMPILED])
 def test_the_losses_of_200_steps_with_dropout_agree(backend: str) -> None:
     expected = losses_at("numpy")

@@ -278,6 +278,7 @@ DRAWS_OF_TYPED: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("draw", DRAWS_OF_TYPED)
 def test_typed_keys_draw_what_their_words_draw(draw: str) -> None:
     drawn = DRAWS_OF_TYPED[draw]

@@ -85,6 +85,7 @@ def like(x: np.ndarray, key: Any) -> Any:
     return na.to_backend(x, na.backend_of(key))
 
 
+@pytest.mark.release("name")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", EXACT)
@@ -96,6 +97,7 @@ def test_the_bits_of_jax(name: str, seed: int, backend: str) -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.release("name")
 @pytest.mark.parametrize("name", ROUNDED)
 def test_the_numbers_of_jax(name: str, backend: str) -> None:
     ours, theirs = ROUNDED[name]

@@ -41,6 +41,7 @@ TREE = {
 # -- MessagePack of Flax -----------------------------------------------------------------------
 
 
+@pytest.mark.release
 def test_flax_files(tmp_path: Path) -> None:
     path = tmp_path / "state.msgpack"
     extra = {"rate": 0.5, "name": "net", "flag": True, "none": None, "c": 1 + 2j, "blob": b"ab",
@@ -160,6 +161,7 @@ def _model() -> keras.Model:
     return keras.Sequential(layers, name="net")
 
 
+@pytest.mark.release("name")
 @pytest.mark.parametrize("name", ["m.keras", "m.weights.h5", "compressed.keras"])
 def test_keras_files(name: str, tmp_path: Path) -> None:
     model, path = _model(), tmp_path / name
@@ -251,6 +253,7 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.release
 @pytest.mark.parametrize("name", ["True_True", "True_False", "False_True", "False_False"])
 def test_orbax_checkpoints(name: str, checkpoints: Path) -> None:
     c = na.Container.load(checkpoints / name)

@@ -22,6 +22,7 @@ from tests.trees import LEAVES, roots
 ONE_FOLDER = [HealthCheck.function_scoped_fixture]  # every example writes the same file again
 
 
+@pytest.mark.release("suffix")
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_everything_at_once(tmp_path: Path, suffix: str) -> None:
     c = sample()
@@ -69,6 +70,7 @@ def test_parts_of_lists(tmp_path: Path, suffix: str) -> None:
     assert_same(na.Container.load(tmp_path / f"c.{suffix}"), c)
 
 
+@pytest.mark.release("backend")
 def test_every_framework(tmp_path: Path, backend: str) -> None:
     names = ("float32", "bfloat16", "int32", "bool", "uint8", "complex64")
     plain = {name: np.array([[1, 0], [2, 3]]).astype(_dtype(name)) for name in names}

@@ -44,6 +44,7 @@ def test_arrays_in_any_order_of_memory(tmp_path: Path, shape: tuple[int, ...]) -
     np.testing.assert_array_equal(c.turned, x.T)
 
 
+@pytest.mark.release
 @pytest.mark.parametrize(
     "settings",
     [

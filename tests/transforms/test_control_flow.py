@@ -136,6 +136,7 @@ def looped_by_lax() -> Any:
     return every_loop(lax, *(on("jax", x) for x in LOOPED))
 
 
+@pytest.mark.release("backend")
 @pytest.mark.parametrize("compiled", [False, True])
 def test_every_loop_is_that_of_lax(compiled: bool, backend: str) -> None:
     run = jit(lambda *a: every_loop(na, *a), backend) if compiled else partial(every_loop, na)
@@ -246,6 +247,7 @@ def differentiated_by_jax(name: str) -> Any:
     return jax.jit(jax.grad(losses()[name]))(*variables("jax"))
 
 
+@pytest.mark.release("backend")
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", losses())
 def test_gradients_are_those_of_jax(name: str, backend: str) -> None:

@@ -68,6 +68,7 @@ def _squared(fn: Any) -> Any:
     return lambda v: na.tree_sum(na.grad(fn)(v) ** 2)
 
 
+@pytest.mark.release("backend")
 @pytest.mark.parametrize("order", [1, 2, 3])
 def test_every_order_is_that_of_jax(order: int, backend: str) -> None:
     found = repeated(order)(variables(backend))

@@ -151,6 +151,7 @@ def _cases() -> list[Any]:
     ]
 
 
+@pytest.mark.release
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize(("name", "backend"), _cases())
 def test_optimizer(name: str, backend: str) -> None:

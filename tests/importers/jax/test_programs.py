@@ -41,6 +41,7 @@ def _cases(names: Any, fast: tuple[str, ...]) -> list[Any]:
     ]
 
 
+@pytest.mark.release("backend")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize(("name", "backend"), _cases(PROGRAMS, FAST))
 def test_program(name: str, backend: str) -> None:
@@ -52,6 +53,7 @@ def test_program(name: str, backend: str) -> None:
     assert len(report.gradients) == (0 if name in WITHOUT_GRADIENT else len(graph.v.leaves()))
 
 
+@pytest.mark.release
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize(("name", "backend"), _cases(MODELS, FAST_MODELS))

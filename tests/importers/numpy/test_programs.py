@@ -45,6 +45,7 @@ def _check(program: Any, args: tuple[Any, ...], backend: str) -> None:
         np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.release("backend")
 @pytest.mark.one_in(3)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -133,6 +133,7 @@ def test_the_training_behaviour_is_that_of_keras():
         np.testing.assert_allclose(host(x), state[path], rtol=1e-4, err_msg=path)
 
 
+@pytest.mark.release
 def test_modules_train_on_jax():
     net = na.to_module(convolutional(), IMAGES).to_backend("jax")
     out, state = net(jnp.asarray(IMAGES), train=True)
@@ -243,6 +244,7 @@ def test_open_sizes_in_training():
     assert graph.reference.call_gradients(graph, flatten, {}, None, na.sum) == {}
 
 
+@pytest.mark.release("cell")
 @pytest.mark.parametrize(
     "cell",
     [

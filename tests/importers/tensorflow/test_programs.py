@@ -16,6 +16,7 @@ TARGETS = ("numpy", "torch", pytest.param("jax", marks=pytest.mark.full))  # JAX
 BEHAVIOURS = [*[(name, False) for name in PROGRAMS], *[(name, True) for name in TRAINED]]
 
 
+@pytest.mark.release("target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("name", "train"), BEHAVIOURS)
 @pytest.mark.one_in(8)

@@ -65,6 +65,7 @@ def eager(family: str, name: str, train: bool) -> Expected:
     )
 
 
+@pytest.mark.release("family", "backend")
 @pytest.mark.one_in(16)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])

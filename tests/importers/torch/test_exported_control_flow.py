@@ -120,6 +120,7 @@ def _traced(name: str):
     return na.trace_graph(net, *examples[0]), [_called(net, *example) for example in examples]
 
 
+@pytest.mark.release("name")
 @pytest.mark.one_in(4)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", MODULES)

@@ -37,7 +37,7 @@ def _inputs(info: Any, train: bool) -> list[Any]:
     return info.module_inputs_func(info, "cpu", torch.float64, False, training=train)
 
 
-def _prove(name: str, backend: str, train: bool, limit: int) -> int:
+def prove(name: str, backend: str, train: bool, limit: int) -> int:
     info, count = RECORDS[name], 0
     with warnings.catch_warnings(), jax.enable_x64(True):
         warnings.simplefilter("ignore")  # torch's notes on its own modules
@@ -73,11 +73,11 @@ def _quick() -> list[Any]:
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize(("name", "backend"), _quick())
 def test_module(name: str, backend: str, train: bool) -> None:
-    assert _prove(name, backend, train, 2)
+    assert prove(name, backend, train, 2)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize("name", [name for name in RECORDS if name not in LEFT_OUT])
 def test_module_on_all_inputs(name: str, train: bool) -> None:
-    assert _prove(name, "numpy", train, 100)
+    assert prove(name, "numpy", train, 100)

@@ -43,6 +43,7 @@ NETWORKS = {
 }
 
 
+@pytest.mark.release("name")
 @pytest.mark.parametrize(
     ("name", "backends"),
     [

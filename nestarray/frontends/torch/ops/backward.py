@@ -364,9 +364,11 @@ def grid_sampler_2d_backward(
 grid_sampler_3d_backward = grid_sampler_2d_backward
 
 
-def _cdist_backward(grad: Array, x1: Array, x2: Array, p: float, cdist: Array) -> Array | None:
+def _cdist_backward(
+    grad_output: Array, x1: Array, x2: Array, p: float, cdist: Array
+) -> Array | None:
     """The cotangent of the first array of `cdist`."""
-    return _pulled(lambda x: contraction.cdist(x, x2, p), (x1,), grad)[0]
+    return _pulled(lambda x: contraction.cdist(x, x2, p), (x1,), grad_output)[0]
 
 
 def _pdist_backward(grad: Array, input: Array, p: float, pdist: Array) -> Array | None:
