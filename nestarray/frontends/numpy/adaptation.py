@@ -26,6 +26,7 @@ from nestarray.frontends.numpy.arrays import (
     write,
 )
 from nestarray.frontends.numpy.checks import CHECKS
+from nestarray.frontends.numpy.signatures import signature_of
 from nestarray.typing import Array
 
 Function = Callable[..., Any]
@@ -77,7 +78,7 @@ def adapted(
             arguments; ``"dtype"``: the argument `dtype`, to which NumPy casts the result.
     """
     upstream = _attribute(np, name)
-    signature = inspect.signature(upstream)
+    signature = signature_of(upstream)
     parameters = inspect.signature(function).parameters
     sequences = {
         p.name: _is_sequence(p) for p in parameters.values() if p.name in arrays or _is_array(p)

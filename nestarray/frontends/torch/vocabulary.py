@@ -268,6 +268,8 @@ RULES: list[Rule] = [
         )
         for n in (2, 3)
     ),
+    # before PyTorch 2.14
+    Rule("aten._cdist_backward", "torch.ops.aten._cdist_backward", {"grad": "grad_output"}),
     *(
         Rule(f"aten.{name}{end}", to, defaults=settings, adapt=adapt)
         for end, to, adapt in (
