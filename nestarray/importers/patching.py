@@ -60,11 +60,10 @@ def _set(*places: tuple[Any, str, Any]) -> Iterator[None]:
     before = [(home, name, vars(home).get(name, _ABSENT)) for home, name, _ in places]
     for home, name, value in places:
         setattr(home, name, value)
-    token = _is_tracing.set(True)
     try:
-        yield
+        with tracing():
+            yield
     finally:
-        _is_tracing.reset(token)
         for home, name, theirs in before:
             if theirs is _ABSENT:
                 delattr(home, name)
@@ -105,6 +104,16 @@ class _BoolByThread:
 
     def __bool__(self) -> bool:
         return bool(self._own if _is_tracing.get() else self._theirs)
+
+
+@contextlib.contextmanager
+def tracing() -> Iterator[None]:
+    """Mark this thread as the one that traces."""
+    token = _is_tracing.set(True)
+    try:
+        yield
+    finally:
+        _is_tracing.reset(token)
 
 
 def is_tracing() -> bool:

@@ -6,8 +6,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nestarray.errors import ConversionError
@@ -28,8 +27,7 @@ def call_with_writes(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         for path, part in module.named_modules()
         for name, buffer in part._buffers.items()
     ]
-    with _data_written(type(module).__name__):
-        output = plain_output(module(*args, **kwargs))
+    output = plain_output(module(*args, **kwargs))
     assigned = [
         (part, f"{path}.{name}" if path else name, name, old, part._buffers.get(name, old))
         for part, path, name, old in before
@@ -51,33 +49,27 @@ def call_with_writes(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return output
 
 
-@contextlib.contextmanager
-def _data_written(source: str) -> Iterator[None]:
+def functions(source: str) -> Mapping[Any, Callable[..., Any]]:
+    """The reads and assignments of ``.data``, which the exporter does not record.
+
+    Args:
+        source: the name of the module, for the error.
+    """
     import torch
-    from torch.overrides import TorchFunctionMode
 
-    read = torch.Tensor.data.__get__  # type: ignore[attr-defined]
-    assign = torch.Tensor.data.__set__  # type: ignore[attr-defined]
+    def assign(old: Any, new: Any) -> Any:
+        if old.shape != new.shape or old.dtype != new.dtype:
+            raise ConversionError(
+                f"trace_graph: {source} assigns {_text(new)} to .data of {_text(old)}; a graph "
+                "keeps shapes and dtypes: make a new tensor of it"
+            )
+        with torch.no_grad():
+            return old.copy_(new)
 
-    class Written(TorchFunctionMode):
-        def __torch_function__(
-            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            if function == read:  # the exporter does not record it
-                return args[0].detach()
-            if function != assign:
-                return function(*args, **(kwargs or {}))
-            old, new = args
-            if old.shape != new.shape or old.dtype != new.dtype:
-                raise ConversionError(
-                    f"trace_graph: {source} assigns {_text(new)} to .data of {_text(old)}; a graph "
-                    "keeps shapes and dtypes: make a new tensor of it"
-                )
-            with torch.no_grad():
-                return old.copy_(new)
-
-    with Written():
-        yield
+    return {
+        torch.Tensor.data.__get__: lambda x, *_: x.detach(),  # type: ignore[attr-defined]
+        torch.Tensor.data.__set__: assign,  # type: ignore[attr-defined]
+    }
 
 
 def _text(tensor: Any) -> str:

@@ -19,10 +19,9 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.importers.patching import by_thread, patched
-from nestarray.importers.torch import embedding_bags
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.size_names import chooses_strides, guard_origin
+from nestarray.importers.torch.workarounds import embedding_bags
 
 #: Messages of ``torch.export`` about values that it did not record.
 _UNSEEN = re.compile(
@@ -33,33 +32,9 @@ _UNSEEN = re.compile(
 _DECOMPOSED = re.compile(r"_backward|aten\._?native_\w*norm")
 
 
-class _Unseen(Exception):
-    """Forward computes a derivative."""
-
-
-@contextlib.contextmanager
-def refuse_derivatives() -> Iterator[None]:
-    """Stop an export that enters a derivative of ``torch.func`` or a dual level.
-
-    The exporter would record the entry, and then fail or return a program with other results.
-    """
-    import torch._functorch.eager_transforms
-    from torch.autograd import forward_ad
-
-    def refused() -> Any:
-        raise _Unseen("derivative")
-
-    with patched(
-        (torch._functorch.eager_transforms, "grad_increment_nesting", refused),
-        (torch._functorch.eager_transforms, "jvp_increment_nesting", refused),
-        (forward_ad, "enter_dual_level", refused),
-    ):
-        yield
-
-
 def needs_autograd(error: Exception) -> bool:
     """Whether an export failed because forward computes derivatives."""
-    return isinstance(error, _Unseen) or bool(_UNSEEN.search(str(error)))
+    return bool(_UNSEEN.search(str(error)))
 
 
 def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any = None) -> Any:
@@ -101,7 +76,6 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
     with (
         torch.backends.mkldnn.flags(enabled=False),
         torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH),
-        _ignore_padded_labels(),
     ):
         recorded = make_fx(program, _recorded_decompositions(), tracing_mode="symbolic")(
             state, tensors
@@ -235,40 +209,6 @@ def _solution(
     return result.squeeze(-1) if is_vector else result, LU, pivots, info
 
 
-@contextlib.contextmanager
-def _ignore_padded_labels() -> Iterator[None]:
-    """Replace torch's decomposition of ``multilabel_margin_loss``, which counts padded labels."""
-    import torch
-
-    call = torch.ops.aten.multilabel_margin_loss_forward.default
-    key = torch._C.DispatchKey.Autograd
-    kernels: Any = call.py_kernels
-    theirs = kernels[key]
-    try:
-        kernels[key] = by_thread(_margins_of_labels, theirs)
-        call._dispatch_cache.clear()
-        yield
-    finally:
-        kernels[key] = theirs
-        call._dispatch_cache.clear()
-
-
-def _margins_of_labels(x: Any, target: Any, reduction: int) -> tuple[Any, Any]:
-    """The loss, and the mask of classes that are labels."""
-    import torch
-
-    places = torch.arange(x.shape[-1], device=x.device)
-    first_pad = torch.where(target == -1, places, x.shape[-1]).amin(-1, keepdim=True)
-    is_given = places < first_pad
-    labels = torch.where(is_given, target, 0)
-    is_label = (torch.where(is_given, target, -1).unsqueeze(-1) == places).any(-2)
-    margins = (1 - x.gather(-1, labels)).unsqueeze(-1) + x.unsqueeze(-2)
-    is_counted = is_given.unsqueeze(-1) & ~is_label.unsqueeze(-2)
-    loss = torch.where(is_counted, margins.clamp_min(0), 0).sum((-1, -2)) / x.shape[-1]
-    reduce = (torch.clone, torch.mean, torch.sum)[reduction]
-    return reduce(loss), is_label.to(x.dtype)
-
-
 def _variables(module: Any) -> dict[str, Any]:
     return {**dict(module.named_parameters()), **dict(module.named_buffers())}
 
@@ -295,6 +235,8 @@ def _collect_gradient_stops(found: list[Any]) -> Iterator[None]:
         def __torch_function__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
+            if function is torch.autograd.grad:
+                return differentiated(*args, **(kwargs or {}))
             value = function(*args, **(kwargs or {}))
             stops = not torch.is_grad_enabled() or function in detaching
             # after backward() with create_graph=True, a gradient requires a gradient
@@ -316,7 +258,7 @@ def _collect_gradient_stops(found: list[Any]) -> Iterator[None]:
         found = grad(*args, **kwargs)
         return found if given.get("create_graph") else note(found)
 
-    with patched((torch.autograd, "grad", differentiated)), Stops():
+    with Stops():
         yield
 
 

@@ -16,7 +16,6 @@ from typing import Any
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 from nestarray.importers.torch.export_errors import (
     advice,
-    collect_specializations,
     data_dependent_advice,
     line_of,
 )
@@ -40,7 +39,8 @@ class Dynamic:
         self.given = sizes.axes(leaf_tree(pairs, keystr), _NATIVE)
         self._everything = sizes.everything
         self._dims = {dim_name(d): d for d in self.given.values() if _is_dim(d)}
-        self._constants: dict[str, str] = {}  # torch's name of a size → the line that needs it
+        #: torch's name of a size → the line that needs it as a constant
+        self.lines: dict[str, str] = {}
         #: ``dynamic_shapes`` of torch.export.export
         self.shapes: Any = None
         if self.is_asked:
@@ -60,11 +60,7 @@ class Dynamic:
         # opt_einsum orders contractions by sizes, which would make them constants
         oblivious = settings.patch(backed_size_oblivious=True)  # type: ignore[attr-defined]
         try:
-            with (
-                oblivious,
-                opt_einsum.flags(enabled=False),
-                collect_specializations(self._constants),
-            ):
+            with oblivious, opt_einsum.flags(enabled=False):
                 yield
         finally:  # a failed export leaves its marks of dynamic sizes on the example
             for tensor in filter(is_tensor, self.leaves.values()):
@@ -115,7 +111,7 @@ class Dynamic:
 
     def _reason_and_line(self, reason: str) -> str:
         """torch's reason, and the line that caused it."""
-        lines = (line for name, line in self._constants.items() if line and name in reason)
+        lines = (line for name, line in self.lines.items() if line and name in reason)
         at = next(lines, "")
         return reason.partition(". If you're using")[0] + (f": {at}" if at else "")
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import traceback
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from nestarray.graph.builder import line_name
-from nestarray.importers.patching import patched
 
 _PACKAGE = str(Path(__file__).parents[2])
 _ADAPTER = str(Path(__file__).with_name("exporting.py"))  # its forward calls the module
@@ -107,29 +104,11 @@ def data_dependent_advice(error: Exception) -> str:
     return f"{what}{f': {line}' if line else ''}. {do}"
 
 
-@contextlib.contextmanager
-def collect_specializations(found: dict[str, str]) -> Iterator[None]:
-    """Collect in `found` the first line that fixes an open size to a number, by torch's name of the size."""
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv
-
-    replace: Any = ShapeEnv._set_replacement
-
-    def noted(self: Any, a: Any, tgt: Any, msg: str) -> None:
-        if tgt.is_number:
-            for source in self.var_to_sources.get(a, ()):
-                if source.name not in found:
-                    found[source.name] = _innermost(_stack_of_forward())
-        replace(self, a, tgt, msg)
-
-    with patched((ShapeEnv, "_set_replacement", noted)):
-        yield
-
-
-def _stack_of_forward() -> traceback.StackSummary:
-    """The stack inside the traced module; empty outside of it."""
+def line_of_forward() -> str:
+    """The line of the traced module that is running; empty outside of its forward."""
     frames = traceback.extract_stack()
     places = [i for i, frame in enumerate(frames) if frame.filename == _ADAPTER]
-    return traceback.StackSummary.from_list(frames[places[-1] :] if places else [])
+    return _innermost(traceback.StackSummary.from_list(frames[places[-1] :])) if places else ""
 
 
 def _text(error: Exception) -> str:

@@ -1,36 +1,15 @@
-"""Regions without gradients: ``torch.no_grad()`` and ``torch.inference_mode()``.
+"""Regions without gradients: ``torch.no_grad()``.
 
-``torch.export`` keeps a region under ``no_grad`` as one call of a sub-graph and drops it in the
-decomposition; it does not support inference mode. During the export inference mode is
-``no_grad``, and the results of each region are detached before the decomposition.
+``torch.export`` keeps a region under ``no_grad`` as one call of a sub-graph. Its results are
+detached, and a region that writes nothing becomes calls of the program around it.
 """
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.patching import patched
 from nestarray.importers.torch.aliases import has_gradient, is_inexact, is_region, line, writes
-
-
-@contextlib.contextmanager
-def patched_gradient_modes() -> Iterator[None]:
-    """Enable gradients during an export, with ``torch.inference_mode`` as ``no_grad``."""
-    import torch
-
-    def entered(self: Any) -> None:
-        self.no_grad = torch.no_grad() if self.mode else torch.enable_grad()
-        self.no_grad.__enter__()
-
-    def left(self: Any, *error: Any) -> None:
-        self.no_grad.__exit__(*error)
-
-    places = (torch.inference_mode, "__enter__", entered), (torch.inference_mode, "__exit__", left)
-    with torch.inference_mode(False), torch.enable_grad(), patched(*places):
-        yield
 
 
 def detach_regions(program: Any, name: str) -> None:
@@ -57,6 +36,20 @@ def detach_regions(program: Any, name: str) -> None:
                         "x = x.clone() before the block, or x.detach().clone() in it"
                     )
             _detach_outputs(region)
+            if not any(writes(region.graph)):
+                _inline(owner, node, region)
+        owner.recompile()
+
+
+def _inline(owner: Any, call: Any, region: Any) -> None:
+    """Put the calls of a region in place of its call."""
+    nodes = dict(zip(_placeholders(region), call.args[2:], strict=True))
+    with owner.graph.inserting_before(call):
+        results = owner.graph.graph_copy(region.graph, nodes)
+    for item in list(call.users):  # each takes one of the results
+        item.replace_all_uses_with(results[item.args[1]])
+        owner.graph.erase_node(item)
+    owner.graph.erase_node(call)
 
 
 def written_operands(owner: Any, node: Any) -> dict[Any, Any]:

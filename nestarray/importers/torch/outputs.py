@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
-from nestarray.importers.torch.sequences import check_padded
+from nestarray.importers.torch.workarounds.sequences import check_padded
 
 
 def plain_output(value: Any) -> Any:

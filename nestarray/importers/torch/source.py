@@ -11,9 +11,10 @@ from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, Steps, compute, identity, result_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.importers.torch import autograd, ctc_loss, sequences
-from nestarray.importers.torch.embedding_bags import bags
+from nestarray.importers.torch import autograd
 from nestarray.importers.torch.original import call_copy
+from nestarray.importers.torch.workarounds import ctc_loss, sequences
+from nestarray.importers.torch.workarounds.embedding_bags import bags
 from nestarray.proof.source import EquationSource, Loss, Result, is_inexact_variable
 
 

@@ -17,7 +17,7 @@ from nestarray.errors import ConversionError
 from nestarray.importers.patching import is_tracing
 from nestarray.importers.selection import variables_of
 from nestarray.importers.torch.scripted import unscripted
-from nestarray.importers.torch.sequences import is_foreign
+from nestarray.importers.torch.workarounds.sequences import is_foreign
 
 #: Wrapper → the attribute with the wrapped module.
 _WRAPPED = {

@@ -13,16 +13,17 @@ function are zero. An infinite x may make s infinite and the value NaN.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.patching import patched
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.places import origin
+from nestarray.importers.torch.sources import mentions
+from nestarray.importers.workarounds import Workaround
 
 #: Packages whose functions the exporter reads itself, such as higher-order operations.
-_RECORDED = ("torch._", "torch.utils.", "nestarray.")
+_RECORDED = ("torch._", "torch.utils.", "torch.distributions.", "nestarray.")
 
 #: Value of g in the computation of s. The transpose of a linear backward does not read it.
 _MARK = 0.5772156649015329
@@ -54,18 +55,14 @@ class _Context:
         )
 
 
-@contextlib.contextmanager
-def patched_autograd_functions() -> Iterator[None]:
-    """Trace calls of ``torch.autograd.Function`` with their custom gradients."""
+def _apply_with_gradient(trace: Any, original: Any) -> Sequence[Any]:
     import torch
     from torch.utils.checkpoint import CheckpointFunction
 
-    original = torch.autograd.Function.__dict__["apply"]
-
     def apply(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if cls is CheckpointFunction:  # its forward disables gradients
-            function, _, *given = args
-            return function(*given)
+            function, _, *inputs = args
+            return function(*inputs)
         if cls.__module__.startswith(_RECORDED):
             return original.__get__(None, cls)(*args, **kwargs)
         if any(isinstance(x, torch.nn.Module) for x in args):
@@ -74,8 +71,32 @@ def patched_autograd_functions() -> Iterator[None]:
             return cls.forward(_Context(tuple(is_inexact(x) for x in args)), *args, **kwargs)
         return _apply(cls, args, kwargs)
 
-    with patched((torch.autograd.Function, "apply", classmethod(apply))):
-        yield
+    return [classmethod(apply)]
+
+
+def _has_functions(trace: Any) -> bool:
+    """Whether a program may call a custom function: of another package, or of a layer of torch.
+
+    A module in training may also checkpoint its activations, by a function of torch.
+    """
+    import torch
+
+    layers = (torch.nn.CrossMapLRN2d, torch.nn.SyncBatchNorm)
+    return (
+        trace.module.training
+        or mentions(trace.module, ["checkpoint"])
+        or any(isinstance(part, layers) for part in trace.module.modules())
+        or any(
+            not cls.__module__.startswith(("torch.", "nestarray."))
+            for cls in _subclasses(torch.autograd.Function)
+        )
+    )
+
+
+def _subclasses(cls: Any) -> Iterator[Any]:
+    for child in cls.__subclasses__():
+        yield child
+        yield from _subclasses(child)
 
 
 def _apply(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -205,3 +226,34 @@ def _not_linear(what: str) -> ConversionError:
         f"trace_graph: {what} the gradient that it gets, such as a clipped or rounded gradient; "
         "change the gradients where they are used"
     )
+
+
+def _reproducer() -> None:
+    import torch
+
+    class Triple(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            return 3 * grads[0]
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return Triple.apply(x)
+
+    x = torch.ones(2, requires_grad=True)
+    y = torch.export.export(Net(), (x,)).run_decompositions({}).module()(x)
+    assert torch.autograd.grad(y.sum(), x)[0].tolist() == [3.0, 3.0]
+
+
+AUTOGRAD_FUNCTIONS = Workaround(
+    "torch.autograd.Function",
+    "torch.export traces forward and drops backward",
+    _reproducer,
+    names=("torch.autograd.Function.apply",),
+    attributes=_apply_with_gradient,
+    is_needed=_has_functions,
+)

@@ -6,25 +6,23 @@ branches and selects with `where`, as the fused module does: switches are state,
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.patching import patched
+from nestarray.importers.workarounds import Workaround
 
 
-@contextlib.contextmanager
-def patched_fake_quantization() -> Iterator[None]:
-    """Trace the modules without data-dependent branches."""
-    from torch.ao.quantization import fake_quantize, observer
+def _without_branches(trace: Any, *originals: Any) -> Sequence[Any]:
+    return [_quantized, _averaged, _is_seen]
 
-    with patched(
-        (fake_quantize.FakeQuantize, "forward", _quantized),
-        (observer.MovingAverageMinMaxObserver, "forward", _averaged),
-        (observer, "check_min_max_valid", _is_seen),
-    ):
-        yield
+
+def _quantizes(trace: Any) -> bool:
+    return any(
+        cls.__module__.startswith("torch.ao.quantization")
+        for part in trace.module.modules()
+        for cls in type(part).__mro__
+    )
 
 
 def _quantized(self: Any, X: Any) -> Any:
@@ -72,3 +70,25 @@ def _averaged(self: Any, x_orig: Any) -> Any:
 
 def _is_seen(min_val: Any, max_val: Any) -> bool:
     return min_val.numel() > 0 and max_val.numel() > 0
+
+
+def _reproducer() -> None:
+    import torch
+    from torch.ao.quantization import FakeQuantize, MovingAverageMinMaxObserver
+
+    net = FakeQuantize(MovingAverageMinMaxObserver)
+    torch.export.export(net, (torch.ones(2),))
+
+
+FAKE_QUANTIZATION = Workaround(
+    "fake quantization",
+    "FakeQuantize and its observers branch on switches and ranges, which are buffers",
+    _reproducer,
+    names=(
+        "torch.ao.quantization.fake_quantize.FakeQuantize.forward",
+        "torch.ao.quantization.observer.MovingAverageMinMaxObserver.forward",
+        "torch.ao.quantization.observer.check_min_max_valid",
+    ),
+    attributes=_without_branches,
+    is_needed=_quantizes,
+)

@@ -6,13 +6,12 @@ it has neither a rule for ``vmap`` nor a backward that can be recorded.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from nestarray.importers.patching import patched
-from nestarray.importers.torch.vmap_rules import batch_first
+from nestarray.importers.torch.workarounds.vmap_rules import batch_first
+from nestarray.importers.workarounds import Workaround
 
 _NONE, _MEAN = 0, 1
 _ARGUMENTS = (
@@ -21,13 +20,25 @@ _ARGUMENTS = (
 )
 
 
-@contextlib.contextmanager
-def patched_ctc_loss() -> Iterator[None]:
-    """Replace ``torch.ctc_loss`` by the operation ``nestarray::ctc_loss`` during an export."""
+def _functions_of_losses(trace: Any) -> Mapping[Any, Callable[..., Any]]:
+    """``torch.ctc_loss`` as the operation ``nestarray::ctc_loss``."""
     import torch
 
-    with patched((torch, "ctc_loss", _traced)):
-        yield
+    return {torch.ctc_loss: _traced, torch.nn.functional.ctc_loss: _of_layers}
+
+
+def _of_layers(
+    log_probs: Any,
+    targets: Any,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Any:
+    number = ("none", "mean", "sum").index(reduction)
+    arrays = log_probs, targets, input_lengths, target_lengths
+    return _traced(*arrays, blank, number, zero_infinity)
 
 
 def native(target: Any) -> Callable[..., Any] | None:
@@ -195,3 +206,21 @@ class _Rows:
         if reduction == _MEAN:
             grads = grads / self.counts.clamp(min=1)
         return grads.flatten()
+
+
+def _reproducer() -> None:
+    import torch
+
+    def losses(x: Any) -> Any:
+        y, n = torch.tensor([[1, 2]]), torch.tensor([5])
+        return torch.nn.functional.ctc_loss(x.log_softmax(-1), y, n, torch.tensor([2]))
+
+    torch.func.vmap(losses)(torch.randn(3, 5, 1, 4))
+
+
+CTC_LOSS = Workaround(
+    "CTC loss",
+    "the CTC loss has no rule for vmap, and its backward needs an array of unknown size",
+    _reproducer,
+    functions=_functions_of_losses,
+)

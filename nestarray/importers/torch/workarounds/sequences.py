@@ -9,13 +9,12 @@ error.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.patching import patched
+from nestarray.importers.workarounds import Workaround
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
@@ -168,6 +167,13 @@ class _Sizes:
             raise AttributeError(name)
         raise _refusal(f"packed.batch_sizes.{name}")
 
+    @classmethod
+    def __torch_function__(
+        cls, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        name = getattr(function, "__name__", str(function))
+        raise _refusal(f"{name} of packed.batch_sizes")
+
 
 class _Longest:
     """Placeholder of the longest length; it is not checked against a ``total_length``."""
@@ -218,33 +224,39 @@ def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any
 # -- patches during the trace ---------------------------------------------------------------
 
 
-@contextlib.contextmanager
-def patched_sequences() -> Iterator[None]:
-    """Trace packed sequences as padded ones during an export; the number of steps may be open."""
+def _padded(trace: Any) -> Mapping[Any, Callable[..., Any]]:
+    """Packed sequences as padded ones; the number of steps may be open."""
     import torch
-    from torch.nn.modules.rnn import LSTM, RNNBase
 
     # functions that torch.nn calls, whatever alias of pack_padded_sequence a program uses
-    functions: Any = torch._VF
-    own = {kind: partial(_network, kind, getattr(functions, kind)) for kind in _KINDS}
-    own |= {"_pack_padded_sequence": _pack, "_pad_packed_sequence": _pad}
-    checks = ((RNNBase, "get_expected_hidden_size"), (LSTM, "get_expected_cell_size"))
-    with patched(
-        *[(functions, name, function) for name, function in own.items()],
-        *[(owner, name, _of_padded(getattr(owner, name))) for owner, name in checks],
-    ):
-        yield
+    return {
+        **{getattr(torch, kind): partial(_network, kind) for kind in _KINDS},
+        torch._pack_padded_sequence: _pack,  # pyright: ignore[reportPrivateImportUsage]
+        torch._pad_packed_sequence: _pad,  # pyright: ignore[reportPrivateImportUsage]
+    }
 
 
-def _network(kind: str, original: Callable[..., Any], input: Any, *args: Any) -> Any:
-    """A call of ``torch._VF.lstm`` and the like."""
+def _checks_of_padded(trace: Any, *originals: Any) -> Sequence[Any]:
+    return list(map(_of_padded, originals))
+
+
+def _has_networks(trace: Any) -> bool:
+    import torch
+
+    return any(isinstance(part, torch.nn.RNNBase) for part in trace.module.modules())
+
+
+def _network(kind: str, input: Any, *args: Any) -> Any:
+    """A call of ``torch.lstm`` and the like."""
+    import torch
+
     if isinstance(input, _Data):
         sizes, *others = args
         outputs, *last = _operation(kind)(input.padded, *others, False, sizes.lengths)
         return _Data(outputs), *last
     batch_first = args[-1]
     if isinstance(input.shape[1 if batch_first else 0], int):
-        return original(input, *args)
+        return getattr(torch, kind)(input, *args)
     return _operation(kind)(input, *args)
 
 
@@ -258,3 +270,32 @@ def _of_padded(check: Callable[..., Any]) -> Callable[..., Any]:
         return check(self, padded.transpose(0, 1) if self.batch_first else padded, None)
 
     return of_padded
+
+
+def _reproducer() -> None:
+    import torch
+    from torch.nn.utils.rnn import pack_padded_sequence
+
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.cells = torch.nn.LSTM(2, 3)
+
+        def forward(self, x: Any, n: Any) -> Any:
+            return self.cells(pack_padded_sequence(x, n, enforce_sorted=False))[1]
+
+    torch.export.export(Net(), (torch.ones(4, 2, 2), torch.tensor([4, 2])))
+
+
+SEQUENCES = Workaround(
+    "sequences",
+    "recurrent networks are exported step by step, and packed sequences not at all",
+    _reproducer,
+    names=(
+        "torch.nn.RNNBase.get_expected_hidden_size",
+        "torch.nn.LSTM.get_expected_cell_size",
+    ),
+    attributes=_checks_of_padded,
+    functions=_padded,
+    is_needed=_has_networks,
+)

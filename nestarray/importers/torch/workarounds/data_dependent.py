@@ -8,39 +8,16 @@ or take them as numbers of the graph, like all data-dependent sizes.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.patching import patched
+from nestarray.importers.workarounds import Workaround
 
 
-@contextlib.contextmanager
-def patched_data_dependent() -> Iterator[None]:
-    """Trace the functions of this file, also as methods, by their formulas."""
-    import torch.func
-    from torch.nn.modules import transformer
-    from torch.overrides import TorchFunctionMode
-
-    written: Any = _written()
-
-    class Rewritten(TorchFunctionMode):
-        def __torch_function__(
-            self, function: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            return written.get(function, function)(*args, **(kwargs or {}))
-
-    # a function of functions and a Python function, which no mode intercepts
-    linearize = torch.func, "linearize", _linearize
-    is_causal = transformer, "_detect_is_causal_mask", _is_declared_causal
-    with patched(linearize, is_causal), Rewritten():
-        yield
-
-
-def _written() -> dict[Any, Callable[..., Any]]:
+def _formulas(trace: Any) -> Mapping[Any, Callable[..., Any]]:
     import torch
     import torch.nn.functional as F
 
@@ -59,6 +36,10 @@ def _written() -> dict[Any, Callable[..., Any]]:
         torch.linalg.lstsq: _lstsq,
         tensor.resize_as_: lambda x, like, **settings: x.resize_(like.shape, **settings),
     }
+
+
+def _python_functions(trace: Any, *originals: Any) -> Sequence[Any]:
+    return [_linearize, _is_declared_causal]
 
 
 def _is_declared_causal(mask: Any, is_causal: bool | None = None, size: Any = None) -> bool:
@@ -186,3 +167,39 @@ def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callab
         return tree_map(lambda y, dy: y.detach() + dy, value, slope)
 
     return function(*primals), pushed
+
+
+def _reproducer() -> None:
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.nn.functional.one_hot(x)
+
+    torch.export.export(Net(), (torch.tensor([0, 2]),))
+
+
+def _linearize_reproducer() -> None:
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.func.linearize(torch.sin, x)[1](x)
+
+    program = torch.export.export(Net(), (torch.ones(2),))
+    program.run_decompositions({})
+
+
+DATA_DEPENDENT = Workaround(
+    "functions that read values",
+    "one_hot, cov, lstsq, equal and others read values, which an export does not have",
+    _reproducer,
+    functions=_formulas,
+)
+PYTHON_FUNCTIONS = Workaround(
+    "Python functions that read values",
+    "torch.func.linearize and the causal masks of nn.Transformer read values",
+    _linearize_reproducer,
+    names=("torch.func.linearize", "torch.nn.modules.transformer._detect_is_causal_mask"),
+    attributes=_python_functions,
+)

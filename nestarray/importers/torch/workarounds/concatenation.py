@@ -6,12 +6,11 @@ receive zero tangents before the concatenation.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from nestarray.importers.patching import patched
+from nestarray.importers.torch.transformations import in_functorch
+from nestarray.importers.workarounds import Workaround
 
 _NAMES = (
     *("cat", "concat", "concatenate", "stack", "hstack", "vstack", "dstack"),
@@ -19,17 +18,16 @@ _NAMES = (
 )
 
 
-@contextlib.contextmanager
-def patched_concat() -> Iterator[None]:
-    """Give all arrays tangents if one has a tangent, in torch's functions that concatenate."""
+def _completing_tangents(trace: Any) -> Mapping[Any, Callable[..., Any]]:
     import torch
 
-    with patched(*[(torch, name, _completing(getattr(torch, name))) for name in _NAMES]):
-        yield
+    functions = [getattr(torch, name) for name in _NAMES]
+    return {function: _completing(function) for function in functions}
 
 
 def _completing(function: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(function)
+    """`function`, which gives all arrays tangents if one has a tangent."""
+
     def call(tensors: Sequence[Any], *args: Any, **settings: Any) -> Any:
         return function(_completed(tensors), *args, **settings)
 
@@ -38,10 +36,9 @@ def _completing(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
     import torch
-    from torch._C._functorch import peek_interpreter_stack
     from torch.autograd.forward_ad import make_dual, unpack_dual
 
-    if peek_interpreter_stack() is None:  # outside torch.func, as in torch's own decompositions
+    if not in_functorch():
         return tensors
     bare = [unpack_dual(x).tangent is None for x in tensors]
     if all(bare) or not any(bare):
@@ -50,3 +47,22 @@ def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
         make_dual(x, torch.zeros_like(x)) if is_bare and x.is_floating_point() else x
         for x, is_bare in zip(tensors, bare, strict=True)
     ]
+
+
+def _reproducer() -> None:
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    def tangent(x: Any, y: Any) -> Any:
+        return torch.func.jvp(lambda x: torch.cat([x, y]), (x,), (x,))[1]
+
+    recorded = make_fx(tangent, tracing_mode="symbolic")(torch.ones(3), torch.ones(4))
+    assert recorded(torch.ones(2), torch.ones(5)).tolist() == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
+
+
+CONCATENATION = Workaround(
+    "concatenation in torch.func.jvp",
+    "arrays without tangents get zeros whose sizes are constants",
+    _reproducer,
+    functions=_completing_tangents,
+)

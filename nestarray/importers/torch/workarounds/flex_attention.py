@@ -7,29 +7,18 @@ positions at once, as arrays that broadcast.
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from typing import Any
 
-from nestarray.importers.patching import patched
+from nestarray.importers.workarounds import Workaround
+
+_MODULE = "torch.nn.attention.flex_attention"
 
 
-@contextlib.contextmanager
-def patched_flex_attention() -> Iterator[None]:
-    """Trace calls of ``flex_attention`` as their formula."""
-    from torch.nn.attention import flex_attention
-
-    own: dict[str, Any] = {
-        "flex_attention_hop": _attention,
-        "_validate_device": lambda *_: None,  # it requires inputs without gradients
-        "_FLEX_ATTENTION_DISABLE_COMPILE_DEBUG": True,  # it is traced here, not compiled
-    }
-    if not all(hasattr(flex_attention, name) for name in own):  # private names of torch
-        yield
-        return
-    with patched(*[(flex_attention, name, value) for name, value in own.items()]):
-        yield
+def _formula(trace: Any, *originals: Any) -> Sequence[Any]:
+    # it validates that inputs have no gradients; it is traced here, not compiled
+    return [_attention, lambda *_: None, True]
 
 
 def _attention(
@@ -55,3 +44,29 @@ def _attention(
     weights = torch.softmax(seen, -1).masked_fill(is_masked, 0.0)
     total = torch.logsumexp(seen, -1).masked_fill(is_masked.squeeze(-1), -math.inf)
     return weights.to(query.dtype) @ value, total / math.log(2), scores.amax(-1) / math.log(2)
+
+
+def _reproducer() -> None:
+    import torch
+    from torch.nn.attention.flex_attention import flex_attention
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return flex_attention(x, x, x)
+
+    x = torch.randn(1, 2, 16, 16, requires_grad=True)
+    module: Any = torch.export.export(Net(), (x,)).run_decompositions({}).module()
+    assert torch.autograd.grad(module(x).sum(), x)[0].shape == x.shape
+
+
+FLEX_ATTENTION = Workaround(
+    "flex_attention",
+    "on CPU flex_attention has no gradient, and exports functions of single numbers",
+    _reproducer,
+    names=(
+        f"{_MODULE}.flex_attention_hop",
+        f"{_MODULE}._validate_device",
+        f"{_MODULE}._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG",
+    ),
+    attributes=_formula,
+)

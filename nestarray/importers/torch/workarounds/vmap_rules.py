@@ -14,7 +14,8 @@ from functools import partial
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch import embedding_bags
+from nestarray.importers.torch.workarounds import embedding_bags
+from nestarray.importers.workarounds import Workaround
 
 #: Operations whose first axis can include the mapped axis, by number of spatial axes.
 _BATCHED_OPERATIONS = {
@@ -58,7 +59,7 @@ _IN_PLACE = (
 
 
 @contextlib.contextmanager
-def patched_vmap_rules() -> Iterator[None]:
+def _own_rules(trace: Any) -> Iterator[None]:
     """Make ``vmap`` use the rules of this file."""
     import torch
     from torch._functorch.autograd_function import custom_function_call_vmap_helper
@@ -534,3 +535,31 @@ def _pair_distances_backward(grad: Any, x: Any, p: float, distances: Any) -> Any
     is_flat = (differences == 0) | (p == 0)
     slopes = torch.where(is_flat, 0.0, differences.sign() * slopes) * grad.unsqueeze(-1)
     return torch.zeros_like(x).index_add(0, i, slopes).index_add(0, j, -slopes)
+
+
+def _reproducer() -> None:
+    import torch
+    from torch.export import Dim
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.func.vmap(lambda x: torch.nn.functional.max_pool2d(x, 2))(x)
+
+    x, dims = torch.ones(3, 1, 2, 4, 4), ({0: Dim.DYNAMIC},)
+    program = torch.export.export(Net(), (x,), dynamic_shapes=dims).run_decompositions({})
+    module: Any = program.module()
+    assert module(torch.ones(5, 1, 2, 4, 4)).shape == (5, 1, 2, 2, 2)
+
+
+VMAP_RULES = Workaround(
+    "rules for vmap",
+    "rules for vmap are C++ code with the batch size as a constant, or absent",
+    _reproducer,
+    names=(
+        "torch.library._scoped_library",
+        "torch._functorch.autograd_function.custom_function_call_vmap_helper",
+        "torch._functorch.pyfunctorch.retrieve_current_functorch_interpreter",
+        "torch._decomp.decomposition_table",
+    ),
+    context=_own_rules,
+)

@@ -1,0 +1,126 @@
+"""One trace of a module: the workarounds that apply to it, and the calls that they replace."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from nestarray.errors import ConversionError
+from nestarray.importers.torch import assignments
+from nestarray.importers.torch.transformations import in_derivative, in_functorch
+from nestarray.importers.torch.workarounds import (
+    INFERENCE_MODE,
+    VMAP_RULES,
+    WORKAROUNDS,
+)
+from nestarray.importers.workarounds import Needed, Workaround
+
+
+class Derivative(Exception):
+    """Forward computes a derivative, which is traced below autograd."""
+
+
+class Trace:
+    """A trace of a module.
+
+    Args:
+        module: the module.
+        lines: torch's name of a size → the line that needs it as a constant; None if no size is
+            open.
+
+    Attributes:
+        memory: notes of workarounds, by name, for the time of one attempt.
+        is_below_autograd: whether calls are recorded below autograd.
+    """
+
+    def __init__(self, module: Any, lines: dict[str, str] | None) -> None:
+        self.module, self.is_dynamic = module, lines is not None
+        self.lines = {} if lines is None else lines
+        self.memory: dict[str, Any] = {}
+        self.is_below_autograd = False
+        self._applied = [each for each in WORKAROUNDS if each.names and each.is_needed(self)]
+
+    def applies(self, workaround: Workaround) -> bool:
+        """Whether a workaround applies to this trace."""
+        return workaround in self._applied
+
+    def apply(self, workaround: Workaround) -> None:
+        """Apply a workaround from the next attempt on."""
+        assert workaround not in self._applied
+        self._applied.append(workaround)
+
+    def apply_all(self) -> bool:
+        """Apply all workarounds from the next attempt on; False if the last attempt did so."""
+        others = [
+            each
+            for each in WORKAROUNDS
+            if each.names and each not in self._applied and not each.missing()
+        ]
+        self._applied += others
+        return bool(others)
+
+    def absences(self) -> list[str]:
+        """Messages about the workarounds that the installed release disables."""
+        return [each.absence() for each in WORKAROUNDS if each.missing()]
+
+    @contextlib.contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Replace the attributes of torch that the workarounds name."""
+        self.memory.clear()
+        self.is_below_autograd = False
+        with contextlib.ExitStack() as stack:
+            for workaround in self._applied:
+                stack.enter_context(workaround.applied(self))
+            yield
+
+    def calls(self) -> Any:
+        """A mode that sees the calls of torch's functions, and replaces some.
+
+        Raises:
+            Needed: in the mode, if a call needs a workaround that this trace does not apply.
+            Derivative: in the mode, if forward computes a derivative above autograd.
+        """
+        import torch
+        from torch.overrides import TorchFunctionMode
+
+        replacements: dict[Any, Callable[..., Any]] = {torch.Tensor.register_hook: _refuse_hook}
+        replacements[torch._make_dual] = self._make_dual  # pyright: ignore[reportPrivateImportUsage]
+        replacements |= assignments.functions(type(self.module).__name__)
+        for workaround in WORKAROUNDS:
+            replacements |= workaround.functions(self)
+        look = self._look
+
+        class Calls(TorchFunctionMode):
+            def __torch_function__(
+                self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+            ) -> Any:
+                look()
+                return replacements.get(function, function)(*args, **(kwargs or {}))
+
+        return Calls()
+
+    def _make_dual(self, *args: Any, **kwargs: Any) -> Any:
+        import torch
+
+        if not self.is_below_autograd:
+            raise Derivative
+        return torch._make_dual(*args, **kwargs)  # pyright: ignore[reportPrivateImportUsage]
+
+    def _look(self) -> None:
+        import torch
+
+        if torch.is_inference_mode_enabled() and not self.applies(INFERENCE_MODE):
+            raise Needed(INFERENCE_MODE)
+        if not self.is_below_autograd and in_derivative():
+            raise Derivative
+        if self.is_dynamic and in_functorch() and not self.applies(VMAP_RULES):
+            raise Needed(VMAP_RULES)
+
+
+def _refuse_hook(tensor: Any, hook: Any) -> Any:
+    raise ConversionError(
+        f"trace_graph: {getattr(hook, '__qualname__', hook)} is registered as a hook on the gradient "
+        f"of a tensor[{', '.join(map(str, tensor.shape))}], and a graph runs no hooks; use a "
+        "torch.autograd.Function with that backward, or change gradients where they are used"
+    )

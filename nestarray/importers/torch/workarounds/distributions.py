@@ -1,0 +1,52 @@
+"""Samples of gamma and Dirichlet distributions in a traced module.
+
+``Gamma.rsample`` keeps samples above zero by a write behind autograd, and distributions check
+values, which are branches. During the trace samples are operations whose frontend functions have
+derivatives, without checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nestarray.importers.workarounds import Workaround
+
+
+def _unchecked(trace: Any, *originals: Any) -> Sequence[Any]:
+    return [False, _gamma]
+
+
+def _gamma(self: Any, sample_shape: Any = (), generator: Any = None) -> Any:
+    """A sample, which a graph draws from its key also if a generator is passed."""
+    import torch
+
+    shape = self._extended_shape(sample_shape)
+    value = torch.ops.aten._standard_gamma(self.concentration.expand(shape)) / self.rate.expand(
+        shape
+    )
+    tiny = torch.finfo(value.dtype).tiny
+    # as upstream, the gradient ignores the limit
+    return torch.where(value < tiny, tiny + value - value.detach(), value)
+
+
+def _reproducer() -> None:
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return torch.distributions.Gamma(x, x).rsample()
+
+    torch.export.export(Net(), (torch.ones(2),))
+
+
+DISTRIBUTIONS = Workaround(
+    "distributions",
+    "distributions check values, and Gamma.rsample writes behind autograd",
+    _reproducer,
+    names=(
+        "torch.distributions.Distribution._validate_args",
+        "torch.distributions.Gamma.rsample",
+    ),
+    attributes=_unchecked,
+)

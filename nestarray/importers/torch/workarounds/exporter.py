@@ -1,0 +1,120 @@
+"""Faults of the exporter itself: names that are keywords, other threads, lines of conditions."""
+
+from __future__ import annotations
+
+import contextlib
+import keyword
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from nestarray.importers.patching import patched_annotations
+from nestarray.importers.torch.export_errors import line_of_forward
+from nestarray.importers.workarounds import Workaround
+
+# -- attributes whose names are keywords ------------------------------------------------------
+
+
+def _attribute_text(base: str, target: str) -> str:
+    """An attribute of `base` as Python; torch's function prints ``root.class``."""
+    for name in target.split("."):
+        base = f"{base}.{name}" if _is_plain(name) else f"getattr({base}, {name!r})"
+    return base
+
+
+def _is_plain(name: str) -> bool:
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _has_keywords(trace: Any) -> bool:
+    names = {name for path, _ in trace.module.named_modules() for name in path.split(".")}
+    names |= {name.rpartition(".")[2] for name, _ in trace.module.named_parameters()}
+    names |= {name.rpartition(".")[2] for name, _ in trace.module.named_buffers()}
+    return not all(_is_plain(name) or name.isdecimal() for name in names if name)
+
+
+def _keyword_reproducer() -> None:
+    import torch
+
+    net = torch.nn.ModuleDict({"class": torch.nn.Linear(2, 2)})
+    net.forward = lambda x: net["class"](x)  # type: ignore[method-assign]
+    torch.export.export(net, (torch.ones(2),))
+
+
+KEYWORDS = Workaround(
+    "names that are keywords",
+    "torch.fx prints an attribute named like a keyword as root.class",
+    _keyword_reproducer,
+    names=("torch.fx.graph._format_target",),
+    attributes=lambda trace, original: [_attribute_text],
+    is_needed=_has_keywords,
+)
+
+# -- other threads ----------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def _annotating_here(trace: Any) -> Iterator[None]:
+    """Annotate in this thread only; other threads would write into the same dict."""
+    with patched_annotations():
+        yield
+
+
+def _has_threads(trace: Any) -> bool:
+    return threading.active_count() > 1
+
+
+def _thread_reproducer() -> None:
+    import torch.fx.traceback as traceback
+
+    with traceback.annotate({"thread": 1}):
+        seen: list[Any] = []
+        other = threading.Thread(target=lambda: seen.append(dict(traceback.current_meta)))
+        other.start()
+        other.join()
+    assert seen == [{}]
+
+
+THREADS = Workaround(
+    "annotations of other threads",
+    "torch.fx.traceback.annotate writes the calls of all threads into one dict",
+    _thread_reproducer,
+    names=("torch.fx.traceback.annotate",),
+    context=_annotating_here,
+    is_needed=_has_threads,
+)
+
+# -- lines of conditions ----------------------------------------------------------------------
+
+
+def _noting_lines(trace: Any, replace: Any) -> Sequence[Any]:
+    def noted(self: Any, a: Any, tgt: Any, msg: str) -> None:
+        if tgt.is_number:
+            for source in self.var_to_sources.get(a, ()):
+                if source.name not in trace.lines:
+                    trace.lines[source.name] = line_of_forward()
+        replace(self, a, tgt, msg)
+
+    return [noted]
+
+
+def _line_reproducer() -> None:
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x + torch.ones(4)
+
+    try:
+        torch.export.export(Net(), (torch.ones(4),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
+    except Exception as error:
+        assert "torch.ones(4)" in str(error), error
+
+
+LINES = Workaround(
+    "lines of conditions",
+    "errors about open sizes do not name the line that needs a constant",
+    _line_reproducer,
+    names=("torch.fx.experimental.symbolic_shapes.ShapeEnv._set_replacement",),
+    attributes=_noting_lines,
+)

@@ -1,0 +1,48 @@
+"""``torch.inference_mode`` in a traced module, as ``torch.no_grad``.
+
+The exporter records regions under ``no_grad``; it ignores inference mode, so that gradients would
+pass through such a region.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nestarray.importers.workarounds import Workaround
+
+
+def _without_gradients(trace: Any, *originals: Any) -> Sequence[Any]:
+    import torch
+
+    def entered(self: Any) -> None:
+        self.no_grad = torch.no_grad() if self.mode else torch.enable_grad()
+        self.no_grad.__enter__()
+
+    def left(self: Any, *error: Any) -> None:
+        self.no_grad.__exit__(*error)
+
+    return [entered, left]
+
+
+def _reproducer() -> None:
+    import torch
+
+    class Net(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            with torch.inference_mode():
+                y = 2 * x
+            return x + y.clone()
+
+    x = torch.ones(2, requires_grad=True)
+    module: Any = torch.export.export(Net(), (x,)).module()
+    assert torch.autograd.grad(module(x).sum(), x)[0].tolist() == [1.0, 1.0]
+
+
+INFERENCE_MODE = Workaround(
+    "inference mode",
+    "torch.export ignores torch.inference_mode",
+    _reproducer,
+    names=("torch.inference_mode.__enter__", "torch.inference_mode.__exit__"),
+    attributes=_without_gradients,
+)

@@ -1,0 +1,58 @@
+"""``multilabel_margin_loss`` inside of transformations, without padded labels.
+
+torch's decomposition, which derivatives below autograd use, counts the labels after the first -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nestarray.importers.workarounds import Workaround
+
+
+def _formula(trace: Any) -> Mapping[Any, Callable[..., Any]]:
+    import torch.nn.functional as F
+
+    native: Any = F.multilabel_margin_loss
+
+    def loss(
+        input: Any, target: Any, *settings: Any, reduction: str = "mean", **others: Any
+    ) -> Any:
+        if not trace.is_below_autograd or settings or others:
+            return native(input, target, *settings, reduction=reduction, **others)
+        return _margins(input, target, reduction)
+
+    return {native: loss}
+
+
+def _margins(x: Any, target: Any, reduction: str) -> Any:
+    import torch
+
+    places = torch.arange(x.shape[-1], device=x.device)
+    first_pad = torch.where(target == -1, places, x.shape[-1]).amin(-1, keepdim=True)
+    is_present = places < first_pad
+    labels = torch.where(is_present, target, 0)
+    is_label = (torch.where(is_present, target, -1).unsqueeze(-1) == places).any(-2)
+    margins = (1 - x.gather(-1, labels)).unsqueeze(-1) + x.unsqueeze(-2)
+    is_counted = is_present.unsqueeze(-1) & ~is_label.unsqueeze(-2)
+    loss = torch.where(is_counted, margins.clamp_min(0), 0).sum((-1, -2)) / x.shape[-1]
+    return {"none": torch.clone, "mean": torch.mean, "sum": torch.sum}[reduction](loss)
+
+
+def _reproducer() -> None:
+    import torch
+    from torch._decomp import decomposition_table
+
+    x, y = torch.tensor([[0.1, 0.2, 0.4]]), torch.tensor([[2, -1, 1]])
+    operation = torch.ops.aten.multilabel_margin_loss_forward.default
+    loss, _ = decomposition_table[operation](x, y, 1)
+    assert torch.allclose(loss, torch.nn.functional.multilabel_margin_loss(x, y))
+
+
+MARGIN_LOSS = Workaround(
+    "padded labels",
+    "the decomposition of multilabel_margin_loss counts labels after the first -1",
+    _reproducer,
+    functions=_formula,
+)

@@ -1,0 +1,74 @@
+"""Embeddings with ``max_norm``, which renormalize rows of their table in place.
+
+torch's operation for it cannot be exported. In training the table is overwritten under
+``torch.no_grad()``. In evaluation the graph renormalizes rows when it reads them, with equal
+results; as upstream, the gradient ignores it.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nestarray.importers.workarounds import Workaround
+
+
+def _with_short_rows(trace: Any) -> Mapping[Any, Callable[..., Any]]:
+    import torch
+    import torch.nn.functional as F
+
+    def shortening(function: Any) -> Callable[..., Any]:
+        signature = inspect.signature(function)
+
+        def call(*args: Any, **kwargs: Any) -> Any:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            values = bound.arguments
+            most, weight = values["max_norm"], values["weight"]
+            if most is None:
+                return function(*args, **kwargs)
+            if trace.module.training:
+                with torch.no_grad():
+                    _shorten_rows(weight, values["input"], most, values["norm_type"])
+            else:
+                weight = _shortened(weight, most, values["norm_type"])
+            values |= {"max_norm": None, "weight": weight}
+            return function(*bound.args, **bound.kwargs)
+
+        return call
+
+    return {function: shortening(function) for function in (F.embedding, F.embedding_bag)}
+
+
+def _shorten_rows(weight: Any, rows: Any, most: float, norm_type: float) -> None:
+    """Write the rows that are read."""
+    import torch
+
+    is_read = torch.zeros(len(weight), dtype=torch.bool)
+    is_read = is_read.index_put((rows.flatten(),), torch.tensor(True))
+    short = _shortened(weight, most, norm_type)
+    weight.copy_(torch.where(is_read[:, None], short, weight))
+
+
+def _shortened(weight: Any, most: float, norm_type: float) -> Any:
+    import torch
+
+    lengths = torch.linalg.vector_norm(weight.detach(), norm_type, 1, keepdim=True)
+    factors = torch.where(lengths > most, most / (lengths + 1e-7), 1.0)
+    return weight + (weight * factors - weight).detach()
+
+
+def _reproducer() -> None:
+    import torch
+
+    net = torch.nn.Embedding(3, 2, max_norm=1.0)
+    torch.export.export(net, (torch.tensor([0, 2]),)).run_decompositions({})
+
+
+MAX_NORM = Workaround(
+    "embedding with max_norm",
+    "the operation that renormalizes the table in place cannot be exported",
+    _reproducer,
+    functions=_with_short_rows,
+)

@@ -1,0 +1,134 @@
+"""Normalizations in ``torch.func`` and forward mode, decomposed in recordings.
+
+torch implements their tangents and ``vmap`` rules in C++ with sizes as constants. (Moreover
+torch's derivatives of the tangents of `layer_norm` and `batch_norm` are wrong.)
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nestarray.importers.torch.transformations import in_transformation
+from nestarray.importers.workarounds import Workaround
+
+
+def _formulas(trace: Any) -> Mapping[Any, Callable[..., Any]]:
+    import torch
+    import torch.nn.functional as F
+
+    written = {
+        torch.layer_norm: _layer_norm,
+        F.layer_norm: _layer_norm,
+        torch.group_norm: _group_norm,
+        F.group_norm: _group_norm,
+        torch.batch_norm: _batch_norm,
+        F.batch_norm: _batch_norm_of_layers,
+    }
+    return {native: _chosen(native, formula) for native, formula in written.items()}
+
+
+def _chosen(native: Any, formula: Any) -> Any:
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (formula if in_transformation() else native)(*args, **kwargs)
+
+    return call
+
+
+def _normalized(x: Any, dims: tuple[int, ...], eps: float) -> Any:
+    import torch
+
+    centred = x - x.mean(dims, keepdim=True)
+    return centred * torch.rsqrt(centred.square().mean(dims, keepdim=True) + eps)
+
+
+def _layer_norm(
+    input: Any,
+    normalized_shape: Any,
+    weight: Any = None,
+    bias: Any = None,
+    eps: float = 1e-5,
+    *_: Any,
+) -> Any:
+    result = _normalized(input, tuple(range(-len(normalized_shape), 0)), eps)
+    result = result if weight is None else result * weight
+    return result if bias is None else result + bias
+
+
+def _group_norm(
+    input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any
+) -> Any:
+    shape = input.shape
+    per_group = input.reshape(shape[0], num_groups, math.prod(shape[1:]) // num_groups)
+    result = _normalized(per_group, (-1,), eps).reshape(shape)
+    of_channels = (-1, *[1] * (len(shape) - 2))
+    result = result if weight is None else result * weight.view(of_channels)
+    return result if bias is None else result + bias.view(of_channels)
+
+
+def _batch_norm(
+    x: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+    *_: Any,
+) -> Any:
+    import torch
+
+    of_channels = (1, -1, *[1] * (x.ndim - 2))
+    if training:
+        dims = (0, *range(2, x.ndim))
+        result = _normalized(x, dims, eps)
+        if running_mean is not None:
+            running_mean.lerp_(x.detach().mean(dims), momentum)
+            running_var.lerp_(x.detach().var(dims), momentum)
+    else:
+        scale = torch.rsqrt(running_var + eps).view(of_channels)
+        result = (x - running_mean.view(of_channels)) * scale
+    result = result if weight is None else result * weight.view(of_channels)
+    return result if bias is None else result + bias.view(of_channels)
+
+
+def _batch_norm_of_layers(
+    input: Any,
+    running_mean: Any,
+    running_var: Any,
+    weight: Any = None,
+    bias: Any = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Any:
+    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+
+
+def _reproducer() -> None:
+    import torch
+
+    x, t = torch.tensor([[1.0, 2.0, 4.0]], dtype=torch.float64), torch.ones(1, 3).double()
+    t[0, 0] = 2.0
+
+    def slope(x: Any) -> Any:
+        norm = torch.nn.functional.layer_norm(x, (3,))
+        return torch.func.jvp(lambda y: y**3, (norm,), (norm,))[1].sum()
+
+    def of_layer(x: Any) -> Any:
+        return torch.func.jvp(lambda y: torch.nn.functional.layer_norm(y, (3,)), (x,), (t,))[1]
+
+    exact = torch.autograd.functional.jacobian(
+        lambda x: (of_layer(x + 1e-6 * t) - of_layer(x - 1e-6 * t)) / 2e-6, x
+    )
+    assert exact is not None and slope(x) is not None
+
+
+NORMALIZATIONS = Workaround(
+    "normalizations in transformations",
+    "tangents and vmap rules of normalizations are C++ code with sizes as constants",
+    _reproducer,
+    functions=_formulas,
+)

@@ -1,0 +1,135 @@
+"""Running statistics that the exporter does not record.
+
+Cumulative averages of batch normalization, ``momentum=None``: the n-th batch has the weight 1 / n.
+`torch.nn` reads n from a buffer as a Python number, which would be a constant of the trace. During
+the trace the weight is an array: momentum 1 yields the statistics of the batch, and the buffers
+move towards them by 1 / n.
+
+Instance normalization writes into its running statistics, and its schema does not say so. During
+the trace these are separate operations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from nestarray.importers.workarounds import Workaround
+
+
+def _averaging(trace: Any, original: Any) -> Sequence[Any]:
+    def forward(self: Any, input: Any) -> Any:
+        is_moved = self.training and self.track_running_stats
+        if self.momentum is not None or not is_moved or self.num_batches_tracked is None:
+            return original(self, input)
+        return _averaged(self, input)
+
+    return [forward]
+
+
+def _averages(trace: Any) -> bool:
+    from torch.nn.modules.batchnorm import _NormBase
+
+    parts = [part for part in trace.module.modules() if isinstance(part, _NormBase)]
+    return any(part.training and part.momentum is None for part in parts)
+
+
+def _averaged(module: Any, input: Any) -> Any:
+    """A call in training that updates cumulative averages."""
+    import torch
+
+    module._check_input_dim(input)
+    module.num_batches_tracked.add_(1)
+    mean, var = torch.zeros_like(module.running_mean), torch.zeros_like(module.running_var)
+    out = torch.nn.functional.batch_norm(
+        input, mean, var, module.weight, module.bias, training=True, momentum=1.0, eps=module.eps
+    )
+    step = module.num_batches_tracked.to(module.running_mean.dtype).reciprocal()
+    for old, new in ((module.running_mean, mean), (module.running_var, var)):
+        old.copy_(old * (1 - step) + new * step)
+    return out
+
+
+def _moved(x: Any, mean: Any, var: Any, momentum: float) -> None:
+    """Move running statistics towards those of `x`."""
+    import torch
+
+    dims = tuple(range(2, x.ndim))
+    with torch.no_grad():
+        mean.lerp_(x.mean(dims).mean(0).to(mean.dtype), momentum)
+        var.lerp_(x.var(dims).mean(0).to(var.dtype), momentum)
+
+
+def _instance_norms(trace: Any) -> Mapping[Any, Callable[..., Any]]:
+    import torch
+    import torch.nn.functional as F
+
+    def of_aten(
+        x: Any,
+        weight: Any,
+        bias: Any,
+        running_mean: Any,
+        running_var: Any,
+        use_input_stats: bool,
+        momentum: float,
+        *settings: Any,
+    ) -> Any:
+        mean, var = running_mean, running_var
+        if use_input_stats and mean is not None:
+            _moved(x, mean, var, momentum)
+            mean = var = None
+        return torch.instance_norm(x, weight, bias, mean, var, use_input_stats, momentum, *settings)
+
+    def of_layers(
+        input: Any,
+        running_mean: Any = None,
+        running_var: Any = None,
+        weight: Any = None,
+        bias: Any = None,
+        use_input_stats: bool = True,
+        momentum: float = 0.1,
+        eps: float = 1e-5,
+    ) -> Any:
+        mean, var = running_mean, running_var
+        if use_input_stats and mean is not None:
+            _moved(input, mean, var, momentum)
+            mean = var = None
+        return F.instance_norm(input, mean, var, weight, bias, use_input_stats, momentum, eps)
+
+    return {torch.instance_norm: of_aten, F.instance_norm: of_layers}
+
+
+def _average_reproducer() -> None:
+    import torch
+
+    net = torch.nn.BatchNorm1d(2, momentum=None).train()
+    program = torch.export.export(net, (torch.ones(3, 2),)).run_decompositions({})
+    module = program.module()
+    module(torch.zeros(3, 2))
+    module(torch.ones(3, 2))  # the mean of two batches is 1/2
+    assert module.state_dict()["running_mean"].tolist() == [0.5, 0.5]
+
+
+def _instance_reproducer() -> None:
+    import torch
+
+    net = torch.nn.InstanceNorm1d(2, track_running_stats=True).train()
+    program = torch.export.export(net, (torch.ones(3, 2, 4),)).run_decompositions({})
+    written = [spec.target for spec in program.graph_signature.output_specs]
+    assert "running_mean" in written
+
+
+CUMULATIVE_AVERAGES = Workaround(
+    "cumulative averages",
+    "BatchNorm with momentum=None reads its number of batches as a Python number",
+    _average_reproducer,
+    names=("torch.nn.modules.batchnorm._BatchNorm.forward",),
+    attributes=_averaging,
+    is_needed=_averages,
+)
+INSTANCE_NORM = Workaround(
+    "instance norm",
+    "the schema of instance_norm does not declare the write into running statistics",
+    _instance_reproducer,
+    functions=_instance_norms,
+)
