@@ -40,9 +40,9 @@ class Workaround:
     Attributes:
         name: a noun, for messages.
         cause: the behaviour, as one sentence.
-        reproducer: a program of the framework alone. It raises an error while the framework has
+        reproducers: programs of the framework alone. Each raises an error while the framework has
             the behaviour.
-        issue: the upstream issue, ``"pytorch#1234"``; empty if none is known.
+        issue: the upstream issues, ``"pytorch#1234"``; empty if none is known.
         until: the first release without the behaviour; empty if the newest has it.
         names: the attributes that the repair replaces, ``"torch.nn.Module.forward"``.
         attributes: (trace, *originals) → the replacements, in the order of `names`.
@@ -55,7 +55,7 @@ class Workaround:
 
     name: str
     cause: str
-    reproducer: Callable[[], None]
+    reproducers: tuple[Callable[[], None], ...]
     issue: str = ""
     until: str = ""
     names: tuple[str, ...] = ()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import traceback
 from pathlib import Path
-from typing import Any
 
 from nestarray.graph.builder import line_name
 

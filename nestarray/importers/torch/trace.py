@@ -31,6 +31,7 @@ class Trace:
 
     Attributes:
         memory: notes of workarounds, by name, for the time of one attempt.
+        applied: the workarounds of the next attempt that replace attributes of torch.
         is_below_autograd: whether calls are recorded below autograd.
     """
 
@@ -39,25 +40,25 @@ class Trace:
         self.lines = {} if lines is None else lines
         self.memory: dict[str, Any] = {}
         self.is_below_autograd = False
-        self._applied = [each for each in WORKAROUNDS if each.names and each.is_needed(self)]
+        self.applied = [each for each in WORKAROUNDS if each.names and each.is_needed(self)]
 
     def applies(self, workaround: Workaround) -> bool:
         """Whether a workaround applies to this trace."""
-        return workaround in self._applied
+        return workaround in self.applied
 
     def apply(self, workaround: Workaround) -> None:
         """Apply a workaround from the next attempt on."""
-        assert workaround not in self._applied
-        self._applied.append(workaround)
+        assert workaround not in self.applied
+        self.applied.append(workaround)
 
     def apply_all(self) -> bool:
         """Apply all workarounds from the next attempt on; False if the last attempt did so."""
         others = [
             each
             for each in WORKAROUNDS
-            if each.names and each not in self._applied and not each.missing()
+            if each.names and each not in self.applied and not each.missing()
         ]
-        self._applied += others
+        self.applied += others
         return bool(others)
 
     def absences(self) -> list[str]:
@@ -70,7 +71,7 @@ class Trace:
         self.memory.clear()
         self.is_below_autograd = False
         with contextlib.ExitStack() as stack:
-            for workaround in self._applied:
+            for workaround in self.applied:
                 stack.enter_context(workaround.applied(self))
             yield
 
@@ -88,7 +89,8 @@ class Trace:
         replacements[torch._make_dual] = self._make_dual  # pyright: ignore[reportPrivateImportUsage]
         replacements |= assignments.functions(type(self.module).__name__)
         for workaround in WORKAROUNDS:
-            replacements |= workaround.functions(self)
+            if workaround.applies_to(torch.__version__):
+                replacements |= workaround.functions(self)
         look = self._look
 
         class Calls(TorchFunctionMode):

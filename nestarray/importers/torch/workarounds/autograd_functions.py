@@ -20,6 +20,7 @@ from nestarray.errors import ConversionError
 from nestarray.importers.torch.aliases import is_inexact
 from nestarray.importers.torch.places import origin
 from nestarray.importers.torch.sources import mentions
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 #: Packages whose functions the exporter reads itself, such as higher-order operations.
@@ -228,31 +229,11 @@ def _not_linear(what: str) -> ConversionError:
     )
 
 
-def _reproducer() -> None:
-    import torch
-
-    class Triple(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx: Any, x: Any) -> Any:
-            return x.clone()
-
-        @staticmethod
-        def backward(ctx: Any, *grads: Any) -> Any:
-            return 3 * grads[0]
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return Triple.apply(x)
-
-    x = torch.ones(2, requires_grad=True)
-    y = torch.export.export(Net(), (x,)).run_decompositions({}).module()(x)
-    assert torch.autograd.grad(y.sum(), x)[0].tolist() == [3.0, 3.0]
-
-
 AUTOGRAD_FUNCTIONS = Workaround(
     "torch.autograd.Function",
     "torch.export traces forward and drops backward",
-    _reproducer,
+    (reproducers.autograd_function_backward,),
+    issue="pytorch#106388",
     names=("torch.autograd.Function.apply",),
     attributes=_apply_with_gradient,
     is_needed=_has_functions,

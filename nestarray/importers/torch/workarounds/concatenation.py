@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.importers.torch.transformations import in_functorch
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 _NAMES = (
@@ -49,20 +50,9 @@ def _completed(tensors: Sequence[Any]) -> Sequence[Any]:
     ]
 
 
-def _reproducer() -> None:
-    import torch
-    from torch.fx.experimental.proxy_tensor import make_fx
-
-    def tangent(x: Any, y: Any) -> Any:
-        return torch.func.jvp(lambda x: torch.cat([x, y]), (x,), (x,))[1]
-
-    recorded = make_fx(tangent, tracing_mode="symbolic")(torch.ones(3), torch.ones(4))
-    assert recorded(torch.ones(2), torch.ones(5)).tolist() == [1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-
-
 CONCATENATION = Workaround(
     "concatenation in torch.func.jvp",
     "arrays without tangents get zeros whose sizes are constants",
-    _reproducer,
+    (reproducers.tangent_of_cat_of_open_size,),
     functions=_completing_tangents,
 )

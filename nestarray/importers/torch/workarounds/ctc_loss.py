@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.torch.workarounds.vmap_rules import batch_first
 from nestarray.importers.workarounds import Workaround
 
@@ -208,19 +209,13 @@ class _Rows:
         return grads.flatten()
 
 
-def _reproducer() -> None:
-    import torch
-
-    def losses(x: Any) -> Any:
-        y, n = torch.tensor([[1, 2]]), torch.tensor([5])
-        return torch.nn.functional.ctc_loss(x.log_softmax(-1), y, n, torch.tensor([2]))
-
-    torch.func.vmap(losses)(torch.randn(3, 5, 1, 4))
-
-
 CTC_LOSS = Workaround(
     "CTC loss",
     "the CTC loss has no rule for vmap, and its backward needs an array of unknown size",
-    _reproducer,
+    (
+        reproducers.ctc_loss_export,
+        reproducers.ctc_loss_recorded,
+    ),
+    issue="pytorch#183396",
     functions=_functions_of_losses,
 )

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -169,37 +170,27 @@ def _linearize(function: Callable[..., Any], *primals: Any) -> tuple[Any, Callab
     return function(*primals), pushed
 
 
-def _reproducer() -> None:
-    import torch
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return torch.nn.functional.one_hot(x)
-
-    torch.export.export(Net(), (torch.tensor([0, 2]),))
-
-
-def _linearize_reproducer() -> None:
-    import torch
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return torch.func.linearize(torch.sin, x)[1](x)
-
-    program = torch.export.export(Net(), (torch.ones(2),))
-    program.run_decompositions({})
-
-
 DATA_DEPENDENT = Workaround(
     "functions that read values",
     "one_hot, cov, lstsq, equal and others read values, which an export does not have",
-    _reproducer,
+    (
+        reproducers.covariance,
+        reproducers.one_hot_without_classes,
+        reproducers.least_squares,
+        reproducers.equality_as_number,
+        reproducers.closeness_as_number,
+        reproducers.resize_as_of_open_size,
+    ),
+    issue="pytorch#145970, pytorch#114353",
     functions=_formulas,
 )
 PYTHON_FUNCTIONS = Workaround(
     "Python functions that read values",
     "torch.func.linearize and the causal masks of nn.Transformer read values",
-    _linearize_reproducer,
+    (
+        reproducers.mask_of_transformer_encoder,
+        reproducers.linearization,
+    ),
     names=("torch.func.linearize", "torch.nn.modules.transformer._detect_is_causal_mask"),
     attributes=_python_functions,
 )

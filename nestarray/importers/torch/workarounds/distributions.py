@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -30,20 +31,15 @@ def _gamma(self: Any, sample_shape: Any = (), generator: Any = None) -> Any:
     return torch.where(value < tiny, tiny + value - value.detach(), value)
 
 
-def _reproducer() -> None:
-    import torch
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return torch.distributions.Gamma(x, x).rsample()
-
-    torch.export.export(Net(), (torch.ones(2),))
-
-
 DISTRIBUTIONS = Workaround(
     "distributions",
     "distributions check values, and Gamma.rsample writes behind autograd",
-    _reproducer,
+    (
+        reproducers.distribution_checks,
+        reproducers.gamma_gradient,
+        reproducers.dirichlet_gradient,
+    ),
+    issue="pytorch#135061",
     names=(
         "torch.distributions.Distribution._validate_args",
         "torch.distributions.Gamma.rsample",

@@ -10,6 +10,7 @@ from typing import Any
 
 from nestarray.importers.patching import patched_annotations
 from nestarray.importers.torch.export_errors import line_of_forward
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 # -- attributes whose names are keywords ------------------------------------------------------
@@ -33,18 +34,11 @@ def _has_keywords(trace: Any) -> bool:
     return not all(_is_plain(name) or name.isdecimal() for name in names if name)
 
 
-def _keyword_reproducer() -> None:
-    import torch
-
-    net = torch.nn.ModuleDict({"class": torch.nn.Linear(2, 2)})
-    net.forward = lambda x: net["class"](x)  # type: ignore[method-assign]
-    torch.export.export(net, (torch.ones(2),))
-
-
 KEYWORDS = Workaround(
     "names that are keywords",
     "torch.fx prints an attribute named like a keyword as root.class",
-    _keyword_reproducer,
+    (reproducers.submodule_named_like_a_keyword,),
+    issue="pytorch#188538",
     names=("torch.fx.graph._format_target",),
     attributes=lambda trace, original: [_attribute_text],
     is_needed=_has_keywords,
@@ -64,21 +58,11 @@ def _has_threads(trace: Any) -> bool:
     return threading.active_count() > 1
 
 
-def _thread_reproducer() -> None:
-    import torch.fx.traceback as traceback
-
-    with traceback.annotate({"thread": 1}):
-        seen: list[Any] = []
-        other = threading.Thread(target=lambda: seen.append(dict(traceback.current_meta)))
-        other.start()
-        other.join()
-    assert seen == [{}]
-
-
 THREADS = Workaround(
     "annotations of other threads",
     "torch.fx.traceback.annotate writes the calls of all threads into one dict",
-    _thread_reproducer,
+    (reproducers.annotations_of_another_thread,),
+    issue="pytorch#184917",
     names=("torch.fx.traceback.annotate",),
     context=_annotating_here,
     is_needed=_has_threads,
@@ -98,23 +82,10 @@ def _noting_lines(trace: Any, replace: Any) -> Sequence[Any]:
     return [noted]
 
 
-def _line_reproducer() -> None:
-    import torch
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return x + torch.ones(4)
-
-    try:
-        torch.export.export(Net(), (torch.ones(4),), dynamic_shapes=({0: torch.export.Dim.DYNAMIC},))
-    except Exception as error:
-        assert "torch.ones(4)" in str(error), error
-
-
 LINES = Workaround(
     "lines of conditions",
     "errors about open sizes do not name the line that needs a constant",
-    _line_reproducer,
+    (reproducers.line_of_a_constant,),
     names=("torch.fx.experimental.symbolic_shapes.ShapeEnv._set_replacement",),
     attributes=_noting_lines,
 )

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -72,18 +73,14 @@ def _is_seen(min_val: Any, max_val: Any) -> bool:
     return min_val.numel() > 0 and max_val.numel() > 0
 
 
-def _reproducer() -> None:
-    import torch
-    from torch.ao.quantization import FakeQuantize, MovingAverageMinMaxObserver
-
-    net = FakeQuantize(MovingAverageMinMaxObserver)
-    torch.export.export(net, (torch.ones(2),))
-
-
 FAKE_QUANTIZATION = Workaround(
     "fake quantization",
     "FakeQuantize and its observers branch on switches and ranges, which are buffers",
-    _reproducer,
+    (
+        reproducers.fake_quantize_switches,
+        reproducers.moving_average_observer,
+    ),
+    issue="pytorch#167063",
     names=(
         "torch.ao.quantization.fake_quantize.FakeQuantize.forward",
         "torch.ao.quantization.observer.MovingAverageMinMaxObserver.forward",

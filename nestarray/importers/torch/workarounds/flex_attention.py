@@ -11,6 +11,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 _MODULE = "torch.nn.attention.flex_attention"
@@ -46,23 +47,11 @@ def _attention(
     return weights.to(query.dtype) @ value, total / math.log(2), scores.amax(-1) / math.log(2)
 
 
-def _reproducer() -> None:
-    import torch
-    from torch.nn.attention.flex_attention import flex_attention
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return flex_attention(x, x, x)
-
-    x = torch.randn(1, 2, 16, 16, requires_grad=True)
-    module: Any = torch.export.export(Net(), (x,)).run_decompositions({}).module()
-    assert torch.autograd.grad(module(x).sum(), x)[0].shape == x.shape
-
-
 FLEX_ATTENTION = Workaround(
     "flex_attention",
     "on CPU flex_attention has no gradient, and exports functions of single numbers",
-    _reproducer,
+    (reproducers.flex_attention_with_gradients,),
+    issue="pytorch#148752",
     names=(
         f"{_MODULE}.flex_attention_hop",
         f"{_MODULE}._validate_device",

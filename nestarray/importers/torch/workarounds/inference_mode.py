@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -25,24 +26,10 @@ def _without_gradients(trace: Any, *originals: Any) -> Sequence[Any]:
     return [entered, left]
 
 
-def _reproducer() -> None:
-    import torch
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            with torch.inference_mode():
-                y = 2 * x
-            return x + y.clone()
-
-    x = torch.ones(2, requires_grad=True)
-    module: Any = torch.export.export(Net(), (x,)).module()
-    assert torch.autograd.grad(module(x).sum(), x)[0].tolist() == [1.0, 1.0]
-
-
 INFERENCE_MODE = Workaround(
     "inference mode",
     "torch.export ignores torch.inference_mode",
-    _reproducer,
+    (reproducers.inference_mode_in_forward,),
     names=("torch.inference_mode.__enter__", "torch.inference_mode.__exit__"),
     attributes=_without_gradients,
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -40,19 +41,11 @@ def _margins(x: Any, target: Any, reduction: str) -> Any:
     return {"none": torch.clone, "mean": torch.mean, "sum": torch.sum}[reduction](loss)
 
 
-def _reproducer() -> None:
-    import torch
-    from torch._decomp import decomposition_table
-
-    x, y = torch.tensor([[0.1, 0.2, 0.4]]), torch.tensor([[2, -1, 1]])
-    operation = torch.ops.aten.multilabel_margin_loss_forward.default
-    loss, _ = decomposition_table[operation](x, y, 1)
-    assert torch.allclose(loss, torch.nn.functional.multilabel_margin_loss(x, y))
-
-
 MARGIN_LOSS = Workaround(
     "padded labels",
     "the decomposition of multilabel_margin_loss counts labels after the first -1",
-    _reproducer,
+    (reproducers.padded_labels_of_margin_loss,),
+    issue="pytorch#141017",
+    until="2.14",
     functions=_formula,
 )

@@ -11,6 +11,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -59,16 +60,12 @@ def _shortened(weight: Any, most: float, norm_type: float) -> Any:
     return weight + (weight * factors - weight).detach()
 
 
-def _reproducer() -> None:
-    import torch
-
-    net = torch.nn.Embedding(3, 2, max_norm=1.0)
-    torch.export.export(net, (torch.tensor([0, 2]),)).run_decompositions({})
-
-
 MAX_NORM = Workaround(
     "embedding with max_norm",
     "the operation that renormalizes the table in place cannot be exported",
-    _reproducer,
+    (
+        reproducers.embedding_with_max_norm,
+        reproducers.embedding_bag_with_max_norm,
+    ),
     functions=_with_short_rows,
 )

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nestarray.importers.torch.transformations import in_transformation
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -107,28 +108,16 @@ def _batch_norm_of_layers(
     return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
-def _reproducer() -> None:
-    import torch
-
-    x, t = torch.tensor([[1.0, 2.0, 4.0]], dtype=torch.float64), torch.ones(1, 3).double()
-    t[0, 0] = 2.0
-
-    def slope(x: Any) -> Any:
-        norm = torch.nn.functional.layer_norm(x, (3,))
-        return torch.func.jvp(lambda y: y**3, (norm,), (norm,))[1].sum()
-
-    def of_layer(x: Any) -> Any:
-        return torch.func.jvp(lambda y: torch.nn.functional.layer_norm(y, (3,)), (x,), (t,))[1]
-
-    exact = torch.autograd.functional.jacobian(
-        lambda x: (of_layer(x + 1e-6 * t) - of_layer(x - 1e-6 * t)) / 2e-6, x
-    )
-    assert exact is not None and slope(x) is not None
-
-
 NORMALIZATIONS = Workaround(
     "normalizations in transformations",
     "tangents and vmap rules of normalizations are C++ code with sizes as constants",
-    _reproducer,
+    (
+        reproducers.second_tangent_of_layer_norm,
+        reproducers.second_tangent_of_batch_norm,
+        reproducers.mapped_slope_of_layer_norm_of_open_size,
+        reproducers.tangent_of_batch_norm_of_open_size,
+        reproducers.mapped_group_norm_of_open_size,
+    ),
+    issue="pytorch#196700, pytorch#196699, pytorch#132381",
     functions=_formulas,
 )

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
@@ -99,30 +100,10 @@ def _instance_norms(trace: Any) -> Mapping[Any, Callable[..., Any]]:
     return {torch.instance_norm: of_aten, F.instance_norm: of_layers}
 
 
-def _average_reproducer() -> None:
-    import torch
-
-    net = torch.nn.BatchNorm1d(2, momentum=None).train()
-    program = torch.export.export(net, (torch.ones(3, 2),)).run_decompositions({})
-    module = program.module()
-    module(torch.zeros(3, 2))
-    module(torch.ones(3, 2))  # the mean of two batches is 1/2
-    assert module.state_dict()["running_mean"].tolist() == [0.5, 0.5]
-
-
-def _instance_reproducer() -> None:
-    import torch
-
-    net = torch.nn.InstanceNorm1d(2, track_running_stats=True).train()
-    program = torch.export.export(net, (torch.ones(3, 2, 4),)).run_decompositions({})
-    written = [spec.target for spec in program.graph_signature.output_specs]
-    assert "running_mean" in written
-
-
 CUMULATIVE_AVERAGES = Workaround(
     "cumulative averages",
     "BatchNorm with momentum=None reads its number of batches as a Python number",
-    _average_reproducer,
+    (reproducers.batch_norm_without_momentum,),
     names=("torch.nn.modules.batchnorm._BatchNorm.forward",),
     attributes=_averaging,
     is_needed=_averages,
@@ -130,6 +111,7 @@ CUMULATIVE_AVERAGES = Workaround(
 INSTANCE_NORM = Workaround(
     "instance norm",
     "the schema of instance_norm does not declare the write into running statistics",
-    _instance_reproducer,
+    (reproducers.instance_norm_statistics,),
+    issue="pytorch#88375",
     functions=_instance_norms,
 )

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.importers.torch.sources import mentions
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Needed, Workaround
 
 
@@ -108,24 +109,13 @@ def _are_numbers(arguments: Any) -> bool:
     return not any(isinstance(x, (torch.SymInt, torch.Tensor)) for x in tree_leaves(arguments))
 
 
-def _reproducer() -> None:
-    import torch
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            torch.manual_seed(0)
-            return x + torch.rand(2)
-
-    x = torch.zeros(2)
-    module: Any = torch.export.export(Net(), (x,)).run_decompositions({}).module()
-    torch.manual_seed(1)
-    assert torch.equal(module(x), Net()(x))
-
-
 SEEDS = Workaround(
     "seeds in forward",
     "torch.export drops torch.manual_seed and the seeds of generators",
-    _reproducer,
+    (
+        reproducers.seed_in_forward,
+        reproducers.generator_in_forward,
+    ),
     names=(
         "torch.Generator",
         "torch.manual_seed",

@@ -14,6 +14,7 @@ from functools import cache, partial
 from typing import Any
 
 from nestarray.errors import ConversionError
+from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
@@ -272,25 +273,14 @@ def _of_padded(check: Callable[..., Any]) -> Callable[..., Any]:
     return of_padded
 
 
-def _reproducer() -> None:
-    import torch
-    from torch.nn.utils.rnn import pack_padded_sequence
-
-    class Net(torch.nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.cells = torch.nn.LSTM(2, 3)
-
-        def forward(self, x: Any, n: Any) -> Any:
-            return self.cells(pack_padded_sequence(x, n, enforce_sorted=False))[1]
-
-    torch.export.export(Net(), (torch.ones(4, 2, 2), torch.tensor([4, 2])))
-
-
 SEQUENCES = Workaround(
     "sequences",
     "recurrent networks are exported step by step, and packed sequences not at all",
-    _reproducer,
+    (
+        reproducers.recurrent_network_of_open_length,
+        reproducers.packed_sequence,
+    ),
+    issue="pytorch#115092, pytorch#112044",
     names=(
         "torch.nn.RNNBase.get_expected_hidden_size",
         "torch.nn.LSTM.get_expected_cell_size",

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.importers.torch.workarounds import embedding_bags
+from nestarray.importers.torch.workarounds import embedding_bags, reproducers
 from nestarray.importers.workarounds import Workaround
 
 #: Operations whose first axis can include the mapped axis, by number of spatial axes.
@@ -537,24 +537,11 @@ def _pair_distances_backward(grad: Any, x: Any, p: float, distances: Any) -> Any
     return torch.zeros_like(x).index_add(0, i, slopes).index_add(0, j, -slopes)
 
 
-def _reproducer() -> None:
-    import torch
-    from torch.export import Dim
-
-    class Net(torch.nn.Module):
-        def forward(self, x: Any) -> Any:
-            return torch.func.vmap(lambda x: torch.nn.functional.max_pool2d(x, 2))(x)
-
-    x, dims = torch.ones(3, 1, 2, 4, 4), ({0: Dim.DYNAMIC},)
-    program = torch.export.export(Net(), (x,), dynamic_shapes=dims).run_decompositions({})
-    module: Any = program.module()
-    assert module(torch.ones(5, 1, 2, 4, 4)).shape == (5, 1, 2, 2, 2)
-
-
 VMAP_RULES = Workaround(
     "rules for vmap",
     "rules for vmap are C++ code with the batch size as a constant, or absent",
-    _reproducer,
+    (reproducers.mapped_pooling_of_open_size,),
+    issue="pytorch#132381",
     names=(
         "torch.library._scoped_library",
         "torch._functorch.autograd_function.custom_function_call_vmap_helper",

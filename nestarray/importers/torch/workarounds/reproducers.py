@@ -1,0 +1,402 @@
+"""Programs that show the behaviours of torch which workarounds repair.
+
+Each function uses torch only, and raises an error while torch has the behaviour.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def _exported(forward: Any, *args: Any, parts: Any = (), shapes: Any = None) -> Any:
+    """A module or function, exported and decomposed; callable.
+
+    Args:
+        forward: the module or function.
+        *args: example tensors.
+        parts: modules that the function calls.
+        shapes: the open axes of each tensor: ``({0: Dim.DYNAMIC}, ...)``.
+    """
+    import torch
+    import torch.fx.experimental._config as settings
+
+    class Adapter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.source, self.parts = forward, torch.nn.ModuleList(parts)
+
+        def forward(self, *args: Any) -> Any:
+            return self.source(*args)
+
+    shapes = None if shapes is None else (shapes,)
+    with settings.patch(backed_size_oblivious=shapes is not None):  # type: ignore[attr-defined]
+        program = torch.export.export(Adapter(), args, dynamic_shapes=shapes)
+    return program.run_decompositions({}).module()
+
+
+def autograd_function_backward() -> None:
+    import torch
+
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return 2 * grad
+
+    x = torch.ones(3, requires_grad=True)
+    _exported(Doubled.apply, torch.ones(3))(x).sum().backward()
+    assert x.grad[0] == 2
+
+
+def inference_mode_in_forward() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        with torch.inference_mode():
+            y = x * 2
+        return x + y
+
+    x = torch.ones(3, requires_grad=True)
+    _exported(forward, torch.ones(3))(x).sum().backward()
+    assert x.grad[0] == 1
+
+
+def recurrent_network_of_open_length() -> None:
+    import torch
+
+    shapes = ({0: torch.export.Dim.DYNAMIC},)
+    program = _exported(torch.nn.LSTM(2, 3), torch.ones(4, 1, 2), shapes=shapes)
+    assert program(torch.ones(5, 1, 2))[0].shape == (5, 1, 3)
+
+
+def packed_sequence() -> None:
+    import torch
+    from torch.nn.utils import rnn
+
+    network = torch.nn.GRU(2, 3)
+
+    def forward(x: Any, lengths: Any) -> Any:
+        return network(rnn.pack_padded_sequence(x, lengths))[1]
+
+    x, lengths, others = torch.rand(4, 2, 2), torch.tensor([4, 2]), torch.tensor([4, 3])
+    program = _exported(forward, x, lengths, parts=[network])
+    torch.testing.assert_close(program(x, others), forward(x, others))
+
+
+def ctc_loss_export() -> None:
+    import torch
+    from torch.nn import functional as F
+
+    def forward(x: Any) -> Any:
+        return F.ctc_loss(x, torch.ones(2, 2, dtype=torch.int64), (4, 4), (2, 2))
+
+    x = torch.rand(4, 2, 3).log_softmax(-1)
+    torch.testing.assert_close(_exported(forward, x)(x), forward(x))
+
+
+def ctc_loss_recorded() -> None:
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.nn import functional as F
+
+    def loss(x: Any) -> Any:
+        return F.ctc_loss(x, torch.ones(2, 2, dtype=torch.int64), (4, 4), (2, 2))
+
+    make_fx(torch.func.grad(loss), tracing_mode="symbolic")(torch.rand(4, 2, 3).log_softmax(-1))
+
+
+def batch_norm_without_momentum() -> None:
+    import torch
+
+    norm, x = torch.nn.BatchNorm1d(2, momentum=None), torch.rand(4, 2)
+    _exported(norm, x)(x)
+
+
+def instance_norm_statistics() -> None:
+    import torch
+
+    norm, x = torch.nn.InstanceNorm1d(2, track_running_stats=True), torch.rand(4, 2, 3)
+
+    def forward(x: Any) -> Any:
+        norm(x)
+        return norm.running_mean.clone()
+
+    expected = 0.1 * x.mean((0, 2))
+    torch.testing.assert_close(_exported(forward, x, parts=[norm])(x), expected)
+
+
+def flex_attention_with_gradients() -> None:
+    import torch
+    from torch.nn.attention.flex_attention import flex_attention
+
+    layer, x = torch.nn.Linear(8, 8), torch.rand(1, 1, 4, 8)
+    _exported(lambda x: flex_attention(layer(x), x, x), x, parts=[layer])(x)
+
+
+def second_tangent_of_layer_norm() -> None:
+    import torch
+
+    def slope(x: Any) -> Any:
+        outputs = lambda x: torch.layer_norm(x, (4,))[0]  # noqa: E731
+        return torch.func.jvp(outputs, (x,), (x.square(),))[1]
+
+    x, h = torch.rand(4, dtype=torch.float64), 1e-6
+    direction = torch.ones(4, dtype=torch.float64).cumsum(0)
+    found = torch.func.jvp(slope, (x,), (direction,))[1]
+    expected = (slope(x + h * direction) - slope(x - h * direction)) / (2 * h)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def second_tangent_of_batch_norm() -> None:
+    import torch
+
+    def slope(x: Any) -> Any:
+        outputs = lambda x: torch.nn.functional.batch_norm(x, None, None, training=True)[0]  # noqa: E731
+        return torch.func.jvp(outputs, (x,), (x.square(),))[1]
+
+    x, h = torch.rand(4, 2, dtype=torch.float64), 1e-6
+    direction = torch.ones(4, 2, dtype=torch.float64).cumsum(0)
+    found = torch.func.jvp(slope, (x,), (direction,))[1]
+    expected = (slope(x + h * direction) - slope(x - h * direction)) / (2 * h)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def mapped_slope_of_layer_norm_of_open_size() -> None:
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    slope = torch.func.grad(lambda x: torch.layer_norm(x, (4,)).pow(3).sum())
+    program = make_fx(torch.vmap(slope), tracing_mode="symbolic")(torch.rand(3, 4))
+    x = torch.rand(5, 4)
+    torch.testing.assert_close(program(x), torch.vmap(slope)(x))
+
+
+def tangent_of_batch_norm_of_open_size() -> None:
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    norm = lambda x: torch.nn.functional.batch_norm(x, None, None, training=True)  # noqa: E731
+    tangent = lambda x: torch.func.jvp(norm, (x,), (x.square(),))[1]  # noqa: E731
+    program = make_fx(tangent, tracing_mode="symbolic")(torch.rand(3, 4))
+    x = torch.rand(5, 4)
+    torch.testing.assert_close(program(x), tangent(x))
+
+
+def mapped_group_norm_of_open_size() -> None:
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    mapped = torch.vmap(lambda x: torch.group_norm(x, 2))
+    program = make_fx(mapped, tracing_mode="symbolic")(torch.rand(3, 1, 4, 5))
+    x = torch.rand(2, 1, 4, 5)
+    torch.testing.assert_close(program(x), mapped(x))
+
+
+def tangent_of_cat_of_open_size() -> None:
+    import torch
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    tangent = lambda x: torch.func.jvp(lambda y: torch.cat([y, x]), (x,), (x,))[1]  # noqa: E731
+    program = make_fx(tangent, tracing_mode="symbolic")(torch.rand(4))
+    x = torch.rand(5)
+    torch.testing.assert_close(program(x), tangent(x))
+
+
+def fake_quantize_switches() -> None:
+    import torch
+    from torch.ao.quantization import FakeQuantize
+
+    module, x = FakeQuantize(), torch.rand(4)
+    module(x)
+    torch.testing.assert_close(_exported(module, x)(x), module(x))
+
+
+def moving_average_observer() -> None:
+    import torch
+    from torch.ao.quantization import MovingAverageMinMaxObserver
+
+    _exported(MovingAverageMinMaxObserver(), torch.rand(4))
+
+
+def distribution_checks() -> None:
+    import torch
+
+    x = torch.rand(4) + 1
+    _exported(lambda x: torch.distributions.Normal(x, x).log_prob(x), x)(x)
+
+
+def gamma_gradient() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        return torch.distributions.Gamma(x, x, validate_args=False).rsample()
+
+    program = _exported(forward, torch.ones(4))
+    assert program(torch.ones(4, requires_grad=True)).requires_grad
+
+
+def dirichlet_gradient() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        return torch.distributions.Dirichlet(x, validate_args=False).rsample()
+
+    x = torch.ones(4, requires_grad=True)
+    _exported(forward, torch.ones(4))(x)[0].backward()
+
+
+def covariance() -> None:
+    import torch
+
+    x, weights = torch.rand(2, 3), torch.tensor([1, 2, 3])
+    program = _exported(lambda x, w: torch.cov(x, fweights=w), x, weights)
+    torch.testing.assert_close(program(x, weights), torch.cov(x, fweights=weights))
+
+
+def one_hot_without_classes() -> None:
+    import torch
+
+    one_hot = torch.nn.functional.one_hot
+    assert _exported(one_hot, torch.tensor([0, 2]))(torch.tensor([0, 3])).shape == (2, 4)
+
+
+def least_squares() -> None:
+    import torch
+
+    A, b = torch.rand(4, 2), torch.rand(4, 1)
+    program = _exported(lambda A, b: torch.linalg.lstsq(A, b).solution, A, b)
+    torch.testing.assert_close(program(A, b), torch.linalg.lstsq(A, b).solution)
+
+
+def equality_as_number() -> None:
+    import torch
+
+    x, y = torch.ones(2), torch.zeros(2)
+    assert _exported(lambda x, y: x * torch.equal(x, y), x, x)(x, y)[0] == 0
+
+
+def closeness_as_number() -> None:
+    import torch
+
+    x, y = torch.ones(2), torch.zeros(2)
+    assert _exported(lambda x, y: x * torch.allclose(x, y), x, x)(x, y)[0] == 0
+
+
+def mask_of_transformer_encoder() -> None:
+    import torch
+
+    layer = torch.nn.TransformerEncoderLayer(4, 2, 8)
+    encoder = torch.nn.TransformerEncoder(layer, 1).eval()
+    x, mask = torch.rand(3, 1, 4), torch.zeros(3, 3)
+    _exported(encoder, x, mask)(x, mask)
+
+
+def linearization() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        return torch.func.linearize(torch.sin, x)[1](x)
+
+    x = torch.rand(4)
+    torch.testing.assert_close(_exported(forward, torch.zeros(4))(x), forward(x))
+
+
+def resize_as_of_open_size() -> None:
+    import torch
+
+    dim = torch.export.Dim.DYNAMIC
+    shapes = ({0: dim}, {0: dim})
+    forward = lambda x, y: x.clone().resize_as_(y)  # noqa: E731
+    program = _exported(forward, torch.rand(4), torch.rand(2, 2), shapes=shapes)
+    assert program(torch.rand(6), torch.rand(3, 2)).shape == (3, 2)
+
+
+def seed_in_forward() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        torch.manual_seed(0)
+        return x + torch.rand(3)
+
+    x = torch.zeros(3)
+    program = _exported(forward, x)
+    torch.testing.assert_close(program(x), program(x))
+
+
+def generator_in_forward() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        return x + torch.rand(3, generator=torch.Generator().manual_seed(0))
+
+    x = torch.zeros(3)
+    program = _exported(forward, x)
+    torch.testing.assert_close(program(x), program(x))
+
+
+def embedding_with_max_norm() -> None:
+    import torch
+
+    table, rows = torch.nn.Embedding(5, 3, max_norm=0.5), torch.tensor([0, 1])
+    torch.testing.assert_close(_exported(table, rows)(rows), table(rows))
+
+
+def embedding_bag_with_max_norm() -> None:
+    import torch
+
+    table, rows = torch.nn.EmbeddingBag(5, 3, max_norm=0.5), torch.tensor([[0, 1]])
+    torch.testing.assert_close(_exported(table, rows)(rows), table(rows))
+
+
+def padded_labels_of_margin_loss() -> None:
+    import torch
+    from torch._decomp import decomposition_table
+
+    loss = torch.ops.aten.multilabel_margin_loss_forward.default
+    x, labels = torch.tensor([[0.1, 0.2, 0.4, 0.8]]), torch.tensor([[3, -1, -1, -1]])
+    found = decomposition_table[loss](x, labels, 1)[0]
+    torch.testing.assert_close(found, loss(x, labels, 1)[0])
+
+
+def submodule_named_like_a_keyword() -> None:
+    import torch
+
+    parts = torch.nn.ModuleDict({"class": torch.nn.Linear(2, 2)})
+    _exported(lambda x: parts["class"](x), torch.rand(1, 2), parts=[parts])
+
+
+def annotations_of_another_thread() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    from torch.fx import Graph, traceback
+
+    node = Graph().placeholder("x")
+    node.meta["stack_trace"] = ""
+    annotation = traceback.annotate({})  # torch._dynamo.disable enters it during an export
+    with ThreadPoolExecutor(1) as other:
+        with traceback.preserve_node_meta(), traceback.set_current_meta(node):  # the exporter
+            other.submit(annotation.__enter__).result()
+        other.submit(annotation.__exit__, None, None, None).result()
+
+
+def line_of_a_constant() -> None:
+    import torch
+
+    shapes, message = ({0: torch.export.Dim.DYNAMIC},), ""
+    try:
+        _exported(lambda x: x + torch.ones(4), torch.ones(4), shapes=shapes)
+    except Exception as error:
+        message = str(error)
+    assert "torch.ones(4)" in message
+
+
+def mapped_pooling_of_open_size() -> None:
+    import torch
+
+    shapes = ({0: torch.export.Dim.DYNAMIC},)
+    mapped = torch.func.vmap(lambda x: torch.nn.functional.max_pool2d(x, 2))
+    program = _exported(mapped, torch.ones(3, 1, 2, 4, 4), shapes=shapes)
+    assert program(torch.ones(5, 1, 2, 4, 4)).shape == (5, 1, 2, 2, 2)
