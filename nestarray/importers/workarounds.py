@@ -1,9 +1,10 @@
 """Workarounds: repairs of a framework that hold during a trace, as data.
 
-A `Workaround` names the behaviour, the upstream issue, the releases that have it, a reproducer,
-and the repair. A repair replaces attributes of the framework by name (`attributes`), or calls that
-the framework's own protocol intercepts (`functions`). Only a trace that needs a workaround applies
-it. A release that lacks one of its names disables it for the programs that need it, and no others.
+A `Workaround` names the behaviour, the upstream issue, the releases that have it, programs that
+reproduce it, and the repair. A repair replaces attributes of the framework (`attributes`), or
+calls that the framework's own protocol intercepts (`functions`). Only a trace that needs a
+workaround applies it. A release that lacks one of its names disables it for the programs that need
+it, and no others.
 """
 
 from __future__ import annotations
@@ -11,26 +12,26 @@ from __future__ import annotations
 import contextlib
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.patching import patched
 
+#: (trace, original) → the replacement.
+Factory = Callable[[Any, Any], Any]
+
+
+def always(replacement: Any) -> Factory:
+    """A factory of one replacement for all traces."""
+    return lambda trace, original: replacement
+
 
 def never(trace: Any) -> bool:
     """Whether a trace needs a workaround before it fails: it does not."""
     return False
-
-
-def _no_attributes(trace: Any, *originals: Any) -> Sequence[Any]:
-    return ()
-
-
-def _no_functions(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    return {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,16 +40,15 @@ class Workaround:
 
     Attributes:
         name: a noun, for messages.
-        cause: the behaviour, as one sentence.
+        cause: the behaviour, as one clause.
         reproducers: programs of the framework alone. Each raises an error while the framework has
             the behaviour.
         issue: the upstream issues, ``"pytorch#1234"``; empty if none is known.
         until: the first release without the behaviour; empty if the newest has it.
-        names: the attributes that the repair replaces, ``"torch.nn.Module.forward"``.
-        attributes: (trace, *originals) → the replacements, in the order of `names`.
-        context: trace → a context manager, in place of `attributes`, of a repair that is more
-            than replacements.
-        functions: trace → replacement by function, for calls that a protocol intercepts.
+        attributes: name, ``"torch.nn.Module.forward"``, → replacement.
+        context: trace → a context manager, of a repair that is more than replacements.
+        context_names: the names that `context` uses.
+        functions: name of a function → replacement, for calls that a protocol intercepts.
         is_needed: whether a trace needs the repair from its start. Otherwise a trace that failed
             is repeated with it.
     """
@@ -58,15 +58,20 @@ class Workaround:
     reproducers: tuple[Callable[[], None], ...]
     issue: str = ""
     until: str = ""
-    names: tuple[str, ...] = ()
-    attributes: Callable[..., Sequence[Any]] = _no_attributes
+    attributes: Mapping[str, Factory] = field(default_factory=dict)
     context: Callable[[Any], AbstractContextManager[None]] | None = None
-    functions: Callable[[Any], Mapping[Any, Callable[..., Any]]] = _no_functions
+    context_names: tuple[str, ...] = ()
+    functions: Mapping[str, Factory] = field(default_factory=dict)
     is_needed: Callable[[Any], bool] = never
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that the repair replaces or uses; none if it replaces functions only."""
+        return (*self.attributes, *self.context_names)
 
     def missing(self) -> tuple[str, ...]:
         """The names that the installed release lacks."""
-        return tuple([name for name in self.names if not _resolves(name)])
+        return tuple([name for name in self.names if resolve(name) is None])
 
     def applies_to(self, version: str) -> bool:
         """Whether a release of the framework has the behaviour."""
@@ -74,23 +79,30 @@ class Workaround:
 
     @contextlib.contextmanager
     def applied(self, trace: Any) -> Iterator[None]:
-        """Replace the attributes in this thread.
+        """Apply the repair, in this thread.
 
         Raises:
             ConversionError: the installed release lacks one of the names.
         """
         if self.missing():
             raise ConversionError(f"trace_graph: {self.absence()}")
-        if self.context is not None:
-            with self.context(trace):
-                yield
-            return
-        homes = [pkgutil.resolve_name(name.rpartition(".")[0]) for name in self.names]
-        attributes = [name.rpartition(".")[2] for name in self.names]
-        originals = [vars(h).get(a, getattr(h, a, None)) for h, a in zip(homes, attributes)]
-        replacements = self.attributes(trace, *originals)
-        with patched(*zip(homes, attributes, replacements, strict=True)):
+        places = []
+        for name, factory in self.attributes.items():
+            home, _, attribute = name.rpartition(".")
+            owner = pkgutil.resolve_name(home)
+            original = vars(owner).get(attribute, getattr(owner, attribute))
+            places.append((owner, attribute, factory(trace, original)))
+        with patched(*places), self.context(trace) if self.context else contextlib.nullcontext():
             yield
+
+    def replaced_functions(self, trace: Any) -> dict[Any, Callable[..., Any]]:
+        """Function → replacement, of the functions that the installed release has."""
+        natives = {name: resolve(name) for name in self.functions}
+        return {
+            native: self.functions[name](trace, native)
+            for name, native in natives.items()
+            if native is not None
+        }
 
     def absence(self) -> str:
         """The message for a program that needs a workaround whose names are missing."""
@@ -103,21 +115,21 @@ class Workaround:
         )
 
 
-def _resolves(name: str) -> bool:
-    home, _, attribute = name.rpartition(".")
-    try:
-        return hasattr(pkgutil.resolve_name(home), attribute)
-    except (ImportError, AttributeError):
-        return False
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])[:3]))
-
-
 class Needed(Exception):
     """A call needs a workaround that its trace did not apply; the trace is repeated with it."""
 
     def __init__(self, workaround: Workaround) -> None:
         super().__init__(workaround.name)
         self.workaround = workaround
+
+
+def resolve(name: str) -> Any:
+    """The object of a dotted name; None if the installed release lacks it."""
+    try:
+        return pkgutil.resolve_name(name)
+    except (ImportError, AttributeError):
+        return None
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])[:3]))

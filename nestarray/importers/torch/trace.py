@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from nestarray.errors import ConversionError
@@ -14,7 +15,7 @@ from nestarray.importers.torch.workarounds import (
     VMAP_RULES,
     WORKAROUNDS,
 )
-from nestarray.importers.workarounds import Needed, Workaround
+from nestarray.importers.workarounds import Needed, Workaround, resolve
 
 
 class Derivative(Exception):
@@ -86,11 +87,12 @@ class Trace:
         from torch.overrides import TorchFunctionMode
 
         replacements: dict[Any, Callable[..., Any]] = {torch.Tensor.register_hook: _refuse_hook}
-        replacements[torch._make_dual] = self._make_dual  # pyright: ignore[reportPrivateImportUsage]
+        make_dual = resolve("torch._make_dual")
+        replacements[make_dual] = partial(self._make_dual, make_dual)
         replacements |= assignments.functions(type(self.module).__name__)
         for workaround in WORKAROUNDS:
             if workaround.applies_to(torch.__version__):
-                replacements |= workaround.functions(self)
+                replacements |= workaround.replaced_functions(self)
         look = self._look
 
         class Calls(TorchFunctionMode):
@@ -102,12 +104,10 @@ class Trace:
 
         return Calls()
 
-    def _make_dual(self, *args: Any, **kwargs: Any) -> Any:
-        import torch
-
+    def _make_dual(self, native: Any, *args: Any, **kwargs: Any) -> Any:
         if not self.is_below_autograd:
             raise Derivative
-        return torch._make_dual(*args, **kwargs)  # pyright: ignore[reportPrivateImportUsage]
+        return native(*args, **kwargs)
 
     def _look(self) -> None:
         import torch

@@ -13,7 +13,7 @@ function are zero. An infinite x may make s infinite and the value NaN.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
@@ -56,7 +56,7 @@ class _Context:
         )
 
 
-def _apply_with_gradient(trace: Any, original: Any) -> Sequence[Any]:
+def _apply_with_gradient(trace: Any, original: Any) -> Any:
     import torch
     from torch.utils.checkpoint import CheckpointFunction
 
@@ -72,7 +72,7 @@ def _apply_with_gradient(trace: Any, original: Any) -> Sequence[Any]:
             return cls.forward(_Context(tuple(is_inexact(x) for x in args)), *args, **kwargs)
         return _apply(cls, args, kwargs)
 
-    return [classmethod(apply)]
+    return classmethod(apply)
 
 
 def _has_functions(trace: Any) -> bool:
@@ -234,7 +234,6 @@ AUTOGRAD_FUNCTIONS = Workaround(
     "torch.export traces forward and drops backward",
     (reproducers.autograd_function_backward,),
     issue="pytorch#106388",
-    names=("torch.autograd.Function.apply",),
-    attributes=_apply_with_gradient,
+    attributes={"torch.autograd.Function.apply": _apply_with_gradient},
     is_needed=_has_functions,
 )

@@ -6,7 +6,7 @@ receive zero tangents before the concatenation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.importers.torch.transformations import in_functorch
@@ -19,14 +19,7 @@ _NAMES = (
 )
 
 
-def _completing_tangents(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    import torch
-
-    functions = [getattr(torch, name) for name in _NAMES]
-    return {function: _completing(function) for function in functions}
-
-
-def _completing(function: Callable[..., Any]) -> Callable[..., Any]:
+def _completing(trace: Any, function: Callable[..., Any]) -> Callable[..., Any]:
     """`function`, which gives all arrays tangents if one has a tangent."""
 
     def call(tensors: Sequence[Any], *args: Any, **settings: Any) -> Any:
@@ -54,5 +47,5 @@ CONCATENATION = Workaround(
     "concatenation in torch.func.jvp",
     "arrays without tangents get zeros whose sizes are constants",
     (reproducers.tangent_of_cat_of_open_size,),
-    functions=_completing_tangents,
+    functions={f"torch.{name}": _completing for name in _NAMES},
 )

@@ -6,26 +6,19 @@ it has neither a rule for ``vmap`` nor a backward that can be recorded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.torch.workarounds.vmap_rules import batch_first
-from nestarray.importers.workarounds import Workaround
+from nestarray.importers.workarounds import Workaround, always
 
 _NONE, _MEAN = 0, 1
 _ARGUMENTS = (
     "Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, "
     "int blank, int reduction, bool zero_infinity"
 )
-
-
-def _functions_of_losses(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    """``torch.ctc_loss`` as the operation ``nestarray::ctc_loss``."""
-    import torch
-
-    return {torch.ctc_loss: _traced, torch.nn.functional.ctc_loss: _of_layers}
 
 
 def _of_layers(
@@ -217,5 +210,8 @@ CTC_LOSS = Workaround(
         reproducers.ctc_loss_recorded,
     ),
     issue="pytorch#183396",
-    functions=_functions_of_losses,
+    functions={
+        "torch.ctc_loss": always(_traced),
+        "torch.nn.functional.ctc_loss": always(_of_layers),
+    },
 )

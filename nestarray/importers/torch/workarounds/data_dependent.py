@@ -10,37 +10,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
-
-
-def _formulas(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    import torch
-    import torch.nn.functional as F
-
-    tensor = torch.Tensor
-    return {
-        torch.cov: _cov,
-        tensor.cov: _cov,
-        torch.corrcoef: _corrcoef,
-        tensor.corrcoef: _corrcoef,
-        torch.equal: _equal,
-        tensor.equal: _equal,
-        torch.allclose: _allclose,
-        tensor.allclose: _allclose,
-        F.one_hot: _one_hot(F.one_hot),
-        torch.combinations: _combinations(torch.combinations),
-        torch.linalg.lstsq: _lstsq,
-        tensor.resize_as_: lambda x, like, **settings: x.resize_(like.shape, **settings),
-    }
-
-
-def _python_functions(trace: Any, *originals: Any) -> Sequence[Any]:
-    return [_linearize, _is_declared_causal]
+from nestarray.importers.workarounds import Workaround, always
 
 
 def _is_declared_causal(mask: Any, is_causal: bool | None = None, size: Any = None) -> bool:
@@ -90,7 +65,7 @@ def _allclose(
     return x.isclose(other, rtol, atol, equal_nan).all().item()
 
 
-def _one_hot(native: Callable[..., Any]) -> Callable[..., Any]:
+def _one_hot(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
     def one_hot(tensor: Any, num_classes: int = -1) -> Any:
         import torch
 
@@ -103,7 +78,7 @@ def _one_hot(native: Callable[..., Any]) -> Callable[..., Any]:
     return one_hot
 
 
-def _combinations(native: Callable[..., Any]) -> Callable[..., Any]:
+def _combinations(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
     def combinations(input: Any, r: int = 2, with_replacement: bool = False) -> Any:
         import torch
 
@@ -145,6 +120,10 @@ class _LeastSquares(tuple):
         raise _refusal(" as a tuple")
 
 
+def _resize_as(x: Any, like: Any, **settings: Any) -> Any:
+    return x.resize_(like.shape, **settings)
+
+
 def _refusal(what: str) -> ConversionError:
     return ConversionError(
         f"trace_graph: torch.linalg.lstsq(A, B){what}: values decide which of its results are empty; "
@@ -182,7 +161,16 @@ DATA_DEPENDENT = Workaround(
         reproducers.resize_as_of_open_size,
     ),
     issue="pytorch#145970, pytorch#114353",
-    functions=_formulas,
+    functions={
+        **dict.fromkeys(("torch.cov", "torch.Tensor.cov"), always(_cov)),
+        **dict.fromkeys(("torch.corrcoef", "torch.Tensor.corrcoef"), always(_corrcoef)),
+        **dict.fromkeys(("torch.equal", "torch.Tensor.equal"), always(_equal)),
+        **dict.fromkeys(("torch.allclose", "torch.Tensor.allclose"), always(_allclose)),
+        "torch.nn.functional.one_hot": _one_hot,
+        "torch.combinations": _combinations,
+        "torch.linalg.lstsq": always(_lstsq),
+        "torch.Tensor.resize_as_": always(_resize_as),
+    },
 )
 PYTHON_FUNCTIONS = Workaround(
     "Python functions that read values",
@@ -191,6 +179,8 @@ PYTHON_FUNCTIONS = Workaround(
         reproducers.mask_of_transformer_encoder,
         reproducers.linearization,
     ),
-    names=("torch.func.linearize", "torch.nn.modules.transformer._detect_is_causal_mask"),
-    attributes=_python_functions,
+    attributes={
+        "torch.func.linearize": always(_linearize),
+        "torch.nn.modules.transformer._detect_is_causal_mask": always(_is_declared_causal),
+    },
 )

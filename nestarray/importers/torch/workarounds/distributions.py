@@ -7,15 +7,10 @@ derivatives, without checks.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
-
-
-def _unchecked(trace: Any, *originals: Any) -> Sequence[Any]:
-    return [False, _gamma]
+from nestarray.importers.workarounds import Workaround, always
 
 
 def _gamma(self: Any, sample_shape: Any = (), generator: Any = None) -> Any:
@@ -40,9 +35,8 @@ DISTRIBUTIONS = Workaround(
         reproducers.dirichlet_gradient,
     ),
     issue="pytorch#135061",
-    names=(
-        "torch.distributions.Distribution._validate_args",
-        "torch.distributions.Gamma.rsample",
-    ),
-    attributes=_unchecked,
+    attributes={
+        "torch.distributions.Distribution._validate_args": always(False),
+        "torch.distributions.Gamma.rsample": always(_gamma),
+    },
 )

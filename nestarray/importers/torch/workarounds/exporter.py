@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import keyword
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from nestarray.importers.patching import patched_annotations
 from nestarray.importers.torch.export_errors import line_of_forward
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
+from nestarray.importers.workarounds import Workaround, always
 
 # -- attributes whose names are keywords ------------------------------------------------------
 
@@ -39,8 +39,7 @@ KEYWORDS = Workaround(
     "torch.fx prints an attribute named like a keyword as root.class",
     (reproducers.submodule_named_like_a_keyword,),
     issue="pytorch#188538",
-    names=("torch.fx.graph._format_target",),
-    attributes=lambda trace, original: [_attribute_text],
+    attributes={"torch.fx.graph._format_target": always(_attribute_text)},
     is_needed=_has_keywords,
 )
 
@@ -63,15 +62,15 @@ THREADS = Workaround(
     "torch.fx.traceback.annotate writes the calls of all threads into one dict",
     (reproducers.annotations_of_another_thread,),
     issue="pytorch#184917",
-    names=("torch.fx.traceback.annotate",),
     context=_annotating_here,
+    context_names=("torch.fx.traceback.annotate",),
     is_needed=_has_threads,
 )
 
 # -- lines of conditions ----------------------------------------------------------------------
 
 
-def _noting_lines(trace: Any, replace: Any) -> Sequence[Any]:
+def _noting_lines(trace: Any, replace: Any) -> Any:
     def noted(self: Any, a: Any, tgt: Any, msg: str) -> None:
         if tgt.is_number:
             for source in self.var_to_sources.get(a, ()):
@@ -79,13 +78,12 @@ def _noting_lines(trace: Any, replace: Any) -> Sequence[Any]:
                     trace.lines[source.name] = line_of_forward()
         replace(self, a, tgt, msg)
 
-    return [noted]
+    return noted
 
 
 LINES = Workaround(
     "lines of conditions",
     "errors about open sizes do not name the line that needs a constant",
     (reproducers.line_of_a_constant,),
-    names=("torch.fx.experimental.symbolic_shapes.ShapeEnv._set_replacement",),
-    attributes=_noting_lines,
+    attributes={"torch.fx.experimental.symbolic_shapes.ShapeEnv._set_replacement": _noting_lines},
 )

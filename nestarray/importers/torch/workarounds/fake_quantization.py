@@ -6,16 +6,11 @@ branches and selects with `where`, as the fused module does: switches are state,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
-
-
-def _without_branches(trace: Any, *originals: Any) -> Sequence[Any]:
-    return [_quantized, _averaged, _is_seen]
+from nestarray.importers.workarounds import Workaround, always
 
 
 def _quantizes(trace: Any) -> bool:
@@ -81,11 +76,10 @@ FAKE_QUANTIZATION = Workaround(
         reproducers.moving_average_observer,
     ),
     issue="pytorch#167063",
-    names=(
-        "torch.ao.quantization.fake_quantize.FakeQuantize.forward",
-        "torch.ao.quantization.observer.MovingAverageMinMaxObserver.forward",
-        "torch.ao.quantization.observer.check_min_max_valid",
-    ),
-    attributes=_without_branches,
+    attributes={
+        "torch.ao.quantization.fake_quantize.FakeQuantize.forward": always(_quantized),
+        "torch.ao.quantization.observer.MovingAverageMinMaxObserver.forward": always(_averaged),
+        "torch.ao.quantization.observer.check_min_max_valid": always(_is_seen),
+    },
     is_needed=_quantizes,
 )

@@ -8,18 +8,12 @@ positions at once, as arrays that broadcast.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
+from nestarray.importers.workarounds import Workaround, always
 
 _MODULE = "torch.nn.attention.flex_attention"
-
-
-def _formula(trace: Any, *originals: Any) -> Sequence[Any]:
-    # it validates that inputs have no gradients; it is traced here, not compiled
-    return [_attention, lambda *_: None, True]
 
 
 def _attention(
@@ -52,10 +46,9 @@ FLEX_ATTENTION = Workaround(
     "on CPU flex_attention has no gradient, and exports functions of single numbers",
     (reproducers.flex_attention_with_gradients,),
     issue="pytorch#148752",
-    names=(
-        f"{_MODULE}.flex_attention_hop",
-        f"{_MODULE}._validate_device",
-        f"{_MODULE}._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG",
-    ),
-    attributes=_formula,
+    attributes={
+        f"{_MODULE}.flex_attention_hop": always(_attention),
+        f"{_MODULE}._validate_device": always(lambda *_: None),  # that inputs have no gradients
+        f"{_MODULE}._FLEX_ATTENTION_DISABLE_COMPILE_DEBUG": always(True),  # it is traced here
+    },
 )

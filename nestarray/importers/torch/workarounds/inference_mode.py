@@ -6,30 +6,29 @@ pass through such a region.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
+from nestarray.importers.workarounds import Workaround, always
 
 
-def _without_gradients(trace: Any, *originals: Any) -> Sequence[Any]:
+def _entered(self: Any) -> None:
     import torch
 
-    def entered(self: Any) -> None:
-        self.no_grad = torch.no_grad() if self.mode else torch.enable_grad()
-        self.no_grad.__enter__()
+    self.no_grad = torch.no_grad() if self.mode else torch.enable_grad()
+    self.no_grad.__enter__()
 
-    def left(self: Any, *error: Any) -> None:
-        self.no_grad.__exit__(*error)
 
-    return [entered, left]
+def _left(self: Any, *error: Any) -> None:
+    self.no_grad.__exit__(*error)
 
 
 INFERENCE_MODE = Workaround(
     "inference mode",
     "torch.export ignores torch.inference_mode",
     (reproducers.inference_mode_in_forward,),
-    names=("torch.inference_mode.__enter__", "torch.inference_mode.__exit__"),
-    attributes=_without_gradients,
+    attributes={
+        "torch.inference_mode.__enter__": always(_entered),
+        "torch.inference_mode.__exit__": always(_left),
+    },
 )

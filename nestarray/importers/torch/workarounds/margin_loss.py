@@ -5,18 +5,14 @@ torch's decomposition, which derivatives below autograd use, counts the labels a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
-def _formula(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    import torch.nn.functional as F
-
-    native: Any = F.multilabel_margin_loss
-
+def _formula(trace: Any, native: Any) -> Callable[..., Any]:
     def loss(
         input: Any, target: Any, *settings: Any, reduction: str = "mean", **others: Any
     ) -> Any:
@@ -24,7 +20,7 @@ def _formula(trace: Any) -> Mapping[Any, Callable[..., Any]]:
             return native(input, target, *settings, reduction=reduction, **others)
         return _margins(input, target, reduction)
 
-    return {native: loss}
+    return loss
 
 
 def _margins(x: Any, target: Any, reduction: str) -> Any:
@@ -47,5 +43,5 @@ MARGIN_LOSS = Workaround(
     (reproducers.padded_labels_of_margin_loss,),
     issue="pytorch#141017",
     until="2.14",
-    functions=_formula,
+    functions={"torch.nn.functional.multilabel_margin_loss": _formula},
 )

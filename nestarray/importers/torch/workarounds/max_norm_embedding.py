@@ -8,38 +8,34 @@ results; as upstream, the gradient ignores it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
-def _with_short_rows(trace: Any) -> Mapping[Any, Callable[..., Any]]:
+def _shortening(trace: Any, function: Any) -> Callable[..., Any]:
     import torch
-    import torch.nn.functional as F
 
-    def shortening(function: Any) -> Callable[..., Any]:
-        signature = inspect.signature(function)
+    signature = inspect.signature(function)
 
-        def call(*args: Any, **kwargs: Any) -> Any:
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            values = bound.arguments
-            most, weight = values["max_norm"], values["weight"]
-            if most is None:
-                return function(*args, **kwargs)
-            if trace.module.training:
-                with torch.no_grad():
-                    _shorten_rows(weight, values["input"], most, values["norm_type"])
-            else:
-                weight = _shortened(weight, most, values["norm_type"])
-            values |= {"max_norm": None, "weight": weight}
-            return function(*bound.args, **bound.kwargs)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        values = bound.arguments
+        most, weight = values["max_norm"], values["weight"]
+        if most is None:
+            return function(*args, **kwargs)
+        if trace.module.training:
+            with torch.no_grad():
+                _shorten_rows(weight, values["input"], most, values["norm_type"])
+        else:
+            weight = _shortened(weight, most, values["norm_type"])
+        values |= {"max_norm": None, "weight": weight}
+        return function(*bound.args, **bound.kwargs)
 
-        return call
-
-    return {function: shortening(function) for function in (F.embedding, F.embedding_bag)}
+    return call
 
 
 def _shorten_rows(weight: Any, rows: Any, most: float, norm_type: float) -> None:
@@ -67,5 +63,8 @@ MAX_NORM = Workaround(
         reproducers.embedding_with_max_norm,
         reproducers.embedding_bag_with_max_norm,
     ),
-    functions=_with_short_rows,
+    functions={
+        "torch.nn.functional.embedding": _shortening,
+        "torch.nn.functional.embedding_bag": _shortening,
+    },
 )

@@ -7,34 +7,24 @@ torch's derivatives of the tangents of `layer_norm` and `batch_norm` are wrong.)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.importers.torch.transformations import in_transformation
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
+from nestarray.importers.workarounds import Factory, Workaround
 
 
-def _formulas(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    import torch
-    import torch.nn.functional as F
+def _chosen(formula: Callable[..., Any]) -> Factory:
+    """`formula` inside of transformations, the native function outside."""
 
-    written = {
-        torch.layer_norm: _layer_norm,
-        F.layer_norm: _layer_norm,
-        torch.group_norm: _group_norm,
-        F.group_norm: _group_norm,
-        torch.batch_norm: _batch_norm,
-        F.batch_norm: _batch_norm_of_layers,
-    }
-    return {native: _chosen(native, formula) for native, formula in written.items()}
+    def factory(trace: Any, native: Any) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return (formula if in_transformation() else native)(*args, **kwargs)
 
+        return call
 
-def _chosen(native: Any, formula: Any) -> Any:
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return (formula if in_transformation() else native)(*args, **kwargs)
-
-    return call
+    return factory
 
 
 def _normalized(x: Any, dims: tuple[int, ...], eps: float) -> Any:
@@ -119,5 +109,12 @@ NORMALIZATIONS = Workaround(
         reproducers.mapped_group_norm_of_open_size,
     ),
     issue="pytorch#196700, pytorch#196699, pytorch#132381",
-    functions=_formulas,
+    functions={
+        "torch.layer_norm": _chosen(_layer_norm),
+        "torch.nn.functional.layer_norm": _chosen(_layer_norm),
+        "torch.group_norm": _chosen(_group_norm),
+        "torch.nn.functional.group_norm": _chosen(_group_norm),
+        "torch.batch_norm": _chosen(_batch_norm),
+        "torch.nn.functional.batch_norm": _chosen(_batch_norm_of_layers),
+    },
 )

@@ -48,6 +48,7 @@ def autograd_function_backward() -> None:
 
     x = torch.ones(3, requires_grad=True)
     _exported(Doubled.apply, torch.ones(3))(x).sum().backward()
+    assert x.grad is not None
     assert x.grad[0] == 2
 
 
@@ -61,6 +62,7 @@ def inference_mode_in_forward() -> None:
 
     x = torch.ones(3, requires_grad=True)
     _exported(forward, torch.ones(3))(x).sum().backward()
+    assert x.grad is not None
     assert x.grad[0] == 1
 
 
@@ -91,7 +93,8 @@ def ctc_loss_export() -> None:
     from torch.nn import functional as F
 
     def forward(x: Any) -> Any:
-        return F.ctc_loss(x, torch.ones(2, 2, dtype=torch.int64), (4, 4), (2, 2))
+        targets, lengths = torch.ones(2, 2, dtype=torch.int64), torch.tensor([4, 4])
+        return F.ctc_loss(x, targets, lengths, torch.tensor([2, 2]))
 
     x = torch.rand(4, 2, 3).log_softmax(-1)
     torch.testing.assert_close(_exported(forward, x)(x), forward(x))
@@ -103,7 +106,8 @@ def ctc_loss_recorded() -> None:
     from torch.nn import functional as F
 
     def loss(x: Any) -> Any:
-        return F.ctc_loss(x, torch.ones(2, 2, dtype=torch.int64), (4, 4), (2, 2))
+        targets, lengths = torch.ones(2, 2, dtype=torch.int64), torch.tensor([4, 4])
+        return F.ctc_loss(x, targets, lengths, torch.tensor([2, 2]))
 
     make_fx(torch.func.grad(loss), tracing_mode="symbolic")(torch.rand(4, 2, 3).log_softmax(-1))
 
@@ -118,7 +122,8 @@ def batch_norm_without_momentum() -> None:
 def instance_norm_statistics() -> None:
     import torch
 
-    norm, x = torch.nn.InstanceNorm1d(2, track_running_stats=True), torch.rand(4, 2, 3)
+    norm: Any = torch.nn.InstanceNorm1d(2, track_running_stats=True)
+    x = torch.rand(4, 2, 3)
 
     def forward(x: Any) -> Any:
         norm(x)

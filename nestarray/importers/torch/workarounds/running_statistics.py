@@ -11,21 +11,21 @@ the trace these are separate operations.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
 from nestarray.importers.workarounds import Workaround
 
 
-def _averaging(trace: Any, original: Any) -> Sequence[Any]:
+def _averaging(trace: Any, original: Any) -> Callable[..., Any]:
     def forward(self: Any, input: Any) -> Any:
         is_moved = self.training and self.track_running_stats
         if self.momentum is not None or not is_moved or self.num_batches_tracked is None:
             return original(self, input)
         return _averaged(self, input)
 
-    return [forward]
+    return forward
 
 
 def _averages(trace: Any) -> bool:
@@ -61,11 +61,8 @@ def _moved(x: Any, mean: Any, var: Any, momentum: float) -> None:
         var.lerp_(x.var(dims).mean(0).to(var.dtype), momentum)
 
 
-def _instance_norms(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    import torch
-    import torch.nn.functional as F
-
-    def of_aten(
+def _of_aten(trace: Any, native: Any) -> Callable[..., Any]:
+    def normalized(
         x: Any,
         weight: Any,
         bias: Any,
@@ -79,9 +76,13 @@ def _instance_norms(trace: Any) -> Mapping[Any, Callable[..., Any]]:
         if use_input_stats and mean is not None:
             _moved(x, mean, var, momentum)
             mean = var = None
-        return torch.instance_norm(x, weight, bias, mean, var, use_input_stats, momentum, *settings)
+        return native(x, weight, bias, mean, var, use_input_stats, momentum, *settings)
 
-    def of_layers(
+    return normalized
+
+
+def _of_layers(trace: Any, native: Any) -> Callable[..., Any]:
+    def normalized(
         input: Any,
         running_mean: Any = None,
         running_var: Any = None,
@@ -95,17 +96,16 @@ def _instance_norms(trace: Any) -> Mapping[Any, Callable[..., Any]]:
         if use_input_stats and mean is not None:
             _moved(input, mean, var, momentum)
             mean = var = None
-        return F.instance_norm(input, mean, var, weight, bias, use_input_stats, momentum, eps)
+        return native(input, mean, var, weight, bias, use_input_stats, momentum, eps)
 
-    return {torch.instance_norm: of_aten, F.instance_norm: of_layers}
+    return normalized
 
 
 CUMULATIVE_AVERAGES = Workaround(
     "cumulative averages",
     "BatchNorm with momentum=None reads its number of batches as a Python number",
     (reproducers.batch_norm_without_momentum,),
-    names=("torch.nn.modules.batchnorm._BatchNorm.forward",),
-    attributes=_averaging,
+    attributes={"torch.nn.modules.batchnorm._BatchNorm.forward": _averaging},
     is_needed=_averages,
 )
 INSTANCE_NORM = Workaround(
@@ -113,5 +113,8 @@ INSTANCE_NORM = Workaround(
     "the schema of instance_norm does not declare the write into running statistics",
     (reproducers.instance_norm_statistics,),
     issue="pytorch#88375",
-    functions=_instance_norms,
+    functions={
+        "torch.instance_norm": _of_aten,
+        "torch.nn.functional.instance_norm": _of_layers,
+    },
 )

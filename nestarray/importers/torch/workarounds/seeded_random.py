@@ -8,12 +8,12 @@ and later draws use the key; dropout always uses the key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.importers.torch.sources import mentions
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Needed, Workaround
+from nestarray.importers.workarounds import Factory, Needed, Workaround, resolve
 
 
 class _Seeds:
@@ -25,76 +25,81 @@ class _Seeds:
         lost: generators after a draw with an open size.
     """
 
-    kind: Any = None
-    default: Any = None
-
-    def __init__(self) -> None:
+    def __init__(self, kind: Any) -> None:
+        self.kind, self.default = kind, None
         self.lost: set[Any] = set()
 
 
-def _noted_seeds(trace: Any, generator: Any, *_: Any) -> Sequence[Any]:
-    seeds = trace.memory["seeds"] = _Seeds()
-    native = generator
-
+def _noted_generators(trace: Any, native: Any) -> Any:
     class Kind(type(native)):  # type: ignore[misc]
         """All generators are instances of `Own` while it replaces ``torch.Generator``."""
 
-        def __instancecheck__(cls, instance: Any) -> bool:
+        def __instancecheck__(cls, instance: Any) -> bool:  # pyright: ignore[reportSelfClsParameterName]
             return isinstance(instance, native)
 
     class Own(native, metaclass=Kind):  # type: ignore[misc, valid-type]
         """A generator created in forward."""
 
+    trace.memory["seeds"] = _Seeds(Own)
+    return Own
+
+
+def _seeding(trace: Any, native: Any) -> Callable[..., Any]:
     def manual_seed(seed: int) -> Any:
-        seeds.default = Own().manual_seed(seed)
+        seeds = trace.memory["seeds"]
+        seeds.default = seeds.kind().manual_seed(seed)
         return seeds.default
 
+    return manual_seed
+
+
+def _leaving(trace: Any, native: Any) -> Callable[..., Any]:
     def left(*_: Any) -> None:
-        seeds.default = None
+        trace.memory["seeds"].default = None
 
-    seeds.kind = Own
-    return [Own, manual_seed, manual_seed, left, left]
+    return left
 
 
-def _draws(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    """Draws of generators that forward seeded are constants."""
-    import torch
-    from torch.utils._python_dispatch import _disable_current_modes
+def _drawing(native_of: Callable[[], Any] | None = None) -> Factory:
+    """Draws of generators that forward seeded are constants.
 
-    like: dict[Any, Any] = {
-        torch.rand_like: torch.rand,
-        torch.randn_like: torch.randn,
-        torch.randint_like: torch.randint,
-    }
-    seed = torch.initial_seed()
+    Args:
+        native_of: the function of sizes for one that takes an array, ``torch.rand_like``.
+    """
 
-    def drawing(function: Any) -> Callable[..., Any]:
+    def factory(trace: Any, native: Any) -> Callable[..., Any]:
+        import torch
+        from torch.utils._python_dispatch import _disable_current_modes
+
+        seed = torch.initial_seed()
+
         def call(*args: Any, **kwargs: Any) -> Any:
-            seeds = trace.memory.get("seeds")
-            generator = kwargs.get("generator")
+            seeds, generator = trace.memory.get("seeds"), kwargs.get("generator")
             if seeds is None:
                 if generator is not None or torch.initial_seed() != seed:
                     raise Needed(SEEDS)
-                return function(*args, **kwargs)
+                return native(*args, **kwargs)
             generator = generator or seeds.default
             if type(generator) is not seeds.kind or generator in seeds.lost:
-                return function(*args, **kwargs)
-            of_sizes, sizes = args, kwargs
-            if function in like:
+                return native(*args, **kwargs)
+            draw, of_sizes, sizes = native, args, kwargs
+            if native_of is not None:
                 x, *others = args
-                of_sizes = (*others, tuple(x.shape))
+                draw, of_sizes = native_of(), (*others, tuple(x.shape))
                 sizes = {"dtype": x.dtype, "device": x.device} | kwargs
             if not _are_numbers((of_sizes, sizes)):
                 seeds.lost.add(generator)
-                return function(*args, **kwargs)
-            draw: Any = like.get(function, function)
+                return native(*args, **kwargs)
             with _disable_current_modes():
                 return draw(*of_sizes, **sizes | {"generator": generator})
 
         return call
 
-    makers = (torch.rand, torch.randn, torch.randint, torch.randperm, *like)
-    return {function: drawing(function) for function in makers}
+    return factory
+
+
+def _native(name: str) -> Callable[[], Any]:
+    return lambda: resolve(name)
 
 
 def _sets_seeds(trace: Any) -> bool:
@@ -116,14 +121,19 @@ SEEDS = Workaround(
         reproducers.seed_in_forward,
         reproducers.generator_in_forward,
     ),
-    names=(
-        "torch.Generator",
-        "torch.manual_seed",
-        "torch.random.manual_seed",
-        "torch.seed",
-        "torch.set_rng_state",  # torch.random.fork_rng calls it at its end
-    ),
-    attributes=_noted_seeds,
-    functions=_draws,
+    attributes={
+        "torch.Generator": _noted_generators,
+        "torch.manual_seed": _seeding,
+        "torch.random.manual_seed": _seeding,
+        "torch.seed": _leaving,
+        "torch.set_rng_state": _leaving,  # torch.random.fork_rng calls it at its end
+    },
+    functions={
+        **{f"torch.{name}": _drawing() for name in ("rand", "randn", "randint", "randperm")},
+        **{
+            f"torch.{name}_like": _drawing(_native(f"torch.{name}"))
+            for name in ("rand", "randn", "randint")
+        },
+    },
     is_needed=_sets_seeds,
 )

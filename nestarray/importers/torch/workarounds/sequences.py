@@ -9,13 +9,13 @@ error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround
+from nestarray.importers.workarounds import Factory, Workaround, always
 
 _KINDS = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
@@ -225,43 +225,29 @@ def _pad(data: _Data, sizes: _Sizes, batch_first: bool, value: float, steps: Any
 # -- patches during the trace ---------------------------------------------------------------
 
 
-def _padded(trace: Any) -> Mapping[Any, Callable[..., Any]]:
-    """Packed sequences as padded ones; the number of steps may be open."""
-    import torch
-
-    # functions that torch.nn calls, whatever alias of pack_padded_sequence a program uses
-    return {
-        **{getattr(torch, kind): partial(_network, kind) for kind in _KINDS},
-        torch._pack_padded_sequence: _pack,  # pyright: ignore[reportPrivateImportUsage]
-        torch._pad_packed_sequence: _pad,  # pyright: ignore[reportPrivateImportUsage]
-    }
-
-
-def _checks_of_padded(trace: Any, *originals: Any) -> Sequence[Any]:
-    return list(map(_of_padded, originals))
-
-
 def _has_networks(trace: Any) -> bool:
     import torch
 
     return any(isinstance(part, torch.nn.RNNBase) for part in trace.module.modules())
 
 
-def _network(kind: str, input: Any, *args: Any) -> Any:
-    """A call of ``torch.lstm`` and the like."""
-    import torch
+def _network(kind: str) -> Factory:
+    return lambda trace, native: partial(_call_network, kind, native)
 
+
+def _call_network(kind: str, native: Callable[..., Any], input: Any, *args: Any) -> Any:
+    """A call of ``torch.lstm`` and the like."""
     if isinstance(input, _Data):
         sizes, *others = args
         outputs, *last = _operation(kind)(input.padded, *others, False, sizes.lengths)
         return _Data(outputs), *last
     batch_first = args[-1]
     if isinstance(input.shape[1 if batch_first else 0], int):
-        return getattr(torch, kind)(input, *args)
+        return native(input, *args)
     return _operation(kind)(input, *args)
 
 
-def _of_padded(check: Callable[..., Any]) -> Callable[..., Any]:
+def _of_padded(trace: Any, check: Callable[..., Any]) -> Callable[..., Any]:
     """A check of sizes that takes the batch from the padded tensor: ``int`` would fix it."""
 
     def of_padded(self: Any, input: Any, batch_sizes: Any) -> Any:
@@ -281,11 +267,15 @@ SEQUENCES = Workaround(
         reproducers.packed_sequence,
     ),
     issue="pytorch#115092, pytorch#112044",
-    names=(
-        "torch.nn.RNNBase.get_expected_hidden_size",
-        "torch.nn.LSTM.get_expected_cell_size",
-    ),
-    attributes=_checks_of_padded,
-    functions=_padded,
+    attributes={
+        "torch.nn.RNNBase.get_expected_hidden_size": _of_padded,
+        "torch.nn.LSTM.get_expected_cell_size": _of_padded,
+    },
+    # functions that torch.nn calls, whatever alias of pack_padded_sequence a program uses
+    functions={
+        **{f"torch.{kind}": _network(kind) for kind in _KINDS},
+        "torch._pack_padded_sequence": always(_pack),
+        "torch._pad_packed_sequence": always(_pad),
+    },
     is_needed=_has_networks,
 )

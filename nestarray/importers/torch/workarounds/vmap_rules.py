@@ -542,7 +542,7 @@ VMAP_RULES = Workaround(
     "rules for vmap are C++ code with the batch size as a constant, or absent",
     (reproducers.mapped_pooling_of_open_size,),
     issue="pytorch#132381",
-    names=(
+    context_names=(
         "torch.library._scoped_library",
         "torch._functorch.autograd_function.custom_function_call_vmap_helper",
         "torch._functorch.pyfunctorch.retrieve_current_functorch_interpreter",
