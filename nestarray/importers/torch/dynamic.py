@@ -19,6 +19,7 @@ from nestarray.importers.torch.export_errors import (
     data_dependent_advice,
     line_of,
 )
+from nestarray.importers.workarounds import resolve
 
 
 class Dynamic:
@@ -53,18 +54,21 @@ class Dynamic:
         if not self.is_asked:
             yield
             return
-        import torch.fx.experimental._config as settings
-        from torch._export.non_strict_utils import _clean_dynamic_markers
         from torch.backends import opt_einsum
 
+        settings = resolve("torch.fx.experimental._config")
+        oblivious: Any = contextlib.nullcontext()
+        if hasattr(settings, "backed_size_oblivious"):
+            oblivious = settings.patch(backed_size_oblivious=True)
         # opt_einsum orders contractions by sizes, which would make them constants
-        oblivious = settings.patch(backed_size_oblivious=True)  # type: ignore[attr-defined]
         try:
             with oblivious, opt_einsum.flags(enabled=False):
                 yield
         finally:  # a failed export leaves its marks of dynamic sizes on the example
+            clean = resolve("torch._export.non_strict_utils._clean_dynamic_markers")
             for tensor in filter(is_tensor, self.leaves.values()):
-                _clean_dynamic_markers(tensor)
+                if clean is not None:
+                    clean(tensor)
 
     def _dynamic_dims(self, place: str, leaf: Any) -> dict[int, Any] | None:
         """The dynamic dimensions of one leaf of the example, in torch's terms."""

@@ -135,7 +135,7 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
         except Exception as error:
             if not isinstance(error, Derivative) and not below_autograd.needs_autograd(error):
                 raise
-            trace.is_below_autograd = True
+            trace.start(below_autograd=True)
             recorded = below_autograd.traced(adapter, args, kwargs, dynamic.shapes)
             program = _exported(recorded, args, kwargs, dynamic.shapes, name)
     check_linear(program, name)
@@ -179,7 +179,7 @@ def _adapter(trace: Trace, arguments: Iterable[str], keywords: Iterable[str]) ->
             with trace.calls():
                 return call_with_writes(self.source, args, kwargs)
 
-    parameters = [("self", Parameter.POSITIONAL_ONLY)]
+    parameters = [("_adapter", Parameter.POSITIONAL_ONLY)]  # methods of torch have a `self`
     parameters += [(name, Parameter.POSITIONAL_ONLY) for name in arguments]
     parameters += [(name, Parameter.KEYWORD_ONLY) for name in keywords]
     Adapter.forward.__signature__ = Signature([Parameter(*p) for p in parameters])  # type: ignore[attr-defined]

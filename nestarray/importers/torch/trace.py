@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -40,7 +40,7 @@ class Trace:
         self.module, self.is_dynamic = module, lines is not None
         self.lines = {} if lines is None else lines
         self.memory: dict[str, Any] = {}
-        self.is_below_autograd = False
+        self.start(below_autograd=False)
         self.applied = [each for each in WORKAROUNDS if each.names and each.is_needed(self)]
 
     def applies(self, workaround: Workaround) -> bool:
@@ -70,11 +70,15 @@ class Trace:
     def attempt(self) -> Iterator[None]:
         """Replace the attributes of torch that the workarounds name."""
         self.memory.clear()
-        self.is_below_autograd = False
+        self.start(below_autograd=False)
         with contextlib.ExitStack() as stack:
             for workaround in self.applied:
                 stack.enter_context(workaround.applied(self))
             yield
+
+    def start(self, *, below_autograd: bool) -> None:
+        """Begin to record forward."""
+        self.is_below_autograd, self._is_stopping = below_autograd, False
 
     def calls(self) -> Any:
         """A mode that sees the calls of torch's functions, and replaces some.
@@ -86,7 +90,7 @@ class Trace:
         import torch
         from torch.overrides import TorchFunctionMode
 
-        replacements: dict[Any, Callable[..., Any]] = {torch.Tensor.register_hook: _refuse_hook}
+        replacements: dict[Any, Any] = {torch.Tensor.register_hook: _refuse_hook}
         make_dual = resolve("torch._make_dual")
         replacements[make_dual] = partial(self._make_dual, make_dual)
         replacements |= assignments.functions(type(self.module).__name__)
@@ -106,18 +110,29 @@ class Trace:
 
     def _make_dual(self, native: Any, *args: Any, **kwargs: Any) -> Any:
         if not self.is_below_autograd:
+            self._is_stopping = True
             raise Derivative
         return native(*args, **kwargs)
 
     def _look(self) -> None:
+        """Stop the attempt at a call that it cannot take.
+
+        torch leaves its transformations by calls that the mode sees too, so it raises once.
+        """
         import torch
 
+        if self._is_stopping:
+            return
+        reason: Exception | None = None
         if torch.is_inference_mode_enabled() and not self.applies(INFERENCE_MODE):
-            raise Needed(INFERENCE_MODE)
-        if not self.is_below_autograd and in_derivative():
-            raise Derivative
-        if self.is_dynamic and in_functorch() and not self.applies(VMAP_RULES):
-            raise Needed(VMAP_RULES)
+            reason = Needed(INFERENCE_MODE)
+        elif not self.is_below_autograd and in_derivative():
+            reason = Derivative()
+        elif self.is_dynamic and in_functorch() and not self.applies(VMAP_RULES):
+            reason = Needed(VMAP_RULES)
+        if reason is not None:
+            self._is_stopping = True
+            raise reason
 
 
 def _refuse_hook(tensor: Any, hook: Any) -> Any:

@@ -1,6 +1,6 @@
 """Embeddings with ``max_norm``, which renormalize rows of their table in place.
 
-torch's operation for it cannot be exported. In training the table is overwritten under
+torch.export reads a detached table behind the write, so gradients are lost. In training the table is overwritten under
 ``torch.no_grad()``. In evaluation the graph renormalizes rows when it reads them, with equal
 results; as upstream, the gradient ignores it.
 """
@@ -58,7 +58,7 @@ def _shortened(weight: Any, most: float, norm_type: float) -> Any:
 
 MAX_NORM = Workaround(
     "embedding with max_norm",
-    "the operation that renormalizes the table in place cannot be exported",
+    "the exported program reads a detached table, so gradients are lost",
     (
         reproducers.embedding_with_max_norm,
         reproducers.embedding_bag_with_max_norm,

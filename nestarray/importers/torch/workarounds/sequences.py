@@ -270,12 +270,12 @@ SEQUENCES = Workaround(
     attributes={
         "torch.nn.RNNBase.get_expected_hidden_size": _of_padded,
         "torch.nn.LSTM.get_expected_cell_size": _of_padded,
+        "torch._VF._pad_packed_sequence": always(_pad),  # its length is no number
     },
     # functions that torch.nn calls, whatever alias of pack_padded_sequence a program uses
     functions={
         **{f"torch.{kind}": _network(kind) for kind in _KINDS},
         "torch._pack_padded_sequence": always(_pack),
-        "torch._pad_packed_sequence": always(_pad),
     },
     is_needed=_has_networks,
 )
