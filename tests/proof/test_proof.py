@@ -301,7 +301,7 @@ def test_a_wrong_derivative_is_found_at_its_call(monkeypatch, form, train):
     assert report.first_divergence is None
     (name,) = (c.name for c in report.call_gradients if not c.ok)
     assert name.startswith("∂tanh/∂getitem")
-    assert len(report.call_gradients) == 15
+    assert len(report.call_gradients) == (15 if train else 14)  # dropout
     wrong = report.wrong_call_gradient
     assert wrong.relative == pytest.approx(0.1, rel=1e-3)
     assert wrong.where.startswith("aten.tanh.default test_proof.py:")

@@ -53,7 +53,6 @@ from nestarray.importers.jax.jaxprs import (
     why_no_arrays,
 )
 from nestarray.importers.jax.literals import TAKE_NUMBERS, number_of
-from nestarray.importers.jax.loops import scan_counts
 from nestarray.importers.jax.models import (
     KEYWORDS,
     Program,

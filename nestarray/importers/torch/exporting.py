@@ -31,6 +31,9 @@ from nestarray.importers.torch.workarounds import FLEX_ATTENTION
 from nestarray.importers.torch.workarounds.autograd_functions import check_linear
 from nestarray.importers.workarounds import Needed
 
+#: The attributes in which a ``torch.nn.Module`` holds its tensors and children.
+_TABLES = ("_parameters", "_buffers", "_modules")
+
 
 @contextlib.contextmanager
 def in_mode(module: Any, train: bool) -> Iterator[None]:
@@ -95,15 +98,15 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     trace = Trace(module, dynamic.lines if dynamic.is_asked else None)
     while True:
         try:
-            with _seed_kept():
+            with _seed_kept(), _attributes_kept(module):
                 return _attempt(trace, args, kwargs, dynamic)
         except Needed as needed:
             trace.apply(needed.workaround)
+        except ConversionError:
+            raise
         except Exception as error:
             if trace.apply_all():
                 continue
-            if isinstance(error, ConversionError):
-                raise
             reasons = [dynamic.explained(error), *trace.absences()]
             raise ConversionError(
                 f"trace_graph: torch.export cannot export {type(module).__name__}: "
@@ -122,6 +125,23 @@ def _seed_kept() -> Iterator[None]:
     finally:
         if torch.initial_seed() != seed:
             torch.set_rng_state(state)
+
+
+@contextlib.contextmanager
+def _attributes_kept(module: Any) -> Iterator[None]:
+    """Undo the assignments of a forward that fails."""
+    parts = [(part, vars(part).copy()) for part in module.modules()]
+    tables = [(part, name, vars(part)[name].copy()) for part, _ in parts for name in _TABLES]
+    try:
+        yield
+    except Exception:
+        for part, attributes in parts:
+            vars(part).clear()
+            vars(part).update(attributes)
+        for part, name, table in tables:
+            vars(part)[name].clear()
+            vars(part)[name].update(table)
+        raise
 
 
 def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:

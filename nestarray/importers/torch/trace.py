@@ -121,7 +121,7 @@ class Trace:
         """
         import torch
 
-        if self._is_stopping:
+        if self._is_stopping or torch.compiler.is_compiling():  # the functions of torch.cond
             return
         reason: Exception | None = None
         if torch.is_inference_mode_enabled() and not self.applies(INFERENCE_MODE):

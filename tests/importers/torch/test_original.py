@@ -5,7 +5,6 @@ Each test disables the part of the importer that keeps them equal.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 from typing import Any
 
@@ -15,8 +14,9 @@ from torch import nn
 from torch.utils.checkpoint import checkpoint
 
 import nestarray as na
-from nestarray.importers.torch import autograd_functions, exporting
+from nestarray.importers.torch import exporting, trace, workarounds
 from nestarray.importers.torch.outputs import plain_output
+from nestarray.importers.torch.workarounds import autograd_functions
 from tests.importers.torch.rows import STATE, Function
 
 
@@ -77,21 +77,28 @@ def always(*_: Any) -> bool:
     return True
 
 
+def without(name: str) -> tuple[Any, str, Any]:
+    """A trace that does not know a workaround."""
+    known = tuple([each for each in workarounds.WORKAROUNDS if each.name != name])
+    assert len(known) < len(workarounds.WORKAROUNDS)
+    return trace, "WORKAROUNDS", known
+
+
 GRADIENTS = ["gradient of layer/weight", "gradient of layer/bias", "gradient of x"]
 
 #: name → module, whether it trains, the disabled part, and the difference.
 CASES = {
     "checkpoint": (
         Function(lambda layer, x: checkpoint(layer, torch.tanh(layer(x)), use_reentrant=True)),
-        (exporting, "patched_autograd_functions", contextlib.nullcontext),
+        without("torch.autograd.Function"),
         GRADIENTS,
     ),
     "instance_norm": (
         STATE["instance_norm"]().train(),
-        (exporting, "patched_running_statistics", contextlib.nullcontext),
+        without("instance norm"),
         ["1/running_mean", "1/running_var"],
     ),
-    "hook": (Function(hooked), (exporting, "_refuse_hook", nothing), GRADIENTS),
+    "hook": (Function(hooked), (trace, "_refuse_hook", nothing), GRADIENTS),
     "data": (Function(written_data), (exporting, "refuse_lost_writes", nothing), GRADIENTS),
     "detach": (Function(written_detached), (exporting, "refuse_lost_writes", nothing), GRADIENTS),
     "detach_": (

@@ -13,8 +13,10 @@ function are zero. An infinite x may make s infinite and the value NaN.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
+
+import numpy as np
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch.aliases import is_inexact
@@ -175,24 +177,23 @@ def _is_linear(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     from torch.utils._python_dispatch import _disable_current_modes
     from torch.utils._pytree import tree_map_only
 
-    def drawn(x: Any) -> Any:
+    def drawn(x: Any, draw: Callable[..., Any]) -> Any:
         sizes = [int(n.node.hint) if hasattr(n, "node") else n for n in x.shape]
         if is_inexact(x):
-            return torch.rand(sizes, dtype=x.dtype, generator=generator) + 0.25
+            return torch.as_tensor(draw(sizes)).to(x.dtype)
         return torch.ones(sizes, dtype=x.dtype)
 
+    def positive(sizes: list[int]) -> Any:
+        return np.random.default_rng(0).random(sizes) + 0.25
+
     with _disable_current_modes(), torch.no_grad(), contextlib.suppress(Exception):
-        generator = torch.Generator().manual_seed(0)
-        given = tree_map_only(torch.Tensor, drawn, args)
-        context, output = _forward(function, given, kwargs)
+        inputs = tree_map_only(torch.Tensor, lambda x: drawn(x, positive), args)
+        context, output = _forward(function, inputs, kwargs)
         outputs = output if isinstance(output, tuple) else (output,)
 
         def backward(scale: float, shift: float) -> list[Any]:
-            generator.manual_seed(1)
-            marks = [
-                torch.randn(y.shape, dtype=y.dtype, generator=generator) if is_inexact(y) else None
-                for y in outputs
-            ]
+            draw = np.random.default_rng(1).standard_normal
+            marks = [drawn(y, draw) if is_inexact(y) else None for y in outputs]
             others = [None if g is None else g.flip(tuple(range(g.ndim))) for g in marks]
             mixed = [
                 None if g is None or h is None else 8 * (scale * g + shift * h)

@@ -7,10 +7,11 @@ derivatives, without checks.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.importers.torch.workarounds import reproducers
-from nestarray.importers.workarounds import Workaround, always
+from nestarray.importers.workarounds import Needed, Workaround, always
 
 
 def _gamma(self: Any, sample_shape: Any = (), generator: Any = None) -> Any:
@@ -26,6 +27,17 @@ def _gamma(self: Any, sample_shape: Any = (), generator: Any = None) -> Any:
     return torch.where(value < tiny, tiny + value - value.detach(), value)
 
 
+def _noticing(trace: Any, native: Any) -> Callable[..., Any]:
+    """A draw, of which `Gamma.rsample` without checks is noticed."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not trace.applies(DISTRIBUTIONS):
+            raise Needed(DISTRIBUTIONS)
+        return native(*args, **kwargs)
+
+    return call
+
+
 DISTRIBUTIONS = Workaround(
     "distributions",
     "distributions check values, and Gamma.rsample writes behind autograd",
@@ -39,4 +51,5 @@ DISTRIBUTIONS = Workaround(
         "torch.distributions.Distribution._validate_args": always(False),
         "torch.distributions.Gamma.rsample": always(_gamma),
     },
+    functions={"torch._standard_gamma": _noticing},
 )
