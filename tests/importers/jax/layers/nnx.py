@@ -147,6 +147,8 @@ def activations(m: Any, x: Any) -> Any:
     return {name: getattr(nnx, name)(x) for name in names.split()}
 
 
+HEADS = array(2, 8, 6)
+POSITIONS = jnp.arange(8.0)[::-1]
 MASK = nnx.make_causal_mask(jnp.ones((2, 8)))
 
 TABLE: dict[str, Row] = {
@@ -268,6 +270,11 @@ TABLE: dict[str, Row] = {
     "fori_loop": layer(pair(repeated), ROWS),
     "grad": layer(pair(with_gradient), ROWS),
 }  # fmt: skip
+
+if hasattr(nnx, "RoPE"):  # earlier releases lack it
+    TABLE["RoPE"] = layer(
+        lambda r: Function(lambda m, x: m.rope(m.rope(x), POSITIONS), rope=nnx.RoPE()), HEADS
+    )
 
 #: Layers without a row.
 WITHOUT = {"Module": "the base class", "RNNCellBase": "the base class"}
