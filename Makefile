@@ -48,7 +48,7 @@ $(READY): pyproject.toml constraints.txt
 upgrade: $(READY)
 	$(BIN)/python tools/environments.py upgrade $(VENV)
 	$(MAKE) --no-print-directory env
-	$(if $(wildcard tools/releases*),$(BIN)/python -m tools.releases)
+	$(BIN)/python -m tools.releases
 
 test: $(READY)
 	$(PYTEST) --numprocesses $(JOBS) --dist worksteal
