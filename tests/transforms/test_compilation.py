@@ -406,3 +406,20 @@ def test_jacobians_of_compiled_functions(backend: str) -> None:
     expected = na.diag(na.exp(x) * (x + 1.0))
     assert_close(na.jacrev(compiled)(x), expected)
     assert_close(na.jacfwd(compiled)(x), expected)
+
+
+STOPPED = {
+    "factor": lambda x: x * na.stop_gradient(na.sum(x)),
+    "view": lambda x: x[...] * na.stop_gradient(x[...]),
+    "mapped": lambda x: na.vmap(lambda row: row * na.stop_gradient(na.sum(row)))(x),
+    "slope": lambda x: na.grad(lambda x: na.sum(x**3 * na.stop_gradient(x)))(x),
+}
+
+
+@pytest.mark.parametrize("name", STOPPED)
+def test_gradients_stop_in_compiled_functions(backend: str, name: str) -> None:
+    x = na.to_backend(np.arange(6, dtype=np.float32).reshape(2, 3), backend)
+    function = STOPPED[name]
+    expected = na.grad(lambda x: na.sum(function(x)))(x)
+    found = na.grad(lambda x: na.sum(na.jit(function)(x)))(x)
+    assert_close(found, expected)

@@ -25,6 +25,7 @@ import torch.utils.checkpoint
 from torch._C import _functorch
 from torch._guards import TracingContext, tracing
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import tree
@@ -414,15 +415,16 @@ def compile_leaves(
     """
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    arrays, not_again = _leaves(arrays), []
+    arrays, not_again, stops = _leaves(arrays), [], []
     token = not_differentiable.set(not_again)
     depth = _depth.set(0)  # its arguments carry the outer gradients
     try:
-        with _saving_plainly():
+        with _saving_plainly(), _NotedStops(stops):
             graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         not_differentiable.reset(token)
         _depth.reset(depth)
+    _detach(graph, stops)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers do not support
     graph.recompile()
     differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
@@ -432,6 +434,42 @@ def compile_leaves(
     if not donated or differentiated:
         return plain
     return writing_over(graph, arrays, donated, plain, lambda g: _compiled(g, arrays, options))
+
+
+class _NotedStops(TorchFunctionMode):
+    """Notes the recorded calls at which gradients stop.
+
+    Since PyTorch 2.14 a trace records a detach as ``aten.alias``, as it does ``x[...]``.
+    """
+
+    def __init__(self, stops: list[str]) -> None:
+        super().__init__()
+        self.stops = stops
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        if function not in (torch.detach, torch.Tensor.detach):
+            return function(*args, **(kwargs or {}))
+        before, value = _last_node(), function(*args, **(kwargs or {}))
+        node = _last_node()
+        if node is not before:
+            self.stops.append(node.name)
+        return value
+
+
+def _last_node() -> Any:
+    """The last call that the running trace recorded."""
+    from torch.fx.experimental.proxy_tensor import get_proxy_mode
+
+    mode = get_proxy_mode()
+    return None if mode is None else next(iter(reversed(mode.tracer.graph.nodes)), None)
+
+
+def _detach(graph: Any, stops: Sequence[str]) -> None:
+    for node in graph.graph.nodes:
+        if node.name in stops and node.target is torch.ops.aten.alias.default:
+            node.target = torch.ops.aten.detach.default
 
 
 def _leaves(arrays: list[Any]) -> list[Any]:
