@@ -115,7 +115,7 @@ def create(name: str, folder: Path, python: str | None) -> None:
     code = "import sys; print(sys.version)"
     if output([str(folder / "bin/python"), "-c", code]) != output([base, "-c", code]):
         subprocess.run([base, "-m", "venv", "--clear", str(folder)], check=True)
-    pip = [str(folder / "bin/python"), "-m", "pip", "install", "--quiet", "--upgrade", "uv"]
+    pip = [str(folder / "bin/python"), "-m", "pip", "install", "-qq", "--upgrade", "uv"]
     subprocess.run(pip, check=True)
     uv(folder, "install", "--upgrade", *LEGS[name])
     print(f"{folder}: {time.monotonic() - start:.0f} s, {base}")
