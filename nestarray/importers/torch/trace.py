@@ -37,11 +37,14 @@ class Trace:
     """
 
     def __init__(self, module: Any, lines: dict[str, str] | None) -> None:
+        import torch
+
         self.module, self.is_dynamic = module, lines is not None
         self.lines = {} if lines is None else lines
         self.memory: dict[str, Any] = {}
         self.start(below_autograd=False)
-        self.applied = [each for each in WORKAROUNDS if each.names and each.is_needed(self)]
+        self._known = [each for each in WORKAROUNDS if each.applies_to(torch.__version__)]
+        self.applied = [each for each in self._known if each.names and each.is_needed(self)]
 
     def applies(self, workaround: Workaround) -> bool:
         """Whether a workaround applies to this trace."""
@@ -56,7 +59,7 @@ class Trace:
         """Apply all workarounds from the next attempt on; False if the last attempt did so."""
         others = [
             each
-            for each in WORKAROUNDS
+            for each in self._known
             if each.names and each not in self.applied and not each.missing()
         ]
         self.applied += others
@@ -64,7 +67,7 @@ class Trace:
 
     def absences(self) -> list[str]:
         """Messages about the workarounds that the installed release disables."""
-        return [each.absence() for each in WORKAROUNDS if each.missing()]
+        return [each.absence() for each in self._known if each.missing()]
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:
@@ -94,9 +97,8 @@ class Trace:
         make_dual = resolve("torch._make_dual")
         replacements[make_dual] = partial(self._make_dual, make_dual)
         replacements |= assignments.functions(type(self.module).__name__)
-        for workaround in WORKAROUNDS:
-            if workaround.applies_to(torch.__version__):
-                replacements |= workaround.replaced_functions(self)
+        for workaround in self._known:
+            replacements |= workaround.replaced_functions(self)
         look = self._look
 
         class Calls(TorchFunctionMode):

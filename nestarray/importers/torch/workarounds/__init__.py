@@ -10,7 +10,7 @@ from nestarray.importers.torch.workarounds.autograd_functions import AUTOGRAD_FU
 from nestarray.importers.torch.workarounds.concatenation import CONCATENATION
 from nestarray.importers.torch.workarounds.ctc_loss import CTC_LOSS
 from nestarray.importers.torch.workarounds.data_dependent import DATA_DEPENDENT, PYTHON_FUNCTIONS
-from nestarray.importers.torch.workarounds.distributions import DISTRIBUTIONS
+from nestarray.importers.torch.workarounds.distributions import DISTRIBUTION_CHECKS, GAMMA
 from nestarray.importers.torch.workarounds.exporter import KEYWORDS, LINES, THREADS
 from nestarray.importers.torch.workarounds.fake_quantization import FAKE_QUANTIZATION
 from nestarray.importers.torch.workarounds.flex_attention import FLEX_ATTENTION
@@ -42,7 +42,8 @@ WORKAROUNDS: tuple[Workaround, ...] = (
     MAX_NORM,
     DATA_DEPENDENT,
     PYTHON_FUNCTIONS,
-    DISTRIBUTIONS,
+    DISTRIBUTION_CHECKS,
+    GAMMA,
     FLEX_ATTENTION,
     FAKE_QUANTIZATION,
     NORMALIZATIONS,

@@ -1,4 +1,4 @@
-"""Samples of gamma and Dirichlet distributions in a traced module.
+"""Distributions in a traced module.
 
 ``Gamma.rsample`` keeps samples above zero by a write behind autograd, and distributions check
 values, which are branches. During the trace samples are operations whose frontend functions have
@@ -31,25 +31,25 @@ def _noticing(trace: Any, native: Any) -> Callable[..., Any]:
     """A draw, of which `Gamma.rsample` without checks is noticed."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        if not trace.applies(DISTRIBUTIONS):
-            raise Needed(DISTRIBUTIONS)
+        if not trace.applies(GAMMA):
+            raise Needed(GAMMA)
         return native(*args, **kwargs)
 
     return call
 
 
-DISTRIBUTIONS = Workaround(
-    "distributions",
-    "distributions check values, and Gamma.rsample writes behind autograd",
-    (
-        reproducers.distribution_checks,
-        reproducers.gamma_gradient,
-        reproducers.dirichlet_gradient,
-    ),
+DISTRIBUTION_CHECKS = Workaround(
+    "checks of distributions",
+    "distributions check values, which are branches",
+    (reproducers.distribution_checks,),
     issue="pytorch#135061",
-    attributes={
-        "torch.distributions.Distribution._validate_args": always(False),
-        "torch.distributions.Gamma.rsample": always(_gamma),
-    },
+    until="2.15",
+    attributes={"torch.distributions.Distribution._validate_args": always(False)},
+)
+GAMMA = Workaround(
+    "gamma samples",
+    "Gamma.rsample writes behind autograd",
+    (reproducers.gamma_gradient,),
+    attributes={"torch.distributions.Gamma.rsample": always(_gamma)},
     functions={"torch._standard_gamma": _noticing},
 )

@@ -243,16 +243,6 @@ def gamma_gradient() -> None:
     assert program(torch.ones(4, requires_grad=True)).requires_grad
 
 
-def dirichlet_gradient() -> None:
-    import torch
-
-    def forward(x: Any) -> Any:
-        return torch.distributions.Dirichlet(x, validate_args=False).rsample()
-
-    x = torch.ones(4, requires_grad=True)
-    _exported(forward, torch.ones(4))(x)[0].backward()
-
-
 def covariance() -> None:
     import torch
 
