@@ -99,8 +99,8 @@ def test_new_arrays_are_cast(dynamic: bool) -> None:
 
 def test_the_error_names_calls_and_the_option() -> None:
     text = (
-        r"Rotary: 8 calls and 1 array of this graph need float64, which JAX computes in 32 bits now: "
-        r"arange = torch\.arange\(…\) \(test_precision\.py:\d+\), .* and 6 more\. Compute in float32 "
+        r"Rotary: 7 calls and 1 array of this graph need float64, which JAX computes in 32 bits now: "
+        r"arange = torch\.arange\(…\) \(test_precision\.py:\d+\), .* and 5 more\. Compute in float32 "
         r'with graph\.to_backend\("jax", float64="float32"\), .* or call jax\.config\.update'
     )
     with pytest.raises(DtypeError, match=text):

@@ -128,7 +128,7 @@ def from_dlpack(x: Any) -> Any:
         return jax.dlpack.from_dlpack(x)
     try:
         view = np.from_dlpack(x)
-    except RuntimeError:  # NumPy lacks the dtype
+    except (RuntimeError, BufferError):  # NumPy lacks the dtype; BufferError since 2.5
         return jax.dlpack.from_dlpack(x) if jax.default_backend() == "cpu" else None
     if not view.flags.c_contiguous:
         return None

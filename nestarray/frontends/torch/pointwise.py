@@ -156,16 +156,25 @@ def _scaled(x: Array | float, alpha: float) -> Any:
 def clamp(
     input: Array, min: Array | float | None = None, max: Array | float | None = None
 ) -> Array:
-    """input limited to [min, max]; `max` wins where the bounds cross."""
+    """input limited to [min, max]; `max` wins where the bounds cross.
+
+    Equal elements of arrays share the derivative, as upstream since 2.14. Where the two bounds are
+    equal, it belongs to the argument that the value comes from.
+    """
     if min is None and max is None:
         raise ArgumentError("clamp: got neither min nor max, expected at least one of them")
     given = [bound for bound in (min, max) if bound is not None]
     dtype = result_type(input, *given)
     low, high = (fill_number("clamp", b, dtype) if is_number(b) else b for b in (min, max))
-    if dtype.is_floating and hasattr(low, "dtype") and hasattr(high, "dtype"):
-        # upstream gives the lower of equal bounds no derivative
-        low = na.where(na.equal(low, high), na.stop_gradient(low), low)
-    return na.clip(cast(input, dtype), low, high)
+    x = cast(input, dtype)
+    if not dtype.is_floating or not (hasattr(low, "dtype") or hasattr(high, "dtype")):
+        return na.clip(x, low, high)
+    result = x if low is None else na.maximum(x, low)
+    result = result if high is None else na.minimum(result, high)
+    if low is None or high is None:
+        return result
+    point = na.where(na.less(x, low), low, na.where(na.greater(x, low), high, x))
+    return na.where(na.equal(low, high), point, result)
 
 
 def clamp_min(input: Array, min: Array | float) -> Array:
