@@ -71,7 +71,13 @@ from nestarray.importers.jax.positions import (
     slice_of,
 )
 from nestarray.importers.jax.selection import uses_jax
-from nestarray.importers.jax.sizes import SizeNodes, named_axes, traced, with_same_padding
+from nestarray.importers.jax.sizes import (
+    SizeNodes,
+    named_axes,
+    traced,
+    undecided_size,
+    with_same_padding,
+)
 from nestarray.importers.jax.source import Equation, JaxSource, Size, is_value
 from nestarray.importers.jax.trace_errors import explained, refuse_leaked
 from nestarray.importers.protocol import Imported, Request
@@ -165,7 +171,7 @@ class JaxImporter:
         try:
             with explained(program.name):
                 closed, conditions = traced(trace, leaves, axes)
-        except (jax.errors.InconclusiveDimensionOperation, TypeError) as error:
+        except (undecided_size(), TypeError) as error:
             if not any(axes):
                 raise
             raise ConversionError(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray import dtypes
+from nestarray.importers.jax.sizes import undecided_size
 
 _UNCHANGED = frozenset(["convert_element_type", "broadcast_in_dim"])
 
@@ -122,11 +123,9 @@ def slice_of(eqn: Any, known: Sequence[tuple[Positions, ...]]) -> Any:
 
 def _is_within(start: Any, limit: Any, size: Any) -> bool:
     """Whether a slice is within an axis for all sizes."""
-    import jax
-
     try:
         return bool(start >= 0 and limit <= size)
-    except jax.errors.InconclusiveDimensionOperation:
+    except undecided_size():
         return False
 
 

@@ -27,6 +27,7 @@ from nestarray.importers.jax.size_relations import (
 from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, place_of
 
 _NATIVE = NativeSizes(lambda x: False, "", str)
+_UNDECIDED = "InconclusiveDimensionOperation"
 _OPERATORS = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -35,6 +36,14 @@ _OPERATORS = {
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
 }
+
+
+def undecided_size() -> type[Exception]:
+    """JAX's exception for a comparison of open sizes that it cannot decide."""
+    import jax
+
+    home: Any = jax.errors if hasattr(jax.errors, _UNDECIDED) else jax.core  # before JAX 0.9
+    return getattr(home, _UNDECIDED)
 
 
 def named_axes(
