@@ -25,6 +25,8 @@ def _operation(name: str) -> Any:
     library, base, overload = name.split(".")
     if library == "transformers":
         importlib.import_module("transformers.integrations.moe")
+        if not hasattr(torch.ops.transformers, base):
+            pytest.skip(f"this release of transformers has no {base}")
     return getattr(getattr(getattr(torch.ops, library), base), overload)
 
 

@@ -5,8 +5,10 @@ A part of the layers is compared with its gradients: these take most of the time
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Sequence
+from importlib import metadata
 from typing import Any
 
 import jax
@@ -34,9 +36,19 @@ def turn(name: str, choices: Sequence[Any]) -> Any:
     return choices[zlib.crc32(name.encode()) % len(choices)]
 
 
+def skip_before(distribution: str, version: str, reason: str) -> None:
+    """Skip a test with an older release, of which a failure is known."""
+    installed = metadata.version(distribution)
+    numbers = [tuple(map(int, re.findall(r"\d+", text)[:3])) for text in (installed, version)]
+    if numbers[0] < numbers[1]:
+        pytest.skip(f"{distribution} {installed}: {reason}")
+
+
 @pytest.mark.release("library", "name")
 @pytest.mark.parametrize(("library", "name"), LAYERS_OF_JAX)
 def test_layer_of_jax(library: str, name: str) -> None:
+    if (library, name) == ("equinox", "StatefulLayer"):
+        skip_before("equinox", "0.13.8", "the state of BatchNorm loses its axis in a proof")
     train = turn(f"{name} in training", (False, True))
     call = LIBRARIES[library].TABLE[name].make(train)
     graph = na.trace_graph(call.source, *call.args, train=train, **call.kwargs)

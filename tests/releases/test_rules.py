@@ -11,7 +11,7 @@ import nestarray as na
 from tests.importers.jax import harnesses
 from tests.importers.jax.rows import FUNCTIONS
 from tests.importers.jax.test_functions import example
-from tests.releases.test_layers import turn
+from tests.releases.test_layers import skip_before, turn
 
 pytestmark = [pytest.mark.full, pytest.mark.usefixtures("x64")]
 
@@ -35,6 +35,8 @@ def test_primitive(group: str) -> None:
 @pytest.mark.release("name")
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function(name: str) -> None:
+    if name == "gather_outside":
+        skip_before("torch", "2.13", "the derivative of a row outside of an array is wrong")
     graph = na.trace_graph(FUNCTIONS[name], example())
     report = graph.to_backend(turn(name, harnesses.BACKENDS)).verify(nodes=False)
     assert report.ok, str(report)

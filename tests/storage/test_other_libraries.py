@@ -253,7 +253,6 @@ def checkpoints(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-@pytest.mark.release
 @pytest.mark.parametrize("name", ["True_True", "True_False", "False_True", "False_False"])
 def test_orbax_checkpoints(name: str, checkpoints: Path) -> None:
     c = na.Container.load(checkpoints / name)
