@@ -1,7 +1,8 @@
 """Primitives without a rule, as equations of other primitives.
 
 JAX has two functions for a primitive: the one that computes it (`Primitive.def_impl`), which
-libraries write with jax.numpy, and for its own primitives the one that its lowering compiles. The
+libraries write with jax.numpy, and for its own primitives the one that its lowering compiles
+(``to_lojax`` of those that are classes). The
 trace of either is the formula of an equation, with the derivative that JAX has for the primitive,
 or the formula's if it has none.
 """
@@ -49,7 +50,8 @@ def decomposition(eqn: Any) -> Any:
 def _formula(eqn: Any) -> Any:
     import jax
 
-    for function in (eqn.primitive.impl, _lowered(eqn.primitive)):
+    high = getattr(eqn.primitive, "to_lojax", None)  # of a class of operations, since JAX 0.12
+    for function in (high, eqn.primitive.impl, _lowered(eqn.primitive)):
         if function is None:
             continue
         try:
