@@ -21,7 +21,7 @@ import nestarray as na
 
 Tensors = dict[str, Any]
 
-_CACHES = ("past_key_values", "cache_params", "past_buckets_states")
+_CACHES = ("cache", "past_key_values", "cache_params", "past_buckets_states")
 
 
 class Step(torch.nn.Module):

@@ -194,11 +194,11 @@ EXACT: dict[str, tuple[Draw, Draw]] = {
     ),
     "multinomial": (
         lambda k: na.random.multinomial(k, 50.0, beside(PARTS, k), shape=(20,)),
-        lambda k: jax.random.multinomial(k, 50.0, beside(PARTS, k), shape=(20, 4)),
+        lambda k: jax.random.multinomial(k, 50.0, beside(PARTS, k), shape=(20,)),
     ),
     "multinomial of arrays": (
         lambda k: na.random.multinomial(k, beside(TRIALS, k), beside(SHARES, k), shape=(3, 4)),
-        lambda k: jax.random.multinomial(k, beside(TRIALS, k), beside(SHARES, k), shape=(3, 4, 4)),
+        lambda k: jax.random.multinomial(k, beside(TRIALS, k), beside(SHARES, k), shape=(3, 4)),
     ),
     "categorical once": (
         lambda k: na.astype(
