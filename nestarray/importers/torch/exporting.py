@@ -131,7 +131,12 @@ def _seed_kept() -> Iterator[None]:
 def _attributes_kept(module: Any) -> Iterator[None]:
     """Undo the assignments of a forward that fails."""
     parts = [(part, vars(part).copy()) for part in module.modules()]
-    tables = [(part, name, vars(part)[name].copy()) for part, _ in parts for name in _TABLES]
+    tables = [
+        (part, name, attributes[name].copy())
+        for part, attributes in parts
+        for name in _TABLES
+        if name in attributes  # those of a scripted module are in C++
+    ]
     try:
         yield
     except Exception:
