@@ -49,7 +49,8 @@ def write_stablehlo(graph: Graph, example: Example, path: Path) -> None:
             assert node.aval is not None
             text = written(", ".join(map(str, node.aval.shape)))
             shape = jax.export.symbolic_shape(f"({text})", scope=scope) if text else ()
-            return jax.ShapeDtypeStruct(shape, node.aval.dtype.name)
+            dtype = jax.dtypes.canonicalize_dtype(node.aval.dtype.name)  # int32 without x64
+            return jax.ShapeDtypeStruct(shape, dtype)
 
         args, kwargs = map_nodes(spec, taken(graph))
         return _serialized(jax.export.export(jax.jit(run))(*args, **kwargs))
