@@ -166,6 +166,12 @@ def refusal(eqn: Any) -> str:
     return ""
 
 
+def forget_equations() -> None:
+    """Forget the equations of a trace that has ended, and their constants."""
+    refusal.cache_clear()
+    _solver.cache_clear()
+
+
 def call_of(eqn: Any) -> Call:
     """The call of an equation that calls one function."""
     params = eqn.params

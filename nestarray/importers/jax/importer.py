@@ -31,6 +31,7 @@ from nestarray.importers.jax.equations import (
     CONTROL_FLOW,
     PRIMITIVES,
     branches_of,
+    forget_equations,
     inner_jaxprs,
     is_call,
     open_jaxpr,
@@ -184,6 +185,7 @@ class JaxImporter:
         if all(operation.status != "missing" for operation in operations):
             graph = translation.graph(structure, *output)
         avals = [(str(v.aval.dtype), "") for eqn in closed.eqns for v in eqn.outvars]
+        forget_equations()
         return Imported(self.framework, program.name, operations, graph, avals)
 
 
