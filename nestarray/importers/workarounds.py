@@ -49,6 +49,7 @@ class Workaround:
         context: trace → a context manager, of a repair that is more than replacements.
         context_names: the names that `context` uses.
         functions: name of a function → replacement, for calls that a protocol intercepts.
+        operation: a part of the name of operations that a trace without the repair records.
         is_needed: whether a trace needs the repair from its start. Otherwise a trace that failed
             is repeated with it.
     """
@@ -62,6 +63,7 @@ class Workaround:
     context: Callable[[Any], AbstractContextManager[None]] | None = None
     context_names: tuple[str, ...] = ()
     functions: Mapping[str, Factory] = field(default_factory=dict)
+    operation: str = ""
     is_needed: Callable[[Any], bool] = never
 
     @property

@@ -27,7 +27,6 @@ from nestarray.importers.torch.gradient_modes import detach_regions
 from nestarray.importers.torch.overwritten_parameters import keep_gradients, return_new_values
 from nestarray.importers.torch.tied_tensors import separate_tied
 from nestarray.importers.torch.trace import Derivative, Trace
-from nestarray.importers.torch.workarounds import FLEX_ATTENTION
 from nestarray.importers.torch.workarounds.autograd_functions import check_linear
 from nestarray.importers.workarounds import Needed
 
@@ -164,9 +163,7 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
             recorded = below_autograd.traced(adapter, args, kwargs, dynamic.shapes)
             program = _exported(recorded, args, kwargs, dynamic.shapes, name)
     check_linear(program, name)
-    is_flex = any("flex_attention" in str(node.target) for node in program.graph.nodes)
-    if is_flex and not trace.applies(FLEX_ATTENTION):
-        raise Needed(FLEX_ATTENTION)
+    trace.look_at(program)
     return program
 
 

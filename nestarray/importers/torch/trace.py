@@ -110,6 +110,18 @@ class Trace:
 
         return Calls()
 
+    def look_at(self, program: Any) -> None:
+        """Check the operations of the exported program.
+
+        Raises:
+            Needed: one of them needs a workaround that this trace does not apply.
+        """
+        names = [str(node.target) for node in program.graph.nodes]
+        for each in self._known:
+            is_open = each.operation and not self.applies(each)
+            if is_open and any(each.operation in name for name in names):
+                raise Needed(each)
+
     def _make_dual(self, native: Any, *args: Any, **kwargs: Any) -> Any:
         if not self.is_below_autograd:
             self._is_stopping = True

@@ -46,6 +46,7 @@ FLEX_ATTENTION = Workaround(
     "on CPU flex_attention has no gradient, and exports functions of single numbers",
     (reproducers.flex_attention_with_gradients,),
     issue="pytorch#148752",
+    operation="flex_attention",
     attributes={
         f"{_MODULE}.flex_attention_hop": always(_attention),
         f"{_MODULE}._validate_device": always(lambda *_: None),  # that inputs have no gradients

@@ -82,6 +82,11 @@ def _of_aten(trace: Any, native: Any) -> Callable[..., Any]:
 
 
 def _of_layers(trace: Any, native: Any) -> Callable[..., Any]:
+    """``torch.nn.functional.instance_norm``, which has other places for the same arguments."""
+    import torch
+
+    of_aten = _of_aten(trace, torch.instance_norm)
+
     def normalized(
         input: Any,
         running_mean: Any = None,
@@ -92,11 +97,8 @@ def _of_layers(trace: Any, native: Any) -> Callable[..., Any]:
         momentum: float = 0.1,
         eps: float = 1e-5,
     ) -> Any:
-        mean, var = running_mean, running_var
-        if use_input_stats and mean is not None:
-            _moved(input, mean, var, momentum)
-            mean = var = None
-        return native(input, mean, var, weight, bias, use_input_stats, momentum, eps)
+        statistics = running_mean, running_var, use_input_stats, momentum
+        return of_aten(input, weight, bias, *statistics, eps, torch.backends.cudnn.enabled)
 
     return normalized
 
