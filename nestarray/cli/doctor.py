@@ -24,6 +24,7 @@ from nestarray.cli.console import Console
 from nestarray.cli.self_test import self_test
 from nestarray.config import BACKENDS
 from nestarray.display.table import Table
+from nestarray.versions import numbers
 
 Versions = dict[str, str]
 
@@ -56,7 +57,7 @@ def doctor(given: argparse.Namespace, console: Console) -> int:
     notes = [
         f"{name} {installed[name]}: {text} (fixed in {version})"
         for name, version, text in _LIMITATIONS
-        if installed.get(name) and _numbers(installed[name]) < _numbers(version)
+        if installed.get(name) and numbers(installed[name]) < numbers(version)
     ]
     notes += [
         f"{row['package']} {row['installed']} is newer than {row['tested']}, with which the tests ran"
@@ -140,11 +141,11 @@ def _package(names: Sequence[str], needed: Versions, pins: Versions) -> dict[str
 def _status(package: str, installed: str | None, needed: str, tested: str) -> str:
     if installed is None:
         return MISSING
-    if needed and _numbers(installed) < _numbers(needed):
+    if needed and numbers(installed) < numbers(needed):
         return f"older than promised, {needed}"
     if not tested:
         return UNKNOWN
-    return NEWER if _numbers(installed) > _numbers(tested) else TESTED
+    return NEWER if numbers(installed) > numbers(tested) else TESTED
 
 
 def _version(distribution: str) -> str | None:
@@ -163,7 +164,7 @@ def tested_versions() -> Versions:
     places = (package / "constraints.txt", package.parent / "constraints.txt")  # wheel, checkout
     text = next((place.read_text() for place in places if place.is_file()), "")
     pins = re.findall(r"^([\w.-]+)==([^\s;#]+)", text, re.MULTILINE)
-    pins.sort(key=lambda pin: _numbers(pin[1]))
+    pins.sort(key=lambda pin: numbers(pin[1]))
     return {_normal(name): version for name, version in pins}
 
 
@@ -179,7 +180,3 @@ def _requirements() -> Versions:
 
 def _normal(distribution: str) -> str:
     return distribution.lower().replace("_", "-")
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])[:3]))

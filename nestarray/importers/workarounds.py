@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import contextlib
 import pkgutil
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -19,6 +18,7 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.patching import patched
+from nestarray.versions import numbers
 
 #: (trace, original) → the replacement.
 Factory = Callable[[Any, Any], Any]
@@ -77,7 +77,7 @@ class Workaround:
 
     def applies_to(self, version: str) -> bool:
         """Whether a release of the framework has the behaviour."""
-        return not self.until or _numbers(version) < _numbers(self.until)
+        return not self.until or numbers(version) < numbers(self.until)
 
     @contextlib.contextmanager
     def applied(self, trace: Any) -> Iterator[None]:
@@ -131,7 +131,3 @@ def resolve(name: str) -> Any:
         return pkgutil.resolve_name(name)
     except (ImportError, AttributeError):
         return None
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, re.findall(r"\d+", version.partition("+")[0])[:3]))

@@ -20,6 +20,7 @@ ORDER = [
     "errors",
     "config",
     "lazy_imports",
+    "versions",
     "typing",
     "dtypes",
     "container",

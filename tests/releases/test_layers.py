@@ -5,7 +5,6 @@ A part of the layers is compared with its gradients: these take most of the time
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Sequence
 from importlib import metadata
@@ -16,6 +15,7 @@ import keras
 import pytest
 
 import nestarray as na
+from nestarray.versions import numbers
 from tests.importers.jax.test_layers import LIBRARIES
 from tests.importers.tensorflow import layers
 from tests.importers.tensorflow.test_layers import NEED_64_BITS
@@ -39,8 +39,7 @@ def turn(name: str, choices: Sequence[Any]) -> Any:
 def skip_before(distribution: str, version: str, reason: str) -> None:
     """Skip a test with an older release, of which a failure is known."""
     installed = metadata.version(distribution)
-    numbers = [tuple(map(int, re.findall(r"\d+", text)[:3])) for text in (installed, version)]
-    if numbers[0] < numbers[1]:
+    if numbers(installed) < numbers(version):
         pytest.skip(f"{distribution} {installed}: {reason}")
 
 
