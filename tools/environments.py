@@ -89,8 +89,8 @@ def running(command: str, version: str | None = None) -> str:
         "import ensurepip, os, sys; print(*sys.version_info[:2], sep='.');"
         "print(os.path.realpath(sys.executable))"  # of a virtual environment, its base
     )
-    found, _, path = output([command, "-c", code]).strip().partition("\n")
-    return path if found and version in (None, found) else ""
+    numbers, _, path = output([command, "-c", code]).strip().partition("\n")
+    return path if numbers and version in (None, numbers) else ""
 
 
 def output(command: list[str]) -> str:

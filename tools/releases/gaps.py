@@ -24,11 +24,11 @@ class Gap(NamedTuple):
 def parameters(function: Any) -> list[str] | None:
     """The names of parameters; None for functions of any, and where no signature is known."""
     try:
-        found = inspect.signature(function).parameters.values()
+        values = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return None
-    is_open = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in found)
-    return None if is_open else [p.name for p in found]
+    is_open = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in values)
+    return None if is_open else [p.name for p in values]
 
 
 def name_gaps(
@@ -56,25 +56,25 @@ def argument_gaps(
     Functions of NumPy and builtin ones have positional parameters only, whose names do not count.
     """
     for name in sorted({*theirs} & {*ours}):
-        wanted, found = parameters(theirs[name]), parameters(ours[name])
-        if wanted is None or found is None or not inspect.isfunction(ours[name]):
+        expected, present = parameters(theirs[name]), parameters(ours[name])
+        if expected is None or present is None or not inspect.isfunction(ours[name]):
             continue
         if _is_positional(theirs[name]):
-            if len(found) != len(wanted):
+            if len(present) != len(expected):
                 yield Gap(f"{framework} arguments", f"{prefix}{name}(number of arguments)")
             continue
-        for argument in wanted:
-            if argument not in found:
+        for argument in expected:
+            if argument not in present:
                 yield Gap(f"{framework} arguments", f"{prefix}{name}({argument})")
-        for argument in found:
-            if argument not in wanted:
+        for argument in present:
+            if argument not in expected:
                 kind = f"{framework} arguments without upstream"
                 yield Gap(kind, f"{prefix}{name}({argument})")
-        if [n for n in wanted if n in found] != [n for n in found if n in wanted]:
+        if [n for n in expected if n in present] != [n for n in present if n in expected]:
             yield Gap(f"{framework} arguments", f"{prefix}{name}(order of arguments)")
 
 
 def _is_positional(function: Function) -> bool:
     """Whether all parameters are positional only."""
-    found = inspect.signature(function).parameters.values()
-    return all(p.kind is p.POSITIONAL_ONLY for p in found)
+    values = inspect.signature(function).parameters.values()
+    return all(p.kind is p.POSITIONAL_ONLY for p in values)

@@ -51,18 +51,18 @@ def public_names(root: str, space: str) -> dict[str, Any]:
         if root == "jax":
             raise
         return {}
-    found = {}
+    functions_by_name = {}
     for name in getattr(module, "__all__", dir(module)):
         value = getattr(module, name)
         if name[0] == "_" or isinstance(value, Primitive):
             continue
         if not isinstance(value, ModuleType):
-            found[name] = value
+            functions_by_name[name] = value
         elif space == "scipy.stats" and hasattr(jax.scipy.stats, name):
             functions = {n: f for n, f in vars(value).items() if callable(f) and n[0] != "_"}
             listed = getattr(value, "__all__", functions)
-            found |= {f"{name}.{n}": functions[n] for n in listed}
-    return found
+            functions_by_name |= {f"{name}.{n}": functions[n] for n in listed}
+    return functions_by_name
 
 
 def primitives() -> list[str]:
@@ -93,5 +93,5 @@ print(*sorted({value.name for value in values if isinstance(value, Primitive)}))
 
 def functions(space: str) -> dict[str, Any]:
     """Our functions of a namespace that have a name of upstream."""
-    theirs, found = public_names("jax", space), public_names(FRONTEND, space)
-    return {name: f for name, f in found.items() if inspect.isfunction(f) and name in theirs}
+    theirs, names = public_names("jax", space), public_names(FRONTEND, space)
+    return {name: f for name, f in names.items() if inspect.isfunction(f) and name in theirs}

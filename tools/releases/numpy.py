@@ -29,8 +29,8 @@ def gaps() -> Iterator[Gap]:
 
 def values(root: Any, space: str) -> dict[str, Any]:
     """The public names of a namespace and their values."""
-    found = attrgetter(space)(root) if space else root
-    return {name: getattr(found, name) for name in public_names(found)}
+    namespace = attrgetter(space)(root) if space else root
+    return {name: getattr(namespace, name) for name in public_names(namespace)}
 
 
 def public_names(space: Any) -> list[str]:

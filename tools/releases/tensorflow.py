@@ -56,8 +56,8 @@ def public_names(root: str, space: str) -> dict[str, Any]:
 
 def functions(space: str) -> dict[str, Any]:
     """Our functions that have a name of upstream."""
-    theirs, found = public_names("tensorflow", space), public_names(FRONTEND, space)
-    return {name: f for name, f in found.items() if inspect.isfunction(f) and name in theirs}
+    theirs, names = public_names("tensorflow", space), public_names(FRONTEND, space)
+    return {name: f for name, f in names.items() if inspect.isfunction(f) and name in theirs}
 
 
 def numeric_operations() -> list[str]:

@@ -53,7 +53,7 @@ def _computing() -> set[Any]:
 def public_functions(space: str) -> dict[str, Any]:
     """The functions of a namespace of PyTorch that compute: no settings, and nothing in place."""
     module = attrgetter(space)(torch) if space else torch
-    found = {}
+    functions_by_name = {}
     for name in dir(module):
         value = getattr(module, name)
         if name[0] == "_" or name.endswith(("_", "_with_indices")) or not inspect.isroutine(value):
@@ -62,8 +62,8 @@ def public_functions(space: str) -> dict[str, Any]:
         is_builtin = value in _computing() or hasattr(torch._C._VariableFunctions, name)
         if is_builtin or home.startswith(module.__name__ if space else "torch.functional"):
             # The functions with return_indices are dispatchers without a signature.
-            found[name] = getattr(module, f"{name}_with_indices", value)
-    return found
+            functions_by_name[name] = getattr(module, f"{name}_with_indices", value)
+    return functions_by_name
 
 
 def exists(space: str, name: str) -> bool:

@@ -37,11 +37,11 @@ class Rule(rules.Rule):
 
     Attributes:
         no_effect: parameters of this primitive without effect on values.
-        rest: the parameter that takes its operand and all later ones as a list.
+        variadic: the parameter that takes its operand and all later ones as a list.
     """
 
     no_effect: tuple[str, ...] = ()
-    rest: str = ""
+    variadic: str = ""
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -52,7 +52,9 @@ class Rule(rules.Rule):
         """Return the operands of an equation by the names of the function's parameters."""
         parameters = rules.signature_of(self.function).parameters
         names = [*parameters]
-        spread = [n for n, p in parameters.items() if p.kind is p.VAR_POSITIONAL or n == self.rest]
+        spread = [
+            n for n, p in parameters.items() if p.kind is p.VAR_POSITIONAL or n == self.variadic
+        ]
         if not spread:
             return dict(zip(names, values))
         first = names.index(spread[0])
@@ -220,10 +222,10 @@ RULES = {
         Rule("not", "jax.lax.bitwise_not"),
         Rule("round", "jax.lax.round", adapt=_rounding),
         Rule("conj", "jax.lax.conj", no_effect=("input_dtype", "_input_dtype")),
-        Rule("concatenate", "jax.lax.concatenate", rest="operands"),
-        Rule("stack", "jax.lax.stack", rest="operands"),
-        Rule("sort", "jax.lax.sort", rest="operand"),
-        Rule("polynomial", "jax.lax.polynomial", rest="coeffs"),
+        Rule("concatenate", "jax.lax.concatenate", variadic="operands"),
+        Rule("stack", "jax.lax.stack", variadic="operands"),
+        Rule("sort", "jax.lax.sort", variadic="operand"),
+        Rule("polynomial", "jax.lax.polynomial", variadic="coeffs"),
         Rule("gather", "jax.lax.gather", adapt=_mode),
         *[
             Rule(
@@ -234,12 +236,12 @@ RULES = {
             )
             for name in _SCATTERS
         ],
-        Rule("dynamic_slice", "jax.lax.dynamic_slice", adapt=_from_zero, rest="start_indices"),
+        Rule("dynamic_slice", "jax.lax.dynamic_slice", adapt=_from_zero, variadic="start_indices"),
         Rule(
             "dynamic_update_slice",
             "jax.lax.dynamic_update_slice",
             adapt=_from_zero,
-            rest="start_indices",
+            variadic="start_indices",
         ),
         Rule("conv_general_dilated", "jax.lax.conv_general_dilated", adapt=_conv),
         Rule("reduce_window_sum", "jax.lax.reduce_window_sum"),

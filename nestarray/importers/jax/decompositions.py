@@ -33,8 +33,8 @@ def decomposition(eqn: Any) -> Any:
         return jaxpr_as_fun(formula)(*operands)
 
     def value(*operands: Any) -> list[Any]:
-        found = bind(eqn, operands)
-        return list(found) if eqn.primitive.multiple_results else [found]
+        values = bind(eqn, operands)
+        return list(values) if eqn.primitive.multiple_results else [values]
 
     function.__name__ = function.__qualname__ = eqn.primitive.name.replace("-", "_")
     custom = jax.custom_jvp(function)

@@ -132,9 +132,9 @@ def bind(eqn: Any, operands: Sequence[Any], params: Mapping[str, Any] | None = N
         operands: the values that it reads.
         params: the parameters of the equation, where they are others.
     """
-    found = eqn.primitive.get_bind_params(eqn.params if params is None else params)
+    bound = eqn.primitive.get_bind_params(eqn.params if params is None else params)
     # JAX 0.8 has functions beside the parameters
-    functions, named = found if isinstance(found, tuple) else ((), found)
+    functions, named = bound if isinstance(bound, tuple) else ((), bound)
     return eqn.primitive.bind(*functions, *operands, **named)
 
 
@@ -178,14 +178,14 @@ def call_of(eqn: Any) -> Call:
     if eqn.primitive.name == "custom_linear_solve":
         is_pushed = params["jaxprs"].transpose_solve is None
         return Call(_solver(eqn), "solve", is_pushed=is_pushed)
-    found = [params[key] for key in _JAXPRS if key in params]
-    if not found:
+    jaxprs = [params[key] for key in _JAXPRS if key in params]
+    if not jaxprs:
         raise LookupError(f"none of {', '.join(_JAXPRS)} among {', '.join(params)}")
     if eqn.primitive.name not in CUSTOM_DERIVATIVES:
-        return Call(found[0], str(params.get("name") or ""))
-    name = open_jaxpr(found[0]).debug_info.func_name.rpartition(".")[2]
+        return Call(jaxprs[0], str(params.get("name") or ""))
+    name = open_jaxpr(jaxprs[0]).debug_info.func_name.rpartition(".")[2]
     is_pushed = eqn.primitive.name == "custom_jvp_call"
-    return Call(found[0], name, params.get("num_consts", 0), is_pushed)
+    return Call(jaxprs[0], name, params.get("num_consts", 0), is_pushed)
 
 
 @functools.lru_cache(maxsize=256)

@@ -17,9 +17,9 @@ def mentions(module: Any, names: Iterable[str]) -> bool:
 
 
 def _codes(module: Any) -> Iterator[types.CodeType]:
-    own = [cls for part in module.modules() for cls in type(part).__mro__]
+    classes = [cls for part in module.modules() for cls in type(part).__mro__]
     functions = [vars(module).get("forward")]
-    for cls in dict.fromkeys(own):
+    for cls in dict.fromkeys(classes):
         if not cls.__module__.startswith("torch."):
             functions += vars(cls).values()
     for function in functions:

@@ -49,8 +49,8 @@ def conv1d(
 def conv_tbc(input: Array, weight: Array, bias: Array, pad: int = 0) -> Array:
     """The cross-correlation of `(l, n, c)` with the kernels `(k, c, out)`."""
     rows = na.permute_dims(input, axes=(1, 2, 0))
-    found = conv1d(rows, na.permute_dims(weight, axes=(2, 1, 0)), bias, padding=pad)
-    return na.permute_dims(found, axes=(2, 0, 1))
+    windows = conv1d(rows, na.permute_dims(weight, axes=(2, 1, 0)), bias, padding=pad)
+    return na.permute_dims(windows, axes=(2, 0, 1))
 
 
 def conv2d(

@@ -31,19 +31,19 @@ def grouped_mm(
     if bias is not None:
         raise ArgumentError("grouped_mm: bias: got an array, expected None, as upstream")
     if ndim_of(mat_a) == ndim_of(mat_b) == 3:
-        found = na.matmul(mat_a, mat_b)
+        products = na.matmul(mat_a, mat_b)
     elif offs is None:
         raise ArgumentError("grouped_mm: offs: got None, expected the ends of the groups")
     elif ndim_of(mat_b) == 3:
         rows = na.expand_dims(_members(offs, shape_of(mat_a)[0]), axis=-1)
-        found = na.sum(_where(rows, na.matmul(na.expand_dims(mat_a, axis=0), mat_b)), axis=0)
+        products = na.sum(_where(rows, na.matmul(na.expand_dims(mat_a, axis=0), mat_b)), axis=0)
     elif ndim_of(mat_a) == 3:
         columns = na.expand_dims(_members(offs, shape_of(mat_b)[1]), axis=-2)
-        found = na.sum(_where(columns, na.matmul(mat_a, na.expand_dims(mat_b, axis=0))), axis=0)
+        products = na.sum(_where(columns, na.matmul(mat_a, na.expand_dims(mat_b, axis=0))), axis=0)
     else:
         terms = na.expand_dims(_members(offs, shape_of(mat_a)[1]), axis=-2)
-        found = na.matmul(_where(terms, na.expand_dims(mat_a, axis=0)), mat_b)
-    return found if out_dtype is None else cast(found, out_dtype)
+        products = na.matmul(_where(terms, na.expand_dims(mat_a, axis=0)), mat_b)
+    return products if out_dtype is None else cast(products, out_dtype)
 
 
 def _members(offs: Array, size: int) -> Array:
