@@ -106,7 +106,7 @@ def test_pickling_keeps_what_was_traced(net, images):
 
 def test_repr(net, images):
     module = na.to_module(net, images).to_backend("jax")
-    assert repr(module) == "GraphModule(ConvNet, jax: 7 calls, 6 parameters, 3 state arrays)"
+    assert repr(module) == "GraphModule(ConvNet, jax: 6 calls, 6 parameters, 3 state arrays)"
 
 
 def test_wrong_variables(net, images):

@@ -135,7 +135,7 @@ class Trace:
         """
         import torch
 
-        if self._is_stopping or torch.compiler.is_compiling():  # the functions of torch.cond
+        if self._is_stopping or torch.compiler.is_dynamo_compiling():  # torch.cond
             return
         reason: Exception | None = None
         if torch.is_inference_mode_enabled() and not self.applies(INFERENCE_MODE):
