@@ -46,8 +46,6 @@ def skip_before(distribution: str, version: str, reason: str) -> None:
 @pytest.mark.release("library", "name")
 @pytest.mark.parametrize(("library", "name"), LAYERS_OF_JAX)
 def test_layer_of_jax(library: str, name: str) -> None:
-    if (library, name) == ("equinox", "StatefulLayer"):
-        skip_before("equinox", "0.13.8", "the state of BatchNorm loses its axis in a proof")
     train = turn(f"{name} in training", (False, True))
     call = LIBRARIES[library].TABLE[name].make(train)
     graph = na.trace_graph(call.source, *call.args, train=train, **call.kwargs)

@@ -162,6 +162,7 @@ FUNCTIONS: dict[str, Any] = {
     "bits": lambda x: (jnp.arange(4) << 2) ^ (jnp.arange(4) >> 1) | 5,
     "reductions": lambda x: (x.sum(0), x.max(1), x.prod(), x.mean(), x.var(0), jnp.any(x > 0, 1)),
     "cumulative": lambda x: (jnp.cumsum(x, 0), jnp.cumprod(x, 1), lax.cummax(x, 1, reverse=True)),
+    "means_of_examples": lambda x: jax.vmap(lambda r: lax.pmean((r, r**2), "i"), axis_name="i")(x),
     "argmax": lambda x: (jnp.argmax(x, 0), jnp.argmin(x), x[jnp.arange(4), jnp.argmax(x, 1)]),
     "sort": lambda x: (jnp.sort(x, 0), jnp.argsort(x, 1), jnp.median(x, 0)),
     "sort_pairs": lambda x: lax.sort((x, x * 2), dimension=0, num_keys=1),
