@@ -36,7 +36,9 @@ def test_primitive(group: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_function(name: str) -> None:
     if name == "gather_outside":
-        skip_before("jax", "0.10.2", "the derivative of x[7] of four rows is 0, that of the value is not")
+        skip_before(
+            "jax", "0.10.2", "the derivative of x[7] of four rows is 0, that of the value is not"
+        )
     graph = na.trace_graph(FUNCTIONS[name], example())
     report = graph.to_backend(turn(name, harnesses.BACKENDS)).verify(nodes=False)
     assert report.ok, str(report)
