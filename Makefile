@@ -11,6 +11,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ENVIRONMENT := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1
+# processes share their bytecode: without, each import of TensorFlow compiles for 20 s
+export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(ENVIRONMENT) $(BIN)/python -m pytest
 # python3 starts the script, which looks for the newest Python that runs
 CREATE := python3 tools/environments.py $(addprefix --python ,$(PYTHON))

@@ -14,12 +14,12 @@ from nestarray.backends.tensorflow.transforms import (
     traced_in,
 )
 
-#: (numbers of tapes and accumulators around a mapped function, its graph).
-State = tuple[tuple[int, int], Any]
+#: (number of tapes around a mapped function, its graph).
+State = tuple[int, Any]
 
 
 def derivative_state() -> State:
-    """The tapes, accumulators and graph around the running code."""
+    """The tapes and graph around the running code."""
     return derivatives_around(), traced_in()
 
 
@@ -58,6 +58,6 @@ def linear(
     def push(primals: list[Any], tangents: list[Any]) -> tuple[Any, Any]:
         return (zero,), [again(*tangents)]
 
-    with tapes_stopped(state[0][0]):
+    with tapes_stopped(state[0]):
         (ruled,) = custom_vjp(lambda x: (zero,), lambda x: ((zero,), None), pull, [x], push)
     return found + ruled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -13,16 +13,13 @@ import tensorflow as tf
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.derivatives import custom_gradient, lost
 
-#: The forward accumulators around the running code, outermost first.
-_accumulators: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_accumulators", default=())
-
 #: The tapes around the running code, outermost first.
 _tapes: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_tapes", default=())
 
 
-def derivatives_around() -> tuple[int, int]:
-    """The numbers of tapes and accumulators around the running code."""
-    return len(_tapes.get()), len(_accumulators.get())
+def derivatives_around() -> int:
+    """The number of tapes around the running code."""
+    return len(_tapes.get())
 
 
 @contextmanager
@@ -97,47 +94,15 @@ def vjp(
 
 def jvp(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
-) -> tuple[Any, Any, Any]:
-    """https://www.tensorflow.org/api_docs/python/tf/autodiff/ForwardAccumulator
-
-    A tape around two accumulators gives wrong numbers, so two tapes replace the inner one. They
-    also replace an accumulator for graph loops that stack results, which it does not support.
-    """
-    if _accumulators.get():
-        return _by_pulls(fn, arrays, tangents)
-    try:
-        return _accumulated(fn, arrays, tangents)
-    except (
-        TypeError,
-        SystemError,
-    ) as error:  # SystemError if the C code continues after the TypeError
-        if "variant" not in f"{error} {error.__cause__}":
-            raise
-        return _by_pulls(fn, arrays, tangents)
-
-
-def _accumulated(
-    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any]
-) -> tuple[Any, Any, list[Any]]:
-    values = tf.identity_n(arrays) if arrays else []
-    with tf.autodiff.ForwardAccumulator(values, tangents) as accumulator:
-        token = _accumulators.set((*_accumulators.get(), accumulator))
-        try:
-            found, others = fn(*values)
-        finally:
-            _accumulators.reset(token)
-    zero = tf.UnconnectedGradients.ZERO
-    return found, others, [accumulator.jvp(y, unconnected_gradients=zero) for y in found]
-
-
-def _by_pulls(
-    fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], closed: Sequence[Any] = ()
 ) -> tuple[Any, Any, list[Any]]:
     """J t as the derivative of the linear map u ↦ Jᴴ u, at any u.
 
+    Tapes alone differentiate, since ``tf.autodiff.ForwardAccumulator`` ignores the rules of
+    ``tf.custom_gradient`` in graphs, and fails on loops that stack results and on mapped gradients.
+
     https://j-towns.github.io/2017/06/12/A-new-trick.html
     """
-    found, others, pull = vjp(fn, arrays, "jvp", closed=closed)
+    found, others, pull = vjp(fn, arrays, name)
     return found, others, _transposed(pull, [tf.zeros_like(y) for y in found], tangents)
 
 
@@ -159,22 +124,8 @@ def custom_vjp(
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/custom_gradient
 
-    A ForwardAccumulator would differentiate the operations inside, and in a graph it ignores the
-    custom rule. So it is paused and receives the tangents from the forward rule or from the
-    transposed pullback.
+    Forward mode transposes the pullback.
     """
-
-    def transposed(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, list[Any]]:
-        found, residuals = with_residuals(*primals)
-        cotangents = [tf.zeros_like(y) for y in found if _is_inexact(y)]
-
-        def gradients(cotangents: list[Any]) -> list[Any]:
-            pairs = zip(pull(residuals, cotangents), primals, strict=True)
-            return _dense([tf.zeros_like(x) if g is None else g for g, x in pairs])
-
-        return found, _transposed(gradients, cotangents, list(tangents))
-
-    pushed = _pushed(push or transposed, arrays)
 
     @custom_gradient
     def function(*inputs: Any) -> Any:
@@ -184,37 +135,7 @@ def custom_vjp(
         cut = tuple(map(tf.stop_gradient, found))
         return cut, lambda *cotangents: pull(residuals, cotangents)
 
-    with _paused(_accumulators.get(), 0) if pushed else nullcontext():
-        found = function(*arrays)
-    for accumulator, moved in pushed:
-        accumulator._watch(list(found[: len(moved)]), moved)
-    return found
-
-
-def _pushed(push: Callable[..., Any], arrays: list[Any]) -> list[tuple[Any, Any]]:
-    """Each accumulator with the tangents of the results; the outer ones differentiate the rule."""
-    active = _accumulators.get()
-    zero = tf.UnconnectedGradients.ZERO
-    found = []
-    for depth, accumulator in enumerate(active):
-        tangents = [accumulator.jvp(x, unconnected_gradients=zero) for x in arrays]
-        with _paused(active, depth):
-            found.append((accumulator, push(arrays, tangents)[1]))
-    return found
-
-
-@contextmanager
-def _paused(active: tuple[Any, ...], depth: int) -> Iterator[None]:
-    """Pause the accumulators from `depth` on, which would differentiate the code again."""
-    token = _accumulators.set(active[:depth])
-    for accumulator in reversed(active[depth:]):
-        accumulator._pop_accumulator()
-    try:
-        yield
-    finally:
-        for accumulator in active[depth:]:
-            accumulator._push_accumulator()
-        _accumulators.reset(token)
+    return function(*arrays)
 
 
 def without_gradient(x: Any) -> Any:
@@ -227,11 +148,7 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
 
     ``tf.recompute_grad`` also stops the tapes of derivatives inside of `fn`, which become zero:
     https://www.tensorflow.org/api_docs/python/tf/recompute_grad
-
-    Forward mode stores nothing.
     """
-    if _accumulators.get():
-        return fn(*arrays)
 
     @tf.custom_gradient
     def function(*inputs: Any) -> Any:
@@ -297,7 +214,7 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
         if arrays[0].shape[0] is None:
             raise
         return _row_by_row(fn, arrays)
-    if is_lost or _accumulators.get():
+    if is_lost:
         return _with_mapped_derivatives(fn, arrays, found)
     return found
 
@@ -367,9 +284,9 @@ def _with_mapped_derivatives(
 ) -> tuple[Any, ...]:
     """The results, with the mapped pullback as their derivative.
 
-    `tf.vectorized_map` drops the rules of `tf.custom_gradient`, and a ForwardAccumulator fails on
-    its gradients. Inside the mapped function both work, so the pullback of all rows is the mapped
-    pullback of a row; captured tensors occur in all rows.
+    `tf.vectorized_map` drops the rules of `tf.custom_gradient`. Inside the mapped function they
+    work, so the pullback of all rows is the mapped pullback of a row; captured tensors occur in
+    all rows.
     """
     specs = [tf.TensorSpec(x.shape[1:], x.dtype) for x in arrays]
     traced = tf.function(fn, autograph=False).get_concrete_function(*specs)
@@ -378,15 +295,6 @@ def _with_mapped_derivatives(
 
     def of_a_row(*row: Any) -> tuple[Any, Any]:
         return tuple(filter(_is_inexact, fn(*row))), ()
-
-    def push(primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, tuple[Any, ...]]:
-        whole = tangents[count:]
-
-        def row(*xs: Any) -> tuple[Any, ...]:
-            moved = _by_pulls(of_a_row, list(xs[:count]), [*xs[count:], *whole], closed)[2]
-            return tuple(moved)
-
-        return found, tuple(vmap(row, [*primals[:count], *tangents[:count]]))
 
     @tf.custom_gradient
     def function(*inputs: Any) -> Any:
@@ -401,12 +309,7 @@ def _with_mapped_derivatives(
 
         return tuple(map(tf.stop_gradient, found)), pullback
 
-    pushed = _pushed(push, [*arrays, *closed])
-    with _paused(_accumulators.get(), 0):
-        result = tuple(function(*arrays, *closed))
-    for accumulator, moved in pushed:
-        accumulator._watch(list(filter(_is_inexact, result)), list(moved))
-    return result
+    return tuple(function(*arrays, *closed))
 
 
 def _is_inexact(x: Any) -> bool:
@@ -414,12 +317,8 @@ def _is_inexact(x: Any) -> bool:
 
 
 def runs_inline(arrays: list[Any]) -> bool:
-    """Whether a jitted function runs uncompiled: inside another graph, or under an accumulator.
-
-    An accumulator fails on graphs with mapped gradients, but differentiates their operations
-    correctly.
-    """
-    return not arrays or bool(_accumulators.get())
+    """Whether a jitted function runs uncompiled: it has no arrays to trace."""
+    return not arrays
 
 
 def trace_guard(arrays: list[Any]) -> Callable[[list[Any]], bool]:
