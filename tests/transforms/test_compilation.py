@@ -218,8 +218,8 @@ def test_torch_compiles_no_second_derivative_of_a_choice(name: str) -> None:
     x, fn = torch.tensor(2.0), choices[name]
     twice = na.grad(na.grad(fn))
     message = (
-        f"{name}: PyTorch cannot compile a gradient of the gradient, or a jacrev, of a choice by "
-        "value; take the outer derivative of a compiled function, as in na.grad(na.jit(na.grad(fn))), "
+        f"{name}: PyTorch cannot compile a gradient of the gradient, a jvp or a jacrev of a choice "
+        "by value; take the outer derivative of a compiled function, as in na.grad(na.jit(na.grad(fn))), "
         "or do not compile"
     )
     for derivative in (twice, na.jacrev(fn)):

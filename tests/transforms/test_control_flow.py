@@ -596,9 +596,9 @@ def test_what_torch_cannot_compile() -> None:
         return na.cond(na.greater(na.sum(x), 0), lambda: na.sum(x), lambda: na.sum(x * x))
 
     assert raised(lambda: jit(na.hessian(chosen), "torch")(x)) == (
-        "UnsupportedError: cond: PyTorch cannot compile a choice by value inside of torch.func "
-        "(jvp), on which vmap, jvp, and second derivatives rest; compile what is inside of them, "
-        "or do not compile"
+        "UnsupportedError: cond: PyTorch cannot compile a gradient of the gradient, a jvp or a jacrev "
+        "of a choice by value; take the outer derivative of a compiled function, as in "
+        "na.grad(na.jit(na.grad(fn))), or do not compile"
     )
     assert_close(na.hessian(chosen)(x), na.zeros((4, 2, 4, 2), like=x))
 

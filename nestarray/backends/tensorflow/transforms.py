@@ -95,7 +95,7 @@ def vjp(
 def jvp(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
 ) -> tuple[Any, Any, list[Any]]:
-    """J t as the derivative of the linear map u ↦ Jᴴ u, at any u.
+    """J t as the derivative of the linear map u ↦ Jᴴ u, at u = 1.
 
     Tapes alone differentiate, since ``tf.autodiff.ForwardAccumulator`` ignores the rules of
     ``tf.custom_gradient`` in graphs, and fails on loops that stack results and on mapped gradients.
@@ -103,7 +103,8 @@ def jvp(
     https://j-towns.github.io/2017/06/12/A-new-trick.html
     """
     found, others, pull = vjp(fn, arrays, name)
-    return found, others, _transposed(pull, [tf.zeros_like(y) for y in found], tangents)
+    ones = [tf.ones_like(y) for y in found]  # at 0, formulas with log(u) lose the derivative
+    return found, others, _transposed(pull, ones, tangents)
 
 
 def _transposed(

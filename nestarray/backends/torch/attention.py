@@ -8,6 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
+from nestarray.backends.torch.derivatives import order
 
 
 # torch uses its own generator for dropout, accepts either a mask or causality, no mask of another
@@ -15,6 +16,7 @@ from nestarray.backends.base import supports
 @supports(
     lambda query, key, value, mask=None, *_, dropout_p=0.0, is_causal=False, enable_gqa=False, attn_logits_soft_cap=None, **_settings: (
         query.is_floating_point()
+        and (order() < 2 or not query.is_cpu)  # the kernel for CPUs has a first derivative only
         and dropout_p == 0
         and attn_logits_soft_cap is None
         and query.shape[-1]

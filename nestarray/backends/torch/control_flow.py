@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from functools import reduce
 from typing import Any
 
 import torch
@@ -21,7 +23,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
 from nestarray.backends import control_flow
-from nestarray.backends.torch.transforms import is_differentiated_again, not_differentiable
+from nestarray.backends.torch.derivatives import order
+from nestarray.backends.torch.transforms import not_differentiable
 from nestarray.errors import UnsupportedError
 from nestarray.typing import NUMBERS
 
@@ -66,7 +69,14 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
         true_branch(), false_branch()  # computes shapes and dtypes outside of the operator
         return tuple(torch.cond(pred, lambda: _new(true_branch()), lambda: _new(false_branch())))
     if _is_batched(pred):
-        return _chosen(pred, true_branch(), false_branch())
+        masks = (pred, ~pred)
+        branches = [_among(m, b) for m, b in zip(masks, (true_branch, false_branch), strict=True)]
+        pair = _Lifted(branches, ((), ()))
+        true, false = [
+            branch(*_masked(mask, pair.captured))
+            for mask, branch in zip(masks, pair.functions, strict=True)
+        ]
+        return _chosen(pred, true, false)
     _check_transforms("cond", _cond)
     branches = _Lifted([true_branch, false_branch], ((), ()))
     found = _cond(pred, *branches.functions, branches.captured)
@@ -83,10 +93,10 @@ def _check_transforms(name: str, operator: Any) -> None:
     Also raise for gradients of gradients: the operator's gradient detaches values, so the outer
     gradient would miss terms.
     """
-    if is_differentiated_again():
+    if order() > 1:
         raise UnsupportedError(
-            f"{name}: PyTorch cannot compile a gradient of the gradient, or a jacrev, of a choice by "
-            "value; take the outer derivative of a compiled function, as in "
+            f"{name}: PyTorch cannot compile a gradient of the gradient, a jvp or a jacrev of a choice "
+            "by value; take the outer derivative of a compiled function, as in "
             "na.grad(na.jit(na.grad(fn))), or do not compile"
         )
     for interpreter in retrieve_all_functorch_interpreters():
@@ -103,30 +113,57 @@ def _fresh(x: Any) -> Any:
     return x * 1 if x.dtype.is_floating_point or x.dtype.is_complex else x.clone()
 
 
+#: The masks of the examples that take the running branches.
+_masks: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_torch_masks", default=())
+
+
+def _among(mask: Any, branch: Callable[[], Any]) -> Callable[[], Any]:
+    """The branch; loops in it end when they have ended for the examples of the mask."""
+
+    def call() -> Any:
+        token = _masks.set((*_masks.get(), mask))
+        try:
+            return branch()
+        finally:
+            _masks.reset(token)
+
+    return call
+
+
+def _masked(mask: Any, arrays: Sequence[Any]) -> list[Any]:
+    """The arrays, of which examples outside of the mask have the gradient 0.
+
+    A branch that an example does not take may have an infinite or undefined derivative there.
+    """
+    return [
+        torch.where(mask, x, x.detach()) if x.is_floating_point() or x.is_complex() else x
+        for x in arrays
+    ]
+
+
 def _chosen(pred: Any, new: Sequence[Any], old: Sequence[Any]) -> tuple[Any, ...]:
     return tuple([torch.where(pred, a, b) for a, b in zip(new, old, strict=True)])
 
 
 def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/higher_order_ops/while_loop.html"""
-    steps = 0
+    steps, lifted = 0, None
     while max_steps is None or steps < max_steps:
-        goes_on = test(carry)
+        goes_on = reduce(torch.logical_and, _masks.get(), test(carry))
         value = static_value(goes_on)
         if value is None and _is_batched(goes_on):
             goes_on_anywhere = _plain(goes_on)
             if isinstance(goes_on_anywhere, FakeTensor):
-                if max_steps is not None:  # unrolled; finished examples skip steps
-                    carry = _chosen(goes_on, body(carry), carry)
-                    steps += 1
-                    continue
-                raise UnsupportedError(
-                    "while_loop: PyTorch cannot compile a loop that vmap maps, of which each "
-                    "example may end at another step; give it max_steps, or do not compile"
-                )
-            if not bool(goes_on_anywhere.any()):
+                if max_steps is None:
+                    raise UnsupportedError(
+                        "while_loop: PyTorch cannot compile a loop that vmap maps, of which each "
+                        "example may end at another step; give it max_steps, or do not compile"
+                    )
+            elif not bool(goes_on_anywhere.any()):
                 return carry
-            carry = _chosen(goes_on, body(carry), carry)
+            lifted = lifted or _Lifted([lambda *c: body(c)], (carry,))
+            new = lifted.functions[0](*_masked(goes_on, (*carry, *lifted.captured)))
+            carry = _chosen(goes_on, new, carry)  # finished examples skip steps
         elif value is None:
             return _traced_loop(test, body, carry, None if max_steps is None else max_steps - steps)
         elif value:

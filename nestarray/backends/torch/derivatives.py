@@ -5,6 +5,9 @@ https://github.com/pytorch/pytorch/blob/main/tools/autograd/derivatives.yaml
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
@@ -30,3 +33,29 @@ def is_observed() -> bool:
         or _peek_interpreter_stack() is not None
         or _len_torch_dispatch_stack() > 0
     )
+
+
+#: The order of the derivative that nestarray's transformations take of the running code.
+_order: ContextVar[int] = ContextVar("nestarray_torch_order", default=0)
+
+
+def order() -> int:
+    """The order of the derivative that is taken of the running code."""
+    return _order.get()
+
+
+@contextmanager
+def differentiated(orders: int = 1) -> Iterator[None]:
+    """Raise the order of the derivative of the code inside."""
+    with order_set(_order.get() + orders):
+        yield
+
+
+@contextmanager
+def order_set(number: int) -> Iterator[None]:
+    """Set the order of the derivative of the code inside."""
+    token = _order.set(number)
+    try:
+        yield
+    finally:
+        _order.reset(token)

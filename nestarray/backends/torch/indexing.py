@@ -13,6 +13,7 @@ import torch.nn.functional as F
 
 from nestarray.backends.checks.positions import check_along, check_condition, check_part
 from nestarray.backends.torch.core import INEXACT
+from nestarray.backends.torch.derivatives import order
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.fills import check_fill
@@ -139,7 +140,31 @@ def _combined(x: Any, axis: int, indices: Any, updates: Any, mode: str) -> Any:
         return x.scatter(axis, indices, updates)
     if mode == "add":
         return x.scatter_add(axis, indices, updates)
+    if mode == "mul" and order() > 1:
+        return _products(x, axis, indices, updates)
     return x.scatter_reduce(axis, indices, updates, _REDUCE[mode])
+
+
+def _products(x: Any, axis: int, indices: Any, updates: Any) -> Any:
+    """``x.scatter_reduce(…, "prod")`` in multiplications, for its higher derivatives.
+
+    Sorted by place, the factors of an element are neighbours; each step doubles the number of
+    factors that the last of them contains.
+    """
+    places = torch.arange(x.shape[axis], device=x.device)
+    places = places.view(-1, *[1] * (x.ndim - 1 - axis % x.ndim)).expand_as(x)
+    factors = torch.cat([x, updates], axis).movedim(axis, -1)
+    at, by = (
+        torch.cat([places, indices], axis).movedim(axis, -1).contiguous().sort(dim=-1, stable=True)
+    )
+    factors, reach = factors.gather(-1, by), 1
+    while reach < factors.shape[-1]:
+        is_one = at[..., reach:] == at[..., :-reach]
+        before = torch.where(is_one, factors[..., :-reach], 1)
+        factors = torch.cat([factors[..., :reach], factors[..., reach:] * before], -1)
+        reach *= 2
+    last = torch.searchsorted(at, places.movedim(axis, -1).contiguous(), right=True) - 1
+    return factors.gather(-1, last).movedim(-1, axis)
 
 
 def _as_int64(indices: Any) -> Any:

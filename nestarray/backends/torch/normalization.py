@@ -8,7 +8,15 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
-from nestarray.backends.torch.derivatives import is_constant, is_observed
+from nestarray.backends.torch.derivatives import is_constant, is_observed, order
+
+
+def _is_exact() -> bool:
+    """Whether the derivative of this order is right; the third is not.
+
+    https://github.com/pytorch/pytorch/issues/196700
+    """
+    return order() < 3
 
 
 def _fits(x: Any, vector: Any) -> bool:
@@ -65,7 +73,8 @@ def batch_norm(
 
 @supports(
     lambda x, weight=None, bias=None, *, axis=1, eps=1e-5: (
-        _has_axis(x, axis)
+        _is_exact()
+        and _has_axis(x, axis)
         and x.numel() > x.shape[axis]
         and _fits(x, weight)
         and _are_vectors(weight, bias)
@@ -113,7 +122,7 @@ class _Moments(torch.autograd.Function):
 
 def _is_native(x: Any, weight: Any, bias: Any, axis: Any) -> bool:
     """Whether the axes are the last ones, and weight and bias have their sizes and x's dtype."""
-    if not (_fits(x, weight) and _fits(x, bias)):
+    if not (_is_exact() and _fits(x, weight) and _fits(x, bias)):
         return False
     if axis != -1:
         axes = (axis,) if isinstance(axis, int) else axis
@@ -146,7 +155,8 @@ def rms_norm(x: Any, weight: Any = None, *, axis: Any = -1, eps: float = 1e-6) -
 
 @supports(
     lambda x, weight=None, bias=None, *, num_groups, eps=1e-5, axis=1: (
-        axis == 1
+        _is_exact()
+        and axis == 1
         and x.ndim > 1
         and num_groups > 0
         and x.shape[1] % num_groups == 0
@@ -173,7 +183,7 @@ def _several_a_channel(
     x: Any, weight: Any = None, bias: Any = None, *, eps: float = 1e-5, axis: int = 1
 ) -> bool:
     is_one = axis == 1 and x.ndim > 2 and x.numel() and x.shape[2:].numel() > 1
-    return bool(is_one) and _fits(x, weight) and _are_vectors(weight, bias)
+    return bool(is_one) and _is_exact() and _fits(x, weight) and _are_vectors(weight, bias)
 
 
 @supports(_several_a_channel)

@@ -39,7 +39,6 @@ log_ndtr = _not_half(torch.special.log_ndtr)
 ndtri = _not_half(torch.special.ndtri)
 lgamma = torch.lgamma
 digamma = torch.digamma
-sinc = torch.sinc
 entr = torch.special.entr
 
 

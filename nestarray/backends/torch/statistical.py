@@ -9,6 +9,7 @@ import torch
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.core import FLOATING, INEXACT, PRECISE, native_dtype
+from nestarray.backends.torch.derivatives import order
 from nestarray.backends.torch.integers import LACKING, by_order
 from nestarray.backends.torch.promotion import cast
 from nestarray.numerics.axes import many_axes, one_axis
@@ -223,6 +224,8 @@ def logsumexp(
     return torch.logsumexp(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
 
 
+# the derivative contains logarithms of the cotangents, whose second derivatives are NaN
+@supports(lambda x, *, axis=None: order() < 2)
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
     if axis.__class__ is int and x.ndim and x.dtype in INEXACT:

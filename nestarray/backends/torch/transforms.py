@@ -30,13 +30,11 @@ from torch.utils._python_dispatch import is_in_torch_dispatch_mode
 
 from nestarray import tree
 from nestarray.backends.torch.core import native_dtype
+from nestarray.backends.torch.derivatives import differentiated, order, order_set
 from nestarray.backends.torch.donation import writing_over
 from nestarray.backends.torch.host_calls import host_call as host_call
 from nestarray.dynamo import identity
 from nestarray.errors import UnsupportedError
-
-#: The number of gradients being taken around the running code.
-_depth: ContextVar[int] = ContextVar("nestarray_torch_gradients", default=0)
 
 #: A list while a function is traced. Code that cannot be differentiated after compilation (nested
 #: gradients, loops of unknown length) appends its name.
@@ -48,10 +46,10 @@ def value_and_grad(
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html"""
     if torch.compiler.is_compiling() or _in_functorch():
-        with _checkpoints_explained(name):
+        with _checkpoints_explained(name), differentiated():
             return _functional(fn, leaves, has_aux)
     connected, values = _connected(leaves, name)
-    with torch.enable_grad(), _deeper(), _saving_plainly():
+    with torch.enable_grad(), differentiated(), _saving_plainly():
         value, aux = fn(*values)
         gradients = _pulled((value,), values, None, again=connected, keep=connected)
     if not connected:
@@ -62,7 +60,7 @@ def value_and_grad(
 def _connected(leaves: list[Any], name: str) -> tuple[bool, list[Any]]:
     """Whether outer derivatives depend on this one, and the values to differentiate at."""
     connected = torch.is_grad_enabled() and (
-        _depth.get() > 0 or any(leaf.requires_grad for leaf in leaves)
+        order() > 0 or any(leaf.requires_grad for leaf in leaves)
     )
     trace = not_differentiable.get()
     if connected and trace is not None:
@@ -99,20 +97,6 @@ def _pulled(
         materialize_grads=True,
     )
     return list(gradients)
-
-
-@contextmanager
-def _deeper(levels: int = 1) -> Iterator[None]:
-    token = _depth.set(_depth.get() + levels)
-    try:
-        yield
-    finally:
-        _depth.reset(token)
-
-
-def is_differentiated_again() -> bool:
-    """Whether the running code computes a gradient of a gradient in one trace."""
-    return _depth.get() > 1
 
 
 def _detached(leaf: Any) -> Any:
@@ -155,15 +139,13 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
     """https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html"""
     if not arrays:
         return *fn(), lambda cotangents: []
+    orders = _ORDERS.get(name, 1)
     if torch.compiler.is_compiling() or _in_functorch():
-        with _checkpoints_explained(name):
+        with _checkpoints_explained(name), differentiated(orders):
             found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
         return found, others, lambda cotangents: list(pull(tuple(cotangents)))
     connected, values = _connected(arrays, name)
-    levels = (
-        2 if name == "jacrev" else 1
-    )  # its pullback is mapped, which a compiled one does not support
-    with torch.enable_grad(), _deeper(levels), _saving_plainly():
+    with torch.enable_grad(), differentiated(orders), _saving_plainly():
         found, others = fn(*values)
 
     def pullback(cotangents: list[Any]) -> list[Any]:
@@ -175,12 +157,28 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
     return tuple(map(_detached, found)), tuple(map(_detached, others)), pullback
 
 
+#: Transformation → the orders of the derivatives that it takes; the others take one.
+_ORDERS = {
+    "jvp": 2,  # the pullback is differentiated
+    "jacfwd": 2,
+    "jacrev": 2,  # the pullback is mapped, which a compiled one does not support
+}
+
+
 def jvp(
     fn: Callable[..., Any], arrays: list[Any], tangents: list[Any], name: str
 ) -> tuple[Any, Any, Any]:
-    """https://docs.pytorch.org/docs/stable/generated/torch.func.jvp.html"""
-    found, moved, others = torch.func.jvp(fn, tuple(arrays), tuple(tangents), has_aux=True)
-    return found, others, moved
+    """J t as the derivative of the linear map u ↦ Jᴴ u, at u = 1.
+
+    Forward mode of PyTorch has wrong second derivatives and lacks some formulas:
+    https://github.com/pytorch/pytorch/issues/196699
+
+    https://j-towns.github.io/2017/06/12/A-new-trick.html
+    """
+    found, others, pull = vjp(fn, arrays, name)
+    ones = [torch.ones_like(y) for y in found]  # at 0, formulas with log(u) lose the derivative
+    transposed = vjp(lambda *cotangents: (tuple(pull(list(cotangents))), ()), ones, name)[2]
+    return found, others, transposed(tangents)
 
 
 class _Rule:
@@ -292,7 +290,7 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     """
     if _in_functorch() or torch.compiler.is_compiling():
         return fn(*arrays)
-    if not _depth.get() and not any(x.requires_grad for x in arrays):
+    if not order() and not any(x.requires_grad for x in arrays):
         return fn(*arrays)
 
     def inside(*values: Any) -> Any:
@@ -377,7 +375,7 @@ def runs_inline(arrays: list[Any]) -> bool:
         torch.compiler.is_compiling()
         or _in_functorch()
         or is_in_torch_dispatch_mode()
-        or _depth.get() > 1
+        or order() > 1
     )
 
 
@@ -417,21 +415,20 @@ def compile_leaves(
 
     arrays, not_again, stops = _leaves(arrays), [], []
     token = not_differentiable.set(not_again)
-    depth = _depth.set(0)  # its arguments carry the outer gradients
     try:
-        with _saving_plainly(), _NotedStops(stops):
+        # its arguments carry the outer gradients
+        with order_set(0), _saving_plainly(), _NotedStops(stops):
             graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         not_differentiable.reset(token)
-        _depth.reset(depth)
     _detach(graph, stops)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers do not support
     graph.recompile()
-    differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
-    if not_again and differentiated:
+    is_differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
+    if not_again and is_differentiated:
         return fn
     plain = _compiled(graph, arrays, options)
-    if not donated or differentiated:
+    if not donated or is_differentiated:
         return plain
     return writing_over(graph, arrays, donated, plain, lambda g: _compiled(g, arrays, options))
 

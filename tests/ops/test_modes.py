@@ -1,0 +1,77 @@
+"""Every differentiable op in every mode: differences of NumPy's values, or a gap with its reason."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from nestarray.config import BACKENDS
+from tests.cases import Case, all_cases
+from tests.modes import MODES, check, gap, modes_of
+
+pytestmark = [
+    pytest.mark.usefixtures("x64"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+]
+
+
+def _cases() -> Iterator[tuple[Case, bool]]:
+    """(differentiable case, whether it is the first of its op)."""
+    seen: set[str] = set()
+    for case in all_cases():
+        if case.differentiable:
+            yield case, case.op not in seen
+            seen.add(case.op)
+
+
+def _sample() -> list[Any]:
+    """One mode on one backend for the first case of each op, which its name chooses."""
+    rows = []
+    for case, is_first in _cases():
+        if is_first:
+            chooser = random.Random(case.name)
+            backend = chooser.choice([b for b in BACKENDS if b in case.backends])
+            name = chooser.choice(modes_of(case))
+            rows.append(pytest.param(case, name, backend, id=f"{case.name}-{name}-{backend}"))
+    return rows
+
+
+@pytest.mark.one_in(1)
+@pytest.mark.parametrize(("case", "name", "backend"), _sample())
+def test_a_mode(case: Case, name: str, backend: str) -> None:
+    _check(case, name, backend)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("case", "backend"),
+    [
+        pytest.param(case, backend, id=case.on(backend))
+        for case, _ in _cases()
+        for backend in case.backends
+    ],
+)
+def test_all_modes(case: Case, backend: str) -> None:
+    failures = []
+    for name in modes_of(case):
+        try:
+            _check(case, name, backend)
+        except Exception as error:
+            failures.append(f"{name}: {type(error).__name__}: {error}")
+    assert not failures, "\n".join(failures)
+
+
+def _check(case: Case, name: str, backend: str) -> None:
+    known = gap(case, name, backend)
+    if known is None:
+        check(case, name, backend)
+        return
+    with pytest.raises(known.error, match=known.message):
+        check(case, name, backend)
+
+
+def test_names() -> None:
+    assert len(MODES) == 56
