@@ -254,14 +254,17 @@ def test_forward_mode_sees_through_checkpoints(backend: str) -> None:
     assert_close(na.jvp(na.checkpoint(na.sin), [x], [x])[1], x * na.cos(x))
 
 
-@pytest.mark.parametrize("name", ["jax", "torch"])
-def test_a_pullback_has_no_forward_mode(name: str) -> None:
+def test_a_pullback_has_no_forward_mode_in_jax(backend: str) -> None:
+    """The other backends transpose it."""
     sine = na.custom_vjp(na.sin)
     sine.defvjp(lambda x: (na.sin(x), x), lambda x, ct: (ct * na.cos(x),))
-    x = on(name, X)
+    x = on(backend, X)
+    if backend != "jax":
+        assert_close(na.jvp(sine, [x], [x])[1], x * na.cos(x))
+        return
     with pytest.raises(
         UnsupportedError,
-        match=r"^jvp: a function with custom_vjp has no derivative in forward mode on (JAX|PyTorch)",
+        match=r"^jvp: a function with custom_vjp has no derivative in forward mode on JAX",
     ):
         na.jvp(sine, [x], [x])
 

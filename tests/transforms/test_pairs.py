@@ -81,7 +81,6 @@ TRANSFORMS: dict[str, Callable[[Function], Function]] = {
 #: What there is not, by the outer and the inner one.
 REFUSED = {
     ("jax", "jvp", "custom_vjp"): "jvp: a function with custom_vjp has no derivative in forward",
-    ("torch", "jvp", "custom_vjp"): "jvp: a function with custom_vjp has no derivative in forward",
 }
 
 _expected: dict[tuple[str, ...], np.ndarray] = {}

@@ -27,8 +27,8 @@ def is_ambiguous(names: Triple) -> bool:
 def is_refused(names: Triple, backend: str) -> str | None:
     """The error's text for a transformation that a backend lacks."""
     is_pushed = "jvp" in names and "custom_vjp" in names[names.index("jvp") :]
-    if is_pushed and backend in ("jax", "torch"):
-        return "jvp: a function with custom_vjp has no derivative in forward mode on"
+    if is_pushed and backend == "jax":
+        return "jvp: a function with custom_vjp has no derivative in forward mode on JAX"
     if backend == "torch" and "jit" in names and {"cond", "while_loop"} & set(names):
         return "(cond|while_loop): PyTorch cannot compile a"
     return None

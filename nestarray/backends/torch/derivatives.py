@@ -5,13 +5,13 @@ https://github.com/pytorch/pytorch/blob/main/tools/autograd/derivatives.yaml
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
 from torch.autograd import forward_ad
+
+from nestarray.dynamo import ContextVariable
 
 _peek_interpreter_stack = torch._C._functorch.peek_interpreter_stack
 _len_torch_dispatch_stack = torch._C._len_torch_dispatch_stack
@@ -36,7 +36,7 @@ def is_observed() -> bool:
 
 
 #: The order of the derivative that nestarray's transformations take of the running code.
-_order: ContextVar[int] = ContextVar("nestarray_torch_order", default=0)
+_order: ContextVariable[int] = ContextVariable("nestarray_torch_order", default=0)
 
 
 def order() -> int:
@@ -44,18 +44,11 @@ def order() -> int:
     return _order.get()
 
 
-@contextmanager
-def differentiated(orders: int = 1) -> Iterator[None]:
-    """Raise the order of the derivative of the code inside."""
-    with order_set(_order.get() + orders):
-        yield
-
-
-@contextmanager
-def order_set(number: int) -> Iterator[None]:
+def order_set(number: int) -> AbstractContextManager[None]:
     """Set the order of the derivative of the code inside."""
-    token = _order.set(number)
-    try:
-        yield
-    finally:
-        _order.reset(token)
+    return _order.being(number)
+
+
+def differentiated(orders: int = 1) -> AbstractContextManager[None]:
+    """Raise the order of the derivative of the code inside."""
+    return _order.being(_order.get() + orders)

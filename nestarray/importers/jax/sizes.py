@@ -40,7 +40,7 @@ _OPERATORS = {
 
 def undecided_size() -> type[Exception]:
     """JAX's exception for a comparison of open sizes that it cannot decide."""
-    import jax
+    import jax.core
 
     home: Any = jax.errors if hasattr(jax.errors, _UNDECIDED) else jax.core  # before JAX 0.9
     return getattr(home, _UNDECIDED)

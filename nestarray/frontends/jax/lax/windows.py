@@ -193,12 +193,13 @@ def _reducing(computation: str) -> Callable[..., Array]:
             start = complex(start, start) if kind == "complex" else start
             settings = window_dimensions, window_strides, padding, base_dilation, window_dilation
             return _of_any(operand, start, function, *settings)
+        pads: Any = padding if isinstance(padding, str) else [(low, high) for low, high in padding]
         return na.reduce_window(
             operand,
             computation=computation,
             window=tuple(window_dimensions),
             strides=tuple(window_strides),
-            padding="same" if padding == "SAME" else [(low, high) for low, high in padding],
+            padding=pads.lower() if isinstance(pads, str) else pads,
             base_dilation=base_dilation,
             window_dilation=window_dilation,
         )
