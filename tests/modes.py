@@ -7,7 +7,6 @@ directions u and weights w. A mode makes another function of h. Its value follow
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -266,41 +265,5 @@ def check(case: Case, name: str, backend: str) -> None:
 
 
 def modes_of(case: Case) -> list[str]:
-    """The modes of a case: those without `na.jit` if its shapes depend on values."""
-    return [name for name in MODES if case.jit or not name.startswith("jit")]
-
-
-@dataclass(frozen=True)
-class Gap:
-    """What a backend refuses.
-
-    Args:
-        case: the name of a case, or of an op for all of its cases.
-        modes: a regular expression of the modes.
-        backends: where.
-        message: the beginning of the error.
-        reason: why.
-        error: the class of the error.
-    """
-
-    case: str
-    modes: str
-    backends: tuple[str, ...]
-    message: str
-    reason: str
-    error: type[Exception] = Exception
-
-
-GAPS: tuple[Gap, ...] = ()
-
-
-def gap(case: Case, name: str, backend: str) -> Gap | None:
-    """The gap of a mode on a backend; None if it has the right value."""
-    for each in GAPS:
-        if (
-            each.case in (case.name, case.op)
-            and backend in each.backends
-            and re.fullmatch(each.modes, name)
-        ):
-            return each
-    return None
+    """The modes of a case; those that trace are left out if its shapes depend on values."""
+    return [*MODES] if case.jit else [name for name in DERIVATIVES if "vmap" not in name]

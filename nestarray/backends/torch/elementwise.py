@@ -10,7 +10,7 @@ from nestarray.backends import xp
 from nestarray.backends.base import supports
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING
-from nestarray.backends.torch.derivatives import is_constant, is_observed
+from nestarray.backends.torch.derivatives import is_constant, is_observed, order
 from nestarray.backends.torch.integers import (
     LACKING,
     by_order,
@@ -69,7 +69,17 @@ def _remainder(x1: Any, x2: Any) -> Any:
 def _pow(x1: Any, x2: Any) -> Any:
     if x1.is_complex():
         return powers.complex_power(xp, torch.pow, x1, x2)
+    if order() > 1 and isinstance(x1, torch.Tensor) and isinstance(x2, torch.Tensor):
+        return _pow_of_zero(x1, x2)
     return torch.pow(x1, x2)
+
+
+def _pow_of_zero(x1: Any, x2: Any) -> Any:
+    """The power; torch's second derivatives contain 0 · log 0 and 0 · 0⁻¹."""
+    is_zero, is_one = (x1 == 0) & (x2 > 0), (x1 == 0) & (x2 == 0)
+    of_zero = torch.pow(x1, torch.where(is_one, 1, x2.detach()))  # flat in the exponent
+    others = torch.pow(torch.where(is_zero | is_one, 1, x1), x2)
+    return torch.where(is_zero, of_zero, torch.where(is_one, 1, others))
 
 
 def _copysign(x1: Any, x2: Any) -> Any:
@@ -105,8 +115,22 @@ fmod = promoting(torch.fmod, otherwise=_remainder)
 pow = promoting(_pow, scalar_ok=is_wide, otherwise=through_int64(torch.pow))
 maximum = promoting(torch.maximum, otherwise=by_order(torch.maximum, selects=True))
 minimum = promoting(torch.minimum, otherwise=by_order(torch.minimum, selects=True))
-fmax = promoting(torch.fmax, otherwise=by_order(torch.maximum, selects=True))
-fmin = promoting(torch.fmin, otherwise=by_order(torch.minimum, selects=True))
+
+
+def _fmax(x1: Any, x2: Any) -> Any:
+    if x1.requires_grad or x2.requires_grad or is_observed():  # PyTorch 2.14 shares the derivative
+        return torch.where((x1 >= x2) | (x2 != x2), x1, x2)
+    return torch.fmax(x1, x2)
+
+
+def _fmin(x1: Any, x2: Any) -> Any:
+    if x1.requires_grad or x2.requires_grad or is_observed():
+        return torch.where((x1 <= x2) | (x2 != x2), x1, x2)
+    return torch.fmin(x1, x2)
+
+
+fmax = promoting(_fmax, otherwise=by_order(torch.maximum, selects=True))
+fmin = promoting(_fmin, otherwise=by_order(torch.minimum, selects=True))
 copysign = promoting(_copysign)
 nextafter = promoting(torch.nextafter)
 
@@ -153,7 +177,17 @@ def _plain_bounds(x: Any, min: Any = None, max: Any = None) -> bool:
 @supports(_plain_bounds)
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.clamp.html"""
-    if isinstance(min, torch.Tensor) and (is_observed() or not is_constant(min)):
-        # torch.clamp gives the lower of equal bounds no derivative
-        x, min = torch.clamp(x, min), None
-    return x if min is max is None else torch.clamp(x, min, max)
+    if min is max is None:
+        return x
+    if not is_observed() and is_constant(x) and _is_fixed(min) and _is_fixed(max):
+        return torch.clamp(x, min, max)
+    for bounds in ({"min": min}, {"max": max}):
+        if None not in bounds.values():
+            found = torch.clamp(x, **bounds)
+            # x has the derivative at a bound; PyTorch gives it 1, ½ or, since 2.14, 0
+            x = torch.where(found == x, x, found)
+    return x
+
+
+def _is_fixed(bound: Any) -> bool:
+    return not isinstance(bound, torch.Tensor) or is_constant(bound)

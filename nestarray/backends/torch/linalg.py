@@ -9,6 +9,7 @@ import torch
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.core import INEXACT
+from nestarray.backends.torch.derivatives import order
 from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.backends.torch.statistical import _inexact
@@ -76,7 +77,13 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
         many_axes(axis, 0, "vector_norm")
     if x.dtype not in INEXACT:
         x = _inexact(x)
-    return torch.linalg.vector_norm(x, ord, axis, keepdims)
+    if order() < 2 or not x.ndim or ord <= 0:
+        return torch.linalg.vector_norm(x, ord, axis, keepdims)
+    # torch's second derivative is NaN at zeros
+    dims = [*range(x.ndim)] if axis is None else axis
+    is_zero = (x == 0).all(dims, keepdim=True)
+    norm = torch.linalg.vector_norm(torch.where(is_zero, 1.0, x), ord, axis, keepdims)
+    return torch.where(is_zero if keepdims else is_zero.squeeze(dims), 0.0, norm)
 
 
 @_single

@@ -145,7 +145,12 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.std.html"""
     x, dim, keepdim = _over(_inexact(x), axis, keepdims)
-    return torch.std(x, dim, correction=correction + 0, keepdim=keepdim)
+    if order() < 2:
+        return torch.std(x, dim, correction=correction + 0, keepdim=keepdim)
+    # torch's second derivative is NaN at equal elements
+    variance = torch.var(x, dim, correction=correction + 0, keepdim=keepdim)
+    is_zero = variance == 0
+    return torch.where(is_zero, 0.0, torch.where(is_zero, 1.0, variance).sqrt())
 
 
 def _flat(x: Any, axis: Any) -> tuple[Any, int]:
