@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 ENVIRONMENT := TF_CPP_MIN_LOG_LEVEL=3 OMP_NUM_THREADS=1
-# processes share their bytecode: without, each import of TensorFlow compiles for 20 s
+# processes share their bytecode; otherwise each compiles the frameworks again
 export PYTHONDONTWRITEBYTECODE :=
 PYTEST := $(ENVIRONMENT) $(BIN)/python -m pytest
 # python3 starts the script, which looks for the newest Python that runs

@@ -43,7 +43,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
 #: A test of more calls than this runs one call in four, unless `one_in` says otherwise.
-_MANY = 4
+_MANY = 8
 
 
 @pytest.hookimpl(trylast=True)  # after the hooks that make the calls

@@ -124,6 +124,7 @@ KINKS: tuple[Kink, ...] = (
     _row("sign", _EDGES, [0, 0, 0, 0]),
     _row("sqrt", [0.0, inf], [inf, 0], [-inf, 0]),
     _row("cbrt", [0.0], [inf], [nan]),
+    _row("sinc", [0.0, 1e300], [0, 0], [-(math.pi**2) / 3, 0]),
     _row("rsqrt", [0.0, inf], [-inf, 0], [inf, 0]),
     _row("log", [0.0, inf], [inf, 0], [-inf, 0]),
     _row("reciprocal", [0.0, inf], [-inf, 0], [inf, 0]),

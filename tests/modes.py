@@ -253,14 +253,14 @@ def check(case: Case, name: str, backend: str) -> None:
     """
     mode = MODES[name]
     t = placed(backend, POINTS if mode.is_mapped else POINTS[0])
-    found = np.asarray(na.to_backend(mode.make(plane(case, backend))(t), "numpy"))
+    result = np.asarray(na.to_backend(mode.make(plane(case, backend))(t), "numpy"))
     expected = mode.result(case)
     first = jets(case)[0]
     scale = 1 + max(np.abs(part).max() for part in (first.value, first.gradient, expected))
-    error = np.abs(found - expected).max() if found.shape == expected.shape else np.inf
+    error = np.abs(result - expected).max() if result.shape == expected.shape else np.inf
     tolerance = (1e-12, 1e-9, 1e-6)[mode.order]
     assert error <= tolerance * scale, (
-        f"{name} of {case.name} on {backend}: got {found.tolist()}, expected {expected.tolist()}"
+        f"{name} of {case.name} on {backend}: got {result.tolist()}, expected {expected.tolist()}"
     )
 
 

@@ -591,7 +591,8 @@ def sinc(x: Array, /) -> Array:
     """
     wide = x if dtypes.dtype_of(x).kind == "complex" else _working(x)
     near = ops.less(ops.abs(wide), 0.03)  # where derivatives of the quotient cancel
-    angle, square = math.pi * ops.where(near, 1.0, wide), ops.square(math.pi * wide)
+    angle = math.pi * ops.where(near, 1.0, wide)
+    square = ops.square(math.pi * ops.where(near, wide, 0.0))  # does not overflow elsewhere
     series = 1.0
     for divisor in (156, 110, 72, 42, 20, 6):  # 1 − a² / 6 + a⁴ / 120 − …
         series = 1.0 - series * square / divisor

@@ -1,7 +1,7 @@
 """The rules of NumPy's derivatives: forward against reverse mode, complex numbers, kinks, dtypes.
 
 That reverse mode gives the derivatives is what ``tests/ops/test_gradients.py`` and
-``tests/ops/test_modes.py`` hold, over all cases and on all backends.
+``tests/ops/test_second_order.py`` hold, over all cases and on all backends.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from contextvars import ContextVar
 from functools import reduce
 from typing import Any
 
@@ -25,6 +24,7 @@ from torch.utils._pytree import tree_map_only
 from nestarray.backends import control_flow
 from nestarray.backends.torch.derivatives import order
 from nestarray.backends.torch.transforms import not_differentiable
+from nestarray.dynamo import ContextVariable
 from nestarray.errors import UnsupportedError
 from nestarray.typing import NUMBERS
 
@@ -114,18 +114,15 @@ def _fresh(x: Any) -> Any:
 
 
 #: The masks of the examples that take the running branches.
-_masks: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_torch_masks", default=())
+_masks: ContextVariable[tuple[Any, ...]] = ContextVariable("nestarray_torch_masks", default=())
 
 
 def _among(mask: Any, branch: Callable[[], Any]) -> Callable[[], Any]:
     """The branch; loops in it end when they have ended for the examples of the mask."""
 
     def call() -> Any:
-        token = _masks.set((*_masks.get(), mask))
-        try:
+        with _masks.being((*_masks.get(), mask)):
             return branch()
-        finally:
-            _masks.reset(token)
 
     return call
 
