@@ -17,7 +17,7 @@ import numpy as np
 
 import nestarray as na
 from tests.arrays import placed
-from tests.cases import Case
+from tests.cases import Case, all_cases
 from tests.derivatives import problem, weighted
 
 Function = Callable[[Any], Any]
@@ -262,6 +262,15 @@ def check(case: Case, name: str, backend: str) -> None:
     assert error <= tolerance * scale, (
         f"{name} of {case.name} on {backend}: got {result.tolist()}, expected {expected.tolist()}"
     )
+
+
+def first_cases() -> list[Case]:
+    """The first differentiable case of each op."""
+    cases: dict[str, Case] = {}
+    for case in all_cases():
+        if case.differentiable:
+            cases.setdefault(case.op, case)
+    return [*cases.values()]
 
 
 def modes_of(case: Case) -> list[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from nestarray.config import BACKENDS
 from tests.cases import Case, all_cases
-from tests.modes import check, modes_of
+from tests.modes import check, first_cases, modes_of
 
 pytestmark = [
     pytest.mark.usefixtures("x64"),
@@ -18,24 +17,14 @@ pytestmark = [
 ]
 
 
-def _cases() -> Iterator[tuple[Case, bool]]:
-    """(differentiable case, whether it is the first of its op)."""
-    seen: set[str] = set()
-    for case in all_cases():
-        if case.differentiable:
-            yield case, case.op not in seen
-            seen.add(case.op)
-
-
 def _sample() -> list[Any]:
     """One mode on one backend for the first case of each op, which its name chooses."""
     rows = []
-    for case, is_first in _cases():
-        if is_first:
-            chooser = random.Random(case.name)
-            backend = chooser.choice([b for b in BACKENDS if b in case.backends])
-            name = chooser.choice(modes_of(case))
-            rows.append(pytest.param(case, name, backend, id=f"{case.name}-{name}-{backend}"))
+    for case in first_cases():
+        chooser = random.Random(case.name)
+        backend = chooser.choice([b for b in BACKENDS if b in case.backends])
+        name = chooser.choice(modes_of(case))
+        rows.append(pytest.param(case, name, backend, id=f"{case.name}-{name}-{backend}"))
     return rows
 
 
@@ -50,7 +39,8 @@ def test_a_mode(case: Case, name: str, backend: str) -> None:
     ("case", "backend"),
     [
         pytest.param(case, backend, id=case.on(backend))
-        for case, _ in _cases()
+        for case in all_cases()
+        if case.differentiable
         for backend in case.backends
     ],
 )

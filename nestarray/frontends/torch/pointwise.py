@@ -159,7 +159,8 @@ def clamp(
     """input limited to [min, max]; `max` wins where the bounds cross.
 
     Equal elements of arrays share the derivative, as upstream since 2.14. Where the two bounds are
-    equal, it belongs to the argument that the value comes from.
+    equal, it belongs to the argument that the value comes from. At a bound that is a number the
+    derivative is 1, as `na.clip` and upstream before 2.14 (0 since then).
     """
     if min is None and max is None:
         raise ArgumentError("clamp: got neither min nor max, expected at least one of them")

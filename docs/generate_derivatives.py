@@ -1,0 +1,77 @@
+"""Write docs/derivatives.md: every differentiable op in every mode of tests/modes.py.
+
+usage: python docs/generate_derivatives.py [BACKEND [OP ...]]
+
+With a backend, measures its ops first and stores the gaps in docs/derivatives/BACKEND.json; an op
+that is stored is not measured again unless it is named. A backend takes one to three hours.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+import warnings
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("JAX_ENABLE_X64", "1")
+os.environ.setdefault("JAX_DISABLE_MOST_OPTIMIZATIONS", "1")  # less time in the compiler
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # for the modes of the tests
+
+from nestarray.config import BACKENDS
+from tests.cases import Case
+from tests.modes import MODES, check, first_cases, modes_of
+
+PAGE = Path(__file__).with_name("derivatives.md")
+RECORDS = Path(__file__).with_name("derivatives")
+PACKAGES = {"numpy": "numpy", "jax": "jax", "torch": "torch", "tensorflow": "tensorflow-cpu"}
+
+
+def measure(backend: str, ops: list[str]) -> None:
+    """Check the ops, and store each when it is finished."""
+    path = RECORDS / f"{backend}.json"
+    records = json.loads(path.read_text()) if path.exists() else {}
+    for case in first_cases():
+        if backend not in case.backends or (case.op not in ops if ops else case.op in records):
+            continue
+        records[case.op] = {"version": version(PACKAGES[backend]), "modes": len(modes_of(case))}
+        records[case.op]["gaps"] = _gaps(case, backend)
+        print(backend, case.op, records[case.op]["gaps"], flush=True)
+        rows = [f"{json.dumps(op)}: {json.dumps(records[op])}" for op in sorted(records)]
+        path.write_text("{\n" + ",\n".join(rows) + "\n}\n")
+        _release_memory(backend)
+
+
+def _gaps(case: Case, backend: str) -> dict[str, str]:
+    """Mode → what is wrong with it."""
+    gaps = {}
+    for mode in modes_of(case):
+        try:
+            check(case, mode, backend)
+        except Exception as error:  # of any framework
+            gaps[mode] = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    return gaps
+
+
+def _release_memory(backend: str) -> None:
+    if backend == "jax":
+        import jax
+
+        jax.clear_caches()
+    elif backend == "torch":
+        import torch
+
+        torch.compiler.reset()
+    gc.collect()
+
+
+if __name__ == "__main__":
+    if sys.argv[1:]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            measure(sys.argv[1], sys.argv[2:])
