@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from math import inf, nan, sqrt
 from typing import Any
 
+import numpy as np
+
 import nestarray as na
 
 Values = Any  # nested lists of numbers
@@ -128,6 +130,17 @@ KINKS: tuple[Kink, ...] = (
     _row("rsqrt", [0.0, inf], [-inf, 0], [inf, 0]),
     _row("log", [0.0, inf], [inf, 0], [-inf, 0]),
     _row("reciprocal", [0.0, inf], [-inf, 0], [inf, 0]),
+    _row("logsumexp", [-inf, -inf], [0, 0]),
+    _row("cumulative_logsumexp", [-inf, -inf, 0.0], [0, 0, 1]),
+    Kink("logaddexp", ([-inf, -inf], [-inf, 0.0]), ([0, 0], [0, 1])),
+    _row("det", [[1.0, 1.0], [1.0, 1.0]], [[1, -1], [-1, 1]], [[1, -1], [-1, 1]]),
+    _row("det", np.zeros((2, 2)).tolist(), [[0, 0], [0, 0]], [[1, -1], [-1, 1]]),
+    _row(
+        "det",
+        np.diag([1.0, 0, 0]).tolist(),
+        np.zeros((3, 3)).tolist(),
+        [[0, 0, 0], [0, 1, -1], [0, -1, 1]],
+    ),
     _row("floor", [0.0, 1.0, inf], [0, 0, 0]),
     _row("clip", [-1.0, 1.0, inf, -inf], [1, 1, 0, 0], **{"*": (-1.0, 1.0)}),
     Kink(

@@ -12,6 +12,8 @@ References:
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,3 +98,21 @@ def complex_logaddexp(xp: Any, x1: Any, x2: Any) -> Any:
         x2: the second, of its dtype.
     """
     return xp.logsumexp(xp.stack(xp.broadcast_arrays(x1, x2)), axis=0)
+
+
+def differentiable_log_sum(
+    xp: Any, log_sum: Callable[..., Any], is_nothing: Any, *terms: Any
+) -> Any:
+    """A logarithm of sums of exponentials whose derivative is 0 where all terms are −∞.
+
+    It is NaN elsewhere, from log 0 and −∞ − (−∞).
+
+    Args:
+        xp: a namespace with the names of the ops.
+        log_sum: the function, without this derivative.
+        is_nothing: whether all terms of a sum are −∞.
+        terms: the arguments of `log_sum`, real.
+    """
+    lowest = dtypes.finfo(dtypes.dtype_of(terms[0])).min
+    finite = [xp.where(xp.equal(x, -math.inf), lowest, x) for x in terms]
+    return xp.where(is_nothing, -math.inf, log_sum(*finite))

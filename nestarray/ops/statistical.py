@@ -438,6 +438,8 @@ def _running(
 def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
     """The logarithm of the cumulative sum of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.
 
+    Where all terms are −∞ the derivative is 0.
+
     Args:
         x: any number.
         axis: the axis to accumulate along; None flattens first.
@@ -454,7 +456,8 @@ def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
         https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html
     """
     x = ops.astype(x, mean_dtype(x), copy=False)
-    return _running(x, axis, ops.logaddexp, "cumulative_logsumexp")
+    y = _running(x, axis, ops.logaddexp, "cumulative_logsumexp")
+    return ops.where(ops.equal(y, -math.inf), -math.inf, y)  # a constant there
 
 
 @floating_op
@@ -468,6 +471,8 @@ def logsumexp(
     return_sign: bool = False,
 ) -> Array | tuple[Array, Array]:
     """The logarithm of a sum of exponentials, log Σᵢ bᵢ exp xᵢ, without overflow.
+
+    Where all terms are −∞ the derivative is 0.
 
     Args:
         x: floating; real where `b` or `return_sign` are given.

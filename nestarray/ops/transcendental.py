@@ -168,8 +168,8 @@ def logaddexp(x1: Array, x2: Array, /) -> Array:
     """ln(eˣ¹ + eˣ²), without overflow.
 
     Where the sum is close to 1 the result has the rounding error of the operands. Where both are
-    −∞ the derivative depends on the framework: NaN, 0 or 1. Complex numbers give the principal value,
-    as in `logsumexp`; with infinite parts it depends on the framework.
+    −∞ the derivative is 0. Complex numbers give the principal value, as in `logsumexp`; with infinite
+    parts it depends on the framework.
 
     Args:
         x1: floating or complex; integers become float32; broadcasts with `x2`, the dtypes promote.

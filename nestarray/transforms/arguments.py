@@ -8,6 +8,7 @@ The arguments are flattened once; backends get a function of a flat list of arra
 from __future__ import annotations
 
 import importlib
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -74,6 +75,7 @@ class Arguments:
         self.backend = (
             _backend(name, kinds, self._leaves)
             or backends.find_backend((args, kwargs))
+            or _backend_of_captured(fn)
             or current_backend()
         )
         self._places = inexact_places(self._leaves)
@@ -260,6 +262,17 @@ def _backend(name: str, kinds: list[type], leaves: list[Any]) -> str | None:
             "differentiate the graph, which is a function of v: na.grad(lambda v: graph(x, v=v))"
         )
     return names[0] if names else None
+
+
+def _backend_of_captured(fn: Callable[..., Any]) -> str | None:
+    """The backend of the arrays that a Python function names; None if it names none, or several."""
+    try:
+        names = inspect.getclosurevars(fn)
+    except (TypeError, ValueError):  # not a Python function, or one whose variables are not set
+        return None
+    captured = [*names.nonlocals.values(), *names.globals.values()]
+    found = {backends.backend_of_value(x) for x in captured} - {None}
+    return found.pop() if len(found) == 1 else None
 
 
 def _as_array(leaf: Any, backend: str) -> Array:

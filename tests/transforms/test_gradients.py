@@ -15,6 +15,7 @@ import torch
 import nestarray as na
 from nestarray import errors
 from nestarray.testing import assert_close
+from tests.arrays import on
 
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
@@ -160,6 +161,13 @@ def test_arrays_that_are_closed_over_are_constants(backend: str) -> None:
     assert_close(na.to_backend(gradients[1], "numpy"), np.zeros(2, np.float32))
     inner = na.vjp(lambda a: a * x, x)[1](x)[0]
     assert_close(na.to_backend(inner, "numpy"), np.asarray([1.0, 4.0], np.float32))
+
+
+def test_a_number_takes_the_backend_of_the_arrays_that_the_function_names(backend: str) -> None:
+    weights = on(backend, [1.0, 2.0])
+    gradient = na.grad(lambda x: na.sum(x * weights))(3.0)
+    assert na.backend_of(gradient) == backend
+    assert float(gradient) == 3.0
 
 
 def test_complex_leaves_descend(backend: str) -> None:

@@ -8,8 +8,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from nestarray.backends import xp
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.jax.compiled import compiled
+from nestarray.backends.jax.derivatives import with_derivative_of
 from nestarray.backends.jax.promotion import cast
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import (
@@ -22,6 +24,7 @@ from nestarray.numerics.index import (
     expanded,
     without_ones,
 )
+from nestarray.numerics.products import products_at
 
 _METHODS = {"replace": "set", "add": "add", "min": "min", "max": "max"}
 
@@ -73,34 +76,18 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
 
 
 def _multiplied(x: Any, index: Any, value: Any) -> Any:
-    """``x.at[index].mul(value)``, differentiable also for repeated positions.
+    """``x.at[index].mul(value)``, which JAX differentiates for unique positions only."""
 
-    JAX differentiates it for unique positions only. The derivative by a factor is the product of
-    the others.
-    """
+    def native(x: Any, value: Any) -> Any:
+        return x.at[index].mul(value)
 
-    @jax.custom_jvp
-    def multiplied(x: Any, value: Any) -> Any:
-        return jnp.asarray(x).at[index].mul(value)
+    def smooth(x: Any, value: Any) -> Any:
+        places = jnp.arange(x.size).reshape(x.shape).at[index].get(mode="fill", fill_value=x.size)
+        factors = jnp.broadcast_to(value, places.shape).astype(x.dtype)
+        found = products_at(xp, x.reshape(-1), places.reshape(-1), factors.reshape(-1))
+        return found.reshape(x.shape)
 
-    @multiplied.defjvp
-    def rule(primals: Any, tangents: Any) -> Any:
-        x, value = map(jnp.asarray, primals)
-        dx, dvalue = tangents
-        is_zero, is_zero_value = x == 0, value == 0
-        zeros = is_zero.astype(jnp.int32).at[index].add(is_zero_value.astype(jnp.int32))
-        safe_x = jnp.where(is_zero, 1, x)
-        safe_value = jnp.where(is_zero_value, 1, value)
-        product = multiplied(safe_x, safe_value)
-
-        def others(is_zero: Any, safe: Any, product: Any, zeros: Any) -> Any:
-            return jnp.where(zeros == is_zero.astype(jnp.int32), product / safe, 0)
-
-        by_x = others(is_zero, safe_x, product, zeros)
-        by_value = others(is_zero_value, safe_value, product[index], zeros[index])
-        return multiplied(x, value), (by_x * dx).at[index].add(by_value * dvalue)
-
-    return multiplied(x, value)
+    return with_derivative_of(smooth, native)(jnp.asarray(x), jnp.asarray(value))
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:

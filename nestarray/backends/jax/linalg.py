@@ -7,11 +7,14 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from nestarray.backends import xp
 from nestarray.backends.base import mean_dtype, supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.derivatives import with_derivative_of
 from nestarray.backends.jax.promotion import cast, promoted
 from nestarray.backends.precision import in_single_precision
+from nestarray.numerics.determinants import differentiable_det
 from nestarray.numerics.matrices import check_square
 from nestarray.numerics.results import SlogdetResult
 from nestarray.numerics.roots import root
@@ -19,7 +22,6 @@ from nestarray.numerics.roots import root
 _single = in_single_precision(cast)
 
 matrix_transpose = jnp.matrix_transpose
-det = compiled(_single(jnp.linalg.det))
 _power = in_single_precision(cast, integers=True)(jnp.linalg.matrix_power)
 
 
@@ -27,6 +29,13 @@ _power = in_single_precision(cast, integers=True)(jnp.linalg.matrix_power)
 def matrix_power(x: Any, /, n: int) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.matrix_power.html"""
     return _power(x, n)
+
+
+def _differentiable_det(x: Any) -> Any:
+    return differentiable_det(xp, x, jnp.linalg.det, jax.lax.cond)
+
+
+det = compiled(_single(with_derivative_of(_differentiable_det, jnp.linalg.det)))
 
 
 @compiled

@@ -9,12 +9,15 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from nestarray.backends import xp
 from nestarray.backends.base import accumulation_dtype, mean_dtype, refuse_complex, supports
 from nestarray.backends.jax.accumulation import accumulated
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.derivatives import with_derivative_of
 from nestarray.backends.jax.promotion import in_float32
 from nestarray.numerics.axes import one_axis
+from nestarray.numerics.logarithms import differentiable_log_sum
 from nestarray.numerics.roots import root
 
 
@@ -157,7 +160,18 @@ def logsumexp(
 ) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.nn.logsumexp.html"""
     x = x.astype(native_dtype(mean_dtype(x)))
-    return in_float32(lambda x: jax.nn.logsumexp(x, axis=_axes(axis), keepdims=keepdims))(x)
+    return in_float32(_log_sum(_axes(axis), keepdims))(x)
+
+
+def _log_sum(axes: Any, keepdims: bool) -> Callable[..., Any]:
+    def native(x: Any) -> Any:
+        return jax.nn.logsumexp(x, axis=axes, keepdims=keepdims)
+
+    def smooth(x: Any) -> Any:
+        is_nothing = jnp.all(x == -jnp.inf, axis=axes, keepdims=keepdims)
+        return differentiable_log_sum(xp, native, is_nothing, x)
+
+    return lambda x: (native if jnp.iscomplexobj(x) else with_derivative_of(smooth, native))(x)
 
 
 @compiled
@@ -167,4 +181,15 @@ def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     if axis is None:
         x, axis = x.reshape(-1), 0
     axis = one_axis(axis, x.ndim, "cumulative_logsumexp")
-    return in_float32(lambda x: jax.lax.cumlogsumexp(x, axis))(x)
+    return in_float32(_running_log_sum(axis))(x)
+
+
+def _running_log_sum(axis: int) -> Callable[..., Any]:
+    def native(x: Any) -> Any:
+        return jax.lax.cumlogsumexp(x, axis)
+
+    def smooth(x: Any) -> Any:
+        is_nothing = jax.lax.cummin((x == -jnp.inf).astype("int8"), axis) == 1
+        return differentiable_log_sum(xp, native, is_nothing, x)
+
+    return lambda x: (native if jnp.iscomplexobj(x) else with_derivative_of(smooth, native))(x)

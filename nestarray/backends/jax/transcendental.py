@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from nestarray.backends import xp
+from nestarray.backends.jax.derivatives import with_derivative_of
 from nestarray.backends.jax.promotion import (
     floating,
     floating_pair,
@@ -16,7 +17,7 @@ from nestarray.backends.jax.promotion import (
     ordering,
     promoting,
 )
-from nestarray.numerics.logarithms import complex_logaddexp
+from nestarray.numerics.logarithms import complex_logaddexp, differentiable_log_sum
 from nestarray.numerics.nonfinite import completed
 
 
@@ -28,7 +29,18 @@ def _completed(name: str, native: Callable[..., Any]) -> Callable[..., Any]:
 def _logaddexp(x1: Any, x2: Any) -> Any:
     if jnp.iscomplexobj(x1):
         return complex_logaddexp(xp, x1, x2)
-    return jnp.logaddexp(x1, x2)
+    return _real_logaddexp(x1, x2)
+
+
+def _differentiable(logaddexp: Callable[..., Any]) -> Callable[..., Any]:
+    def smooth(x1: Any, x2: Any) -> Any:
+        is_nothing = (x1 == -jnp.inf) & (x2 == -jnp.inf)
+        return differentiable_log_sum(xp, logaddexp, is_nothing, x1, x2)
+
+    return with_derivative_of(smooth, logaddexp)
+
+
+_real_logaddexp = _differentiable(jnp.logaddexp)
 
 
 def _hypot(x1: Any, x2: Any) -> Any:
@@ -79,4 +91,4 @@ rsqrt = floating(jax.lax.rsqrt)
 atan2 = ordering(floating_pair(_atan2))
 hypot = promoting(floating_pair(_hypot))
 logaddexp = promoting(floating_pair(_logaddexp))
-logaddexp2 = ordering(floating_pair(jnp.logaddexp2))
+logaddexp2 = ordering(floating_pair(_differentiable(jnp.logaddexp2)))

@@ -33,6 +33,25 @@ def custom_gradient(fn: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def with_derivative_of(
+    smooth: Callable[..., Any], native: Callable[..., Any]
+) -> Callable[..., Any]:
+    """`native` with the derivatives of `smooth`, a function with the same values."""
+
+    @custom_gradient
+    @functools.wraps(native)
+    def function(*args: Any) -> Any:
+        def gradient(upstream: Any) -> Any:
+            with tf.GradientTape() as tape:
+                tape.watch(args)
+                y = smooth(*args)
+            return tape.gradient(y, args, upstream)
+
+        return native(*args), gradient
+
+    return function
+
+
 def summed(by_first: Any, by_second: Any, x1: Any, x2: Any) -> tuple[Any, Any]:
     """The gradients of broadcast operands, summed to the shapes of `x1` and `x2`."""
     shapes = tf.shape(x1), tf.shape(x2)

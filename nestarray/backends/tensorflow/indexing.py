@@ -138,7 +138,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
     updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
     places = tf.reshape(places, (-1,))
     if mode == "mul":
-        flat = flat * products.in_segments(updates, places, tf.size(flat))
+        flat = products.at(flat, places, updates)
     else:
         if portable.are_wanted() and mode in ("min", "max"):
             combined = lite.scatter_extreme(mode, flat, places, updates)

@@ -6,17 +6,42 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray.backends import xp
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
+from nestarray.backends.tensorflow.derivatives import custom_gradient, with_derivative_of
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
+from nestarray.numerics.determinants import differentiable_det
 from nestarray.numerics.matrices import check_square
 from nestarray.numerics.results import SlogdetResult
 
 _single = in_single_precision(cast)
 
 matrix_transpose = tf.linalg.matrix_transpose
-det = _single(tf.linalg.det)
+
+
+@custom_gradient
+def _det_of_regular(x: Any) -> Any:
+    """The determinant; TensorFlow's gradient lacks a conjugate."""
+
+    def gradient(upstream: Any) -> Any:
+        scale = upstream * tf.math.conj(_det_of_regular(x))
+        return scale[..., None, None] * tf.linalg.inv(x, adjoint=True)
+
+    return tf.linalg.det(x), gradient
+
+
+def _choose(pred: Any, true_branch: Any, false_branch: Any) -> Any:
+    """A branch; the first, which serves all matrices, in a graph."""
+    return false_branch() if tf.executing_eagerly() and not bool(pred) else true_branch()
+
+
+def _differentiable_det(x: Any) -> Any:
+    return differentiable_det(xp, x, _det_of_regular, _choose)
+
+
+det = _single(with_derivative_of(_differentiable_det, tf.linalg.det))
 
 
 def diagonal(x: Any, /, *, offset: int = 0) -> Any:

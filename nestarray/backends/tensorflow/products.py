@@ -8,13 +8,13 @@ https://github.com/tensorflow/tensorflow/issues/61117
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends import portable
-from nestarray.backends.tensorflow.derivatives import custom_gradient
+from nestarray.backends import portable, xp
+from nestarray.backends.tensorflow.derivatives import with_derivative_of
+from nestarray.numerics.products import products_at
 
 
 def total(x: Any, axis: Any, keepdims: bool) -> Any:
@@ -37,7 +37,7 @@ def total(x: Any, axis: Any, keepdims: bool) -> Any:
                 x = tf.concat([first * second, odd], a)
         return x if keepdims else tf.squeeze(x, axes)
 
-    return _derived_from(by_halves, native, x)
+    return with_derivative_of(by_halves, native)(x)
 
 
 def running(x: Any, axis: int) -> Any:
@@ -59,43 +59,24 @@ def running(x: Any, axis: int) -> Any:
         return by_doubling(x)
     if not _is_differentiable(x, [axis]):
         return native(x)
-    return _derived_from(by_doubling, native, x)
+    return with_derivative_of(by_doubling, native)(x)
 
 
-def in_segments(x: Any, segment_ids: Any, count: Any) -> Any:
-    """``tf.math.unsorted_segment_prod``, whose derivative lacks the conjugate of complex factors."""
+def at(x: Any, places: Any, factors: Any) -> Any:
+    """The elements of a vector, times the factors at their places."""
 
-    def native(x: Any) -> Any:
-        return tf.math.unsorted_segment_prod(x, segment_ids, count)
+    def native(x: Any, factors: Any) -> Any:
+        return x * tf.math.unsorted_segment_prod(factors, places, tf.size(x))
 
-    @custom_gradient
-    def of_complex(x: Any) -> Any:
-        return native(x), lambda upstream: tf.math.conj(
-            _cotangent(native, x, tf.math.conj(upstream))
-        )
+    def in_order(x: Any, factors: Any) -> Any:
+        return products_at(xp, x, places, factors)
 
-    return of_complex(x) if x.dtype.is_complex else native(x)
+    if None in (x.shape[0], factors.shape[0]) or not x.dtype.is_floating | x.dtype.is_complex:
+        return native(x, factors)
+    return with_derivative_of(in_order, native)(x, factors)
 
 
 def _is_differentiable(x: Any, axes: list[int]) -> bool:
     """Whether the dtype has derivatives and multiplications."""
     counts = [x.shape[a] for a in axes]
     return (x.dtype.is_floating or x.dtype.is_complex) and all(counts) and bool(axes)
-
-
-def _derived_from(multiplied: Callable[[Any], Any], native: Callable[[Any], Any], x: Any) -> Any:
-    """``native(x)`` with the derivatives of `multiplied`, the product in single steps."""
-
-    @custom_gradient
-    def call(x: Any) -> Any:
-        return native(x), lambda upstream: _cotangent(multiplied, x, upstream)
-
-    return call(x)
-
-
-def _cotangent(fn: Callable[[Any], Any], x: Any, upstream: Any) -> Any:
-    """The vector–Jacobian product of ``fn(x)``."""
-    with tf.GradientTape() as tape:
-        tape.watch(x)
-        result = fn(x)
-    return tape.gradient(result, x, upstream)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import tensorflow as tf
 
 from nestarray import dtypes
+from nestarray.backends import xp
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.checks.shapes import check_elements
 from nestarray.backends.precision import is_half
 from nestarray.backends.tensorflow import products
-from nestarray.backends.tensorflow.core import native_dtype
+from nestarray.backends.tensorflow.core import is_watched, native_dtype
 from nestarray.backends.tensorflow.promotion import truth
 from nestarray.numerics.axes import one_axis
+from nestarray.numerics.logarithms import differentiable_log_sum
 
 
 def _axes(axis: Any) -> Any:
@@ -131,4 +134,13 @@ def logsumexp(
     return_sign: bool = False,
 ) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/math/reduce_logsumexp"""
-    return _rounded_once(tf.reduce_logsumexp, x, _axes(axis), keepdims)
+    return _rounded_once(_log_sum, x, _axes(axis), keepdims)
+
+
+def _log_sum(x: Any, axes: Any, keepdims: bool) -> Any:
+    if not is_watched(x):
+        return tf.reduce_logsumexp(x, axes, keepdims)
+    is_nothing = tf.reduce_all(tf.equal(x, -math.inf), axes, keepdims)
+    return differentiable_log_sum(
+        xp, lambda x: tf.reduce_logsumexp(x, axes, keepdims), is_nothing, x
+    )

@@ -138,7 +138,8 @@ def _logaddexp(x1: Any, x2: Any) -> Any:
     # ∞ − ∞ would be NaN; the result is ∞.
     gap = tf.where(tf.math.is_inf(large), tf.zeros_like(large), small - large)
     rest = tf.where(tf.math.is_inf(large), tf.zeros_like(large), tf.math.log1p(tf.exp(gap)))
-    return large + rest
+    # of nothing but −∞, a constant
+    return tf.where(tf.equal(large, -math.inf), large.dtype.as_numpy_dtype(-math.inf), large + rest)
 
 
 atan2 = promoting(floating_pair(_atan2), scalar_ok=False)

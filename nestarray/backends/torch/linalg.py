@@ -6,19 +6,38 @@ from typing import Any
 
 import torch
 
+from nestarray.backends import xp
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
+from nestarray.backends.torch.control_flow import static_value
 from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.derivatives import order
+from nestarray.backends.torch.derivatives import is_constant, order
 from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.backends.torch.statistical import _inexact
 from nestarray.numerics.axes import many_axes, one_axis
+from nestarray.numerics.determinants import det_by_lu, differentiable_det
 from nestarray.numerics.results import SlogdetResult, gathered
 
 _single = in_single_precision(cast)
 
-det = _single(torch.linalg.det)
+
+@_single
+def det(x: Any, /) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.linalg.det.html"""
+    if not order() and is_constant(x):
+        return torch.linalg.det(x)
+    return differentiable_det(xp, x, _det_of_regular, _choose)
+
+
+def _det_of_regular(x: Any) -> Any:
+    """The determinant; the second derivative of PyTorch's own asks for real singular vectors."""
+    return det_by_lu(xp, x)
+
+
+def _choose(pred: Any, true_branch: Any, false_branch: Any) -> Any:
+    """A branch; the first, which serves all matrices, if the choice is traced or batched."""
+    return false_branch() if static_value(pred) is False else true_branch()
 
 
 @in_single_precision(cast, integers=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
 
+from nestarray.backends import xp
 from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.core import FLOATING, INEXACT, PRECISE, native_dtype
@@ -13,6 +15,7 @@ from nestarray.backends.torch.derivatives import order
 from nestarray.backends.torch.integers import LACKING, by_order
 from nestarray.backends.torch.promotion import cast
 from nestarray.numerics.axes import many_axes, one_axis
+from nestarray.numerics.logarithms import differentiable_log_sum
 
 
 def _over(x: Any, axis: Any, keepdims: bool) -> tuple[Any, Any, bool]:
@@ -224,9 +227,16 @@ def logsumexp(
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logsumexp.html"""
     if axis.__class__ is int and x.ndim:
-        return torch.logsumexp(x, axis, keepdims)
+        return _log_sum(x, axis, keepdims)
     x, dim, keepdim = _over(x, axis, keepdims)
-    return torch.logsumexp(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
+    return _log_sum(x, tuple(range(x.ndim)) if dim is None else dim, keepdim)
+
+
+def _log_sum(x: Any, dim: Any, keepdim: bool) -> Any:
+    if not order() or x.is_complex():
+        return torch.logsumexp(x, dim, keepdim)
+    is_nothing = (x == -math.inf).all(dim, keepdim)
+    return differentiable_log_sum(xp, lambda x: torch.logsumexp(x, dim, keepdim), is_nothing, x)
 
 
 # the derivative contains logarithms of the cotangents, whose second derivatives are NaN
@@ -234,6 +244,13 @@ def logsumexp(
 def cumulative_logsumexp(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html"""
     if axis.__class__ is int and x.ndim and x.dtype in INEXACT:
-        return torch.logcumsumexp(x, axis)
+        return _running_log_sum(x, axis)
     x, dim = _flat(x, axis)
-    return torch.logcumsumexp(_inexact(x), dim)
+    return _running_log_sum(_inexact(x), dim)
+
+
+def _running_log_sum(x: Any, dim: int) -> Any:
+    if not order() or x.is_complex() or not x.ndim:
+        return torch.logcumsumexp(x, dim)
+    is_nothing = (x == -math.inf).cummin(dim).values
+    return differentiable_log_sum(xp, lambda x: torch.logcumsumexp(x, dim), is_nothing, x)

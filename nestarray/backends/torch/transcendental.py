@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,9 +10,9 @@ import torch
 
 from nestarray.backends import xp
 from nestarray.backends.torch.core import FLOATING
-from nestarray.backends.torch.derivatives import is_constant, is_observed
+from nestarray.backends.torch.derivatives import is_constant, is_observed, order
 from nestarray.backends.torch.promotion import floating_pair, promoting
-from nestarray.numerics.logarithms import complex_logaddexp
+from nestarray.numerics.logarithms import complex_logaddexp, differentiable_log_sum
 from nestarray.numerics.nonfinite import completed
 
 
@@ -25,6 +26,13 @@ def _completed(
         return native(x) if x.dtype in FLOATING or not x.is_complex() else of_complex(x)
 
     return call
+
+
+def _real_expm1(x: Any) -> Any:
+    """``torch.expm1``, whose derivative, its value + 1, is 0 below −37."""
+    if not order():
+        return torch.expm1(x)
+    return torch.where(x < -1.0, torch.exp(x.clamp(max=-1.0)) - 1.0, torch.expm1(x))
 
 
 def _expm1(x: Any) -> Any:
@@ -44,7 +52,20 @@ def _acos(x: Any) -> Any:
 def _logaddexp(x1: Any, x2: Any) -> Any:
     if x1.is_complex():
         return complex_logaddexp(xp, x1, x2)
-    return torch.logaddexp(x1, x2)
+    return _real_logaddexp(x1, x2)
+
+
+def _differentiable(logaddexp: Callable[..., Any]) -> Callable[..., Any]:
+    def call(x1: Any, x2: Any) -> Any:
+        if not order():
+            return logaddexp(x1, x2)
+        is_nothing = (x1 == -math.inf) & (x2 == -math.inf)
+        return differentiable_log_sum(xp, logaddexp, is_nothing, x1, x2)
+
+    return call
+
+
+_real_logaddexp = _differentiable(torch.logaddexp)
 
 
 def _hypot(x1: Any, x2: Any) -> Any:
@@ -74,7 +95,7 @@ cos = torch.cos
 cosh = torch.cosh
 exp = torch.exp
 exp2 = torch.exp2
-expm1 = _completed("expm1", torch.expm1, _expm1)
+expm1 = _completed("expm1", _real_expm1, _expm1)
 log = torch.log
 log10 = torch.log10
 log1p = _completed("log1p", torch.log1p, torch.log1p)
@@ -89,4 +110,4 @@ rsqrt = torch.rsqrt
 atan2 = promoting(_atan2)
 hypot = promoting(floating_pair(_hypot))
 logaddexp = promoting(floating_pair(_logaddexp))
-logaddexp2 = promoting(floating_pair(torch.logaddexp2))
+logaddexp2 = promoting(floating_pair(_differentiable(torch.logaddexp2)))

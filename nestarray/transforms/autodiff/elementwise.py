@@ -168,7 +168,7 @@ RULES: dict[str, Rule] = {
     "angle": Elementwise(_angle),
     "complex": Elementwise(lambda y, real, imag: 1, lambda y, real, imag: 1j),
     "exp": OfResult(lambda y: y),
-    "expm1": OfResult(lambda y: ops.add(y, 1)),
+    "expm1": Elementwise(lambda y, x: ops.exp(x)),
     "exp2": OfResult(lambda y: ops.multiply(y, _LN2)),
     "log": Elementwise(lambda y, x: ops.reciprocal(x)),
     "log1p": Elementwise(lambda y, x: ops.reciprocal(ops.add(x, 1))),

@@ -17,9 +17,11 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.errors import UnsupportedError
+from nestarray.numerics.determinants import det_by_lu, differentiable_det
 from nestarray.ops.factorizations import adjoint
 from nestarray.transforms.autodiff.rules import (
     Call,
+    Composed,
     Jacobian,
     Place,
     Pullback,
@@ -75,19 +77,12 @@ def _trace(x: Any) -> Any:
     return ops.sum(ops.diagonal(x), axis=-1)
 
 
-def _det(call: Call, tangents: Tangents) -> Any:
-    """d det X = tr(adj(X) dX), where adj(X) is det X · X⁻¹ of a regular matrix."""
-    x, y, t = call.args[0], call.y, tangents[0]
-    if bool(ops.all(ops.not_equal(y, 0))):
-        return ops.multiply(y, _trace(ops.solve(x, t)))
-    # Of X = U S Vᴴ it is det(U Vᴴ) V adj(S) Uᴴ, and adj(S) has products of all S but one.
-    U, S, Vh = ops.svd(x)
-    size = x.shape[-1]
-    others = ops.where(np.eye(size, dtype=bool), 1.0, ops.expand_dims(S, -2))
-    minors = ops.astype(ops.prod(others, axis=-1), dtypes.dtype_of(x), copy=False)
-    turned = ops.matmul(ops.matmul(adjoint(U), t), adjoint(Vh))
-    sign = ops.det(ops.matmul(U, Vh))
-    return ops.multiply(sign, ops.sum(ops.multiply(minors, ops.diagonal(turned)), axis=-1))
+def _det(x: Any, /) -> Any:
+    return differentiable_det(ops, x, lambda x: det_by_lu(ops, x), _choose)
+
+
+def _choose(pred: Any, true_branch: Any, false_branch: Any) -> Any:
+    return true_branch() if bool(pred) else false_branch()
 
 
 def _slogdet(call: Call, tangents: Tangents) -> Any:
@@ -227,7 +222,7 @@ class _Unpivoted(Pushed):
 RULES: dict[str, Rule] = {
     "inv": Pushed(_inv),
     "solve": Jacobian(_push_solve, _pull_solve),
-    "det": Pushed(_det),
+    "det": Composed(_det),
     "slogdet": Pushed(_slogdet),
     "cholesky": Pushed(_cholesky),
     "qr": _Unpivoted(_qr),
