@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -84,6 +85,18 @@ def refuse_integers(x: Any) -> None:
     """
     if not dtypes.dtype_of(x).is_inexact:
         raise NotImplementedError("not implemented for 'integers'")
+
+
+def has_freedom(
+    x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+) -> bool:
+    """Whether a variance has more elements than `correction`; the standard has NaN elsewhere."""
+    if not correction:
+        return True
+    axes = (
+        axis if isinstance(axis, (tuple, list)) else range(len(x.shape)) if axis is None else [axis]
+    )
+    return math.prod([x.shape[a] for a in axes]) > correction
 
 
 def clip_dtype(x: Any, *bounds: Any) -> dtypes.DType:

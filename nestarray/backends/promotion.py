@@ -7,11 +7,14 @@ promotion.py of each backend binds them to its framework.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import Any
 
 from nestarray import dtypes
+from nestarray.backends import xp
 from nestarray.backends.base import Function
 from nestarray.dynamo import is_compiling, traced_as
+from nestarray.errors import OutOfRangeError
 from nestarray.typing import NUMBERS
 
 Cast = Callable[..., Any]
@@ -26,9 +29,13 @@ def promoting(
     otherwise: Function | None = None,
     lacking: Collection[Any] = (),
     declined: Any = None,
+    compares: bool = False,
+    floats: bool = False,
     finish: Callable[[Function], Function] | None = None,
 ) -> Function:
     """A two-operand function that promotes by the rules of `nestarray.dtypes`.
+
+    A Python integer outside of the range of an integer array raises an OutOfRangeError.
 
     Args:
         native: the framework's function; called directly if the dtypes are equal.
@@ -41,6 +48,8 @@ def promoting(
         lacking: these dtypes, for torch.compile.
         declined: the framework's bool dtype, if `native` would return integers for bools; see
             `nestarray.backends.truth`.
+        compares: `native` is a comparison, which is exact for every Python integer.
+        floats: `native` computes with integers in floating point, so every number has a value.
         finish: a decorator of each function, such as ``jax.jit``; the functions read no values of
             Python numbers.
 
@@ -83,38 +92,68 @@ def promoting(
         return guarded(cast(x1, dtype, x2), cast(x2, dtype, x1))
 
     def beside_number(kind: type, *, is_first: bool) -> Function:
-        """For an array and a number of type `kind`, which does not promote the dtypes in `kept`."""
-        like = _example(kind)
-        kept: set[Any] = set()
+        """For an array and a number of type `kind`."""
+        is_integer = issubclass(kind, int) and kind is not bool
+        like = _example(float if is_integer and floats else kind)
+        has_range = is_integer and not floats
+        reads_numbers = finish is None
+        #: the dtypes that the number does not promote → the range of their integers
+        kept: dict[Any, tuple[int, int] | None] = {}
 
         def note(dtype: Any) -> None:
             if not is_compiling():  # torch.compile cannot mutate inside a loop
-                kept.add(dtype)
+                kept[dtype] = _range_of(dtype) if has_range and reads_numbers else None
 
         def number_second(x: Any, number: Any, /) -> Any:
             if x.dtype in kept:
-                return native(x, number)
+                bounds = kept[x.dtype]
+                if bounds is None or bounds[0] <= number <= bounds[1]:
+                    return native(x, number)
+                return out_of_range(x, number)
             if keeps_dtype(x.dtype, like):
                 note(x.dtype)
-                return native(x, number)
+                return native(x, number) if is_compiling() else number_second(x, number)
+            if has_range and reads_numbers and not _is_in_range(x, number):
+                return out_of_range(x, number)
             return as_dtype(dtypes.result_dtype(x, like), x, number)
 
         def number_first(number: Any, x: Any, /) -> Any:
             if x.dtype in kept:
-                return reflected(number, x)  # type: ignore[misc]
+                bounds = kept[x.dtype]
+                if bounds is None or bounds[0] <= number <= bounds[1]:
+                    return reflected(number, x)  # type: ignore[misc]
+                return out_of_range(number, x)
             if reflected is not None and keeps_dtype(x.dtype, like):
                 note(x.dtype)
-                return reflected(number, x)
+                return reflected(number, x) if is_compiling() else number_first(number, x)
+            if has_range and reads_numbers and not _is_in_range(x, number):
+                return out_of_range(number, x)
             return as_dtype(dtypes.result_dtype(like, x), number, x)
+
+        def out_of_range(x1: Any, x2: Any) -> Any:
+            x, number = (x2, x1) if is_first else (x1, x2)
+            if not compares:
+                raise OutOfRangeError(_out_of_range(number, x.dtype))
+            # 0 and 1 compare as the element and the number do
+            low, high = xp.zeros_like(x), xp.ones_like(x)
+            return native(low, high) if (number > 0) is not is_first else native(high, low)
+
+        def checked(x1: Any, x2: Any, /) -> Any:
+            if _is_in_range(*((x2, x1) if is_first else (x1, x2))):
+                return finished(x1, x2)
+            return out_of_range(x1, x2)
 
         function = number_first if is_first else number_second
         direct = reflected if is_first else native
         if finish is not None:
-            function = finish(function)
-        else:  # for Containers
-            function.for_dtype = lambda dtype, number: (  # type: ignore[attr-defined]
-                _for_dtype(direct, dtype) if keeps_dtype(dtype, number) else None
-            )
+            finished = finish(function)
+            return checked if has_range else finished
+        # for Containers
+        function.for_dtype = lambda dtype, number: (  # type: ignore[attr-defined]
+            _for_dtype(direct, dtype)
+            if keeps_dtype(dtype, number) and not (has_range and _range_of(dtype))
+            else None
+        )
         return function
 
     def keeps_dtype(dtype: Any, number: Any) -> bool:
@@ -150,6 +189,30 @@ def _for_dtype(function: Function, dtype: Any) -> Function | None:
     """The native function for arrays of `dtype`, if `function` has more than one."""
     for_dtype = getattr(function, "for_dtype", None)
     return function if for_dtype is None else for_dtype(dtype)
+
+
+@cache
+def _range_of(dtype: Any) -> tuple[int, int] | None:
+    """The least and the greatest integer of a native dtype; None for other dtypes."""
+    own = dtypes.as_dtype(dtype)
+    if not own.is_integer:
+        return None
+    info = dtypes.iinfo(own)
+    return info.min, info.max
+
+
+def _is_in_range(x: Any, number: Any) -> bool:
+    """Whether `number` has the dtype of `x`; a size that torch.compile traces has no value."""
+    bounds = None if is_compiling() else _range_of(x.dtype)
+    return bounds is None or bounds[0] <= number <= bounds[1]
+
+
+def _out_of_range(number: int, dtype: Any) -> str:
+    low, high = _range_of(dtype) or (0, 0)
+    return (
+        f"got the number {number} beside an array of {dtypes.as_dtype(dtype).name}, expected one "
+        f"from {low} to {high}; cast the array to a wider dtype first"
+    )
 
 
 def _example(kind: type) -> Any:
@@ -292,6 +355,8 @@ def choosing(
         if boolean is not None and condition.dtype is not boolean:
             raise TypeError("the condition is not bool")
         array, scalar = (x2, x1) if isinstance(x1, NUMBERS) else (x1, x2)
+        if scalar.__class__ is int and not _is_in_range(array, scalar):
+            raise OutOfRangeError(_out_of_range(scalar, array.dtype))
         if _stays(scalar, dtypes.dtype_of(array).kind) and scalar_ok(array.dtype):
             return native(condition, x1, x2)
         return native(condition, *promoted((x1, x2)))

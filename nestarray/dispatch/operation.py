@@ -31,6 +31,7 @@ from nestarray.errors import (
     ArgumentError,
     MixedBackendError,
     NestarrayError,
+    OutOfRangeError,
     UnsupportedError,
     signatures,
 )
@@ -368,8 +369,8 @@ class Op:
         instead = self._as_python(
             {name: value for name, value in given.items() if name not in self.array_parameters}
         )
-        is_over_numbers = isinstance(error, NestarrayError) and str(error).startswith(
-            f"{self.name}: "
+        is_over_numbers = isinstance(error, OutOfRangeError) or (
+            isinstance(error, NestarrayError) and str(error).startswith(f"{self.name}: ")
         )
         for name in self.required_arrays & given.keys():
             value = given[name]

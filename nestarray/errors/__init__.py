@@ -22,6 +22,7 @@ __all__ = [
     "MissingOpError",
     "MixedBackendError",
     "NestarrayError",
+    "OutOfRangeError",
     "PathError",
     "SchemaError",
     "ShapeError",
@@ -49,6 +50,10 @@ class AssumptionError(NestarrayError, ValueError):
 
 class ArgumentError(NestarrayError, TypeError, ValueError):
     """An argument has a type or a value that the function does not accept."""
+
+
+class OutOfRangeError(ArgumentError):
+    """A Python number is outside of the range of the integers beside it."""
 
 
 class DtypeError(NestarrayError, TypeError):

@@ -76,7 +76,11 @@ def interp(
     y0, y1 = ops.take(fp, after - 1, axis=0), ops.take(fp, after, axis=0)
     width = x1 - x0
     share = (x - x0) / ops.where(width == 0, 1, width)
-    y = ops.where(width == 0, y1, ops.add(y0, ops.multiply(share, y1 - y0)))
+    step = y1 - y0
+    y = ops.where(width == 0, y1, ops.add(y0, ops.multiply(share, step)))
+    is_infinite = ops.logical_not(ops.isfinite(step))  # beside which a knot has its own value
+    y = ops.where(ops.logical_and(is_infinite, x == x0), y0, y)
+    y = ops.where(ops.logical_and(is_infinite, x == x1), y1, y)
     if period is not None:
         return y
     y = ops.where(x < xp[0], fp[0] if left is None else left, y)

@@ -9,6 +9,7 @@ from nestarray import dtypes, ops
 from nestarray.backends.base import clip_dtype
 from nestarray.backends.truth import itself, of_bools, through_numbers
 from nestarray.dispatch import op, primitive
+from nestarray.numerics.fills import check_fill
 from nestarray.typing import Array
 
 __all__ = [
@@ -446,6 +447,8 @@ def clip(x: Array, /, min: Array | float | None = None, max: Array | float | Non
     if min is None and max is None:
         return ops.positive(x)
     dtype = clip_dtype(x, min, max)
+    check_fill("clip", "min", min, dtype)
+    check_fill("clip", "max", max, dtype)
     x = ops.astype(x, dtype, copy=False)
     if min is not None:
         x = ops.maximum(x, _bound(min, dtype))
@@ -456,6 +459,10 @@ def clip(x: Array, /, min: Array | float | None = None, max: Array | float | Non
 
 def _bound(bound: Array | float, dtype: dtypes.DType) -> Array | float:
     return ops.astype(bound, dtype, copy=False) if hasattr(bound, "dtype") else bound
+
+
+#: 10ᵈ of more decimals d is not a float64.
+_MOST_DECIMALS = 308
 
 
 @primitive
@@ -536,6 +543,10 @@ def round(x: Array, /, *, decimals: int = 0) -> Array:
     if not dtypes.dtype_of(x).is_integer:
         if decimals == 0:
             return ops.round(x)
+        if decimals > _MOST_DECIMALS:
+            return ops.positive(x)
+        if decimals < -_MOST_DECIMALS:
+            return ops.multiply(x, 0.0)
         if decimals > 0:
             return ops.divide(ops.round(ops.multiply(x, float(scale))), float(scale))
         return ops.multiply(ops.round(ops.divide(x, float(scale))), float(scale))

@@ -15,7 +15,7 @@ from nestarray.backends.truth import through_numbers
 from nestarray.dispatch import op, primitive
 from nestarray.dtypes import dtype_of, finfo
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.numerics.axes import one_axis
+from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.numerics.matrices import check_matrices, check_square
 from nestarray.numerics.results import SlogdetResult
 from nestarray.numerics.roots import root
@@ -222,6 +222,8 @@ def vector_norm(x: Array, /, *, axis: Axis = None, keepdims: bool = False, ord: 
     """
     x = ops.astype(x, mean_dtype(x), copy=False)
     size = ops.abs(x)
+    if 0 in [x.shape[a] for a in many_axes(axis, len(x.shape), "vector_norm")]:
+        return ops.sum(size, axis=axis, keepdims=keepdims)
     if ord == float("inf"):
         return ops.max(size, axis=axis, keepdims=keepdims)
     if ord == -float("inf"):

@@ -205,7 +205,8 @@ def between(
     if method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation"):
         steps = ops.multiply(share, count)
         if method == "closest_observation":
-            return at(ops.clip(ops.round(ops.subtract(steps, 1.0)), 0.0, last))
+            # halves round to an even order statistic, counted from 1
+            return at(ops.clip(ops.subtract(ops.round(steps), 1.0), 0.0, last))
         above = at(ops.clip(ops.subtract(ops.ceil(steps), 1.0), 0.0, last))
         if method == "inverted_cdf":
             return above

@@ -23,9 +23,8 @@ __all__ = ["random_binomial", "random_gamma", "random_poisson"]
 def random_gamma(key: Array, a: Array, *, log_space: bool = False) -> Array:
     """Gamma random numbers with the density xᵃ⁻¹ e⁻ˣ / Γ(a), one for each element of `a`.
 
-    Marsaglia and Tsang's rejection method, with an acceptance rate above 95 %. On JAX, PyTorch
-    and TensorFlow it has a first derivative with respect to `a`: the derivative of the quantile
-    function at the drawn level.
+    Marsaglia and Tsang's rejection method, with an acceptance rate above 95 %. Derivatives with
+    respect to `a`, up to the third, are those of the quantile function at the drawn level.
 
     Args:
         key: `(2,)`, uint32, from ``na.random.key``.

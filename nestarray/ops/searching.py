@@ -378,7 +378,7 @@ def bincount(
         `(m,)`, with m from `length`; integers, or of the dtype of the weights.
 
     Raises:
-        ArgumentError: `length` is negative.
+        ArgumentError: `length` is negative; or a number, if `length` is None.
         ShapeError: `x` is not one-dimensional.
 
     Example:
@@ -392,6 +392,9 @@ def bincount(
         weights = ops.full(ops.shape(x), 1, dtype="int64", like=x)
     if length is None:
         length = int(ops.max(x)) + 1 if x.shape[0] else 0
+        least = int(ops.min(x)) if x.shape[0] else 0
+        if least < 0:
+            raise ArgumentError(f"bincount: x: got {least}, expected numbers from 0")
         length = length if length > minlength else minlength
         return ops.segment_sum(weights, x, num_segments=length)
     check_range("bincount", "length", length, 0)

@@ -6,7 +6,6 @@ the reduced axes with length 1. With ``axis=()`` no axis is reduced.
 
 from __future__ import annotations
 
-import builtins
 import math
 from collections.abc import Callable
 
@@ -192,9 +191,9 @@ def var(
     total = ops.sum(squares(deviation), axis=axes, keepdims=keepdims)
     count = math.prod(ops.shape(x)[i] for i in axes)
     if isinstance(count, int):
-        return ops.divide(total, float(builtins.max(count - correction, 0)))
+        return ops.divide(total, float(count - correction) if count > correction else math.nan)
     count = ops.full((), count, dtype=dtype_of(total), like=x)  # in a `tf.function`
-    return ops.divide(total, ops.maximum(count - correction, 0.0))
+    return ops.divide(total, ops.where(count > correction, count - correction, math.nan))
 
 
 def squares(x: Array) -> Array:

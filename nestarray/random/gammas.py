@@ -1,7 +1,7 @@
 """The gamma distribution and its relatives; parameters may be arrays.
 
-Marsaglia and Tsang's rejection with a separate key for each element. On JAX, PyTorch and
-TensorFlow samples have derivatives with respect to the parameters (implicit reparametrization).
+Marsaglia and Tsang's rejection with a separate key for each element. Samples have derivatives with
+respect to the parameters up to the third (implicit reparametrization).
 """
 
 from __future__ import annotations

@@ -128,8 +128,8 @@ minimum = ordering(jnp.minimum)
 fmax = ordering(_fmax)
 fmin = ordering(_fmin)
 nextafter = promoting(_nextafter)
-divide = promoting(floating_pair(jnp.divide))
-copysign = promoting(floating_pair(_copysign))
+divide = promoting(floating_pair(jnp.divide), floats=True)
+copysign = promoting(floating_pair(_copysign), floats=True)
 
 
 @jax.jit
@@ -177,6 +177,7 @@ def nan_to_num(
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
+@supports(lambda x, *_, **__: x.dtype.kind not in "iu")
 @compiled
 def clip(x: Any, /, min: Any = None, max: Any = None) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.clip.html

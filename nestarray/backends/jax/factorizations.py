@@ -38,7 +38,15 @@ svdvals = compiled(_single(jnp.linalg.svdvals))
 def eigvalsh(x: Any, /) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigvalsh.html"""
     check_square("eigvalsh", "x", x)  # JAX adds the adjoint, which may broadcast
-    return jnp.linalg.eigvalsh(x)
+    return jnp.linalg.eigvalsh(_of_triangle(x))
+
+
+def _of_triangle(x: Any, *, upper: bool = False) -> Any:
+    """The Hermitian matrix of one triangle, with Hermitian derivatives; JAX averages both."""
+    conj = jnp.conj(jnp.matrix_transpose(x))
+    read, other = (jnp.triu(x), jnp.tril(conj, -1)) if upper else (jnp.tril(x), jnp.triu(conj, 1))
+    average = (x + conj) / 2
+    return average + jax.lax.stop_gradient(read + other - average)
 
 
 @compiled
@@ -46,7 +54,7 @@ def eigvalsh(x: Any, /) -> Any:
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.cholesky.html"""
     check_square("cholesky", "x", x)  # JAX adds the adjoint, which may broadcast
-    return jnp.linalg.cholesky(x, upper=upper)
+    return jnp.linalg.cholesky(_of_triangle(x, upper=upper), upper=upper)
 
 
 @supports(lambda *_, pivoting=False, **_settings: not pivoting)
@@ -69,7 +77,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
 def eigh(x: Any, /) -> EighResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.eigh.html"""
     check_square("eigh", "x", x)  # JAX adds the adjoint, which may broadcast
-    return EighResult(*jnp.linalg.eigh(x))
+    return EighResult(*jnp.linalg.eigh(_of_triangle(x)))
 
 
 @compiled

@@ -72,6 +72,10 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         return jnp.where(jnp.expand_dims(mask, tuple(range(mask.ndim, x.ndim))), changed, x)
     if check_mode(mode, "setitem") == "mul":
         return _multiplied(x, items, value)
+    if (
+        mode == "add" and x.dtype.itemsize == 2 and jnp.issubdtype(x.dtype, jnp.floating)
+    ):  # sums are rounded once
+        return x.astype(jnp.float32).at[items].add(value).astype(x.dtype)
     return getattr(x.at[items], _METHODS[mode])(value)
 
 

@@ -72,7 +72,14 @@ def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: flo
 @_single
 def slogdet(x: Any, /) -> SlogdetResult:
     """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.linalg.slogdet.html"""
-    return SlogdetResult(*jnp.linalg.slogdet(x))
+    size = x.shape[-1]
+    if not 1 < size < 4:
+        return SlogdetResult(*jnp.linalg.slogdet(x))
+    # by the determinant, which underflows
+    scale = jax.lax.stop_gradient(jnp.max(jnp.abs(x), axis=(-2, -1)))
+    scale = jnp.where((scale > 0) & jnp.isfinite(scale), scale, 1)
+    sign, logarithm = jnp.linalg.slogdet(x / scale[..., None, None])
+    return SlogdetResult(sign, logarithm + size * jnp.log(scale))
 
 
 # its approximation loses up to four digits in single precision, the body one

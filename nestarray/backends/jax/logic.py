@@ -20,12 +20,12 @@ logical_not = jnp.logical_not
 signbit = jnp.signbit
 bitwise_invert = jnp.bitwise_invert
 
-equal = promoting(jnp.equal)
-not_equal = promoting(jnp.not_equal)
-less = ordering(jnp.less)
-less_equal = ordering(jnp.less_equal)
-greater = ordering(jnp.greater)
-greater_equal = ordering(jnp.greater_equal)
+equal = promoting(jnp.equal, compares=True)
+not_equal = promoting(jnp.not_equal, compares=True)
+less = ordering(jnp.less, compares=True)
+less_equal = ordering(jnp.less_equal, compares=True)
+greater = ordering(jnp.greater, compares=True)
+greater_equal = ordering(jnp.greater_equal, compares=True)
 bitwise_and = promoting(jnp.bitwise_and)
 bitwise_or = promoting(jnp.bitwise_or)
 bitwise_xor = promoting(jnp.bitwise_xor)

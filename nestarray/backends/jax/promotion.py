@@ -18,12 +18,14 @@ def cast(x: Any, dtype: Any, like: Any = None) -> Any:
     return jnp.asarray(x, dtype=native_dtype(dtype))
 
 
-def promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
+def promoting(
+    native: Callable[..., Any], *, declined: Any = None, **kind: bool
+) -> Callable[..., Any]:
     """A two-operand function that promotes; see `nestarray.backends.promotion`."""
-    return promotion.promoting(native, cast, declined=declined, finish=traced)
+    return promotion.promoting(native, cast, declined=declined, finish=traced, **kind)
 
 
-def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
+def ordering(native: Callable[..., Any], **kind: bool) -> Callable[..., Any]:
     """`promoting` for real numbers; JAX would order complex numbers lexicographically."""
 
     def of_real(x1: Any, x2: Any, /) -> Any:
@@ -31,7 +33,7 @@ def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
         refuse_complex(x2)
         return native(x1, x2)
 
-    return promoting(of_real)
+    return promoting(of_real, **kind)
 
 
 def floating(

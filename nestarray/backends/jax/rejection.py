@@ -9,9 +9,12 @@ from jax import numpy as jnp
 from jax import random as _random
 
 from nestarray import dtypes
+from nestarray.backends import xp
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.derivatives import with_derivative_of
 from nestarray.backends.jax.keys import words_of
 from nestarray.numerics import threefry
+from nestarray.numerics.reparametrization import differentiable_gamma
 
 
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
@@ -21,7 +24,20 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     draw = _random.loggamma if log_space else _random.gamma
     with jax.threefry_partitionable(True):
-        return draw(_typed(key), a, dtype=a.dtype)
+        drawn = draw(_typed(key), jax.lax.stop_gradient(a), dtype=a.dtype)
+    return _LOG_GAMMA(a, drawn) if log_space else _GAMMA(a, drawn)
+
+
+def _drawn(log_space: bool) -> Any:
+    """A function of parameters and samples that returns the samples."""
+
+    def smooth(a: Any, drawn: Any) -> Any:
+        return differentiable_gamma(xp, a, drawn, log_space)
+
+    return with_derivative_of(smooth, lambda a, drawn: drawn)
+
+
+_GAMMA, _LOG_GAMMA = _drawn(log_space=False), _drawn(log_space=True)
 
 
 def random_poisson(key: Any, lam: Any, *, dtype: Any = "int32") -> Any:

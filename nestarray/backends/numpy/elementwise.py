@@ -73,8 +73,8 @@ minimum = ordering(np.minimum)
 fmax = ordering(np.fmax)
 fmin = ordering(np.fmin)
 nextafter = promoting(_nextafter)
-divide = promoting(floating_pair(np.divide))
-copysign = promoting(floating_pair(np.copysign))
+divide = promoting(floating_pair(np.divide), floats=True)
+copysign = promoting(floating_pair(np.copysign), floats=True)
 
 
 @supports(lambda *_, decimals=0: decimals == 0)

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from nestarray import dtypes
 from nestarray.backends.base import refuse_complex
+from nestarray.backends.precision import is_half
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import check_mode, check_rows, without_ones
@@ -35,6 +37,10 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         value = value.reshape(without_ones(value.shape, result[index].ndim))
     if mode == "replace":
         result[index] = value
+    elif mode == "add" and is_half(dtypes.as_dtype(result.dtype)):  # sums are rounded once
+        wide = result.astype(np.float32)
+        np.add.at(wide, index, value)
+        return wide.astype(result.dtype)
     else:
         with np.errstate(invalid="ignore"):  # NumPy warns of NaN here
             _COMBINE[check_mode(mode, "setitem")](result, index, value)

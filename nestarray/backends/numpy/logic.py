@@ -19,12 +19,12 @@ logical_not = np.logical_not
 signbit = np.signbit
 bitwise_invert = np.bitwise_invert
 
-equal = promoting(np.equal)
-not_equal = promoting(np.not_equal)
-less = ordering(np.less)
-less_equal = ordering(np.less_equal)
-greater = ordering(np.greater)
-greater_equal = ordering(np.greater_equal)
+equal = promoting(np.equal, compares=True)
+not_equal = promoting(np.not_equal, compares=True)
+less = ordering(np.less, compares=True)
+less_equal = ordering(np.less_equal, compares=True)
+greater = ordering(np.greater, compares=True)
+greater_equal = ordering(np.greater_equal, compares=True)
 bitwise_and = promoting(np.bitwise_and)
 bitwise_or = promoting(np.bitwise_or)
 bitwise_xor = promoting(np.bitwise_xor)

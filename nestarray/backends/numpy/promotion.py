@@ -23,14 +23,16 @@ def has_weak_numbers(dtype: Any) -> bool:
     return dtype.kind != "V"
 
 
-def promoting(native: Callable[..., Any], *, declined: Any = None) -> Callable[..., Any]:
+def promoting(
+    native: Callable[..., Any], *, declined: Any = None, **kind: bool
+) -> Callable[..., Any]:
     """A two-operand function that promotes; see `nestarray.backends.promotion`."""
     return promotion.promoting(
-        native, cast, scalar_ok=has_weak_numbers, reflected=native, declined=declined
+        native, cast, scalar_ok=has_weak_numbers, reflected=native, declined=declined, **kind
     )
 
 
-def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
+def ordering(native: Callable[..., Any], **kind: bool) -> Callable[..., Any]:
     """`promoting` for real numbers; NumPy would order complex numbers lexicographically."""
 
     def array_first(x1: Any, x2: Any, /) -> Any:
@@ -45,7 +47,7 @@ def ordering(native: Callable[..., Any]) -> Callable[..., Any]:
     for function in (array_first, number_first):  # for Containers, whose dtypes are known
         function.for_dtype = lambda dtype: None if dtype.kind == "c" else native
     return promotion.promoting(
-        array_first, cast, scalar_ok=has_weak_numbers, reflected=number_first
+        array_first, cast, scalar_ok=has_weak_numbers, reflected=number_first, **kind
     )
 
 

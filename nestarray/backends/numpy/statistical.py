@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends.base import (
+    has_freedom,
     mean_dtype,
     refuse_complex,
     supports,
@@ -80,6 +81,7 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 # NumPy takes 1 µs longer for float degrees of freedom
 
 
+@supports(has_freedom)
 @in_single_precision(cast)
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
@@ -89,6 +91,7 @@ def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool 
     return x.var(axis, None, None, ddof, keepdims)  # the core of np.var
 
 
+@supports(has_freedom)
 @in_single_precision(cast)
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""

@@ -88,11 +88,20 @@ def einsum(subscripts: str, /, *operands: Any) -> Any:
         subscripts, operands = _named(subscripts, operands)
     dtype = operands[0].dtype
     wider = _WIDER.get(dtype)
-    if len(operands) == 1 and dtype.is_floating and dtype.size == 2:
-        wider = tf.float32  # sums are rounded at each step
+    factors = subscripts.partition("->")[0].split(",")
+    is_product_of_matrices = len(factors) == 2 and _has_own_axes(factors, subscripts)
+    if dtype.is_floating and dtype.size == 2 and not is_product_of_matrices:
+        wider = tf.float32  # other sums are rounded at each step
     if wider is None:
         return _einsum(subscripts, operands)
     return tf.cast(_einsum(subscripts, [tf.cast(x, wider) for x in operands]), dtype)
+
+
+def _has_own_axes(factors: list[str], subscripts: str) -> bool:
+    """Whether each of two factors has an axis of the result that the other lacks."""
+    result = set(subscripts.partition("->")[2])
+    first, second = map(set, factors)
+    return bool((first - second) & result and (second - first) & result)
 
 
 def _einsum(subscripts: str, operands: Any) -> Any:

@@ -129,6 +129,8 @@ def _convolution(count: int) -> Callable[..., Any]:
             dilation=dilation,
             groups=groups,
         )
+        if x.shape[1] == 0:  # no kernel
+            x, weight = (tf.pad(a, [[0, 0], [0, 1], *[[0, 0]] * count]) for a in (x, weight))
         out = _convolved(_channels_last(x, count), _filter(weight, at.dilation), bias, at, groups)
         return _channels_first(out, count)
 

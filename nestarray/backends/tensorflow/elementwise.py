@@ -62,8 +62,10 @@ def _fmod(x1: Any, x2: Any) -> Any:
         return _truncated(x1, x2)
     if x1.dtype.is_unsigned:
         return tf.math.floormod(x1, x2)
-    magnitude = tf.math.floormod(tf.abs(x1), tf.abs(x2))
-    return tf.where(x1 < 0, -magnitude, magnitude)
+    # −x1 and |x1| of the smallest integer overflow
+    rest = tf.math.floormod(x1, tf.where(tf.equal(x2, -1), tf.ones_like(x2), x2))
+    is_shifted = tf.not_equal(rest, 0) & ((x1 < 0) != (x2 < 0))
+    return tf.where(is_shifted, rest - x2, rest)
 
 
 @custom_gradient
@@ -179,14 +181,14 @@ angle = floating(_angle)
 add = promoting(tf.math.add)
 subtract = promoting(tf.math.subtract)
 multiply = promoting(tf.math.multiply)
-divide = promoting(floating_pair(tf.math.truediv))
+divide = promoting(floating_pair(tf.math.truediv), floats=True)
 floor_divide = promoting(_floor_divide)
 remainder = promoting(_remainder, scalar_ok=False)
 fmod = promoting(_fmod, scalar_ok=False)
 pow = promoting(_pow)
 maximum = promoting(_sharing(tf.math.maximum, tf.math.greater))
 minimum = promoting(_sharing(tf.math.minimum, tf.math.less))
-copysign = promoting(floating_pair(_copysign), scalar_ok=False)
+copysign = promoting(floating_pair(_copysign), scalar_ok=False, floats=True)
 nextafter = promoting(_nextafter, scalar_ok=False)
 
 

@@ -30,7 +30,7 @@ eigvals = _single(tf.linalg.eigvals)
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/cholesky"""
-    lower = tf.linalg.cholesky(x)
+    lower = tf.linalg.cholesky(tf.linalg.adjoint(x) if upper else x)  # which reads one triangle
     # for a matrix without a factor TensorFlow returns NaN, or 0 if complex, mixed with old memory
     is_found = tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0, -1)
     none = tf.fill(tf.shape(lower), tf.constant(math.nan, lower.dtype))

@@ -8,8 +8,10 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray import dtypes
 from nestarray.backends import portable
 from nestarray.backends.checks.positions import check_along, check_masks
+from nestarray.backends.precision import is_half
 from nestarray.backends.tensorflow import lite, products
 from nestarray.backends.tensorflow.manipulation import shape
 from nestarray.backends.tensorflow.promotion import cast
@@ -137,7 +139,10 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         value = tf.reshape(value, without_ones(shape(value), len(places.shape)))
     updates = tf.reshape(tf.broadcast_to(value, tf.shape(places)), (-1,))
     places = tf.reshape(places, (-1,))
-    if mode == "mul":
+    if mode == "add" and is_half(dtypes.as_dtype(x.dtype)):  # sums are rounded once
+        wide = [tf.cast(a, tf.float32) for a in (flat, updates)]
+        flat = tf.cast(_SCATTER[mode](wide[0], places[:, None], wide[1]), x.dtype)
+    elif mode == "mul":
         flat = products.at(flat, places, updates)
     else:
         if portable.are_wanted() and mode in ("min", "max"):

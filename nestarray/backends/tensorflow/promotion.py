@@ -95,16 +95,19 @@ def number_first(native: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def promoting(native: Callable[..., Any], *, scalar_ok: bool = True) -> Callable[..., Any]:
+def promoting(
+    native: Callable[..., Any], *, scalar_ok: bool = True, **kind: bool
+) -> Callable[..., Any]:
     """A two-operand function that promotes.
 
     Args:
         native: TensorFlow's function.
         scalar_ok: whether it accepts a weakly typed Python number with a tensor.
+        kind: see `nestarray.backends.promotion`.
     """
     # in graphs, a number as first operand determines the dtype
     reflected = number_first(native) if scalar_ok else None
-    return promotion.promoting(native, cast, scalar_ok=scalar_ok, reflected=reflected)
+    return promotion.promoting(native, cast, scalar_ok=scalar_ok, reflected=reflected, **kind)
 
 
 promoted = promotion.promoting_all(cast)

@@ -142,6 +142,6 @@ def _logaddexp(x1: Any, x2: Any) -> Any:
     return tf.where(tf.equal(large, -math.inf), large.dtype.as_numpy_dtype(-math.inf), large + rest)
 
 
-atan2 = promoting(floating_pair(_atan2), scalar_ok=False)
-hypot = promoting(floating_pair(_hypot), scalar_ok=False)
-logaddexp = promoting(floating_pair(_logaddexp), scalar_ok=False)
+atan2 = promoting(floating_pair(_atan2), scalar_ok=False, floats=True)
+hypot = promoting(floating_pair(_hypot), scalar_ok=False, floats=True)
+logaddexp = promoting(floating_pair(_logaddexp), scalar_ok=False, floats=True)

@@ -108,7 +108,7 @@ multiply = promoting(
     reflected=swapped(torch.multiply),
     otherwise=through_int64(torch.multiply),
 )
-divide = promoting(torch.true_divide, scalar_ok=is_wide)
+divide = promoting(torch.true_divide, scalar_ok=is_wide, floats=True)
 floor_divide = promoting(_floor_divide)
 remainder = promoting(_remainder)
 fmod = promoting(torch.fmod, otherwise=_remainder)

@@ -89,7 +89,12 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return torch.kron(*[x.contiguous() for x in promoted((x1, x2))])
 
 
-@supports(lambda *_, axis=None, **_settings: axis is None or isinstance(axis, int) or len(axis) > 0)
+def _has_norm(x: Any, *, axis: Any = None, **_: Any) -> bool:
+    """Not the extremes of no elements."""
+    return (axis is None or isinstance(axis, int) or len(axis) > 0) and 0 not in x.shape
+
+
+@supports(_has_norm)
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.vector_norm.html"""
     if axis is not None and not x.ndim:  # torch accepts axes 0 and -1 of a 0-d tensor

@@ -63,12 +63,12 @@ def bitwise_invert(x: Any, /) -> Any:
     return _bitwise_invert(x) if x.dtype in LACKING else torch.bitwise_not(x)
 
 
-equal = promoting(torch.eq, otherwise=by_order(torch.eq))
-not_equal = promoting(torch.ne, otherwise=by_order(torch.ne))
-less = promoting(torch.lt, otherwise=by_order(torch.lt))
-less_equal = promoting(torch.le, otherwise=by_order(torch.le))
-greater = promoting(torch.gt, otherwise=by_order(torch.gt))
-greater_equal = promoting(torch.ge, otherwise=by_order(torch.ge))
+equal = promoting(torch.eq, otherwise=by_order(torch.eq), compares=True)
+not_equal = promoting(torch.ne, otherwise=by_order(torch.ne), compares=True)
+less = promoting(torch.lt, otherwise=by_order(torch.lt), compares=True)
+less_equal = promoting(torch.le, otherwise=by_order(torch.le), compares=True)
+greater = promoting(torch.gt, otherwise=by_order(torch.gt), compares=True)
+greater_equal = promoting(torch.ge, otherwise=by_order(torch.ge), compares=True)
 bitwise_and = promoting(torch.bitwise_and)
 bitwise_or = promoting(torch.bitwise_or)
 bitwise_xor = promoting(torch.bitwise_xor)

@@ -26,8 +26,12 @@ def promoting(
     scalar_ok: bool | Callable[[Any], bool] = False,
     reflected: Callable[..., Any] | None = None,
     otherwise: Callable[..., Any] | None = None,
+    **kind: bool,
 ) -> Callable[..., Any]:
-    """A two-operand function that promotes; Python numbers become tensors by default."""
+    """A two-operand function that promotes; Python numbers become tensors by default.
+
+    The arguments are those of `nestarray.backends.promotion.promoting`.
+    """
     return promotion.promoting(
         native,
         cast,
@@ -35,6 +39,7 @@ def promoting(
         reflected=reflected,
         otherwise=otherwise,
         lacking=LACKING,
+        **kind,
     )
 
 

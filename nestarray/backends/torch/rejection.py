@@ -17,13 +17,11 @@ from nestarray.backends.control_flow import while_loop
 from nestarray.backends.torch.core import widest_float
 from nestarray.backends.torch.random import _hash, _keys, _unit
 from nestarray.numerics import binomial, rejection, threefry
+from nestarray.numerics.reparametrization import differentiable_gamma
 
 
 def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
-    """https://docs.pytorch.org/docs/stable/library.html
-
-    The derivative by `a` is computed from the draw: https://arxiv.org/abs/1805.08498
-    """
+    """https://docs.pytorch.org/docs/stable/library.html"""
     threefry.check_key(key)
     threefry.check_uniform_dtype("random_gamma", dtypes.dtype_of(a))
     fixed = a.detach()
@@ -31,8 +29,7 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     drawn = _gamma(keys, fixed, log_space)
     if not a.requires_grad and not torch._C._are_functorch_transforms_active():
         return drawn
-    finite = torch.where(a.isfinite(), a, 0.0)  # ∞ − ∞ is NaN
-    return drawn + (finite - finite.detach()) * _slope(fixed, drawn, log_space)
+    return differentiable_gamma(xp, a, drawn, log_space)
 
 
 @torch.library.custom_op("nestarray::random_gamma", mutates_args=())
@@ -56,26 +53,6 @@ def _gamma_batched(info: Any, dims: Any, keys: Any, a: Any, log_space: bool) -> 
 
 def _front(info: Any, x: Any, dim: int | None) -> Any:
     return x.expand(info.batch_size, *x.shape) if dim is None else x.movedim(dim, 0)
-
-
-@torch.library.custom_op("nestarray::random_gamma_slope", mutates_args=())
-def _slope(a: torch.Tensor, drawn: torch.Tensor, log_space: bool) -> torch.Tensor:
-    wide = torch.float64 if a.dtype == torch.float64 else torch.float32
-    x = drawn.to(wide)
-    x = (x.exp() if log_space else x).clamp(min=torch.finfo(wide).tiny)
-    slope = torch._standard_gamma_grad(a.to(wide), x)
-    slope = (slope / x if log_space else slope).to(a.dtype)
-    return torch.where((a > 0) & a.isfinite(), slope, torch.zeros_like(slope))
-
-
-@_slope.register_fake
-def _slope_fake(a: Any, drawn: Any, log_space: bool) -> Any:
-    return a.new_empty(a.shape)
-
-
-@_slope.register_vmap
-def _slope_batched(info: Any, dims: Any, a: Any, drawn: Any, log_space: bool) -> Any:
-    return _slope(_front(info, a, dims[0]), _front(info, drawn, dims[1]), log_space), 0
 
 
 def _of_each(keys: Any, counters: Any) -> tuple[Any, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from nestarray.backends import xp
-from nestarray.backends.base import accumulation_dtype, mean_dtype, supports
+from nestarray.backends.base import accumulation_dtype, has_freedom, mean_dtype, supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.core import FLOATING, INEXACT, PRECISE, native_dtype
 from nestarray.backends.torch.derivatives import order
@@ -139,12 +139,14 @@ def any(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Any:
 # torch reads the correction None as 1
 
 
+@supports(has_freedom)
 def var(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.var.html"""
     x, dim, keepdim = _over(_inexact(x), axis, keepdims)
     return torch.var(x, dim, correction=correction + 0, keepdim=keepdim)
 
 
+@supports(has_freedom)
 def std(x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.std.html"""
     x, dim, keepdim = _over(_inexact(x), axis, keepdims)

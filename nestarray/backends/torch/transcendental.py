@@ -108,6 +108,6 @@ tanh = _completed("tanh", torch.tanh, torch.tanh)
 rsqrt = torch.rsqrt
 
 atan2 = promoting(_atan2)
-hypot = promoting(floating_pair(_hypot))
-logaddexp = promoting(floating_pair(_logaddexp))
-logaddexp2 = promoting(floating_pair(_differentiable(torch.logaddexp2)))
+hypot = promoting(floating_pair(_hypot), floats=True)
+logaddexp = promoting(floating_pair(_logaddexp), floats=True)
+logaddexp2 = promoting(floating_pair(_differentiable(torch.logaddexp2)), floats=True)

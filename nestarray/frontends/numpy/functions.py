@@ -6,6 +6,9 @@ Upstream: https://numpy.org/doc/stable/reference/routines.html
 from __future__ import annotations
 
 import builtins
+import functools
+import inspect
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -268,8 +271,28 @@ mean = adapted("mean", jnp.mean, is_inexact=True)
 nanmean = adapted("nanmean", jnp.nanmean, is_inexact=True)
 nanstd = adapted("nanstd", jnp.nanstd, is_inexact=True)
 nanvar = adapted("nanvar", jnp.nanvar, is_inexact=True)
-std = adapted("std", jnp.std, is_inexact=True)
-var = adapted("var", jnp.var, is_inexact=True)
+
+
+def _infinite(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A variance that is infinite, where upstream divides by 0 degrees of freedom."""
+
+    @functools.wraps(function)
+    def call(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
+        given = inspect.signature(function).bind(a, axis, *args, **kwargs)
+        freedom = given.arguments.get("correction")
+        freedom = given.arguments.get("ddof", 0) if freedom is None else freedom
+        axes = range(na.ndim(a)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        is_plain = given.arguments.get("where") is given.arguments.get("mean") is None
+        if not is_plain or not freedom or math.prod(na.shape(a)[i] for i in axes) > freedom:
+            return function(a, axis, *args, **kwargs)
+        given.arguments.update(ddof=0, correction=None)
+        return na.multiply(function(*given.args, **given.kwargs), math.inf)
+
+    return call
+
+
+std = adapted("std", _infinite(jnp.std), is_inexact=True)
+var = adapted("var", _infinite(jnp.var), is_inexact=True)
 
 # -- products ------------------------------------------------------------------------------------
 

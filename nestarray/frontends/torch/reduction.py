@@ -187,7 +187,7 @@ def _var(x: Array, dim: Dims, keepdim: bool, correction: float) -> Array:
     total = sum(na.square(distance), dim, keepdim)
     freedom = builtins.max(count - correction, 0)
     if freedom == 0:
-        return na.multiply(total, float("nan") if count == 0 or correction else float("inf"))
+        return na.multiply(total, float("inf"))
     return na.divide(total, float(freedom))
 
 

@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from nestarray import ops
-from nestarray.transforms.autodiff.rules import Elementwise, OfResult, Rule
+from nestarray.numerics.reparametrization import differentiable_gamma
+from nestarray.transforms.autodiff.rules import Composed, Elementwise, OfResult, Rule
 
 _ROOT_PI, _ROOT_2PI = math.sqrt(math.pi), math.sqrt(2 * math.pi)
 
@@ -41,7 +42,13 @@ def _beside(x1: Any, x2: Any) -> Any:
     return ops.where(ops.logical_and(ops.equal(x1, 0), ops.less_equal(x2, 0)), 1.0, x2)
 
 
+def _random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
+    drawn = ops.random_gamma(key, ops.stop_gradient(a), log_space=log_space)
+    return differentiable_gamma(ops, a, drawn, log_space)
+
+
 RULES: dict[str, Rule] = {
+    "random_gamma": Composed(_random_gamma),
     "erf": Elementwise(lambda y, x: ops.multiply(_bell(x), 2 / _ROOT_PI)),
     "erfc": Elementwise(lambda y, x: ops.multiply(_bell(x), -2 / _ROOT_PI)),
     "erfcx": Elementwise(_erfcx),

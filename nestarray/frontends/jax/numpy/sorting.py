@@ -151,7 +151,7 @@ def digitize(
     rising = na.searchsorted(bins, x, side=side)
     falling = na.subtract(
         na.shape(bins)[0],
-        na.searchsorted(na.flip(bins), x, side="right" if right else "left"),
+        na.searchsorted(na.flip(bins), x, side=side),
     )
     is_rising = na.greater_equal(na.getitem(bins, -1), na.getitem(bins, 0))
     return as_index(na.where(is_rising, rising, falling))

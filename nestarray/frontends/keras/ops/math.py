@@ -120,7 +120,11 @@ def _segments(
         raise ArgumentError(
             f"{name}: num_segments: got {num_segments}, expected None, because sorted is True"
         )
-    found = function(data, segment_ids, num_segments=num_segments)
+    if num_segments is None:
+        num_segments = int(na.max(segment_ids)) + 1 if na.shape(segment_ids)[0] else 0
+    # upstream drops negative ids
+    segment_ids = na.where(na.less(segment_ids, 0), num_segments, segment_ids)
+    found = function(data, segment_ids, num_segments=num_segments + 1)[:num_segments]
     if function not in (na.segment_max, na.segment_min):
         return found
     dtype = dtypes.dtype_of(found)
@@ -130,7 +134,8 @@ def _segments(
     sign = -1 if function is na.segment_max else 1
     empty = 0 if is_sorted else sign * float(dtypes.finfo(dtype).max)
     ones = na.ones_like(segment_ids)
-    is_empty = na.equal(na.segment_sum(ones, segment_ids, num_segments=num_segments), 0)
+    counts = na.segment_sum(ones, segment_ids, num_segments=num_segments + 1)[:num_segments]
+    is_empty = na.equal(counts, 0)
     is_empty = na.reshape(is_empty, (-1, *[1] * (len(na.shape(found)) - 1)))
     return na.where(is_empty, empty, found)
 
