@@ -8,7 +8,7 @@ import numpy as np
 
 from nestarray import ops
 from nestarray.dispatch import op
-from nestarray.dtypes import dtype_of, result_dtype
+from nestarray.dtypes import DType, dtype_of, result_dtype
 from nestarray.numerics.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.typing import Array, check_range
 
@@ -49,9 +49,19 @@ def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
         x1 = ops.expand_dims(x1, -1)
     if hasattr(x2, "shape"):
         x2 = ops.reshape(x2, (-1,))
+        if hasattr(x1, "shape") and _has_order(result_dtype(x1, x2), x2.shape[0]):
+            x1, x2 = (ops.astype(x, result_dtype(x1, x2), copy=False) for x in (x1, x2))
+            x2 = ops.sort(x2)
+            last = x2.shape[0] - 1
+            x2 = ops.take(x2, ops.minimum(ops.searchsorted(x2, x1), last), axis=0)
     among = ops.equal(x1, x2)
     among = ops.any(among, axis=-1) if len(among.shape) else among
     return ops.bitwise_invert(among) if invert else among
+
+
+def _has_order(dtype: DType, count: int | None) -> bool:
+    """Whether a binary search finds elements; for few it takes longer."""
+    return dtype.kind not in ("bool", "complex") and count is not None and count > 8
 
 
 @op

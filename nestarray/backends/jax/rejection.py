@@ -25,6 +25,7 @@ def random_gamma(key: Any, a: Any, *, log_space: bool = False) -> Any:
     draw = _random.loggamma if log_space else _random.gamma
     with jax.threefry_partitionable(True):
         drawn = draw(_typed(key), jax.lax.stop_gradient(a), dtype=a.dtype)
+    drawn = jnp.where(a == 0, -jnp.inf if log_space else 0.0, jnp.where(a < 0, jnp.nan, drawn))
     return _LOG_GAMMA(a, drawn) if log_space else _GAMMA(a, drawn)
 
 

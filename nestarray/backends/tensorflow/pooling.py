@@ -44,11 +44,14 @@ def _of_volumes(native: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _max_pooled(x: Any, at: windows.Windows) -> Any:
-    """The maxima of (batch, *spatial, channels)."""
+    """The maxima of (batch, *spatial, channels); NaN is ignored."""
     native = _native("max", len(at.kernel))
     if windows.is_known(at.padding):
-        return _pool(native, x, at, -math.inf)
-    return native(x, at.kernel, at.stride, "SAME")
+        found = _pool(native, x, at, -math.inf)
+    else:
+        found = native(x, at.kernel, at.stride, "SAME")
+    # of −∞ alone, TensorFlow's kernel gives the least finite number
+    return tf.where(tf.equal(found, x.dtype.min), x.dtype.as_numpy_dtype(-math.inf), found)
 
 
 def _avg_pooled(

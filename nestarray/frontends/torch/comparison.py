@@ -174,9 +174,7 @@ def isin(
 ) -> Array:
     """Where `elements` occur in `test_elements`."""
     x, y = promote_arrays(elements, test_elements)
-    matches = na.equal(na.expand_dims(x, axis=-1), na.reshape(y, (-1,)))
-    found = na.any(matches, axis=-1)
-    return na.logical_not(found) if invert else found
+    return na.isin(x, y, invert=invert)
 
 
 greater, greater_equal, less, less_equal, not_equal = gt, ge, lt, le, ne

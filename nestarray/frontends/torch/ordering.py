@@ -7,13 +7,11 @@ https://docs.pytorch.org/docs/stable/generated/torch.sort.html
 from __future__ import annotations
 
 import builtins
-import itertools
 from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.frontends.torch import pointwise
 from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import accumulating, cast, promote_arrays
 from nestarray.frontends.torch.return_types import ValuesIndices
@@ -190,12 +188,12 @@ def cumprod(input: Array, dim: int, *, dtype: DTypeLike | None = None) -> Array:
 
 def cummax(input: Array, dim: int) -> ValuesIndices:
     """The running maximum, and where it was last."""
-    return _running_extreme(input, dim, na.greater_equal)
+    return _running_extreme(input, dim, "cummax")
 
 
 def cummin(input: Array, dim: int) -> ValuesIndices:
     """The running minimum, and where it was last."""
-    return _running_extreme(input, dim, na.less_equal)
+    return _running_extreme(input, dim, "cummin")
 
 
 def logcumsumexp(input: Array, dim: int) -> Array:
@@ -203,19 +201,7 @@ def logcumsumexp(input: Array, dim: int) -> Array:
     if ndim_of(input) == 0:
         return input
     axis = wrap("logcumsumexp", dim, ndim_of(input))
-    if dtypes.dtype_of(input).kind == "complex":
-        parts = itertools.accumulate(na.unstack(input, axis=axis), pointwise.logaddexp)
-        return na.stack(list(parts), axis=axis)
-    x = na.moveaxis(input, axis, -1)
-    size = shape_of(x)[-1]
-    places = na.arange(size, like=x)
-    visible = na.less_equal(places, na.expand_dims(places, axis=-1))
-    rows = na.where(
-        visible,
-        na.expand_dims(x, axis=-2),
-        na.full((), float("-inf"), dtype=dtypes.dtype_of(x), like=x),
-    )
-    return na.moveaxis(na.logsumexp(rows, axis=-1), -1, axis)
+    return na.cumulative_logsumexp(input, axis=axis)
 
 
 def diff(
@@ -241,23 +227,18 @@ def _running(function: Any, name: str, x: Array, dim: int) -> Array:
     return function(x, axis=axis, dtype=dtypes.dtype_of(x))
 
 
-def _running_extreme(x: Array, dim: int, wins: Any) -> ValuesIndices:
-    """Each element against all before it: the last one that none of them beats."""
+def _running_extreme(x: Array, dim: int, name: str) -> ValuesIndices:
     if ndim_of(x) == 0:
         return ValuesIndices(x, na.zeros((), dtype=dtypes.int64, like=x))
-    axis = wrap("cummax", dim, ndim_of(x))
-    rows = na.moveaxis(x, axis, -1)
-    ordered = na.astype(rows, dtypes.uint8) if dtypes.dtype_of(x) is dtypes.bool else rows
-    size = shape_of(rows)[-1]
-    places = na.arange(size, dtype=dtypes.int64, like=x)
-    earlier = na.less_equal(places, na.expand_dims(places, axis=-1))
-    here, there = na.expand_dims(ordered, axis=-1), na.expand_dims(ordered, axis=-2)
-    beats = wins(here, there)
-    if dtypes.dtype_of(x).is_floating:
-        beats = na.logical_or(beats, na.isnan(here))
-    unbeaten = na.all(na.logical_or(beats, na.logical_not(earlier)), axis=-1)
-    records = na.where(unbeaten, places, na.full_like(places, -1))
-    candidates = na.where(earlier, na.expand_dims(records, axis=-2), na.full_like(places, -1))
-    indices = na.max(candidates, axis=-1)
-    values = na.take_along_axis(rows, indices, axis=-1)
-    return ValuesIndices(na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis))
+    own = dtypes.dtype_of(x)
+    if own is dtypes.bool:  # not all frameworks order them
+        found = _running_extreme(na.astype(x, dtypes.uint8), dim, name)
+        return ValuesIndices(na.astype(found.values, own), found.indices)
+    axis = wrap(name, dim, ndim_of(x))
+    values = getattr(na, name)(x, axis=axis)
+    is_last = na.equal(x, values)
+    if own.is_floating:
+        is_last = na.logical_or(is_last, na.isnan(x))
+    shape = [-1 if i == axis else 1 for i in range(ndim_of(x))]
+    places = na.reshape(na.arange(shape_of(x)[axis], dtype=dtypes.int64, like=x), shape)
+    return ValuesIndices(values, na.cummax(na.where(is_last, places, 0), axis=axis))

@@ -358,19 +358,19 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> ValuesIndices:
         return ValuesIndices(na.astype(found.values, own), found.indices)
     axis = wrap("mode", dim, ndim_of(input))
     x = na.moveaxis(input, axis, -1)
-    same = na.equal(na.expand_dims(x, axis=-1), na.expand_dims(x, axis=-2))
-    count = sum(same, -1)
-    frequent = na.equal(count, amax(count, -1, keepdim=True))
-    ordered = na.sort(x, axis=-1)
-    rank = sum(na.less(na.expand_dims(x, axis=-2), na.expand_dims(x, axis=-1)), -1)
+    # of equal neighbours in order, each has the number of those before it
     size = shape_of(x)[-1]
-    smallest = amin(na.where(frequent, rank, na.full_like(rank, size)), -1, keepdim=True)
-    values = na.take_along_axis(ordered, smallest, axis=-1)
+    ordered = na.stop_gradient(na.sort(x, axis=-1))
     places = na.arange(size, dtype=dtypes.int64, like=x)
+    is_new = na.not_equal(ordered[..., 1:], ordered[..., :-1])
+    is_new = na.concat([na.ones_like(ordered[..., :1], dtype=dtypes.bool), is_new], axis=-1)
+    start = na.cummax(na.where(is_new, places, 0), axis=len(shape_of(x)) - 1)
+    longest = na.argmax(na.subtract(places, start), axis=-1, keepdims=True)
+    values = na.take_along_axis(ordered, longest, axis=-1)
     is_mode = na.equal(x, values)
     if own.is_floating:
         is_mode = na.logical_or(is_mode, na.isnan(values))
-    indices = amax(na.where(is_mode, places, na.full_like(rank, -1)), -1, keepdim=True)
+    indices = amax(na.where(is_mode, places, -1), -1, keepdim=True)
     values = na.take_along_axis(x, indices, axis=-1)  # for its derivative
     values, indices = na.moveaxis(values, -1, axis), na.moveaxis(indices, -1, axis)
     return ordering.one_along(values, indices, axis, keepdim)

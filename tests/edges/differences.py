@@ -1,0 +1,81 @@
+"""What an op gives for a variant on every backend, and where that differs from NumPy's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nestarray.errors import NestarrayError
+from tests.arrays import host
+from tests.cases import Case, convert, on_backend
+from tests.edges.variants import arguments
+
+
+def differences(case: Case, variant: str) -> dict[str, str]:
+    """Backend → how its result differs from NumPy's."""
+    drawn = arguments(case, variant)
+    if drawn is None or "numpy" not in case.backends:
+        return {}
+    expected = _result(case, "numpy", drawn)
+    found = {}
+    for backend in case.backends:
+        if backend != "numpy":
+            difference = _difference(_result(case, backend, drawn), expected, case)
+            if difference:
+                found[backend] = difference
+    return found
+
+
+def _result(case: Case, backend: str, drawn: Any) -> list[np.ndarray] | str:
+    """The arrays of a result, or the type of nestarray's error."""
+    args, kwargs = on_backend(drawn, backend)
+    try:
+        result = case.record.function(*args, **kwargs)
+    except NestarrayError as error:
+        return f"{type(error).__name__}: {error}"
+    results = result if isinstance(result, (list, tuple)) else [result]
+    return [host(x) if hasattr(x, "dtype") else np.asarray(x) for x in results]
+
+
+def _difference(found: Any, expected: Any, case: Case) -> str:
+    if isinstance(found, str) or isinstance(expected, str):
+        if isinstance(found, str) and isinstance(expected, str):
+            return ""
+        return f"{_text(found)} instead of {_text(expected)}"
+    if len(found) != len(expected):
+        return f"{len(found)} results instead of {len(expected)}"
+    for x, y in zip(found, expected, strict=True):
+        if x.shape != y.shape or x.dtype != y.dtype:
+            return f"{x.dtype.name} {x.shape} instead of {y.dtype.name} {y.shape}"
+        if not _are_close(x, y, case):
+            places = np.argwhere(~_close(x, y, case))
+            i = tuple(places[0]) if len(places) else ()
+            return f"{x[i]} instead of {y[i]}"
+    return ""
+
+
+def _are_close(x: np.ndarray, y: np.ndarray, case: Case) -> bool:
+    return bool(np.all(_close(x, y, case)))
+
+
+def _close(x: np.ndarray, y: np.ndarray, case: Case) -> np.ndarray:
+    if x.dtype.kind not in "fc":
+        return x == y
+    if x.dtype.kind == "c":
+        return _close(x.real, y.real, case) & _close(x.imag, y.imag, case)
+    x, y = x.astype("float64"), y.astype("float64")
+    tolerance = case.tolerance or 1e-9
+    finite = np.abs(y[np.isfinite(y)])
+    scale = finite.max(initial=0.0)
+    with np.errstate(all="ignore"):
+        near = np.abs(x - y) <= tolerance * scale
+    return np.where(np.isfinite(x) & np.isfinite(y), near, (x == y) | (np.isnan(x) & np.isnan(y)))
+
+
+def _text(result: Any) -> str:
+    return result.split(":")[0] if isinstance(result, str) else "a value"
+
+
+Check = Callable[[Case, str], dict[str, str]]
