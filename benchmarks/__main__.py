@@ -23,6 +23,7 @@ BENCHMARKS = {
     "imports": "the time of import nestarray",
     "dispatch": "the overhead of some calls, beside other libraries",
     "overhead": "the overhead of all ops over the native functions",
+    "scaling": "calls whose time grows faster than that of sorting",
     "composed": "ops that JAX lacks, compiled",
     "container": "arithmetic, pytrees, compiled calls and access of Containers",
     "trees": "an optimizer step on whole trees",

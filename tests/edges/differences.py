@@ -9,7 +9,7 @@ import numpy as np
 
 from nestarray.errors import NestarrayError
 from tests.arrays import host
-from tests.cases import Case, convert, on_backend
+from tests.cases import Case, on_backend
 from tests.edges.variants import arguments
 
 

@@ -51,6 +51,7 @@ def kron(x1: Any, x2: Any, /) -> Any:
     return np.kron(*promoted((x1, x2)))
 
 
+@supports(lambda x, **_: 0 not in x.shape)  # not the extremes of no elements
 @_single
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: float = 2) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html"""

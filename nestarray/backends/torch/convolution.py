@@ -48,6 +48,8 @@ def _convolution(count: int) -> Callable[..., Any]:
     ) -> Any:
         """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html"""
         if x.ndim == count + 2 and _is_native(padding):
+            if x.shape[1] == weight.shape[1] == 0:  # the result would have another shape
+                x, weight = (F.pad(a, (*[0, 0] * count, 0, 1)) for a in (x, weight))
             try:
                 return native(x, weight, bias, stride, padding, dilation, groups)
             except RuntimeError:

@@ -281,7 +281,13 @@ def _infinite(function: Callable[..., Any]) -> Callable[..., Any]:
         given = inspect.signature(function).bind(a, axis, *args, **kwargs)
         freedom = given.arguments.get("correction")
         freedom = given.arguments.get("ddof", 0) if freedom is None else freedom
-        axes = range(na.ndim(a)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+        axes = (
+            range(len(na.shape(a)))
+            if axis is None
+            else axis
+            if isinstance(axis, tuple)
+            else (axis,)
+        )
         is_plain = given.arguments.get("where") is given.arguments.get("mean") is None
         if not is_plain or not freedom or math.prod(na.shape(a)[i] for i in axes) > freedom:
             return function(a, axis, *args, **kwargs)

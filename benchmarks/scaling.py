@@ -1,0 +1,157 @@
+"""Functions whose time grows faster than their work: 4,000 and 40,000 elements.
+
+A function is called with one or two vectors and an axis, if its signature takes no more. The power p
+of the growth nᵖ is 1 for linear time, 1.1 for sorting and 2 for all pairs of elements. Slow calls
+are measured at 12,000 elements instead of 40,000. Functions with results of more than 8 elements for
+each element are left out, since they have that much to write.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import math
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import nestarray as na
+from benchmarks.timing import Table, readable
+from nestarray import backends
+from nestarray.config import BACKENDS
+from nestarray.dispatch import OPS
+
+SMALL, LARGE, MEDIUM = 4_000, 40_000, 12_000
+#: More seconds at the small size are slow.
+SLOW = 0.01
+#: A larger power than that of sorting, with room for caches and for the noise of one measurement.
+LIMIT = 1.45
+#: Namespace → the framework's own.
+FRONTENDS = {
+    "torch": "torch",
+    "torch.special": "torch.special",
+    "torch.nn.functional": "torch.nn.functional",
+    "jax.numpy": "jax.numpy",
+    "jax.scipy.special": "jax.scipy.special",
+    "numpy": "numpy",
+    "keras.ops": "keras.ops",
+    "tensorflow.math": "tensorflow.math",
+}
+#: It takes seconds before the size matters, or has no bound.
+_LEFT_OUT = frozenset(("sleep", "breakpoint", "from_dlpack", "seed", "manual_seed"))
+
+Function = Callable[..., Any]
+
+
+class Growth(NamedTuple):
+    """The seconds at both sizes."""
+
+    small: float
+    large: float
+    sizes: float
+
+    @property
+    def power(self) -> float:
+        """The power of the number of elements."""
+        return math.log(self.large / self.small) / math.log(self.sizes)
+
+
+def tables() -> list[Table]:
+    """One table for each backend."""
+    return [_of_backend(backend) for backend in BACKENDS]
+
+
+def _of_backend(backend: str) -> Table:
+    table = Table(
+        f"Calls on {backend} that grow faster than sorting",
+        ["call", f"{SMALL:,} elements", "power of growth", "the framework's"],
+    )
+    count = 0
+    for label, function, native in _functions():
+        for kind, call in (("", function), ("gradient of ", _gradient(function))):
+            growth = _growth(call, backend)
+            if growth is None:
+                continue
+            count += 1
+            if growth.power > LIMIT:
+                growth = _growth(call, backend) or growth  # again: one slow call is noise
+            if growth.power > LIMIT:
+                own = _growth(native, backend) if native is not None and not kind else None
+                power = "" if own is None else f"{own.power:.1f}"
+                table.add(f"{kind}{label}", readable(growth.small), f"{growth.power:.1f}", power)
+    table.note = f"{count} calls, of values and gradients."
+    return table
+
+
+def _functions() -> Iterator[tuple[str, Function, Function | None]]:
+    """(label, function, the framework's function)."""
+    for name in OPS:
+        yield f"na.{name}", getattr(na, name, OPS[name].function), None
+    for space, upstream in FRONTENDS.items():
+        module = importlib.import_module(f"nestarray.frontends.{space}")
+        native = importlib.import_module(upstream)
+        for name in getattr(module, "__all__", dir(module)):
+            function = getattr(module, name, None)
+            if inspect.isroutine(function) and not name.startswith("_") and name not in _LEFT_OUT:
+                yield f"{space}.{name}", function, getattr(native, name, None)
+
+
+def _gradient(function: Function) -> Function:
+    def gradient(x: Any, *others: Any, **settings: Any) -> Any:
+        def total(x: Any) -> Any:
+            found = function(x, *others, **settings)
+            found = found[0] if isinstance(found, (tuple, list)) else found
+            return na.sum(found)
+
+        return na.grad(total)(x)
+
+    return gradient
+
+
+def _growth(function: Function, backend: str) -> Growth | None:
+    """The seconds of the first form of a call that works; None if none does."""
+    for settings in ({}, {"axis": 0}, {"dim": 0}, {"dim": -1}):
+        for operands in (1, 2):
+            small = _seconds(function, backend, SMALL, operands, settings)
+            if small is None:
+                continue
+            size = MEDIUM if small > SLOW else LARGE
+            large = _seconds(function, backend, size, operands, settings)
+            if large is not None:
+                return Growth(small, large, size / SMALL)
+    return None
+
+
+def _seconds(
+    function: Function, backend: str, size: int, operands: int, settings: dict[str, Any]
+) -> float | None:
+    """The least of a few calls; None for a call that fails or has a large result."""
+    rng = np.random.default_rng(0)
+    place = backends.core(backend).from_numpy
+    arrays = [place(rng.uniform(0.1, 0.9, size).astype("float32")) for _ in range(operands)]
+    try:
+        result = function(*arrays, **settings)
+        if _elements(result) > 8 * size:
+            return None
+        best = float("inf")
+        start = time.perf_counter()
+        while time.perf_counter() - start < 0.01 or best == float("inf"):
+            begin = time.perf_counter()
+            _wait(function(*arrays, **settings))
+            best = min(best, time.perf_counter() - begin)
+    except Exception:  # of any framework: another form of the call
+        return None
+    return best
+
+
+def _elements(result: Any) -> int:
+    results = result if isinstance(result, (tuple, list)) else [result]
+    return sum(int(np.prod(getattr(x, "shape", ()))) for x in results)
+
+
+def _wait(result: Any) -> None:
+    for x in result if isinstance(result, (tuple, list)) else [result]:
+        if hasattr(x, "block_until_ready"):
+            x.block_until_ready()
