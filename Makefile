@@ -18,7 +18,7 @@ PYTEST := $(ENVIRONMENT) $(BIN)/python -m pytest
 CREATE := python3 tools/environments.py $(addprefix --python ,$(PYTHON))
 
 .DEFAULT_GOAL := help
-.PHONY: help env upgrade test test-newest test-oldest test-full test-cpus test-gpu wheel suite conformance demo notebooks bench lint format docs models site clean
+.PHONY: help env upgrade test test-newest test-oldest test-full test-cpus test-gpu wheel suite conformance demo notebooks bench lint format docs derivatives models site clean
 
 help:
 	@echo "make demo       train in PyTorch, fine-tune in JAX, move back; train in Flax and Keras, fine-tune in PyTorch, move back"
@@ -35,6 +35,7 @@ help:
 	@echo "make bench      time against the frameworks and other libraries"
 	@echo "make lint       formatting, lint, types"
 	@echo "make docs       write the generated pages under docs/ again, but models.md and deployment.md"
+	@echo "make derivatives  measure the derivatives that docs/derivatives.md lacks (takes hours)"
 	@echo "make models     measure all model types again for docs/models.md and deployment.md (takes hours)"
 	@echo "make site       the documentation site, in build/site"
 	@echo "make env        only the environment in $(VENV)"
@@ -110,6 +111,8 @@ format: $(READY)
 docs: $(READY)
 	$(BIN)/python docs/generate_ops.py
 	$(BIN)/python docs/generate_kinks.py
+	$(BIN)/python docs/generate_edges.py
+	$(BIN)/python docs/generate_derivatives.py
 	$(BIN)/python docs/generate_torch_coverage.py
 	$(BIN)/python docs/generate_jax_coverage.py
 	$(BIN)/python docs/generate_numpy_coverage.py
@@ -117,6 +120,9 @@ docs: $(READY)
 	$(BIN)/python docs/generate_tensorflow_coverage.py
 	$(BIN)/python docs/generate_clients.py
 	$(BIN)/python docs/generate_directions.py
+
+derivatives: $(READY)
+	for backend in numpy torch jax tensorflow; do $(BIN)/python docs/generate_derivatives.py $$backend; done
 
 models: $(READY)
 	$(BIN)/python docs/generate_models.py

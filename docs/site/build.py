@@ -24,7 +24,9 @@ ROOT = Path(__file__).parents[2]
 #: The first pages of a part of the contents; the others follow in alphabetical order.
 FIRST = (
     "ops",
+    "derivatives",
     "kinks",
+    "edges",
     "torch_coverage",
     "jax_coverage",
     "numpy_coverage",

@@ -55,17 +55,28 @@ def _logaddexp(x1: Any, x2: Any) -> Any:
     return _real_logaddexp(x1, x2)
 
 
-def _differentiable(logaddexp: Callable[..., Any]) -> Callable[..., Any]:
+def _differentiable(logaddexp: Callable[..., Any], base: float) -> Callable[..., Any]:
+    """`logaddexp`; PyTorch's second derivative is NaN for numbers far from each other."""
+
+    def smooth(x1: Any, x2: Any) -> Any:
+        is_first = x1 >= x2
+        large, small = torch.where(is_first, x1, x2), torch.where(is_first, x2, x1)
+        ln = math.log(base)
+        return large + torch.log1p(torch.exp((small - large) * ln)) / ln
+
     def call(x1: Any, x2: Any) -> Any:
         if not order():
             return logaddexp(x1, x2)
         is_nothing = (x1 == -math.inf) & (x2 == -math.inf)
-        return differentiable_log_sum(xp, logaddexp, is_nothing, x1, x2)
+        is_infinite = (x1 == math.inf) | (x2 == math.inf)
+        finite = (torch.where(is_infinite, 0.0, x) for x in (x1, x2))
+        found = differentiable_log_sum(xp, smooth, is_nothing, *finite)
+        return torch.where(is_infinite, torch.maximum(x1, x2), found)
 
     return call
 
 
-_real_logaddexp = _differentiable(torch.logaddexp)
+_real_logaddexp = _differentiable(torch.logaddexp, math.e)
 
 
 def _hypot(x1: Any, x2: Any) -> Any:
@@ -110,4 +121,4 @@ rsqrt = torch.rsqrt
 atan2 = promoting(_atan2)
 hypot = promoting(floating_pair(_hypot), floats=True)
 logaddexp = promoting(floating_pair(_logaddexp), floats=True)
-logaddexp2 = promoting(floating_pair(_differentiable(torch.logaddexp2)), floats=True)
+logaddexp2 = promoting(floating_pair(_differentiable(torch.logaddexp2, 2.0)), floats=True)
