@@ -80,3 +80,29 @@ def test_a_saturated_exponential(backend: str) -> None:
     x = on(backend, -40.0)
     for order, fn in enumerate((na.grad(na.expm1), na.grad(na.grad(na.expm1)))):
         assert float(fn(x)) == pytest.approx(math.exp(-40.0), rel=1e-12), order
+
+
+def test_a_pseudo_inverse_of_equal_singular_values(backend: str) -> None:
+    x, weights = on(backend, np.eye(2)), on(backend, [[1.0, 2.0], [3.0, 4.0]])
+    inverse = lambda x: na.sum(na.pinv(x) * weights)  # noqa: E731
+    solution = lambda x: na.sum(na.lstsq(x, na.eye(2, like=x))[0] * weights)  # noqa: E731
+    of_inverse = lambda x: na.sum(na.inv(x) * weights)  # noqa: E731
+    for function in (inverse, solution):
+        np.testing.assert_allclose(host(na.grad(function)(x)), -host(weights))
+        expected = host(na.hessian(of_inverse)(x))
+        np.testing.assert_allclose(host(na.hessian(function)(x)), expected, atol=1e-14)
+
+
+def test_values_of_equal_eigenvalues_have_a_gradient_and_vectors_none(backend: str) -> None:
+    x = on(backend, np.eye(2))
+    for values in (lambda x: na.eigh(x)[0], na.eigvalsh, na.svdvals, lambda x: na.svd(x)[1]):
+        square = lambda x, values=values: na.sum(values(x) ** 2)  # noqa: E731
+        np.testing.assert_allclose(host(na.grad(square)(x)), 2 * np.eye(2))
+        assert np.isnan(host(na.hessian(square)(x))).any()  # the true one, but not 0
+
+    def exponential(x: Any) -> Any:
+        values, vectors = na.eigh(x)
+        return na.sum(na.matmul(vectors * na.exp(values), na.matrix_transpose(vectors)))
+
+    assert np.isnan(host(na.grad(exponential)(x))).all()
+    assert not np.isnan(host(na.grad(exponential)(on(backend, np.diag([1.0, 2.0]))))).any()

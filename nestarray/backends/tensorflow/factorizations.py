@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
+from nestarray.backends.tensorflow.core import is_watched
 from nestarray.backends.tensorflow.derivatives import custom_gradient
 from nestarray.backends.tensorflow.elimination import eliminated, exchanges
 from nestarray.backends.tensorflow.promotion import cast
@@ -63,36 +64,76 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
     if x.shape.num_elements() == 0:  # no gradient of empty factors
         x = tf.stop_gradient(x)
     S, U, V = tf.linalg.svd(x, full_matrices)
+    U, V = _of_distinct(U, S), _of_distinct(V, S)
+    S = svdvals(x) if is_watched(x) else S
     return SVDResult(U, S, tf.linalg.adjoint(V))
+
+
+@custom_gradient
+def _of_distinct(vectors: Any, values: Any) -> Any:
+    """Vectors with the gradient NaN where two values are equal; TensorFlow leaves terms out there."""
+
+    def gradient(upstream: Any) -> Any:
+        count = values.shape[-1]
+        is_equal = tf.equal(values[..., None], values[..., None, :])
+        is_equal &= ~tf.eye(count, dtype=tf.bool) if count else is_equal
+        is_undefined = tf.reduce_any(is_equal, (-2, -1)) & tf.reduce_any(upstream != 0, (-2, -1))
+        factor = tf.where(is_undefined, math.nan, tf.ones_like(values[..., 0]))
+        return upstream * tf.cast(factor, upstream.dtype)[..., None, None], tf.zeros_like(values)
+
+    return tf.identity(vectors), gradient
 
 
 @_single
 def svdvals(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/svd"""
-    return tf.linalg.svd(x, compute_uv=False)
+    return _svdvals(x)
+
+
+@custom_gradient
+def _svdvals(x: Any) -> Any:
+    """Singular values; the second derivative of TensorFlow's own leaves terms out."""
+
+    def gradient(upstream: Any) -> Any:
+        U, _, Vh = svd(x, full_matrices=False)
+        return tf.matmul(U * tf.cast(upstream, U.dtype)[..., None, :], Vh)
+
+    return tf.linalg.svd(x, compute_uv=False), gradient
 
 
 @_single
 def eigh(x: Any, /) -> EighResult:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/eigh"""
-    values, vectors = tf.linalg.eigh(_hermitian(x))
-    return EighResult(tf.math.real(values), vectors)
+    return EighResult(*_eigh(x))
 
 
 @_single
 def eigvalsh(x: Any, /) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/linalg/eigvalsh"""
-    return tf.math.real(tf.linalg.eigvalsh(_hermitian(x)))
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/eigh"""
+    return _eigh(x)[0] if is_watched(x) else tf.math.real(tf.linalg.eigvalsh(x))
 
 
 @custom_gradient
-def _hermitian(x: Any) -> Any:
-    """`x` with Hermitian gradients, as in other frameworks; TensorFlow's cover one triangle."""
+def _eigh(x: Any) -> Any:
+    """Eigenvalues and vectors, with a Hermitian gradient.
 
-    def gradient(upstream: Any) -> Any:
-        return (upstream + tf.linalg.adjoint(upstream)) / 2
+    TensorFlow's is of one triangle, and leaves out what would divide by the difference of equal
+    values; the derivatives of their vectors are NaN here.
+    """
+    values, vectors = tf.linalg.eigh(x)
 
-    return tf.identity(x), gradient
+    def gradient(of_values: Any, of_vectors: Any) -> Any:
+        values, V = _eigh(x)
+        gaps = values[..., None, :] - values[..., None]
+        gaps = tf.where(tf.eye(values.shape[-1], dtype=tf.bool), math.inf, gaps)
+        turned = tf.matmul(V, of_vectors, adjoint_a=True)
+        undefined = tf.equal(gaps, 0) & (turned != 0)
+        gaps = tf.where(undefined, math.nan, tf.where(tf.equal(gaps, 0), tf.ones_like(gaps), gaps))
+        inner = turned / tf.cast(gaps, V.dtype) + tf.linalg.diag(tf.cast(of_values, V.dtype))
+        found = tf.matmul(tf.matmul(V, inner), V, adjoint_b=True)
+        return (found + tf.linalg.adjoint(found)) / 2
+
+    return (tf.math.real(values), vectors), gradient
 
 
 @_single

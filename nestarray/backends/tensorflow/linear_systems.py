@@ -6,9 +6,11 @@ from typing import Any
 
 import tensorflow as tf
 
+from nestarray import dtypes
 from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
+from nestarray.backends.tensorflow.derivatives import custom_gradient
 from nestarray.backends.tensorflow.elimination import ordered
 from nestarray.backends.tensorflow.promotion import cast, promoted
 from nestarray.numerics.matrices import check_factors
@@ -23,6 +25,45 @@ def inv(x: Any, /) -> Any:
     if portable.are_wanted():
         return portable.solve(x, tf.eye(x.shape[-1], dtype=x.dtype))
     return tf.linalg.inv(x)
+
+
+def _has_number(x: Any, *, rtol: Any = None, atol: Any = None) -> bool:
+    return atol is None and not hasattr(rtol, "shape") and 0 not in x.shape[-2:]
+
+
+@supports(_has_number)
+@_single
+def pinv(x: Any, /, *, rtol: Any = None, atol: Any = None) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/linalg/svd
+
+    The gradient is that of matrices of constant rank, also for equal singular values.
+    """
+    if rtol is None:
+        rtol = max(x.shape[-2:]) * dtypes.finfo(dtypes.dtype_of(x)).eps
+
+    @custom_gradient
+    def call(x: Any) -> Any:
+        S, U, V = tf.linalg.svd(x)
+        counts = rtol * tf.reduce_max(S, -1, keepdims=True) < S
+        inverse = tf.where(counts, 1 / tf.where(counts, S, tf.ones_like(S)), tf.zeros_like(S))
+        left = V * tf.cast(inverse, V.dtype)[..., None, :]
+
+        def gradient(upstream: Any) -> Any:
+            P = call(x)
+            before = tf.eye(x.shape[-2], dtype=x.dtype) - tf.matmul(x, P)
+            after = tf.eye(x.shape[-1], dtype=x.dtype) - tf.matmul(P, x)
+            inner = tf.matmul(tf.matmul(P, upstream, adjoint_a=True), P, adjoint_b=True)
+            outer = tf.matmul(
+                before, tf.matmul(tf.matmul(upstream, P, adjoint_a=True), P, adjoint_b=True)
+            )
+            other = tf.matmul(
+                tf.matmul(P, P, adjoint_a=True), tf.matmul(upstream, after, adjoint_a=True)
+            )
+            return outer + other - inner
+
+        return tf.matmul(left, U, adjoint_b=True), gradient
+
+    return call(x)
 
 
 def _stacked(x1: Any, x2: Any) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 Each is the differential of the equation that defines the result, solved for the differential
 of the result. Where eigenvalues or singular values coincide their vectors are not
-differentiable; what would divide by a difference of 0 is left out.
+differentiable: their derivatives are NaN.
 
 References:
     Giles, Collected matrix derivative results for forward and reverse mode algorithmic
@@ -11,6 +11,7 @@ References:
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,22 @@ def _inv(call: Call, tangents: Tangents) -> Any:
     """d(X⁻¹) = −X⁻¹ dX X⁻¹."""
     y = call.y
     return ops.negative(ops.matmul(ops.matmul(y, tangents[0]), y))
+
+
+def _pinv(call: Call, tangents: Tangents) -> Any:
+    """dP = −P dX P + P Pᴴ dXᴴ (I − X P) + (I − P X) dXᴴ Pᴴ P, of constant rank.
+
+    References:
+        Golub and Pereyra, The differentiation of pseudo-inverses and nonlinear least squares
+        problems whose variables separate. SIAM Journal on Numerical Analysis, 1973.
+    """
+    x, P, t = call.args[0], call.y, tangents[0]
+    products = [ops.matmul(x, P), ops.matmul(P, x)]
+    outside = [ops.subtract(np.eye(p.shape[-1], dtype=p.dtype), p) for p in products]
+    left = ops.matmul(ops.matmul(P, adjoint(P)), ops.matmul(adjoint(t), outside[0]))
+    right = ops.matmul(ops.matmul(outside[1], adjoint(t)), ops.matmul(adjoint(P), P))
+    inner = ops.matmul(ops.matmul(P, t), P)
+    return ops.subtract(ops.add(left, right), inner)
 
 
 def _push_solve(call: Call, tangents: Tangents) -> Any:
@@ -145,10 +162,11 @@ def _on_diagonal(x: Any) -> Any:
 
 
 def _gaps(values: Any, like: Any) -> Any:
-    """1 / (vⱼ − vᵢ), 0 where they are equal."""
+    """1 / (vⱼ − vᵢ), 0 on the diagonal; NaN where other values are equal."""
     gap = ops.subtract(ops.expand_dims(values, -2), ops.expand_dims(values, -1))
     is_zero = ops.equal(gap, 0)
-    inverse = ops.where(is_zero, 0.0, ops.reciprocal(ops.where(is_zero, 1.0, gap)))
+    inverse = ops.where(is_zero, math.nan, ops.reciprocal(ops.where(is_zero, 1.0, gap)))
+    inverse = ops.where(np.eye(values.shape[-1], dtype=bool), 0.0, inverse)
     return ops.astype(inverse, dtypes.dtype_of(like), copy=False)
 
 
@@ -221,6 +239,7 @@ class _Unpivoted(Pushed):
 
 RULES: dict[str, Rule] = {
     "inv": Pushed(_inv),
+    "pinv": Pushed(_pinv),
     "solve": Jacobian(_push_solve, _pull_solve),
     "det": Composed(_det),
     "slogdet": Pushed(_slogdet),
