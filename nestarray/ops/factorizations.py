@@ -199,6 +199,9 @@ def svdvals(x: Array, /) -> Array:
 def eigh(x: Array, /) -> EighResult:
     """The eigenvalues and eigenvectors of hermitian matrices.
 
+    Vectors of equal eigenvalues are not determined: their derivatives, and second derivatives of the
+    values, are NaN. `expm`, `sqrtm` and `matrix_power` have derivatives there.
+
     Args:
         x: `(*batch, n, n)`, floating or complex, hermitian; one triangle is read.
 
