@@ -15,7 +15,7 @@ from tests.edges.variants import VARIANTS
 
 pytestmark = [
     pytest.mark.usefixtures("x64"),
-    pytest.mark.filterwarnings("ignore::RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::UserWarning"),
 ]
 
 

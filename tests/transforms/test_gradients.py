@@ -164,7 +164,7 @@ def test_arrays_that_are_closed_over_are_constants(backend: str) -> None:
 
 
 def test_a_number_takes_the_backend_of_the_arrays_that_the_function_names(backend: str) -> None:
-    weights = on(backend, [1.0, 2.0])
+    weights = on(backend, [1.0, 2.0], "float32")
     gradient = na.grad(lambda x: na.sum(x * weights))(3.0)
     assert na.backend_of(gradient) == backend
     assert float(gradient) == 3.0
