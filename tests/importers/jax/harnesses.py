@@ -71,8 +71,6 @@ GAPS = [
         ("torch", "tensorflow"), "200_200",
     ),
     *[Gap("top_k", kind, _NAN, part="inf_nan") for kind in ("values", "gradients")],
-    Gap("random_gamma", "gradients", "NumPy has no derivative of gamma samples", ("numpy",)),
-    Gap("random_gamma", "gradients", "PyTorch's derivative is less accurate", ("torch",), "float64"),
     Gap("scatter_add", "gradients", _OUTSIDE, part="modes_out_of_bounds"),
     Gap("approx_top_k", "gradients", "equal numbers in another order", part="large_True"),
     Gap("acosh", "gradients", "JAX's derivative has the wrong sign for Re x < 0", part="complex"),
