@@ -42,6 +42,7 @@ def _second(x: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=-1).reshape(3, 3, 3, 3)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("kind", MATRICES)
 def test_gradients_of_a_determinant(kind: str, backend: str) -> None:
     x = on(backend, MATRICES[kind])
@@ -49,6 +50,7 @@ def test_gradients_of_a_determinant(kind: str, backend: str) -> None:
         np.testing.assert_allclose(host(gradient(x)), _cofactors(host(x)), atol=1e-14)
 
 
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("kind", MATRICES)
 def test_second_derivatives_of_a_determinant(kind: str, backend: str) -> None:
     x = on(backend, MATRICES[kind])
@@ -63,6 +65,7 @@ def test_determinants_of_a_batch(backend: str) -> None:
     np.testing.assert_allclose(host(total), expected, atol=1e-13)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("name", SECOND)
 def test_a_product_of_a_segment_with_zeros(name: str, backend: str) -> None:
     ids = on(backend, [0, 0, 1, 0], "int64")
