@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -49,15 +48,11 @@ def _difference(found: Any, expected: Any, case: Case) -> str:
     for x, y in zip(found, expected, strict=True):
         if x.shape != y.shape or x.dtype != y.dtype:
             return f"{x.dtype.name} {x.shape} instead of {y.dtype.name} {y.shape}"
-        if not _are_close(x, y, case):
-            places = np.argwhere(~_close(x, y, case))
-            i = tuple(places[0]) if len(places) else ()
+        far = np.argwhere(~np.asarray(_close(x, y, case)))
+        if len(far):
+            i = tuple(far[0])
             return f"{x[i]} instead of {y[i]}"
     return ""
-
-
-def _are_close(x: np.ndarray, y: np.ndarray, case: Case) -> bool:
-    return bool(np.all(_close(x, y, case)))
 
 
 def _close(x: np.ndarray, y: np.ndarray, case: Case) -> np.ndarray:
@@ -76,6 +71,3 @@ def _close(x: np.ndarray, y: np.ndarray, case: Case) -> np.ndarray:
 
 def _text(result: Any) -> str:
     return result.split(":")[0] if isinstance(result, str) else "a value"
-
-
-Check = Callable[[Case, str], dict[str, str]]

@@ -75,6 +75,15 @@ def test_one_triangle_is_read(backend: str) -> None:
     np.testing.assert_allclose(host(na.eigh(x)[0]), np.linalg.eigvalsh(TRIANGLES))
 
 
+def test_the_other_triangle_may_hold_anything(backend: str) -> None:
+    x = np.asarray([[10.0, NAN], [1.0, 3.0]])
+    for function, reference in (
+        (na.cholesky, np.linalg.cholesky),
+        (na.eigvalsh, np.linalg.eigvalsh),
+    ):
+        np.testing.assert_allclose(host(function(on(backend, x))), reference(x))
+
+
 def test_a_variance_without_freedom(backend: str) -> None:
     x = np.asarray([1.0, 2.0])
     for correction in (2, 3):

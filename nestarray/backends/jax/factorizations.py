@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from nestarray.backends.base import supports
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.core import native_dtype
+from nestarray.backends.jax.derivatives import with_derivative_of
 from nestarray.backends.jax.promotion import cast
 from nestarray.backends.precision import in_single_precision
 from nestarray.numerics.matrices import check_matrices, check_square
@@ -43,10 +44,16 @@ def eigvalsh(x: Any, /) -> Any:
 
 def _of_triangle(x: Any, *, upper: bool = False) -> Any:
     """The Hermitian matrix of one triangle, with Hermitian derivatives; JAX averages both."""
-    conj = jnp.conj(jnp.matrix_transpose(x))
-    read, other = (jnp.triu(x), jnp.tril(conj, -1)) if upper else (jnp.tril(x), jnp.triu(conj, 1))
-    average = (x + conj) / 2
-    return average + jax.lax.stop_gradient(read + other - average)
+
+    def adjoint(x: Any) -> Any:
+        return jnp.conj(jnp.matrix_transpose(x))
+
+    def mirrored(x: Any) -> Any:
+        if upper:
+            return jnp.triu(x) + jnp.tril(adjoint(x), -1)
+        return jnp.tril(x) + jnp.triu(adjoint(x), 1)
+
+    return with_derivative_of(lambda x: (x + adjoint(x)) / 2, mirrored)(x)
 
 
 @compiled

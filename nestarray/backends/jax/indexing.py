@@ -8,11 +8,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from nestarray import dtypes
 from nestarray.backends import xp
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.jax.compiled import compiled
 from nestarray.backends.jax.derivatives import with_derivative_of
 from nestarray.backends.jax.promotion import cast
+from nestarray.backends.precision import is_half
 from nestarray.numerics.fills import check_fill
 from nestarray.numerics.index import (
     ON_THE_HOST,
@@ -72,9 +74,7 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         return jnp.where(jnp.expand_dims(mask, tuple(range(mask.ndim, x.ndim))), changed, x)
     if check_mode(mode, "setitem") == "mul":
         return _multiplied(x, items, value)
-    if (
-        mode == "add" and x.dtype.itemsize == 2 and jnp.issubdtype(x.dtype, jnp.floating)
-    ):  # sums are rounded once
+    if mode == "add" and is_half(dtypes.as_dtype(x.dtype)):  # sums are rounded once
         return x.astype(jnp.float32).at[items].add(value).astype(x.dtype)
     return getattr(x.at[items], _METHODS[mode])(value)
 

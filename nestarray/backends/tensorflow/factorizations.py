@@ -9,7 +9,6 @@ import tensorflow as tf
 
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
-from nestarray.backends.tensorflow.core import is_watched
 from nestarray.backends.tensorflow.derivatives import custom_gradient
 from nestarray.backends.tensorflow.elimination import eliminated, exchanges
 from nestarray.backends.tensorflow.promotion import cast
@@ -65,8 +64,7 @@ def svd(x: Any, /, *, full_matrices: bool = True) -> SVDResult:
         x = tf.stop_gradient(x)
     S, U, V = tf.linalg.svd(x, full_matrices)
     U, V = _of_distinct(U, S), _of_distinct(V, S)
-    S = svdvals(x) if is_watched(x) else S
-    return SVDResult(U, S, tf.linalg.adjoint(V))
+    return SVDResult(U, _singular_values(x, S), tf.linalg.adjoint(V))
 
 
 @custom_gradient
@@ -76,7 +74,7 @@ def _of_distinct(vectors: Any, values: Any) -> Any:
     def gradient(upstream: Any) -> Any:
         count = values.shape[-1]
         is_equal = tf.equal(values[..., None], values[..., None, :])
-        is_equal &= ~tf.eye(count, dtype=tf.bool) if count else is_equal
+        is_equal &= ~tf.eye(count, dtype=tf.bool)
         is_undefined = tf.reduce_any(is_equal, (-2, -1)) & tf.reduce_any(upstream != 0, (-2, -1))
         factor = tf.where(is_undefined, math.nan, tf.ones_like(values[..., 0]))
         return upstream * tf.cast(factor, upstream.dtype)[..., None, None], tf.zeros_like(values)
@@ -87,18 +85,18 @@ def _of_distinct(vectors: Any, values: Any) -> Any:
 @_single
 def svdvals(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/svd"""
-    return _svdvals(x)
+    return _singular_values(x, tf.linalg.svd(x, compute_uv=False))
 
 
 @custom_gradient
-def _svdvals(x: Any) -> Any:
-    """Singular values; the second derivative of TensorFlow's own leaves terms out."""
+def _singular_values(x: Any, values: Any) -> Any:
+    """The values of x with a gradient; the second derivative of TensorFlow's own leaves terms out."""
 
     def gradient(upstream: Any) -> Any:
         U, _, Vh = svd(x, full_matrices=False)
-        return tf.matmul(U * tf.cast(upstream, U.dtype)[..., None, :], Vh)
+        return tf.matmul(U * tf.cast(upstream, U.dtype)[..., None, :], Vh), tf.zeros_like(values)
 
-    return tf.linalg.svd(x, compute_uv=False), gradient
+    return tf.identity(values), gradient
 
 
 @_single
@@ -110,7 +108,24 @@ def eigh(x: Any, /) -> EighResult:
 @_single
 def eigvalsh(x: Any, /) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/linalg/eigh"""
-    return _eigh(x)[0] if is_watched(x) else tf.math.real(tf.linalg.eigvalsh(x))
+    return _eigvalsh(x)
+
+
+@custom_gradient
+def _eigvalsh(x: Any) -> Any:
+    """Eigenvalues, with the gradient of those of `_eigh`."""
+
+    def gradient(upstream: Any) -> Any:
+        _, V = _eigh(x)
+        return _hermitian(
+            tf.matmul(V * tf.cast(upstream, V.dtype)[..., None, :], V, adjoint_b=True)
+        )
+
+    return tf.math.real(tf.linalg.eigvalsh(x)), gradient
+
+
+def _hermitian(x: Any) -> Any:
+    return (x + tf.linalg.adjoint(x)) / 2
 
 
 @custom_gradient
@@ -130,8 +145,7 @@ def _eigh(x: Any) -> Any:
         undefined = tf.equal(gaps, 0) & (turned != 0)
         gaps = tf.where(undefined, math.nan, tf.where(tf.equal(gaps, 0), tf.ones_like(gaps), gaps))
         inner = turned / tf.cast(gaps, V.dtype) + tf.linalg.diag(tf.cast(of_values, V.dtype))
-        found = tf.matmul(tf.matmul(V, inner), V, adjoint_b=True)
-        return (found + tf.linalg.adjoint(found)) / 2
+        return _hermitian(tf.matmul(tf.matmul(V, inner), V, adjoint_b=True))
 
     return (tf.math.real(values), vectors), gradient
 
