@@ -101,9 +101,9 @@ def _functions() -> Iterator[tuple[str, Function, Function | None]]:
 def _gradient(function: Function) -> Function:
     def gradient(x: Any, *others: Any, **settings: Any) -> Any:
         def total(x: Any) -> Any:
-            found = function(x, *others, **settings)
-            found = found[0] if isinstance(found, (tuple, list)) else found
-            return na.sum(found)
+            result = function(x, *others, **settings)
+            result = result[0] if isinstance(result, (tuple, list)) else result
+            return na.sum(result)
 
         return na.grad(total)(x)
 

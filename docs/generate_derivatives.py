@@ -151,9 +151,9 @@ def _release_memory(backend: str) -> None:
 
 
 if __name__ == "__main__":
-    given = [argument for argument in sys.argv[1:] if argument != "--sample"]
-    if given:
+    arguments = [argument for argument in sys.argv[1:] if argument != "--sample"]
+    if arguments:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            measure(given[0], given[1:], SAMPLE if "--sample" in sys.argv else MODES)
+            measure(arguments[0], arguments[1:], SAMPLE if "--sample" in sys.argv else MODES)
     PAGE.write_text(page())

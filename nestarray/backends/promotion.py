@@ -194,10 +194,10 @@ def _for_dtype(function: Function, dtype: Any) -> Function | None:
 @cache
 def _range_of(dtype: Any) -> tuple[int, int] | None:
     """The least and the greatest integer of a native dtype; None for other dtypes."""
-    own = dtypes.as_dtype(dtype)
-    if not own.is_integer:
+    integers = dtypes.as_dtype(dtype)
+    if not integers.is_integer:
         return None
-    info = dtypes.iinfo(own)
+    info = dtypes.iinfo(integers)
     return info.min, info.max
 
 

@@ -91,11 +91,11 @@ def _det_by_circle(xp: Any, x: Any, det: Det) -> Any:
     shifts = xp.multiply(xp.expand_dims(shifts, axis=-1), unit)
     is_real = dtypes.dtype_of(x).kind != "complex"
     inner = xp.complex(inner, xp.zeros_like(inner)) if is_real else inner
-    found = xp.mean(det(xp.add(xp.expand_dims(inner, axis=-3), shifts)), axis=-1)
+    average = xp.mean(det(xp.add(xp.expand_dims(inner, axis=-3), shifts)), axis=-1)
     is_flat = xp.greater(xp.sum(xp.astype(is_zero, "int64"), axis=-1), _MOST)
-    found = xp.where(is_flat, 0.0, found)
+    average = xp.where(is_flat, 0.0, average)
     outer = xp.stop_gradient(det(xp.matmul(U, Vh)))
-    return xp.multiply(outer, xp.real(found) if is_real else found)
+    return xp.multiply(outer, xp.real(average) if is_real else average)
 
 
 def _adjoint(xp: Any, x: Any) -> Any:

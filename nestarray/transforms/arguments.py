@@ -271,8 +271,8 @@ def _backend_of_captured(fn: Callable[..., Any]) -> str | None:
     except (TypeError, ValueError):  # not a Python function, or one whose variables are not set
         return None
     captured = [*names.nonlocals.values(), *names.globals.values()]
-    found = {backends.backend_of_value(x) for x in captured} - {None}
-    return found.pop() if len(found) == 1 else None
+    owners = {backends.backend_of_value(x) for x in captured} - {None}
+    return owners.pop() if len(owners) == 1 else None
 
 
 def _as_array(leaf: Any, backend: str) -> Array:

@@ -88,8 +88,8 @@ def _multiplied(x: Any, index: Any, value: Any) -> Any:
     def smooth(x: Any, value: Any) -> Any:
         places = jnp.arange(x.size).reshape(x.shape).at[index].get(mode="fill", fill_value=x.size)
         factors = jnp.broadcast_to(value, places.shape).astype(x.dtype)
-        found = products_at(xp, x.reshape(-1), places.reshape(-1), factors.reshape(-1))
-        return found.reshape(x.shape)
+        products = products_at(xp, x.reshape(-1), places.reshape(-1), factors.reshape(-1))
+        return products.reshape(x.shape)
 
     return with_derivative_of(smooth, native)(jnp.asarray(x), jnp.asarray(value))
 

@@ -47,11 +47,11 @@ def _max_pooled(x: Any, at: windows.Windows) -> Any:
     """The maxima of (batch, *spatial, channels); NaN is ignored."""
     native = _native("max", len(at.kernel))
     if windows.is_known(at.padding):
-        found = _pool(native, x, at, -math.inf)
+        maxima = _pool(native, x, at, -math.inf)
     else:
-        found = native(x, at.kernel, at.stride, "SAME")
+        maxima = native(x, at.kernel, at.stride, "SAME")
     # of −∞ alone, TensorFlow's kernel gives the least finite number
-    return tf.where(tf.equal(found, x.dtype.min), x.dtype.as_numpy_dtype(-math.inf), found)
+    return tf.where(tf.equal(maxima, x.dtype.min), x.dtype.as_numpy_dtype(-math.inf), maxima)
 
 
 def _avg_pooled(

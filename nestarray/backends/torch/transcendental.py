@@ -70,8 +70,8 @@ def _differentiable(logaddexp: Callable[..., Any], base: float) -> Callable[...,
         is_nothing = (x1 == -math.inf) & (x2 == -math.inf)
         is_infinite = (x1 == math.inf) | (x2 == math.inf)
         finite = (torch.where(is_infinite, 0.0, x) for x in (x1, x2))
-        found = differentiable_log_sum(xp, smooth, is_nothing, *finite)
-        return torch.where(is_infinite, torch.maximum(x1, x2), found)
+        total = differentiable_log_sum(xp, smooth, is_nothing, *finite)
+        return torch.where(is_infinite, torch.maximum(x1, x2), total)
 
     return call
 

@@ -278,9 +278,9 @@ def _infinite(function: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(function)
     def call(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-        given = inspect.signature(function).bind(a, axis, *args, **kwargs)
-        freedom = given.arguments.get("correction")
-        freedom = given.arguments.get("ddof", 0) if freedom is None else freedom
+        bound = inspect.signature(function).bind(a, axis, *args, **kwargs)
+        freedom = bound.arguments.get("correction")
+        freedom = bound.arguments.get("ddof", 0) if freedom is None else freedom
         axes = (
             range(len(na.shape(a)))
             if axis is None
@@ -288,11 +288,11 @@ def _infinite(function: Callable[..., Any]) -> Callable[..., Any]:
             if isinstance(axis, tuple)
             else (axis,)
         )
-        is_plain = given.arguments.get("where") is given.arguments.get("mean") is None
+        is_plain = bound.arguments.get("where") is bound.arguments.get("mean") is None
         if not is_plain or not freedom or math.prod(na.shape(a)[i] for i in axes) > freedom:
             return function(a, axis, *args, **kwargs)
-        given.arguments.update(ddof=0, correction=None)
-        return na.multiply(function(*given.args, **given.kwargs), math.inf)
+        bound.arguments.update(ddof=0, correction=None)
+        return na.multiply(function(*bound.args, **bound.kwargs), math.inf)
 
     return call
 
