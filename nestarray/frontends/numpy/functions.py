@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import builtins
 import functools
-import inspect
 import math
 from collections.abc import Callable
 from functools import partial
@@ -277,22 +276,16 @@ def _infinite(function: Callable[..., Any]) -> Callable[..., Any]:
     """A variance that is infinite, where upstream divides by 0 degrees of freedom."""
 
     @functools.wraps(function)
-    def call(a: Any, axis: Any = None, *args: Any, **kwargs: Any) -> Any:
-        bound = inspect.signature(function).bind(a, axis, *args, **kwargs)
-        freedom = bound.arguments.get("correction")
-        freedom = bound.arguments.get("ddof", 0) if freedom is None else freedom
-        axes = (
-            range(len(na.shape(a)))
-            if axis is None
-            else axis
-            if isinstance(axis, tuple)
-            else (axis,)
-        )
-        is_plain = bound.arguments.get("where") is bound.arguments.get("mean") is None
-        if not is_plain or not freedom or math.prod(na.shape(a)[i] for i in axes) > freedom:
-            return function(a, axis, *args, **kwargs)
-        bound.arguments.update(ddof=0, correction=None)
-        return na.multiply(function(*bound.args, **bound.kwargs), math.inf)
+    def call(a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: float = 0,
+             keepdims: bool = False, *, where: Any = None, mean: Any = None,
+             correction: float | None = None) -> Any:  # fmt: skip
+        ddof = ddof if correction is None else correction
+        if ddof and where is mean is None:
+            axes = range(len(na.shape(a))) if axis is None else np.atleast_1d(axis)
+            count = math.prod(na.shape(a)[i] for i in axes)
+            if type(count) is int and count <= ddof:  # an open size exceeds it
+                return na.multiply(function(a, axis, dtype, out, 0, keepdims), math.inf)
+        return function(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
 
     return call
 
