@@ -1,8 +1,9 @@
 """Modes: values and derivatives of a function of a plane, under every transformation.
 
-The function of a `Case` is restricted to a plane: h(t) = ⟨w, f(x + t₀ u₀ + t₁ u₁)⟩ with random
-directions u and weights w. A mode makes another function of h. Its value follows from h, ∇h and
-∇²h at two points, which differences of NumPy's float64 values give.
+A `Row` is a function h of a plane: an op is restricted to one, h(t) = ⟨w, f(x + t₀ u₀ + t₁ u₁)⟩ with
+random directions u and weights w; `tests.planes` has the rows of other functions. A mode makes another
+function of h. Its value follows from h, ∇h and ∇²h at two points, which differences of NumPy's float64
+values give.
 """
 
 from __future__ import annotations
@@ -41,9 +42,42 @@ class Jet:
     hessian: np.ndarray
 
 
-def plane(case: Case, backend: str) -> Function:
-    """h on a backend, a function of arrays of two elements."""
-    return _plane(case, backend, _smooth(case)[0])
+@dataclass(frozen=True, eq=False)  # by identity, so that jets can be cached
+class Row:
+    """A function of the plane.
+
+    Args:
+        name: of the op, sampler, rule or control-flow function that h calls.
+        function: backend → h.
+        reference: a point → the NumPy function with the same value and derivatives there.
+        backends: where the row holds.
+        modes: those that apply.
+    """
+
+    name: str
+    function: Callable[[str], Function]
+    reference: Callable[[np.ndarray], Function]
+    backends: tuple[str, ...]
+    modes: tuple[str, ...]
+
+
+def row_of(case: Case) -> Row:
+    """The row of an op: h(t) = ⟨w, f(x + t₀ u₀ + t₁ u₁)⟩."""
+
+    @cache
+    def seed() -> int:
+        """The first seed whose plane has no kink at the points: two steps give equal differences."""
+        for seed in range(40):
+            h = _plane(case, "numpy", seed)
+            pairs = [(_jet(h, point, STEP), _jet(h, point, STEP / 2)) for point in POINTS]
+            if all(_are_close(a.gradient, b.gradient) for a, b in pairs):
+                return seed
+        raise ValueError(f"{case.name} has a kink at its inputs")
+
+    # modes that trace are left out if the shapes depend on values
+    modes = MODES if case.jit else [name for name in DERIVATIVES if "vmap" not in name]
+    function = lambda backend: _plane(case, backend, seed())  # noqa: E731
+    return Row(case.name, function, lambda _: function("numpy"), case.backends, tuple(modes))
 
 
 def _plane(case: Case, backend: str, seed: int) -> Function:
@@ -60,20 +94,11 @@ def _plane(case: Case, backend: str, seed: int) -> Function:
     return h
 
 
-def jets(case: Case) -> tuple[Jet, Jet]:
-    """h, ∇h and ∇²h at the points."""
-    return _smooth(case)[1]
-
-
 @cache
-def _smooth(case: Case) -> tuple[int, tuple[Jet, Jet]]:
-    """The first seed whose plane has no kink at the points: two steps give equal differences."""
-    for seed in range(40):
-        h = _plane(case, "numpy", seed)
-        pairs = [(_jet(h, point, STEP), _jet(h, point, STEP / 2)) for point in POINTS]
-        if all(_are_close(a.gradient, b.gradient) for a, b in pairs):
-            return seed, (pairs[0][0], pairs[1][0])
-    raise ValueError(f"{case.name} has a kink at its inputs")
+def jets(row: Row) -> tuple[Jet, Jet]:
+    """h, ∇h and ∇²h at the points."""
+    first, second = (_jet(row.reference(point), point, STEP) for point in POINTS)
+    return first, second
 
 
 def _are_close(a: np.ndarray, b: np.ndarray) -> bool:
@@ -112,9 +137,9 @@ class Mode:
     expected: Callable[[Jet], np.ndarray]
     is_mapped: bool = False
 
-    def result(self, case: Case) -> np.ndarray:
+    def result(self, row: Row) -> np.ndarray:
         """The value that the mode has."""
-        first, second = jets(case)
+        first, second = jets(row)
         if self.is_mapped:
             return np.stack([self.expected(first), self.expected(second)])
         return self.expected(first)
@@ -245,7 +270,7 @@ def jitted(function: Function) -> Function:
 MODES = dict(_combined())
 
 
-def check(case: Case, name: str, backend: str) -> None:
+def check(row: Row, name: str, backend: str) -> None:
     """Compare a mode with differences.
 
     Raises:
@@ -253,26 +278,21 @@ def check(case: Case, name: str, backend: str) -> None:
     """
     mode = MODES[name]
     t = placed(backend, POINTS if mode.is_mapped else POINTS[0])
-    result = np.asarray(na.to_backend(mode.make(plane(case, backend))(t), "numpy"))
-    expected = mode.result(case)
-    first = jets(case)[0]
+    result = np.asarray(na.to_backend(mode.make(row.function(backend))(t), "numpy"))
+    expected = mode.result(row)
+    first = jets(row)[0]
     scale = 1 + max(np.abs(part).max() for part in (first.value, first.gradient, expected))
     error = np.abs(result - expected).max() if result.shape == expected.shape else np.inf
     tolerance = (1e-12, 1e-9, 1e-6)[mode.order]
     assert error <= tolerance * scale, (
-        f"{name} of {case.name} on {backend}: got {result.tolist()}, expected {expected.tolist()}"
+        f"{name} of {row.name} on {backend}: got {result.tolist()}, expected {expected.tolist()}"
     )
 
 
-def first_cases() -> list[Case]:
-    """The first differentiable case of each op."""
-    cases: dict[str, Case] = {}
+def op_rows() -> dict[str, Row]:
+    """Op → the row of its first differentiable case."""
+    rows: dict[str, Row] = {}
     for case in all_cases():
-        if case.differentiable:
-            cases.setdefault(case.op, case)
-    return [*cases.values()]
-
-
-def modes_of(case: Case) -> list[str]:
-    """The modes of a case; those that trace are left out if its shapes depend on values."""
-    return [*MODES] if case.jit else [name for name in DERIVATIVES if "vmap" not in name]
+        if case.differentiable and case.op not in rows:
+            rows[case.op] = row_of(case)
+    return rows

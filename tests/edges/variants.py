@@ -30,7 +30,8 @@ def _with(*values: float) -> Variant:
     """Replace half of the elements by some of `values`."""
 
     def change(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        return np.where(rng.random(x.shape) < 0.5, rng.choice(values, x.shape), x)
+        some = rng.choice(values, x.shape).astype(x.dtype)
+        return np.where(rng.random(x.shape) < 0.5, some, x)
 
     return _floating(change)
 
@@ -47,9 +48,8 @@ def _extreme_integers(x: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     if x.dtype.kind not in "iu":
         return x
     info = np.iinfo(x.dtype)
-    return np.where(rng.random(x.shape) < 0.5, rng.choice([info.min, info.max], x.shape), x).astype(
-        x.dtype
-    )
+    some = rng.choice([info.min, info.max], x.shape).astype(x.dtype)
+    return np.where(rng.random(x.shape) < 0.5, some, x)
 
 
 VARIANTS: dict[str, Variant] = {

@@ -1,4 +1,4 @@
-"""Every differentiable op has the derivatives of differences of its values, in every mode."""
+"""Every differentiable op, sampler, custom rule and control-flow function has the derivatives of differences of its values, in every mode."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from nestarray.config import BACKENDS
-from tests.cases import Case, all_cases
-from tests.modes import check, first_cases, modes_of
+from tests.cases import all_cases
+from tests.modes import Row, check, op_rows, row_of
+from tests.planes import function_rows
 
 pytestmark = [
     pytest.mark.usefixtures("x64"),
@@ -18,37 +18,41 @@ pytestmark = [
 
 
 def _sample() -> list[Any]:
-    """One mode on one backend for the first case of each op, which its name chooses."""
-    rows = []
-    for case in first_cases():
-        chooser = random.Random(case.name)
-        backend = chooser.choice([b for b in BACKENDS if b in case.backends])
-        name = chooser.choice(modes_of(case))
-        rows.append(pytest.param(case, name, backend, id=f"{case.name}-{name}-{backend}"))
-    return rows
+    """One mode on one backend for each row, which its name chooses."""
+    params = []
+    for row in (*op_rows().values(), *function_rows().values()):
+        chooser = random.Random(row.name)
+        backend = chooser.choice(row.backends)
+        name = chooser.choice(row.modes)
+        params.append(pytest.param(row, name, backend, id=f"{row.name}-{name}-{backend}"))
+    return params
 
 
 @pytest.mark.one_in(6)
-@pytest.mark.parametrize(("case", "name", "backend"), _sample())
-def test_a_mode(case: Case, name: str, backend: str) -> None:
-    check(case, name, backend)
+@pytest.mark.parametrize(("row", "name", "backend"), _sample())
+def test_a_mode(row: Row, name: str, backend: str) -> None:
+    check(row, name, backend)
+
+
+def _rows() -> list[Row]:
+    cases = [case for case in all_cases() if case.differentiable]
+    return [*map(row_of, cases), *function_rows().values()]
 
 
 @pytest.mark.full
 @pytest.mark.parametrize(
-    ("case", "backend"),
+    ("row", "backend"),
     [
-        pytest.param(case, backend, id=case.on(backend))
-        for case in all_cases()
-        if case.differentiable
-        for backend in case.backends
+        pytest.param(row, backend, id=f"{row.name}-{backend}")
+        for row in _rows()
+        for backend in row.backends
     ],
 )
-def test_all_modes(case: Case, backend: str) -> None:
+def test_all_modes(row: Row, backend: str) -> None:
     failures = []
-    for name in modes_of(case):
+    for name in row.modes:
         try:
-            check(case, name, backend)
+            check(row, name, backend)
         except Exception as error:
             failures.append(f"{name}: {type(error).__name__}: {error}")
     assert not failures, "\n".join(failures)
