@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # for the table of the tests
 
-from tests.edges.accepted import ACCEPTED
+from tests.edges.accepted import ACCEPTED, OF_FRONTENDS, Accepted
 from tests.edges.variants import VARIANTS
 
 PAGE = Path(__file__).with_name("edges.md")
@@ -29,14 +29,28 @@ TensorFlow, which set their processors so.
 """
 
 
+FRONTENDS = """
+## Frontends
+
+The expressions of the frontends' tests, in the same variants, on NumPy against the framework. TensorFlow
+and Keras are compared where all numbers are finite; numbers whose squares leave the range of float32 are
+left out. Where upstream refuses, nothing is compared.
+
+| functions | inputs | frontends | difference |
+|---|---|---|---|
+"""
+
+
 def page() -> str:
     """The page."""
-    text = HEAD.format(variants=", ".join(VARIANTS))
-    for row in ACCEPTED:
-        ops = ", ".join(f"`{op}`" for op in row.ops) or "all"
-        inputs = ", ".join(row.variants) or "all"
-        text += f"| {ops} | {inputs} | {', '.join(row.backends)} | {row.reason} |\n"
-    return text
+    head = HEAD.format(variants=", ".join(VARIANTS))
+    return "".join([head, *map(_row, ACCEPTED), FRONTENDS, *map(_row, OF_FRONTENDS)])
+
+
+def _row(row: Accepted) -> str:
+    ops = ", ".join(f"`{op}`" for op in row.ops) or "all"
+    inputs = ", ".join(row.variants) or "all"
+    return f"| {ops} | {inputs} | {', '.join(row.backends)} | {row.reason} |\n"
 
 
 if __name__ == "__main__":

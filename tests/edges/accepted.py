@@ -12,13 +12,13 @@ _NOT_FINITE = (*_INFINITE, "NaN")
 
 @dataclass(frozen=True)
 class Accepted:
-    """A difference from NumPy's result.
+    """A difference between backends, or of a frontend from its framework.
 
     Args:
         reason: why it remains.
-        ops: the ops; empty for all.
+        ops: the ops, or functions of the frontend; empty for all.
         variants: the variants; empty for all.
-        backends: the backends that may differ.
+        backends: the backends that may differ from NumPy's, or the frontends.
         text: what the description of the difference contains.
     """
 
@@ -105,6 +105,128 @@ ACCEPTED = (
         ("batch_norm", "locally_connected", "spectral_norm"),
         ("empty",),
         ("torch", "tensorflow"),
+    ),
+)  # fmt: skip
+
+
+_NEAREST = ("zeros", "ties", "equal", "reversed")
+
+#: The differences of frontends from their frameworks.
+OF_FRONTENDS = (
+    Accepted(
+        "Complex functions of infinite or NaN parts: C libraries, XLA and Eigen differ.",
+        (),
+        _NOT_FINITE,
+        ("numpy", "jax"),
+        "j",
+    ),
+    Accepted(
+        "`na.floor_divide` of infinite numbers is the standard's: ∞ and 0, where upstream has NaN "
+        "and −1.",
+        ("floor_divide", "divmod"),
+        _INFINITE,
+        ("numpy", "jax"),
+    ),
+    Accepted(
+        "A number between two infinite ones, or a step between them: ∞ − ∞ upstream.",
+        ("linspace", "quantile", "nanquantile", "percentile", "nanpercentile", "trapezoid", "interp",
+         "median", "pad"),
+        _NOT_FINITE,
+        ("numpy", "jax"),
+    ),
+    Accepted(
+        "Sums with infinite numbers are infinite or NaN, by their order.",
+        ("convolve", "correlate", "polymul", "polydiv", "polyval", "poly"),
+        _NOT_FINITE,
+        ("numpy", "jax"),
+    ),
+    Accepted(
+        "Matrices that are singular, infinite or NaN raise an error, where upstream gives NaN.",
+        text="LinearAlgebraError",
+        backends=("numpy", "jax", "tensorflow", "keras"),
+    ),
+    Accepted(
+        "NumPy multiplies and interpolates integers in their dtype, which overflows; here in float64.",
+        ("convolve", "polymul", "pad", "percentile"),
+        ("integers",),
+        ("numpy",),
+    ),
+    Accepted(
+        "Equal NaN in complex arrays count once upstream.", ("unique",), ("NaN",), ("numpy", "jax")
+    ),
+    Accepted(
+        "No elements: upstream gives an integer, a real or an uninitialized array, or a value where "
+        "we refuse.",
+        ("bincount", "corrcoef", "cov", "linalg.matrix_norm", "linalg.matrix_rank", "linalg.norm",
+         "nanmedian", "nanpercentile", "nanquantile", "unpackbits", "poly", "polydiv", "polymul",
+         "histogram", "histogram_bin_edges", "insert", "pad", "setdiff1d", "intersect1d", "unique",
+         "unique_all", "argwhere", "flatnonzero", "nonzero", "where"),
+        ("empty",),
+        ("numpy", "jax"),
+    ),
+    Accepted(
+        "Rounding: a derivative of 0; a division by −0.",
+        ("gradient", "polydiv"),
+        ("equal", "zeros"),
+        ("numpy", "jax"),
+    ),
+    Accepted(
+        "XLA converts infinite numbers and NaN to the limits of an integer and to 0; NumPy's result "
+        "is undefined.",
+        ("asarray", "astype", "concatenate"),
+        _NOT_FINITE,
+        ("jax",),
+    ),
+    Accepted(
+        "Bins of infinite numbers, and limits of functions: NaN here.",
+        ("histogram", "histogram2d", "histogramdd", "histogram_bin_edges", "sinc"),
+        _NOT_FINITE,
+        ("jax",),
+    ),
+    Accepted("The order of NaN among the largest.", ("top_k",), ("NaN",), ("jax",)),
+    Accepted(
+        "TensorFlow's square root of −1 − 0i is i; C's is −i.",
+        ("sqrt",),
+        ("ties",),
+        ("tensorflow", "keras"),
+    ),
+    Accepted(
+        "Poles: −∞, ∞ or NaN here, as SciPy; NaN or 0 in TensorFlow.",
+        ("digamma", "igamma", "polygamma"),
+        _NEAREST,
+        ("tensorflow",),
+    ),
+    Accepted(
+        "Matrices that are singular: roots, logarithms, vectors of equal singular values.",
+        ("matrix_square_root", "sqrtm", "logm", "svd", "eigh", "eig", "norm"),
+        _NEAREST,
+        ("tensorflow",),
+    ),
+    Accepted(
+        "Boxes without an area, weights that are 0.",
+        ("non_max_suppression_padded", "combined_non_max_suppression", "weighted_moments"),
+        ("ties",),
+        ("tensorflow",),
+    ),
+    Accepted(
+        "No elements: TensorFlow's kernels give 0, or uninitialized numbers.",
+        ("boolean_mask", "einsum", "map_fn", "reduce_mean", "lrn", "local_response_normalization",
+         "depthwise_conv2d_backprop_filter", "compute_average_loss", "isotonic_regression", "diag",
+         "diag_part", "logm", "pinv", "matrix_rank", "norm", "fft2d", "ifft2d", "fft3d", "ifft3d",
+         "rfft3d", "irfft2d", "irfft3d", "mean", "nanmedian", "nanquantile", "nanpercentile",
+         "bincount", "unique", "histogram", "multi_hot", "extract_sequences", "rfft"),
+        ("empty",),
+        ("tensorflow", "keras"),
+    ),
+    Accepted(
+        "Keras counts no element in a bin of width 0, computes sinc in half precision, and orders "
+        "beams of equal probability in its own way.",
+        ("histogram", "sinc", "ctc_decode"),
+        _NEAREST,
+        ("keras",),
+    ),
+    Accepted(
+        "Keras compares −0 and 0 as equal in places.", ("argmax", "argmin"), ("reversed",), ("keras",)
     ),
 )  # fmt: skip
 

@@ -129,10 +129,15 @@ _histogram_bin_edges = adapted("histogram_bin_edges", jnp.histogram_bin_edges, i
 def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any = None) -> Array:
     """The edges of the bins of a histogram."""
     bins = _as_edges(bins, a)
-    edges = _histogram_bin_edges(a, bins, range, weights)
+    edges = _histogram_bin_edges(a, bins, _range_of(a, range), weights)
     if not is_native(bins):
         check_range("histogram_bin_edges", edges)
     return edges
+
+
+def _range_of(a: Any, range: Any) -> Any:
+    """The range of a histogram, (0, 1) of no elements."""
+    return (0.0, 1.0) if range is None and 0 in na.shape(as_array(a)) else range
 
 
 def _as_edges(bins: Any, like: Any) -> Any:
@@ -162,7 +167,7 @@ def histogram(
 ) -> tuple[Array, Array]:
     """(counts, or sums of weights, or densities; edges of the bins)."""
     bins = _as_edges(bins, a)
-    counts, edges = _histogram(a, bins, range, None, weights)
+    counts, edges = _histogram(a, bins, _range_of(a, range), None, weights)
     if is_native(bins):
         edges = bins
     else:
@@ -198,6 +203,8 @@ def histogramdd(
     if not is_native(sample) or len(na.shape(sample)) != 2:  # the coordinates along each axis
         sample = na.matrix_transpose(na.atleast_2d(as_array(sample)))
     bins = _grid(bins, sample)
+    if range is None and 0 in na.shape(sample):
+        range = [(0.0, 1.0)] * len(bins)
     counts, edges = _histogramdd(sample, bins, range, None, weights)
     found = edges if range is None else [cast(x, np.float64) for x in edges]
     edges = [given if is_native(given) else x for given, x in zip(bins, found, strict=True)]

@@ -161,8 +161,9 @@ def sequence_mask(
 ) -> Array:
     """Whether each position, up to `maxlen`, is before the length; by default of the longest."""
     x = tensor(lengths)
-    count = int(na.max(x)) if maxlen is None else integers(maxlen)
-    position = na.arange(count, dtype=na.dtype_of(x), like=x)
+    if maxlen is None:
+        maxlen = 0 if 0 in na.shape(x) else int(na.max(x))
+    position = na.arange(integers(maxlen), dtype=na.dtype_of(x), like=x)
     is_inside = na.less(position, na.expand_dims(x, -1))
     return is_inside if dtypes.as_dtype(dtype) is dtypes.bool else na.astype(is_inside, dtype)
 

@@ -6,6 +6,7 @@ Upstream: https://www.tensorflow.org/api_docs/python/tf/gather
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -100,7 +101,8 @@ def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_
     count = len(na.shape(chosen))
     first = 0 if axis is None else normal_axis(integers(axis), len(na.shape(x)))
     sizes = na.shape(x)
-    x = na.reshape(x, (*sizes[:first], -1, *sizes[first + count :]))
+    flat = math.prod(sizes[first : first + count])
+    x = na.reshape(x, (*sizes[:first], flat, *sizes[first + count :]))
     (places,) = na.nonzero(na.reshape(chosen, (-1,)))
     return na.take(x, places, axis=first)
 

@@ -281,7 +281,8 @@ def extract_volume_patches(
         x = na.pad(x, [(0, 0), *[(n // 2, n - n // 2) for n in totals], (0, 0)])
     found = na.sliding_window_view(x, window, axis=(1, 2, 3), step=steps)
     found = na.moveaxis(found, 4, -1)
-    return na.reshape(found, (*na.shape(found)[:4], -1))
+    shape = na.shape(found)
+    return na.reshape(found, (*shape[:4], math.prod(shape[4:])))
 
 
 # -- identities ------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
+from nestarray.frontends.jax.numpy.reduction import limit
 from nestarray.frontends.tensorflow.conversion import (
     axes_of,
     floating,
@@ -60,7 +61,7 @@ def reduce_mean(
         return na.mean(x, axis=axes, keepdims=keepdims)
     total = na.sum(x, axis=axes, dtype=dtype, keepdims=keepdims)
     count = math.prod([na.shape(x)[i] for i in axes])
-    return na.multiply(na.sign(total), na.floor_divide(na.abs(total), count))
+    return na.floor_divide(na.subtract(total, na.fmod(total, count)), count)
 
 
 def reduce_max(
@@ -68,7 +69,7 @@ def reduce_max(
 ) -> Array:
     """The maximum; equal maxima share the derivative."""
     x = of_kind("reduce_max", input_tensor, "int", "uint", "float")
-    return na.max(x, axis=_axes(x, axis), keepdims=keepdims)
+    return na.max(_at_least_one(x, axis, -1), axis=_axes(x, axis), keepdims=keepdims)
 
 
 def reduce_min(
@@ -76,7 +77,17 @@ def reduce_min(
 ) -> Array:
     """The minimum; equal minima share the derivative."""
     x = of_kind("reduce_min", input_tensor, "int", "uint", "float")
-    return na.min(x, axis=_axes(x, axis), keepdims=keepdims)
+    return na.min(_at_least_one(x, axis, 1), axis=_axes(x, axis), keepdims=keepdims)
+
+
+def _at_least_one(x: Array, axis: Any, sign: int) -> Array:
+    """A tensor; where no elements are reduced, one of the limits of the dtype instead."""
+    axes, sizes = _axes(x, axis), na.shape(x)
+    if all(sizes[i] for i in axes):
+        return x
+    sizes = [1 if i in axes else n for i, n in enumerate(sizes)]
+    dtype = dtypes.dtype_of(x)
+    return na.full(sizes, limit(dtype, sign), dtype=dtype, like=x)
 
 
 def reduce_all(

@@ -167,13 +167,14 @@ def bincount(
     if binary_output and weights is not None:
         raise ArgumentError("bincount: weights: got weights with binary_output, expected None")
     is_by_row = axis == -1 and len(na.shape(x)) > 1
-    rows = na.shape(x)[0] if is_by_row else 1
-    size = (int(na.max(x)) + 1) if math.prod(na.shape(x)) else 0
+    shape = na.shape(x)
+    rows, columns = (shape[0], math.prod(shape[1:])) if is_by_row else (1, math.prod(shape))
+    size = 0 if 0 in shape else int(na.max(x)) + 1
     if minlength is not None:
         size = max(size, integers(minlength))
     if maxlength is not None:
         size = min(size, integers(maxlength))
-    x = na.reshape(x, (rows, -1))
+    x = na.reshape(x, (rows, columns))
     if weights is None:
         values = na.ones_like(x, dtype=dtype)
     else:

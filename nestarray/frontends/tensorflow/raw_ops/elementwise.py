@@ -14,6 +14,7 @@ from nestarray.errors import UnsupportedError
 from nestarray.frontends.tensorflow import math, nn
 from nestarray.frontends.tensorflow.assertions import Assert
 from nestarray.frontends.tensorflow.data_type import cast
+from nestarray.frontends.tensorflow.division import truncatediv
 from nestarray.frontends.tensorflow.math import special
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
@@ -212,11 +213,7 @@ def Div(x: Array, y: Array) -> Array:
 
 def TruncateDiv(x: Array, y: Array) -> Array:
     """x / y, rounded towards zero."""
-    dtype = _like(x, y)
-    if not dtype.is_integer:
-        return na.trunc(na.divide(x, y))
-    found = na.floor_divide(na.abs(x), na.abs(y))
-    return na.multiply(found, na.multiply(na.sign(x), na.sign(y))) if dtype.kind == "int" else found
+    return truncatediv(x, y)
 
 
 def TruncateMod(x: Array, y: Array) -> Array:

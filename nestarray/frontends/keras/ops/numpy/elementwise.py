@@ -124,10 +124,7 @@ def fabs(x: Array) -> Array:
 
 def angle(x: Array) -> Array:
     """The argument of a complex number; 0 or π of a real one."""
-    x = floating(x)
-    if dtypes.dtype_of(x).kind == "complex":
-        return na.atan2(na.imag(x), na.real(x))
-    return na.atan2(na.zeros_like(x), x)
+    return tf_math.angle(floating(x))
 
 
 def arccos(x: Array) -> Array:

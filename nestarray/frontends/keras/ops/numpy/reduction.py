@@ -68,7 +68,8 @@ def max(
     initial: Any = None,
 ) -> Array:
     """The largest element, at least `initial`."""
-    return _extreme(na.max, na.any, maximum, x, axis, keepdims, initial)
+    reduce = na.max if initial is None else tf_math.reduce_max  # which begins at the least number
+    return _extreme(reduce, na.any, maximum, x, axis, keepdims, initial)
 
 
 def min(
@@ -78,7 +79,8 @@ def min(
     initial: Any = None,
 ) -> Array:
     """The least element, at most `initial`."""
-    return _extreme(na.min, na.all, minimum, x, axis, keepdims, initial)
+    reduce = na.min if initial is None else tf_math.reduce_min
+    return _extreme(reduce, na.all, minimum, x, axis, keepdims, initial)
 
 
 def _extreme(
@@ -109,9 +111,7 @@ def amin(x: Array, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
 def ptp(x: Array, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
     """The largest minus the least element."""
     x = as_array(x)
-    return na.subtract(
-        na.max(x, axis=axis, keepdims=keepdims), na.min(x, axis=axis, keepdims=keepdims)
-    )
+    return na.subtract(tf_math.reduce_max(x, axis, keepdims), tf_math.reduce_min(x, axis, keepdims))
 
 
 def argmax(x: Array, axis: int | None = None, keepdims: builtins.bool = False) -> Array:
@@ -157,19 +157,25 @@ def nanprod(x: Array, axis: Axis = None, keepdims: builtins.bool = False) -> Arr
 
 def nanmax(x: Array, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
     """The largest number; NaN if there is none."""
-    return _extreme_number(max, -math.inf, x, axis, keepdims)
+    return _extreme_number(tf_math.reduce_max, na.any, -math.inf, x, axis, keepdims)
 
 
 def nanmin(x: Array, axis: Axis = None, keepdims: builtins.bool = False) -> Array:
     """The least number; NaN if there is none."""
-    return _extreme_number(min, math.inf, x, axis, keepdims)
+    return _extreme_number(tf_math.reduce_min, na.all, math.inf, x, axis, keepdims)
 
 
 def _extreme_number(
-    function: Callable[..., Array], fill: float, x: Any, axis: Axis, keepdims: builtins.bool
+    function: Callable[..., Array],
+    of_bools: Callable[..., Array],
+    fill: float,
+    x: Any,
+    axis: Axis,
+    keepdims: builtins.bool,
 ) -> Array:
     x = as_array(x)
-    found = function(_filled(x, fill), axis, keepdims)
+    reduce = of_bools if dtypes.dtype_of(x) is dtypes.bool else function
+    found = reduce(_filled(x, fill), axis=axis, keepdims=keepdims)
     if not dtypes.dtype_of(x).is_inexact:
         return found
     return na.where(na.all(na.isnan(x), axis=axis, keepdims=keepdims), math.nan, found)
