@@ -231,7 +231,8 @@ def logmeanexp(
     x = inexact(x)
     total = logsumexp(x, axis, keepdims=keepdims, where=where)
     if where is None:
-        return na.subtract(total, math.log(math.prod(na.shape(x)[i] for i in _axes(x, axis))))
+        count = math.prod(na.shape(x)[i] for i in _axes(x, axis))
+        return na.subtract(total, math.log(count) if count else -math.inf)
     chosen = na.broadcast_to(where, na.shape(x))
     count = reduction.count_nonzero(chosen, _axes(x, axis), keepdims)
     return na.subtract(total, na.log(cast(count, na.dtype_of(total))))

@@ -58,7 +58,7 @@ def _series(term: Array, ratio: _OfIndex, total: float, weight: _OfIndex | None 
         term = na.where(is_open, term * ratio(k), term)
         return k + 1, term, total, na.logical_and(is_open, counts(term, total))
 
-    start = na.full_like(term, total)
+    start = na.where(na.isnan(term), term, total)
     k = na.ones((), dtype=dtypes.dtype_of(term), like=term)
     return na.while_loop(goes_on, step, (k, term, start, counts(term, start)))[2]
 
