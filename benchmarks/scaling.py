@@ -40,7 +40,7 @@ FRONTENDS = {
     "tensorflow.math": "tensorflow.math",
 }
 #: Upstream is quadratic too and takes minutes, or the call has another purpose.
-_LEFT_OUT = frozenset(("combinations", "from_dlpack", "manual_seed", "poly", "seed"))
+_LEFT_OUT = frozenset(("combinations", "from_dlpack", "manual_seed", "poly", "roots", "seed"))
 
 Function = Callable[..., Any]
 

@@ -191,7 +191,8 @@ OF_FRONTENDS = (
     ),
     Accepted(
         "Poles and limits: as SciPy here, NaN or 0 in JAX; a derivative by a at NaN is 0 here.",
-        ("igamma_grad_a", "betainc", "polygamma", "zeta", "hyp1f1", "custom_root",
+        ("igamma_grad_a", "betainc", "polygamma", "zeta", "custom_root", "sici", "spence",
+         "loggamma", "multigammaln",
          "custom_linear_solve"),
         (*_NOT_FINITE, *_NEAREST),
         ("jax",),

@@ -162,7 +162,8 @@ def dawsn(x: Array) -> Array:
     near = small * (
         1 - square * (2 / 3 - square * (4 / 15 - square * (8 / 105 - square * 16 / 945)))
     )
-    far = na.imag(wofz(x)) * (math.sqrt(math.pi) / 2)
+    finite = na.where(na.isinf(x), 0.0, x)  # with the value of ∞, 0
+    far = na.imag(wofz(finite)) * (math.sqrt(math.pi) / 2)
     return na.where(na.less(na.abs(x), 0.2), near, far)
 
 

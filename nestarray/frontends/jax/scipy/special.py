@@ -132,7 +132,8 @@ def rel_entr(p: Array, q: Array) -> Array:
     is_both, is_none = _signs(p, q)
     safe_p, safe_q = (na.where(is_both, x, na.ones_like(x)) for x in (p, q))
     found = na.multiply(safe_p, na.subtract(na.log(safe_p), na.log(safe_q)))
-    rest = na.where(is_none, na.zeros_like(found), na.full_like(found, math.inf))
+    is_missing = na.isnan(na.add(p, q))
+    rest = na.where(is_none, 0.0, na.where(is_missing, math.nan, na.full_like(found, math.inf)))
     return na.where(is_both, found, rest)
 
 
