@@ -97,7 +97,8 @@ def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> 
         value: array or number that broadcasts to the part (additional leading axes of length 1
             are dropped); cast to the dtype of `x`, which must be able to represent a number.
         mode: ``"replace"``, ``"add"``, ``"mul"``, ``"min"`` or ``"max"``. A repeated position is
-            updated each time; with ``"replace"`` it is unspecified which value remains.
+            updated each time; with ``"replace"`` it is unspecified which value remains, and each
+            value has the derivative of its position, as in PyTorch and TensorFlow.
 
     Returns:
         a new array like `x`.

@@ -76,7 +76,34 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         return _multiplied(x, items, value)
     if mode == "add" and is_half(dtypes.as_dtype(x.dtype)):  # sums are rounded once
         return x.astype(jnp.float32).at[items].add(value).astype(x.dtype)
+    if mode == "replace" and jnp.issubdtype(x.dtype, jnp.inexact) and _may_repeat(items):
+        return _replaced(x, items, value)
     return getattr(x.at[items], _METHODS[mode])(value)
+
+
+def _may_repeat(items: tuple[Any, ...]) -> bool:
+    """Whether an index can select a position twice: an array of integers, not a mask."""
+    arrays = [x for x in items if hasattr(x, "dtype") and np.ndim(x)]
+    return bool(arrays) and all(x.dtype != bool and x.size > 1 for x in arrays)
+
+
+def _replaced(x: Any, items: tuple[Any, ...], value: Any) -> Any:
+    """``x.at[items].set(value)``, where each written element has the derivative of its position.
+
+    JAX's own derivative finds the one that remains; PyTorch and TensorFlow do not.
+    """
+
+    @jax.custom_jvp
+    def replace(x: Any, value: Any) -> Any:
+        return x.at[items].set(value)
+
+    @replace.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        dx, dvalue = tangents
+        is_kept = jnp.ones(x.shape, bool).at[items].set(False)
+        return replace(*primals), jnp.where(is_kept, dx, 0).at[items].add(dvalue)
+
+    return replace(x, value)
 
 
 def _multiplied(x: Any, index: Any, value: Any) -> Any:

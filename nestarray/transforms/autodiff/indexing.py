@@ -96,7 +96,8 @@ def _push_setitem(call: Call, tangents: Tangents) -> Any:
     mode = call.kwargs.get("mode", "replace")
     base = tangents[0] if 0 in tangents else ops.zeros_like(x)
     if mode in ("replace", "add"):
-        return ops.setitem(base, index, tangents.get(2, 0), mode=mode)
+        base = ops.setitem(base, index, 0) if mode == "replace" else base
+        return ops.setitem(base, index, tangents.get(2, 0), mode="add")
     # Element by element, as a position may be named several times.
     places = np.arange(math.prod(x.shape)).reshape(x.shape)[index]
     step = tangents[2] if 2 in tangents else ops.zeros_like(ops.asarray(value, like=x))
