@@ -38,7 +38,9 @@ Where a function has no derivative, `na.*` has one value on all four backends:
   in `cummax`), or all in equal parts (`max`, `maximum`).
 
 The value belongs to the function, not to the backend: models converted from PyTorch have PyTorch's
-derivatives everywhere, compiled and under `vmap` too. The derivative at NaN is not specified, and
+derivatives everywhere, compiled and under `vmap` too. Writes at repeated positions (`setitem`, `scatter`,
+`x[i] = v`) each have the derivative of their position, as in PyTorch and TensorFlow; for `x.at[i].set(v)`
+JAX leaves open which write remains, and differentiates that one only. The derivative at NaN is not specified, and
 neither are the derivatives shown as –. Operators of native arrays are the framework's: `x * 1.5` for
 integers raises an error on TensorFlow, where `na.multiply(x, 1.5)` promotes.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import os
@@ -26,6 +27,32 @@ _STYLES = {
 
 #: Control characters, which names in a file may hold, and terminals obey.
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+
+
+#: Characters of reports → what is printed where the output's encoding lacks them.
+_ASCII = {"→": "->", "×": "x", "·": "*", "…": "...", "−": "-", "–": "-", "≤": "<=", "≥": ">=",
+          "Δ": "d", "∞": "inf", "⁻": "^-", "¹": "^1", "²": "^2", "│": "|", "├": "|", "└": "`",
+          "─": "-"}  # fmt: skip
+
+
+def prepare_streams() -> None:
+    """Make stdout and stderr print in every encoding, and nowhere if they are closed."""
+    codecs.register_error("nestarray.ascii", _in_ascii)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by the caller
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="nestarray.ascii")
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """An error handler of codecs."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    known = [_ASCII.get(c) or c.encode("ascii", "backslashreplace").decode() for c in text]
+    return "".join(known), error.end
 
 
 class Failure(Exception):

@@ -22,7 +22,7 @@ from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.interchange.naming.match import match
 from nestarray.interchange.naming.parameter_names import is_counter
 from nestarray.storage import formats, shards
-from nestarray.storage.atomic import check_directory
+from nestarray.storage.atomic import check_place
 from nestarray.storage.files import load, save
 from nestarray.storage.source import Source, reading
 from nestarray.storage.stored import StoredArray
@@ -187,7 +187,7 @@ def check_output(path: Path) -> None:
         raise Failure(
             f"{str(path)!r} is a file of {name}, which is read only; write .safetensors, .npz, .h5 or .zarr"
         )
-    check_directory(path)
+    check_place(path)
 
 
 def lost_leaves(keymap: KeyMap) -> list[str]:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 import nestarray as na
-from nestarray.cli.console import Console, Failure
+from nestarray.cli.console import Console, Failure, prepare_streams
 from nestarray.config import BACKENDS
 from nestarray.errors import ConversionError, NestarrayError
 from nestarray.interchange.naming.conventions import CONVENTIONS
@@ -44,6 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     for name, value in (("TF_CPP_MIN_LOG_LEVEL", "3"), ("TF_ENABLE_ONEDNN_OPTS", "0")):
         os.environ.setdefault(name, value)  # TensorFlow prints about the processor otherwise
+    prepare_streams()
     try:
         given = _parser().parse_args(argv)
     except SystemExit as stop:  # argparse has printed help, or an error
@@ -66,6 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             traceback.print_exc()
         console.error(_one_line(error))
         return NEGATIVE if isinstance(error, ConversionError) else BAD
+    except Exception:  # a fault of nestarray; the interpreter's own status, 1, means "no"
+        traceback.print_exc()
+        return BAD
 
 
 def _one_line(error: Exception) -> str:

@@ -17,7 +17,7 @@ from nestarray.graph.passes import optimize
 from nestarray.importers.check import check as check_model
 from nestarray.importers.tracing import trace_graph
 from nestarray.proof.verify import verify
-from nestarray.storage.atomic import check_directory
+from nestarray.storage.atomic import check_place
 
 
 def _settings(given: argparse.Namespace, found: Example) -> dict[str, Any]:
@@ -50,7 +50,7 @@ def convert(given: argparse.Namespace, console: Console) -> int:
     path = Path(given.output)
     is_deployed = path.suffix in {form.suffix for form in FORMATS.values() if form.suffix}
     if is_deployed:
-        check_directory(path, "convert")
+        check_place(path, "convert")
     else:
         check_output(path)
     graph = _traced(given)

@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from nestarray.backends import backend_of_type, is_array
+from nestarray.backends import backend_of_type
 from nestarray.comparison.change import Change
 from nestarray.comparison.diff_report import as_sections, as_text
 from nestarray.comparison.equality import (
     are_near,
     check_has_values,
     differing_aspects,
+    has_elements,
     identical,
     same_values,
 )
@@ -250,7 +251,7 @@ def _changed_leaf(
     aspects = tuple([a for a in found if a not in ignored])
     if "type" in aspects or "shape" in aspects:
         return aspects, None
-    is_number = is_array(old) or isinstance(old, (int, float, complex))
+    is_number = has_elements(old) or isinstance(old, (int, float, complex))
     compared = {"x": old, "y": new, "rtol": rtol, "atol": atol} if is_number else None
     if compared is not None and (found or rtol or atol):
         is_same = are_near(**compared)
@@ -288,7 +289,7 @@ def _entries(
 
 
 def _describe_both(old: Any, new: Any, aspects: tuple[str, ...]) -> tuple[str, str]:
-    if aspects == ("values",) and is_array(old):
+    if aspects == ("values",) and has_elements(old):
         return describe(old), describe(old)
     names = describe(old), describe(new)
     if "backend" in aspects:

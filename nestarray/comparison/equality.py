@@ -3,7 +3,8 @@
 Two arrays are the same if their frameworks, dtypes, shapes and bits are; any NaN equals any NaN,
 and -0.0 differs from 0.0. Host arrays are read through NumPy views of their memory: nothing is
 copied, and no framework flushes denormal numbers. Arrays of one framework on one other device are
-compared there, and only the statistics are transferred.
+compared there, and only the statistics are transferred. An array in a file (`StoredArray`) is read when
+its values are compared.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from nestarray.backends import is_array
 from nestarray.container import Container
 from nestarray.dtypes import dtype_of, is_key
 from nestarray.errors import ArgumentError, DtypeError
+from nestarray.storage.stored import StoredArray
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,15 @@ class Statistics:
         return self.changed / self.size
 
 
+def has_elements(x: Any) -> bool:
+    """Whether a leaf is an array, in memory or in a file."""
+    return is_array(x) or isinstance(x, StoredArray)
+
+
+def _backend_of(x: Any) -> str | None:
+    return x.backend if isinstance(x, StoredArray) else backends.backend_of_type(type(x))
+
+
 def check_has_values(name: str, c: Container) -> None:
     """Raise an error if an array of `c` is under tracing."""
     kinds = {kind: backends.backend_of_type(kind) for kind in set(map(type, c._leaves))}
@@ -76,7 +87,7 @@ def differing_aspects(x: Any, y: Any) -> tuple[str, ...]:
         >>> differing_aspects(np.zeros(2), np.zeros(3, "float32")), differing_aspects(1, "a")
         (('dtype', 'shape'), ('type',))
     """
-    first, second = backends.backend_of_type(type(x)), backends.backend_of_type(type(y))
+    first, second = _backend_of(x), _backend_of(y)
     if first is None or second is None:
         return () if first is second and type(x) is type(y) else ("type",)
     aspects = [] if first == second else ["backend"]
@@ -104,7 +115,7 @@ def same_values(x: Any, y: Any) -> bool:
     """Whether two leaves of the same shape have the same elements."""
     if x is y:
         return True
-    if not is_array(x):
+    if not has_elements(x):
         return _same_objects(x, y)
     if not x.__class__ is y.__class__ is np.ndarray:
         x, y = _readable(x, y)
@@ -173,13 +184,14 @@ def fingerprint(leaf: Any) -> Any:
 
     It uses at most eight elements, so different arrays may have the same value.
     """
-    if not is_array(leaf):
+    if not has_elements(leaf):
         return type(leaf), repr(leaf)
     shape = tuple(leaf.shape)
     size = math.prod(shape)
-    head = (backends.backend_of_type(type(leaf)), _dtype_name(leaf), shape)
+    head = (_backend_of(leaf), _dtype_name(leaf), shape)
     if not size:
         return head
+    leaf = _host(leaf) if isinstance(leaf, StoredArray) else leaf
     flat = ops.reshape(leaf, (size,)) if shape != (size,) else leaf
     sample = flat[:: max(1, (size - 1) // 7)][:8]
     return *head, tuple(map(str, _host(sample).tolist()))

@@ -31,6 +31,7 @@ from nestarray.container.container import from_leaves
 from nestarray.container.leaf import describe
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
 from nestarray.errors import ArgumentError, MergeConflict
+from nestarray.storage import stored
 
 #: Spec and leaves of a subtree; None if missing.
 Part = tuple[Spec, tuple[Any, ...]] | None
@@ -173,6 +174,7 @@ def _both_changes(path: str, base: Any, ours: Any, theirs: Any) -> Any:
     sides = (base, ours, theirs)
     if any(differing_aspects(base, side) for side in sides[1:]):
         return NotImplemented
+    base, ours, theirs = sides = stored.read(sides)  # of files
     if not is_array(base):
         is_number = isinstance(base, (int, float, complex)) and not isinstance(base, bool)
         return ours + (theirs - base) if is_number else NotImplemented

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from nestarray.backends import is_array
-from nestarray.comparison.equality import fingerprint, identical
+from nestarray.comparison.equality import fingerprint, has_elements, identical
 from nestarray.container import Container
 from nestarray.container.spec import Path
 
@@ -51,7 +50,7 @@ def moved_leaves(c: Container, other: Container) -> dict[int, int]:
 
 
 def _identity(path: Path, leaf: Any) -> Any:
-    return id(leaf) if is_array(leaf) else None
+    return id(leaf) if has_elements(leaf) else None
 
 
 def _name_and_value(path: Path, leaf: Any) -> Any:
@@ -59,7 +58,7 @@ def _name_and_value(path: Path, leaf: Any) -> Any:
 
 
 def _value(path: Path, leaf: Any) -> Any:
-    if not is_array(leaf):
+    if not has_elements(leaf):
         return None
     *head, sample = fingerprint(leaf)
     return (*head, sample) if math.prod(leaf.shape) and len(set(sample)) > 1 else None

@@ -392,7 +392,10 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     @signature_errors()
     def to_flat_dict(self, sep: str = "/") -> dict[str, Leaf]:
-        """``{"a/b": leaf}``, with keys joined by `sep`; the inverse of `from_flat_dict`.
+        """``{"a/b": leaf}``, with keys joined by `sep`.
+
+        `from_flat_dict` is the inverse for trees of dicts with strings as keys, without `sep` in a
+        key and without empty nodes, which have no leaf. ``tree.flatten`` keeps everything.
 
         Raises:
             StructureError: two paths become the same name.

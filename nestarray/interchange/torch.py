@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from nestarray import backends, lazy_imports
 from nestarray.backends.transfer import move
@@ -15,7 +15,9 @@ from nestarray.typing import NUMBERS
 
 
 @constructor
-def from_torch_module(module: Any, /, *, buffers: bool = False, lists: bool = False) -> Container:
+def from_torch_module(
+    module: Any, /, *, buffers: bool | Literal["all"] = False, lists: bool = False
+) -> Container:
     """The parameters of a ``torch.nn.Module``, nested by module path, sharing memory.
 
     Updates of the module by a torch optimizer are visible in the Container;
@@ -25,14 +27,15 @@ def from_torch_module(module: Any, /, *, buffers: bool = False, lists: bool = Fa
 
     Args:
         module: a ``torch.nn.Module``.
-        buffers: include the buffers (such as running statistics).
+        buffers: include the buffers of the state dict (such as running statistics); ``"all"`` also
+            those registered with ``persistent=False``.
         lists: convert numbered members, as of ``torch.nn.ModuleList``, to a list.
 
     Returns:
         a Container of detached tensors, in the order of the module.
 
     Raises:
-        ArgumentError: `module` is not a ``torch.nn.Module``.
+        ArgumentError: `module` is not a ``torch.nn.Module``, or `buffers` is another string.
 
     Example:
         >>> import torch, nestarray as na
@@ -42,7 +45,7 @@ def from_torch_module(module: Any, /, *, buffers: bool = False, lists: bool = Fa
     return Container.from_flat_dict(_tensors(module, buffers), ".", lists=lists)
 
 
-def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
+def _tensors(module: Any, buffers: bool | Literal["all"]) -> dict[str, Any]:
     """Name → detached tensor of a torch module's parameters, and optionally buffers.
 
     A tensor with several names (tied weights) is the same object under all of them.
@@ -51,12 +54,18 @@ def _tensors(module: Any, buffers: bool) -> dict[str, Any]:
         raise ArgumentError(
             f"Container.from_torch_module: module: got {type(module).__name__}, expected a torch.nn.Module"
         )
+    if isinstance(buffers, str) and buffers != "all":
+        raise ArgumentError(
+            f"Container.from_torch_module: buffers: got {buffers!r}, expected True, False or 'all'"
+        )
+    persistent = module.state_dict(keep_vars=True) if buffers is True else {}
     tensors: dict[str, Any] = {}
     for prefix, part in module.named_modules(remove_duplicate=False):
         own = {"prefix": prefix, "recurse": False, "remove_duplicate": False}
         tensors |= dict(part.named_parameters(**own))
         if buffers:  # after the parameters of their module, as in a state dict
-            tensors |= dict(part.named_buffers(**own))
+            found = dict(part.named_buffers(**own))
+            tensors |= {k: x for k, x in found.items() if buffers == "all" or k in persistent}
     detached = {identity(tensor): tensor.detach() for tensor in tensors.values()}
     return {name: detached[identity(tensor)] for name, tensor in tensors.items()}
 

@@ -26,12 +26,19 @@ except ImportError:  # Windows: temporary directories remain, because their owne
     fcntl = None  # type: ignore[assignment]
 
 
-def check_directory(path: Path, function: str = "Container.save") -> None:
-    """Raise an error unless the parent directory exists; `function` is the caller's name.
+def check_place(path: Path, function: str = "Container.save") -> None:
+    """Raise an error unless a file or directory can be at a path; `function` is the caller's name.
 
     Raises:
-        MissingFileError: it does not exist.
+        MissingFileError: its parent directory does not exist.
+        StorageError: the path, or the target of a link, is a device, a pipe or a socket, which a file
+            would replace.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise StorageError(
+            f"{function}: {str(path)!r} is a device, a pipe or a socket, expected a file or a new "
+            "name; save to a file, and copy it"
+        )
     if not path.parent.is_dir():
         raise MissingFileError(
             f"{function}: {str(path)!r}: there is no directory {str(path.parent)!r}; make it first"
@@ -45,7 +52,7 @@ def replacing(path: Path, function: str = "Container.save") -> Iterator[Path]:
     If `path` is a symbolic link, its target is replaced; see also `put`.
     """
     path = Path(os.path.realpath(path))
-    check_directory(path, function)
+    check_place(path, function)
     with workplace(path) as folder:
         yield folder / path.name
         put(folder / path.name, path, function)

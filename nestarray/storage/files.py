@@ -14,7 +14,7 @@ from nestarray.container import Container, FusedContainer, constructor, method
 from nestarray.display.progress import progress
 from nestarray.errors import ArgumentError
 from nestarray.storage import formats, shards, stored
-from nestarray.storage.atomic import check_directory, replacing
+from nestarray.storage.atomic import check_place, replacing
 from nestarray.storage.plan import make_plan
 from nestarray.storage.source import reading, writing
 
@@ -100,7 +100,7 @@ def save(
             f"Container.save: path: got {str(place)!r}, a file of {name}, which is read only; "
             f"{module.READ_ONLY}"
         )
-    check_directory(place)
+    check_place(place)
     plan = make_plan(
         c, metadata, module.naming, native=module.NATIVE_DTYPES, separator=module.separator
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from nestarray.container import Container
 from nestarray.display.progress import SetStep
 from nestarray.errors import ArgumentError, MissingFileError, StorageError
 from nestarray.storage import safetensors, torch
-from nestarray.storage.atomic import check_directory, discard, put, replacing, workplace
+from nestarray.storage.atomic import check_place, discard, put, replacing, workplace
 from nestarray.storage.plan import Plan, make_plan
 from nestarray.storage.source import Source, reading, writing
 from nestarray.storage.structure import RESERVED, parse_json
@@ -112,6 +112,11 @@ class ShardedSource(Source):
             entries[name] = self._shards[file].entries[name]
         texts = {k: v for k, v in index["metadata"].items() if isinstance(v, str)}
         super().__init__(path, entries, texts.pop(RESERVED, None), texts)
+
+    def check_unchanged(self, names: Iterable[str]) -> None:
+        """Raise an error if another program wrote into a shard with one of these arrays."""
+        for file in {self._files[name] for name in names}:
+            self._shards[file].check_unchanged(())
 
     def view(self, name: str) -> np.ndarray:
         """The elements of an array, on the mapped shard."""
@@ -212,7 +217,7 @@ def save(
             f"Container.save: path: got {str(path)!r}, expected a name such as 'model.safetensors' or "
             "an existing directory: only safetensors files are written in shards"
         )
-    check_directory(whole)
+    check_place(whole)
     plan = make_plan(c, metadata, safetensors.naming, native=safetensors.NATIVE_DTYPES)
     groups = _split(plan, max_bytes)
     with writing(whole):

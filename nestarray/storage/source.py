@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -53,6 +54,22 @@ class Source:
     ) -> None:
         self.path, self.entries, self.structure = path, entries, structure
         self.metadata = metadata or {}
+        self._state = _state_of(path)
+
+    def check_unchanged(self, names: Iterable[str]) -> None:
+        """Raise an error if another program wrote into the file that holds these arrays.
+
+        A file that was replaced or removed stays readable.
+
+        Raises:
+            StorageError: the size or the modification time is another.
+        """
+        before, now = self._state, _state_of(self.path)
+        if before and now and now != before and now[0] == before[0]:
+            raise StorageError(
+                f"Container.load: {str(self.path)!r}: another program wrote into it after it was "
+                "opened; load it again"
+            )
 
     def read(self, name: str) -> np.ndarray:
         """The elements of an array (see `elements`), in separate memory."""
@@ -117,6 +134,16 @@ class Source:
         """By its path: where it is unpickled, the file is opened again."""
         open_again = sys.modules[type(self).__module__].open
         return partial(open_again, writable=self.writable), (self.path.absolute(),)
+
+
+def _state_of(path: Path) -> tuple[Any, int, int] | None:
+    """The identity, size and modification time of a file; None for a directory and for no file."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    is_file = stat.S_ISREG(found.st_mode)
+    return ((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns) if is_file else None
 
 
 def is_forward_slice(index: Any) -> bool:

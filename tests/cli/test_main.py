@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
 from itertools import permutations
@@ -179,3 +181,37 @@ def test_the_process(tmp_path: Path) -> None:
     failed = run("-c", code)
     assert (failed.returncode, failed.stdout) == (2, "set()\n")  # it starts without frameworks
     assert failed.stderr == "nestarray: error: 'no.npz': there is no such file\n"
+
+
+def _changed(folder: Path) -> list[str]:
+    na.Container(w=np.ones(2)).save(folder / "a.npz")
+    na.Container(w=np.zeros(2)).save(folder / "b.npz")
+    return [sys.executable, "-m", "nestarray", "diff", "a.npz", "b.npz"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "latin-1", "utf-8"])
+def test_reports_print_in_every_encoding(tmp_path: Path, encoding: str) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    run = subprocess.run(
+        _changed(tmp_path), capture_output=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert (run.returncode, run.stderr) == (1, b"")
+    arrow = "→" if encoding == "utf-8" else "->"
+    assert f"1 changed; 1 leaf {arrow} 1" in run.stdout.decode(encoding)
+
+
+def test_a_closed_output(tmp_path: Path) -> None:
+    command = f"{shlex.join(_changed(tmp_path))} >&-"
+    run = subprocess.run(command, shell=True, stderr=subprocess.PIPE, cwd=tmp_path, check=False)
+    assert (run.returncode, run.stderr) == (1, b"")
+
+
+def test_a_fault_has_the_status_of_errors(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise KeyError("a fault")
+
+    monkeypatch.setattr("nestarray.storage.formats.open_source", fail)
+    assert main(["show", "c.npz"]) == 2
+    assert "KeyError: 'a fault'" in capsys.readouterr().err

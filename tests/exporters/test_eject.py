@@ -509,6 +509,7 @@ def test_images_in_tensorflow_have_the_channels_last() -> None:
 
 def test_a_folder_is_replaced_only_when_asked(tmp_path: Path) -> None:
     _, graph = _graph("mlp")
+    (tmp_path / "net").mkdir()  # empty: nothing is lost
     graph.eject(tmp_path / "net", "torch")
     with pytest.raises(StorageError, match="pass overwrite=True"):
         graph.eject(tmp_path / "net", "torch")

@@ -269,3 +269,14 @@ def test_messages_of_what_is_no_state_dict() -> None:
     )
     with pytest.raises(StructureError, match=r"'a\.b' goes below 'a', which is a leaf"):
         na.Container.from_torch_state_dict({"a": torch.ones(1), "a.b": torch.ones(1)})
+
+
+def test_buffers_that_are_not_stored() -> None:
+    net = torch.nn.BatchNorm1d(2)
+    net.register_buffer("table", torch.ones(3), persistent=False)
+    c = na.Container.from_torch_module(net, buffers=True)
+    net.load_state_dict(c.to_torch_state_dict(), strict=True)
+    assert "table" not in c
+    assert na.Container.from_torch_module(net, buffers="all").table.shape == (3,)
+    with pytest.raises(ArgumentError, match="buffers: got 'some', expected True, False or 'all'"):
+        na.Container.from_torch_module(net, buffers="some")  # type: ignore[arg-type]

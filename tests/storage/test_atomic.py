@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 
 import nestarray as na
+from nestarray.errors import StorageError
 from nestarray.storage import atomic
 from nestarray.storage.atomic import replacing, workplace
 from tests.storage.comparing import assert_same
@@ -165,3 +168,18 @@ def test_two_steps_that_fail_are_undone(tmp_path: Path, monkeypatch: pytest.Monk
 
 def _never(*arguments: Any) -> None:
     raise OSError("must not be called")
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_a_pipe_is_not_replaced(tmp_path: Path, is_link: bool) -> None:
+    pipe = tmp_path / "pipe.safetensors"
+    os.mkfifo(pipe)
+    target = tmp_path / "link.safetensors" if is_link else pipe
+    if is_link:
+        target.symlink_to(pipe)
+    with pytest.raises(StorageError, match="is a device, a pipe or a socket"):
+        model().save(target)
+    with pytest.raises(StorageError, match="is a device, a pipe or a socket"), replacing(target):
+        pass
+    assert stat.S_ISFIFO(target.stat().st_mode)
+    assert {*tmp_path.iterdir()} == {pipe, target}

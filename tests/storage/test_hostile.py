@@ -216,7 +216,7 @@ def test_a_file_that_is_cut_while_it_is_open(tmp_path: Path) -> None:
     with pytest.raises(StorageError) as info:
         c.w.read()
     assert str(info.value) == (
-        f"Container.load: '{path}': 'w' cannot be read: it goes beyond the end of the file, which was cut"
+        f"Container.load: '{path}': another program wrote into it after it was opened; load it again"
     )
 
 

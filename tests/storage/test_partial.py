@@ -347,3 +347,45 @@ def test_a_path_may_be_text_or_a_path(tmp_path: Path) -> None:
     na.Container(a=1).save(os.fspath(tmp_path / "c.npz"))
     assert na.Container.load(os.fspath(tmp_path / "c.npz")).a == 1
     assert na.Container.load(tmp_path / "c.npz").a == 1
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_lazy_leaves_are_compared_by_their_values(tmp_path: Path, suffix: str) -> None:
+    base = na.Container(a=np.ones((3, 2)), k={"b": np.arange(3.0)})
+    new = na.Container(a=np.ones((3, 2)), k={"c": np.arange(3.0)}, d=np.zeros(2))
+    files = [tmp_path / f"{name}.{suffix}" for name in ("base", "new")]
+    for c, file in zip((base, new), files, strict=True):
+        c.save(file)
+    lazy = [na.Container.load(file, lazy=True) for file in files]
+    again = na.Container.load(files[0], lazy=True)
+    assert not lazy[0].diff(again)
+    assert not lazy[0].diff(base)
+    assert str(lazy[0].diff(lazy[1])) == str(base.diff(new))
+    assert_same(na.storage.read(lazy[0].patch(again.diff(lazy[1]))), new)
+    assert_same(na.storage.read(base.merge(lazy[0], lazy[1])), base.merge(base, new))
+    changed = na.Container(a=np.ones((3, 2)) * 2, k={"b": np.arange(3.0)})
+    assert str(lazy[0].diff(changed)) == str(base.diff(changed))
+
+
+@pytest.mark.parametrize("suffix", [s for s in SUFFIXES if s != "zarr"])
+def test_a_file_that_was_written_into(tmp_path: Path, suffix: str) -> None:
+    file, other = tmp_path / f"c.{suffix}", tmp_path / f"other.{suffix}"
+    na.Container(a=np.ones(100), b=np.zeros(3)).save(file)
+    na.Container(zz=np.zeros(300), a=np.full(7, 5.0)).save(other)
+    lazy = na.Container.load(file, lazy=True)
+    file.write_bytes(other.read_bytes())
+    for read in (lambda: lazy.a.read(), lambda: lazy.a[0], lambda: na.storage.read(lazy)):
+        with pytest.raises(StorageError, match="another program wrote into it"):
+            read()
+
+
+def test_a_shard_that_was_written_into(tmp_path: Path) -> None:
+    na.Container(a=np.ones(100), b=np.zeros(100)).save(
+        tmp_path / "c.safetensors", max_shard_bytes=900
+    )
+    lazy = na.Container.load(tmp_path, lazy=True)
+    first, second = sorted(tmp_path.glob("c-*.safetensors"))
+    first.write_bytes(second.read_bytes())
+    assert lazy.b.read().sum() == 0.0
+    with pytest.raises(StorageError, match="another program wrote into it"):
+        lazy.a.read()

@@ -96,7 +96,8 @@ def eject(
     """
     path = Path(folder)
     style = _check(graph, target, style)
-    if path.exists() and not overwrite:
+    is_empty = path.is_dir() and not any(path.iterdir())
+    if path.exists() and not is_empty and not overwrite:
         raise StorageError(
             f"eject: {str(path)!r} exists; choose another folder, or pass overwrite=True"
         )
