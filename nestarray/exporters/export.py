@@ -19,11 +19,11 @@ import numpy as np
 from nestarray import backends, dtypes, lazy_imports, ops, tree
 from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
 from nestarray.exporters.program import native_output
-from nestarray.graph.derived import inputs_of, traced_graph
+from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.precision import HALF, calls_in, in_dtypes
-from nestarray.graph.sizes import evaluate, names_in
+from nestarray.graph.sizes import Sizes, evaluate, names_in
 from nestarray.proof.sampling import drawn_like
 from nestarray.storage.atomic import replacing
 
@@ -116,7 +116,8 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
     signature "serving_default". Each is written by the exporter of its framework and contains
     the variables. Symbolic sizes stay symbolic. The file is loaded in its own runtime and
     compared with the graph on random inputs: at the sizes of the example, and at two others if
-    sizes are open.
+    sizes are open. A file that accepts sizes which the graph excludes, and differs from the model
+    there, is refused.
 
     Args:
         path: the file, or a directory for a SavedModel. An existing one is kept if the export fails.
@@ -132,7 +133,7 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
         MissingFrameworkError: a package that the format needs is not installed.
         MissingFileError: the parent directory does not exist.
         ConversionError: the framework's exporter failed, or the file computes other numbers, or
-            fewer sizes than the graph.
+            fewer or more sizes than the graph.
 
     Example:
         >>> import tempfile, torch, nestarray as na
@@ -166,6 +167,7 @@ def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = N
         compared = functools.partial(difference, "export", graph.name, what, accepted)
         error = compared(_wanted(graph, example), outputs)
         error = max(error, _error_at_other_sizes(graph, what, compared, run))
+        _check_conditions(graph, name, compared, run)
     return Exported(Path(path), name, error)
 
 
@@ -223,6 +225,69 @@ def _error_at_other_sizes(
                 f"{', '.join(at_fault)} out of dynamic="
             ) from error
     return worst
+
+
+#: Formats whose files read beyond their arrays at sizes that they do not expect.
+_UNCHECKED = ("aotinductor",)
+
+
+def _check_conditions(
+    graph: Graph, name: str, compared: Callable[..., float], run: Callable[[Example], Any]
+) -> None:
+    """Raise an error if a file accepts sizes that the conditions of the graph exclude.
+
+    Where the model itself refuses these sizes, or has the same numbers, nothing is wrong.
+
+    Raises:
+        ConversionError: the file has the numbers of another program.
+    """
+    has_model = bool(graph.sizes.conditions) and _can_call_model(graph)
+    for condition in graph.sizes.conditions:
+        for sizes in graph.sizes.violations(condition):
+            outputs = None
+            try:
+                example = example_of(graph, sizes)
+                if name not in _UNCHECKED:
+                    outputs = run(example)
+                wanted = _of_model(graph, example) if has_model else None
+            except Exception:  # of a runtime or a model: it refuses these sizes
+                continue
+            if outputs is not None and not any(x.size for x in outputs.values()):
+                continue  # too small a size
+            if outputs is not None and wanted is not None:
+                try:
+                    compared(wanted, outputs)
+                    continue
+                except ConversionError:  # they differ
+                    pass
+            names = sorted(names_in(condition))
+            accepted = ", ".join(f"{n} = {sizes[n]}" for n in names)
+            raise ConversionError(
+                f"export: {graph.name}: its program depends on {condition}, which a file of format "
+                f"{name!r} does not check: it accepts {accepted} too; leave {', '.join(names)} out "
+                "of dynamic=, or choose a format that checks, such as .pt2"
+            )
+
+
+def _can_call_model(graph: Graph) -> bool:
+    """Whether the model that was traced can be called again."""
+    try:
+        return _of_model(graph, example_of(graph)) is not None
+    except Exception:  # of any model
+        return False
+
+
+def _of_model(graph: Graph, example: Example) -> dict[str, Any] | None:
+    """The outputs of the model that was traced; None if the program is the model itself."""
+    source = graph.reference
+    if isinstance(source, DerivedSource):
+        source, graph = source.traced()
+    if source is None:
+        return None
+    free = Sizes(dict.fromkeys(graph.sizes.ranges, (0, None)), (), graph.sizes.example)
+    args, kwargs = example.on(source.backend)
+    original = source.original(graph.replace(sizes=free), args, kwargs, None)
+    return None if original is None else named_outputs(original.output)
 
 
 def _place(graph: Graph, name: str) -> str:

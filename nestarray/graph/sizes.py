@@ -74,6 +74,24 @@ class Sizes:
                 found.append(tried)
         return found
 
+    def violations(self, condition: str, count: int = 3) -> list[dict[str, int]]:
+        """Sizes near those of the example for which a condition does not hold.
+
+        Example:
+            >>> from nestarray.graph.sizes import Sizes
+            >>> sizes = Sizes({"batch": (1, None)}, ("batch % 2 == 0",), {"batch": 4})
+            >>> sizes.violations("batch % 2 == 0", 2)
+            [{'batch': 5}, {'batch': 3}]
+        """
+        names = names_in(condition)
+        found: list[dict[str, int]] = []
+        for shift in range(1, _LARGEST_SHIFT):
+            for signed in (shift, -shift):
+                tried = {n: m + signed * (n in names) for n, m in self.example.items()}
+                if min(tried.values()) > 0 and not holds(condition, tried):
+                    found.append(tried)
+        return found[:count]
+
 
 class Binding:
     """The sizes of one call: filled by `fit`, one array after the other, and checked by `finish`.

@@ -125,7 +125,7 @@ class SizeNames:
         return found.values
 
     def _conditions(self, program: Any) -> Iterator[str]:
-        """The code's conditions on sizes that ranges and equal names do not imply."""
+        """The code's conditions on sizes that equal names do not imply; a range may have other reasons."""
         for module in program.graph_module.modules():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
                 yield from (f"{self.text(size)} != 1" for size in _squeezed(node))
@@ -134,7 +134,7 @@ class SizeNames:
             return
         for guard in env.guards:
             relation = env.simplify(guard.expr)
-            if not getattr(relation, "free_symbols", None) or _is_range(relation):
+            if not getattr(relation, "free_symbols", None):
                 continue
             if not chooses_strides(guard, relation):
                 yield self._written(relation)
@@ -144,14 +144,6 @@ def _shape_env(program: Any) -> Any:
     """The exporter's ``ShapeEnv``, or None."""
     modes = (getattr(node.meta.get("val"), "fake_mode", None) for node in program.graph.nodes)
     return next((mode.shape_env for mode in modes if mode is not None), None)
-
-
-def _is_range(relation: Any) -> bool:
-    """Whether a relation bounds one size by a number."""
-    kinds = ("StrictGreaterThan", "GreaterThan", "StrictLessThan", "LessThan")
-    return type(relation).__name__ in kinds and all(
-        x.is_Symbol or x.is_number for x in relation.args
-    )
 
 
 def _squeezed(node: Any) -> list[Any]:

@@ -191,7 +191,7 @@ def test_the_program_computes_with_sizes_as_python_does(graph):
     assert [str(node.aval) for node in graph.inputs] == [
         "float32[batch, length, 3]", "float32[batch, length]",
     ]  # fmt: skip
-    assert graph.sizes == sizes.Sizes({"batch": (0, None), "length": (5, None)}, ())
+    assert graph.sizes == sizes.Sizes({"batch": (0, None), "length": (5, None)}, ("length > 4",))
     namespace: dict = {}
     exec(text, namespace)
     x, extra = _tagged(3, 7)
