@@ -364,8 +364,8 @@ def patch(c: Container[Leaf], diff: Diff, /) -> Container[Leaf]:
         for k, source in enumerate(diff.sources)
     ]
     merging = Merging(lambda a, b: a is b, lambda *_: NotImplemented)
-    result = merging.merged(
-        (), (diff.old_spec, tuple(tokens)), (c._spec, own), (diff.new_spec, tuple(new))
+    result = merging.run(
+        (diff.old_spec, tuple(tokens)), (c._spec, own), (diff.new_spec, tuple(new))
     )
     failed = [conflict.path for conflict in merging.conflicts]
     if result is None:

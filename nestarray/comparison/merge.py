@@ -30,7 +30,7 @@ from nestarray.container.arguments import check_container
 from nestarray.container.container import from_leaves
 from nestarray.container.leaf import describe
 from nestarray.container.spec import LEAF, Key, Path, Spec, join_path, make_spec
-from nestarray.errors import ArgumentError, MergeConflict
+from nestarray.errors import ArgumentError, MergeConflict, StructureError
 from nestarray.storage import stored
 
 #: Spec and leaves of a subtree; None if missing.
@@ -130,8 +130,8 @@ def merge(
         check_has_values("merge", side)
     moves = _Moves(c, ours, theirs)
     merging = Merging(identical, _resolver(resolve), moves.displaced)
-    result = merging.merged(
-        (), (c._spec, c._leaves), (ours._spec, moves.ours), (theirs._spec, moves.theirs)
+    result = merging.run(
+        (c._spec, c._leaves), (ours._spec, moves.ours), (theirs._spec, moves.theirs)
     )
     if merging.conflicts:
         raise MergeConflict(_message(merging.conflicts), tuple(merging.conflicts))
@@ -249,6 +249,20 @@ class Merging:
         self.same, self.resolve, self.displaced = same, resolve, displaced
         self.conflicts: list[Conflict] = []
         self._above_displaced = {path[:n] for path in displaced for n in range(len(path))}
+
+    def run(self, base: Part, ours: Part, theirs: Part) -> Part:
+        """The merge of three trees.
+
+        Raises:
+            StructureError: they are nested too deep.
+        """
+        try:
+            return self.merged((), base, ours, theirs)
+        except RecursionError:
+            raise StructureError(
+                "merge: the trees are nested deeper than Python's sys.getrecursionlimit() lets them "
+                "be merged; raise it with sys.setrecursionlimit"
+            ) from None
 
     def merged(self, path: Path, base: Part, ours: Part, theirs: Part) -> Part:
         """The merge of three subtrees at `path`; None if the result is empty."""

@@ -97,6 +97,11 @@ class PythonSource:
             self.name = type(source).__name__
         else:
             self.name = getattr(source, "__name__", type(source).__name__)
+        if any(isinstance(x, np.ma.MaskedArray) for x in tree.flatten((args, kwargs))[0]):
+            raise ArgumentError(
+                f"trace_graph: {self.name}: got a masked array, which no other framework has; pass "
+                "x.filled(value) and, if the code needs it, the mask as a second array"
+            )
         backend = backends.find_backend((args, kwargs, self.v, self.s))
         if backend is None:
             raise ArgumentError(

@@ -11,7 +11,7 @@ from hypothesis import given
 
 import nestarray as na
 from nestarray import backends
-from nestarray.errors import ArgumentError, MergeConflict
+from nestarray.errors import ArgumentError, MergeConflict, StructureError
 from tests.comparison.test_differences import ARRAYS
 from tests.trees import assert_identical, plain_trees, roots
 
@@ -248,3 +248,17 @@ def test_bad_arguments() -> None:
     assert str(info.value) == (
         "merge: theirs: got dict, expected a Container; make it one with na.Container(theirs)"
     )
+
+
+def test_trees_that_are_too_deep() -> None:
+    def deep(value: float) -> na.Container:
+        tree: Any = np.full(1, value)
+        for _ in range(900):
+            tree = {"k": tree}
+        return na.Container(tree)
+
+    base, new = deep(0.0), deep(1.0)
+    with pytest.raises(StructureError, match="nested deeper than"):
+        base.merge(new, base)
+    with pytest.raises(StructureError, match="nested deeper than"):
+        base.patch(base.diff(new))

@@ -140,7 +140,7 @@ def known_values(x: Any) -> np.ndarray | None:
         core = backends.core(backend)
         if core.is_traced(x) or core.is_abstract(x):
             return None
-        x = core.to_numpy(x)
+        x = core.to_numpy(x if isinstance(x, np.ndarray) else na.stop_gradient(x))
     elif isinstance(x, (list, tuple)) and first_array(x) is not None:
         rows = [known_values(row) for row in x]
         return None if any(row is None for row in rows) else np.asarray(rows)

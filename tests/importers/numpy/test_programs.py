@@ -14,6 +14,7 @@ import torch
 
 import nestarray as na
 from nestarray import errors
+from nestarray.errors import ArgumentError
 from tests.arrays import host
 from tests.importers.numpy.exercises import EXERCISES
 from tests.importers.numpy.idioms import IDIOMS
@@ -339,3 +340,20 @@ def test_elements_that_a_mask_leaves_out_have_no_derivative(backend: str) -> Non
     np.testing.assert_allclose(
         found, np.where(x == 0, 0, -1 / np.where(x == 0, 1, x) ** 2 + of_positive * (x > 0))
     )
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch"])
+def test_results_of_integers_have_the_derivative_0(backend: str) -> None:
+    x = np.linspace(0, 1, 7, dtype="float32")
+    for program in (
+        lambda x: np.histogram(x, bins=4),
+        lambda x: np.histogram(x)[0] * x.sum(),
+        lambda x: np.bincount((x * 3).astype(int)),
+    ):
+        graph = na.trace_graph(program, x).to_backend(backend, float64="float32")
+        assert graph.verify().ok
+
+
+def test_masked_arrays_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="got a masked array, which no other framework has"):
+        na.trace_graph(lambda x: x * 2, np.ma.array([1.0, 2.0], mask=[True, False]))
