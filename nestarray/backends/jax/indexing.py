@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -92,33 +93,53 @@ def _replaced(x: Any, items: tuple[Any, ...], value: Any) -> Any:
 
     JAX's own derivative finds the one that remains; PyTorch and TensorFlow do not.
     """
+    arrays, filled = _apart(items)
 
     @jax.custom_jvp
-    def replace(x: Any, value: Any) -> Any:
-        return x.at[items].set(value)
+    def replace(x: Any, value: Any, *arrays: Any) -> Any:
+        return x.at[filled(arrays)].set(value)
 
     @replace.defjvp
     def _(primals: Any, tangents: Any) -> Any:
-        dx, dvalue = tangents
-        is_kept = jnp.ones(x.shape, bool).at[items].set(False)
-        return replace(*primals), jnp.where(is_kept, dx, 0).at[items].add(dvalue)
+        x, _, *arrays = primals
+        index, (dx, dvalue, *_) = filled(arrays), tangents
+        is_kept = jnp.ones(x.shape, bool).at[index].set(False)
+        return replace(*primals), jnp.where(is_kept, dx, 0).at[index].add(dvalue)
 
-    return replace(x, value)
+    return replace(x, value, *arrays)
 
 
-def _multiplied(x: Any, index: Any, value: Any) -> Any:
-    """``x.at[index].mul(value)``, which JAX differentiates for unique positions only."""
+def _multiplied(x: Any, items: tuple[Any, ...], value: Any) -> Any:
+    """``x.at[items].mul(value)``, which JAX differentiates for unique positions only."""
+    arrays, filled = _apart(items)
 
-    def native(x: Any, value: Any) -> Any:
-        return x.at[index].mul(value)
+    def native(x: Any, value: Any, *arrays: Any) -> Any:
+        return x.at[filled(arrays)].mul(value)
 
-    def smooth(x: Any, value: Any) -> Any:
+    def smooth(x: Any, value: Any, *arrays: Any) -> Any:
+        index = filled(arrays)
         places = jnp.arange(x.size).reshape(x.shape).at[index].get(mode="fill", fill_value=x.size)
         factors = jnp.broadcast_to(value, places.shape).astype(x.dtype)
         products = products_at(xp, x.reshape(-1), places.reshape(-1), factors.reshape(-1))
         return products.reshape(x.shape)
 
-    return with_derivative_of(smooth, native)(jnp.asarray(x), jnp.asarray(value))
+    return with_derivative_of(smooth, native)(jnp.asarray(x), jnp.asarray(value), *arrays)
+
+
+def _apart(items: tuple[Any, ...]) -> tuple[list[Any], Callable[[Sequence[Any]], tuple[Any, ...]]]:
+    """The arrays of an index, and the index with other arrays: functions with a rule take these.
+
+    A traced array that the rule only closes over is lost under `jax.checkpoint`.
+    """
+    places = [i for i, item in enumerate(items) if isinstance(item, jax.Array)]
+
+    def filled(arrays: Sequence[Any]) -> tuple[Any, ...]:
+        index = list(items)
+        for i, x in zip(places, arrays, strict=True):
+            index[i] = x
+        return tuple(index)
+
+    return [items[i] for i in places], filled
 
 
 def take(x: Any, indices: Any, /, *, axis: int | None = None) -> Any:
