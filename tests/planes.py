@@ -250,6 +250,14 @@ FUNCTIONS: dict[str, tuple[Plane, Plane]] = {
 }
 
 
+#: (Function, backend) that refuse some modes: forward mode of a pullback, second derivatives of
+#: compiled branches; docs/derivatives.md lists them.
+REFUSED = {
+    ("custom_vjp", "jax"),
+    *((name, "torch") for name in ("cond", "switch", "while_loop", "nested")),
+}
+
+
 def _of_pair(function: Plane) -> Callable[[Any], Any]:
     return lambda t: function(t[0] + 1.3, t[1] + 0.7)
 

@@ -84,13 +84,10 @@ class Sizes:
             [{'batch': 5}, {'batch': 3}]
         """
         names = names_in(condition)
-        found: list[dict[str, int]] = []
-        for shift in range(1, _LARGEST_SHIFT):
-            for signed in (shift, -shift):
-                tried = {n: m + signed * (n in names) for n, m in self.example.items()}
-                if min(tried.values()) > 0 and not holds(condition, tried):
-                    found.append(tried)
-        return found[:count]
+        shifts = [signed for shift in range(1, _LARGEST_SHIFT) for signed in (shift, -shift)]
+        near = [{n: m + k * (n in names) for n, m in self.example.items()} for k in shifts]
+        outside = (x for x in near if min(x.values()) > 0 and not holds(condition, x))
+        return list(itertools.islice(outside, count))
 
 
 class Binding:

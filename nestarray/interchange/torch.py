@@ -64,8 +64,8 @@ def _tensors(module: Any, buffers: bool | Literal["all"]) -> dict[str, Any]:
         own = {"prefix": prefix, "recurse": False, "remove_duplicate": False}
         tensors |= dict(part.named_parameters(**own))
         if buffers:  # after the parameters of their module, as in a state dict
-            found = dict(part.named_buffers(**own))
-            tensors |= {k: x for k, x in found.items() if buffers == "all" or k in persistent}
+            registered = dict(part.named_buffers(**own))
+            tensors |= {k: x for k, x in registered.items() if buffers == "all" or k in persistent}
     detached = {identity(tensor): tensor.detach() for tensor in tensors.values()}
     return {name: detached[identity(tensor)] for name, tensor in tensors.items()}
 

@@ -139,11 +139,12 @@ class Source:
 def _state_of(path: Path) -> tuple[Any, int, int] | None:
     """The identity, size and modification time of a file; None for a directory and for no file."""
     try:
-        found = path.stat()
+        status = path.stat()
     except OSError:
         return None
-    is_file = stat.S_ISREG(found.st_mode)
-    return ((found.st_dev, found.st_ino), found.st_size, found.st_mtime_ns) if is_file else None
+    if not stat.S_ISREG(status.st_mode):
+        return None
+    return (status.st_dev, status.st_ino), status.st_size, status.st_mtime_ns
 
 
 def is_forward_slice(index: Any) -> bool:

@@ -118,7 +118,7 @@ OF_FRONTENDS = (
         (),
         _NOT_FINITE,
         ("numpy", "jax"),
-        "j",
+        "j)",
     ),
     Accepted(
         "`na.floor_divide` of infinite numbers is the standard's: ∞ and 0, where upstream has NaN "

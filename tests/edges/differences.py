@@ -48,24 +48,30 @@ def _difference(found: Any, expected: Any, case: Case) -> str:
     for x, y in zip(found, expected, strict=True):
         if x.shape != y.shape or x.dtype != y.dtype:
             return f"{x.dtype.name} {x.shape} instead of {y.dtype.name} {y.shape}"
-        far = np.argwhere(~np.asarray(_close(x, y, case)))
+        far = np.argwhere(~np.asarray(close(x, y, case.tolerance or 1e-9)))
         if len(far):
             i = tuple(far[0])
             return f"{x[i]} instead of {y[i]}"
     return ""
 
 
-def _close(x: np.ndarray, y: np.ndarray, case: Case) -> np.ndarray:
+def close(x: np.ndarray, y: np.ndarray, tolerance: float, least: float = 0.0) -> np.ndarray:
+    """Where two arrays of equal shape agree, relative to the largest number of the second.
+
+    Args:
+        x: the result.
+        y: the reference.
+        tolerance: the accepted difference, relative to the largest finite number of `y`.
+        least: a difference that is always accepted.
+    """
     if x.dtype.kind not in "fc":
         return x == y
     if x.dtype.kind == "c":
-        return _close(x.real, y.real, case) & _close(x.imag, y.imag, case)
+        return close(x.real, y.real, tolerance, least) & close(x.imag, y.imag, tolerance, least)
     x, y = x.astype("float64"), y.astype("float64")
-    tolerance = case.tolerance or 1e-9
-    finite = np.abs(y[np.isfinite(y)])
-    scale = finite.max(initial=0.0)
+    scale = np.abs(y[np.isfinite(y)]).max(initial=0.0)
     with np.errstate(all="ignore"):
-        near = np.abs(x - y) <= tolerance * scale
+        near = np.abs(x - y) <= tolerance * scale + least
     return np.where(np.isfinite(x) & np.isfinite(y), near, (x == y) | (np.isnan(x) & np.isnan(y)))
 
 

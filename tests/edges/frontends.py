@@ -19,6 +19,7 @@ import nestarray as na
 from nestarray import backends
 from tests.arrays import on
 from tests.edges.accepted import OF_FRONTENDS
+from tests.edges.differences import close
 from tests.edges.variants import VARIANTS
 from tests.frontends.expressions import evaluate, leaves, names_in
 
@@ -32,6 +33,9 @@ LEFT_OUT = {
     "tensorflow": (*_FLOAT32, *_NOT_FINITE, "integers"),
     "keras": (*_FLOAT32, *_NOT_FINITE, "integers"),
 }
+_TOLERANCE = {
+    "float16": 5e-3, "float32": 3e-5, "complex64": 3e-5, "float64": 1e-6, "complex128": 1e-6,
+}  # fmt: skip
 #: The sizes of the results of these depend on the integers.
 _SIZED = ("arange", "bincount", "one_hot", "range", "repeat", "sequence_mask")
 #: The series of these do not end upstream.
@@ -107,12 +111,12 @@ def difference(call: Call, variant: str, backend: str) -> str:
             return ""
         with na.use_backend(backend):
             native = {k: on(backend, x, x.dtype.name) for k, x in arrays.items()}
-            found = _result(call, call.ours, native)
-    if isinstance(found, str):
-        return found
-    if len(found) != len(expected):
-        return f"{len(found)} results instead of {len(expected)}"
-    pairs = zip(found, expected, strict=True)
+            result = _result(call, call.ours, native)
+    if isinstance(result, str):
+        return result
+    if len(result) != len(expected):
+        return f"{len(result)} results instead of {len(expected)}"
+    pairs = zip(result, expected, strict=True)
     return next(filter(None, (_far(x, y) for x, y in pairs)), "")
 
 
@@ -136,21 +140,9 @@ def _far(x: Any, y: Any) -> str:
         return ""  # compared by the tests of the frontends
     if not isinstance(x, np.ndarray) or x.shape != y.shape or x.dtype != y.dtype:
         return f"{getattr(x, 'dtype', x)} {np.shape(x)} instead of {y.dtype} {y.shape}"
-    far = np.argwhere(~np.asarray(_close(x, y)))
+    tolerance = _TOLERANCE.get(y.dtype.name, 0.0)
+    far = np.argwhere(~np.asarray(close(x, y, tolerance, least=1e-37)))  # float32 ends there
     return f"{x[tuple(far[0])]} instead of {y[tuple(far[0])]}" if len(far) else ""
-
-
-def _close(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    if x.dtype.kind not in "fc":
-        return x == y
-    if x.dtype.kind == "c":
-        return _close(x.real, y.real) & _close(x.imag, y.imag)
-    tolerance = {2: 5e-3, 4: 3e-5, 8: 1e-6}[x.dtype.itemsize]
-    x, y = x.astype("float64"), y.astype("float64")
-    scale = np.abs(y[np.isfinite(y)]).max(initial=0.0)
-    with np.errstate(all="ignore"):
-        near = np.abs(x - y) <= tolerance * scale + 1e-37  # where float32 has fewer digits
-    return np.where(np.isfinite(x) & np.isfinite(y), near, (x == y) | (np.isnan(x) & np.isnan(y)))
 
 
 # -- calls of the frontends ----------------------------------------------------------------------

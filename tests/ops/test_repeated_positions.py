@@ -31,6 +31,10 @@ WRITES: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
         lambda y, v, i, c: na.setitem(na.stack([y, y]), (slice(None), i), v)[1],
         lambda y, v, i, c: y.index_put((i,), v),
     ),
+    "setitem, broadcast indices": (
+        lambda y, v, i, c: na.setitem(na.stack([y, y]), (i[:1] * 0 + 1, i), v)[1],
+        lambda y, v, i, c: y.index_put((i,), v),
+    ),
     "at": (
         lambda y, v, i, c: na.at(y)[i].set(v),
         lambda y, v, i, c: y.index_put((i,), v),

@@ -83,9 +83,8 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
 
 
 def _may_repeat(items: tuple[Any, ...]) -> bool:
-    """Whether an index can select a position twice: an array of integers, not a mask."""
-    arrays = [x for x in items if hasattr(x, "dtype") and np.ndim(x)]
-    return bool(arrays) and all(x.dtype != bool and x.size > 1 for x in arrays)
+    """Whether an index can select a position twice: it has an array of integers, not masks alone."""
+    return any(hasattr(x, "dtype") and x.dtype != bool and x.size > 1 for x in items)
 
 
 def _replaced(x: Any, items: tuple[Any, ...], value: Any) -> Any:
