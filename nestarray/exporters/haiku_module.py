@@ -1,14 +1,19 @@
 """Programs as ``haiku.Module``.
 
 Module names of Haiku are identifiers, which paths such as ``0/weight`` are not. The variables are
-those of one module, under their paths: ``params["net"]["0/weight"]``.
+those of one module, under their paths: ``params["net"]["0/weight"]``. A transform makes its
+modules anew at each run, so a module of code outside of transforms is made when one runs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from weakref import WeakValueDictionary
 
 import haiku as hk
+from haiku._src import base
 
 from nestarray.exporters.program import Program, Variables, identifier
 from nestarray.importers.jax.models import key_words
@@ -40,4 +45,33 @@ class HaikuModule(hk.Module):
         return output
 
 
-build = HaikuModule
+class DeferredModule:
+    """A model outside of transforms: each run of a transform makes its `HaikuModule` once.
+
+    The first call of a run decides the name, as for modules that the run makes itself; all calls
+    of the run share the parameters.
+    """
+
+    def __init__(self, make: Callable[[], HaikuModule]) -> None:
+        self._make = make
+        #: id of a transform's run → its module, which the run keeps alive
+        self._modules: WeakValueDictionary[int, HaikuModule] = WeakValueDictionary()
+
+    def __call__(self, *args: Any, is_training: bool = False, **kwargs: Any) -> Any:
+        """The output of the source, called as the source is."""
+        if not base.inside_transform():
+            return self._make()  # raises Haiku's error
+        run = base.current_context()
+        module = self._modules.get(id(run))
+        if module is None:
+            module = self._modules[id(run)] = self._make()
+            run.add_teardown_callback(lambda: module)  # keeps it as long as the run
+        return module(*args, is_training=is_training, **kwargs)
+
+
+def build(
+    program: Program, variables: Variables, name: str | None = None
+) -> HaikuModule | DeferredModule:
+    """The module of a run of a transform, or one for the runs to come."""
+    make = partial(HaikuModule, program, variables, name)
+    return make() if base.inside_transform() else DeferredModule(make)

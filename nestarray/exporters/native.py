@@ -158,6 +158,8 @@ def to_haiku_module(
 ) -> Any:
     """The model as a ``haiku.Module``; call it inside of ``hk.transform``.
 
+    Outside of a transform, the result is a function for use in transforms: each run makes its
+    module at the first call, and all calls of the run share its parameters.
     ``init`` returns the converted weights, under the paths of the source. A call with
     ``is_training=True`` computes the training behaviour: it sets the state, so use
     ``hk.transform_with_state``, and draws from ``hk.next_rng_key``.
@@ -167,7 +169,7 @@ def to_haiku_module(
         name: of the Haiku module; the name of the source by default.
 
     Returns:
-        an ``hk.Module``.
+        an ``hk.Module``; outside of a transform, a function that makes it.
 
     Raises:
         MissingFrameworkError: Haiku is not installed.
@@ -176,8 +178,8 @@ def to_haiku_module(
 
     Example:
         >>> import haiku as hk, jax, jax.numpy as jnp, torch, nestarray as na
-        >>> graph = na.trace_graph(torch.nn.Linear(2, 3), torch.ones(4, 2))
-        >>> net = hk.transform(lambda x: graph.to_haiku_module()(x))
+        >>> layer = na.to_module(torch.nn.Linear(2, 3), torch.ones(4, 2)).to_haiku_module()
+        >>> net = hk.transform(lambda x: layer(x))
         >>> params = net.init(None, jnp.ones((4, 2)))
         >>> net.apply(params, None, jnp.ones((4, 2))).shape, sorted(params["linear"])
         ((4, 3), ['bias', 'weight'])

@@ -347,6 +347,37 @@ def test_haiku_converts_a_model_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not np.any(net.init(None, x)["linear"]["weight"])
 
 
+def test_haiku_modules_of_code_outside_of_transforms() -> None:
+    x, y = torch.ones(4, 2), jnp.ones((4, 2))
+    first, second = torch.nn.Linear(2, 3), torch.nn.Linear(2, 3)
+    net = na.to_module(first, x).to_backend("jax").to_haiku_module()
+    other = na.to_module(second, x).to_backend("jax").to_haiku_module()
+
+    class Outer(hk.Module):
+        def __call__(self, x: Any) -> Any:
+            return net(x) + other(x) + hk.vmap(net, split_rng=False)(x[None])[0] + self.cell(x)
+
+        def cell(self, x: Any) -> Any:
+            return net(x)
+
+    with torch.no_grad():
+        want = 4 * first(x).numpy(), (4 * first(x) + second(x)).numpy()
+    for call, names, value in (
+        (lambda y: 4 * net(y), ["linear"], want[0]),
+        (net, ["linear"], want[0] / 4),
+        (lambda y: net(y) + Outer()(y), ["linear", "outer/linear"], want[1]),
+        (lambda y: net(y) * 4 + other(y), ["linear", "linear_1"], want[1]),
+    ):
+        function = hk.transform(call)
+        with jax.checking_leaks():
+            params = jax.jit(function.init)(None, y)
+        assert sorted(params) == names
+        np.testing.assert_allclose(function.apply(params, None, y), value, rtol=1e-5)
+    assert not net._modules  # those of runs that ended
+    with pytest.raises(ValueError, match=r"inside an `hk\.transform`"):
+        net(y)
+
+
 def test_haiku_converts_a_model_for_each_width_of_jax() -> None:
     graph = na.trace_graph(lambda x: x + torch.arange(3), torch.ones(3, dtype=torch.int32))
     net = hk.transform(lambda x: graph.to_haiku_module()(x))
