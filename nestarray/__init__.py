@@ -68,6 +68,7 @@ from nestarray.dtypes import uint8 as uint8
 from nestarray.dtypes import uint16 as uint16
 from nestarray.dtypes import uint32 as uint32
 from nestarray.dtypes import uint64 as uint64
+from nestarray.exporters import keras_registration as _keras_registration  # noqa: F401
 from nestarray.interchange.equinox import to_equinox as to_equinox
 from nestarray.interchange.flax import to_flax as to_flax
 from nestarray.interchange.haiku import to_haiku as to_haiku

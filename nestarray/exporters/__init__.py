@@ -7,7 +7,7 @@
   variables under the paths of the source, runs the program in the mode that the library selects,
   draws keys from the library's generator, and writes new state where the library keeps it.
 
-Keras loads a saved `KerasModel` after ``from nestarray.exporters import KerasModel``.
+Keras loads a saved `KerasModel` after ``import nestarray`` (`keras_registration`).
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -253,8 +253,8 @@ def to_tf_module(model: Graph | nn.Module, *, training: Graph | None = None) -> 
 def to_keras_model(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
     """The model as a ``keras.Model`` on Keras' active backend (TensorFlow, JAX or PyTorch).
 
-    ``compile``, ``fit``, ``save`` and ``load_model`` work; a file holds the program as text, and
-    loading needs ``from nestarray.exporters import KerasModel``. Random operations of the training
+    ``compile``, ``fit``, ``save`` and ``load_model`` work; a file holds the program as text,
+    and loads after ``import nestarray``. Random operations of the training
     behaviour draw from a ``keras.random.SeedGenerator``. A model of several inputs takes them as a
     list or a dict.
 

@@ -22,9 +22,7 @@ from nestarray.exporters import KerasModel
 
 FIT = """
 import sys
-import numpy as np, keras, nestarray as na
-from nestarray.exporters import KerasModel
-from nestarray.graph.lower import is_lowered
+import numpy as np, nestarray, keras  # nothing of nestarray.exporters
 
 path, x, y = sys.argv[1], *[np.load(p) for p in sys.argv[2:4]]
 net = keras.models.load_model(path)
