@@ -17,6 +17,7 @@ from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from nestarray import ops, tree
+from nestarray.backends import is_array
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.execution import Run, compute, given_values, steps
 from nestarray.graph.graph import Graph
@@ -198,8 +199,8 @@ def is_unset(node: Node) -> bool:
 
 
 def on_backend(nest: Any, backend: str) -> Any:
-    """A nest of arrays with its arrays on `backend`."""
-    return tree.map(lambda x: ops.to_backend(x, backend), nest)
+    """A nest with its arrays on `backend`; sizes and other numbers of Python stay."""
+    return tree.map(lambda x: ops.to_backend(x, backend) if is_array(x) else x, nest)
 
 
 def _near(values: dict[Node, Any]) -> list[dict[Node, Any]]:

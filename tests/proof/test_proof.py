@@ -311,6 +311,21 @@ def test_a_wrong_derivative_is_found_at_its_call(monkeypatch, form, train):
     assert json.loads(report.to_json())["call_gradients"][0]["ok"] is True
 
 
+def test_a_wrong_derivative_between_calls_with_open_sizes(monkeypatch):
+    def program(x):
+        n = x.shape[0]
+        a, b = torch.split(torch.cat([x, x]), n)
+        first, last = torch.split(a.tanh(), [1, n - 1])
+        return first.repeat(n, 1) * b * torch.arange(n)[:, None] + last.sum(0)
+
+    graph = na.trace_graph(program, torch.randn(4, 3), dynamic={"x": {0: "batch"}})
+    graph = graph.to_backend("numpy")
+    monkeypatch.setitem(RULES, "tanh", OfResult(lambda y: 1.1 * (1 - y * y)))
+    (wrong,) = (c for c in graph.verify().call_gradients if not c.ok)
+    assert wrong.name.startswith("∂tanh/∂getitem")
+    assert wrong.relative == pytest.approx(0.1, rel=1e-3)
+
+
 @pytest.mark.parametrize("name", ["split", "_native_batch_norm_legit_functional"])
 def test_a_wrong_call_with_several_results_is_found(name):
     args = torch.randn(5, 4), torch.tensor([0, 2, 1, 1, 0])
