@@ -250,12 +250,9 @@ FUNCTIONS: dict[str, tuple[Plane, Plane]] = {
 }
 
 
-#: (Function, backend) that refuse some modes: forward mode of a pullback, second derivatives of
-#: compiled branches; docs/derivatives.md lists them.
-REFUSED = {
-    ("custom_vjp", "jax"),
-    *((name, "torch") for name in ("cond", "switch", "while_loop", "nested")),
-}
+#: (Function, backend) that refuse some modes: forward mode of a pullback; docs/derivatives.md lists
+#: them.
+REFUSED = {("custom_vjp", "jax")}
 
 
 def _of_pair(function: Plane) -> Callable[[Any], Any]:

@@ -17,7 +17,7 @@ from itertools import repeat
 from typing import Any
 
 from nestarray import backends, ops, tree
-from nestarray.config import current_backend, use_backend
+from nestarray.config import current_backend, current_device, use_backend
 from nestarray.dynamo import ContextVariable, is_compiling
 from nestarray.errors import ArgumentError, StructureError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
@@ -524,8 +524,12 @@ def checkpoint(
         )
         results = Results("checkpoint", fn, False)
 
+        name = current_backend()
+        device = current_device(name)
+
         def flat(*values: Any) -> tuple[Any, ...]:
-            return _arrays(results, arguments.call(*values))
+            with use_backend(name, device=device):  # the second run may be outside of it
+                return _arrays(results, arguments.call(*values))
 
         if callable(policy) and arguments.backend not in ("jax", "torch"):
             raise UnsupportedError(

@@ -209,23 +209,30 @@ def test_what_functions_keep_of_themselves_stays_theirs(backend: str) -> None:
     assert [float(again(x)), float(na.grad(again)(x))] == [12.0, 7.0]
 
 
-@pytest.mark.parametrize("name", ["cond", "while_loop"])
-def test_torch_compiles_no_second_derivative_of_a_choice(name: str) -> None:
-    choices: dict[str, Any] = {
-        "cond": lambda x: na.cond(x > 0, lambda x: x**3, lambda x: x, x),
-        "while_loop": lambda x: na.while_loop(lambda c: c < 7.0, lambda c: c * x, x),
-    }
-    x, fn = torch.tensor(2.0), choices[name]
-    twice = na.grad(na.grad(fn))
+def test_torch_compiles_second_derivatives_of_choices() -> None:
+    """Of traces in which all branches run; a loop needs a number of steps for that."""
+    x = torch.tensor(2.0)
+    chosen = lambda x: na.cond(x > 0, lambda x: x**3, lambda x: na.sqrt(-x), x)  # noqa: E731
+    looped = lambda x, **limit: na.while_loop(lambda c: c < 7.0, lambda c: c * x, x, **limit)  # noqa: E731
+    for fn in (chosen, lambda x: looped(x, max_steps=4)):
+        assert float(jit(na.grad(na.grad(fn)), "torch")(x)) == 12.0
+        assert float(jit(na.jacrev(fn), "torch")(x)) == 12.0
+    assert float(na.grad(jit(na.grad(looped), "torch"))(x)) == 12.0
     message = (
-        f"{name}: PyTorch cannot compile a gradient of the gradient, a jvp or a jacrev of a choice "
-        "by value; take the outer derivative of a compiled function, as in na.grad(na.jit(na.grad(fn))), "
-        "or do not compile"
+        "while_loop: PyTorch cannot compile a loop without max_steps inside of vmap, jvp, jacrev or a "
+        "gradient of the gradient; give it max_steps, or do not compile"
     )
-    for derivative in (twice, na.jacrev(fn)):
-        with pytest.raises(errors.UnsupportedError, match=f"^{re.escape(message)}$"):
-            jit(derivative, "torch")(x)
-    assert float(na.grad(jit(na.grad(fn), "torch"))(x)) == float(twice(x)) == 12.0
+    with pytest.raises(errors.UnsupportedError, match=f"^{re.escape(message)}$"):
+        jit(na.jacrev(looped), "torch")(x)
+
+
+@pytest.mark.parametrize("padding", [1, ((2, 0),), 0])
+def test_tensorflow_compiles_mapped_derivatives_by_a_kernel(padding: Any) -> None:
+    rng = np.random.default_rng(0)
+    x, kernel = (na.to_backend(rng.normal(size=s), "tensorflow") for s in ((3, 2, 5), (2, 2, 3)))
+    of_a_row = na.grad(lambda k, x: na.sum(na.conv1d(x[None], k, padding=padding) ** 2))
+    mapped = na.vmap(of_a_row, in_axes=(None, 0))
+    assert_close(na.jit(mapped)(kernel, x), na.stack([of_a_row(kernel, row) for row in x]))
 
 
 def test_its_name() -> None:

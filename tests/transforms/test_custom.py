@@ -131,6 +131,14 @@ def test_checkpoint(backend: str) -> None:
     assert_close(per_row(na.stack([c["a"], c["a"]]))[1], plain[1]["a"])
 
 
+def test_checkpoints_run_again_in_the_context_of_the_call(backend: str) -> None:
+    x = on(backend, X)
+    with na.use_backend(backend):
+        y, pull = na.vjp(na.checkpoint(lambda x: na.sin(x) * na.full((3,), 2.0)), x)
+    with na.use_backend("jax" if backend == "numpy" else "numpy"):
+        assert_close(pull(na.ones_like(y))[0], 2.0 * na.cos(x))
+
+
 def test_checkpoint_saves_memory_on_torch() -> None:
     import torch
 

@@ -58,12 +58,16 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
         x, kernel = tf.expand_dims(x, 1), tf.expand_dims(kernel, 0)
         return tf.squeeze(_convolved(x, kernel, bias, flat, groups), 1)
     around = ((0, 0), *at.padding, (0, 0))
-    if groups == 1 and set(at.stride) == {1} and len(at.kernel) == 2:
-        out = tf.nn.conv2d(x, kernel, 1, around)
-        return out if bias is None else tf.nn.bias_add(out, bias)
-    mode = "VALID" if windows.is_known(at.padding) else "SAME"
-    if mode == "VALID" and at.is_padded:
-        x = tf.pad(x, around)
+    has_steps = set(at.stride) != {1}
+    if not windows.is_known(at.padding) or (
+        not has_steps and at.padding == _same_padding(kernel.shape[: len(at.kernel)])
+    ):
+        mode = "SAME"
+    elif groups == 1 and not has_steps and len(at.kernel) == 2 and tf.executing_eagerly():
+        mode = around  # not in graphs: tf.vectorized_map loses it in the gradient of the kernel
+    else:
+        mode = "VALID"
+        x = tf.pad(x, around) if at.is_padded else x
     x, stride = _without_strides_of_one_window(x, kernel, at.stride)
     strides = (1, *stride, 1)
     native = tf.nn.conv3d if len(at.kernel) == 3 else tf.nn.conv2d
@@ -78,6 +82,11 @@ def _convolved(x: Any, kernel: Any, bias: Any, at: windows.Windows, groups: int)
         parts = zip(tf.split(x, groups, -1), tf.split(kernel, groups, -1))
         out = tf.concat([native(part, each, strides, mode) for part, each in parts], -1)
     return out if bias is None else tf.nn.bias_add(out, bias)
+
+
+def _same_padding(extents: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """TensorFlow's padding "SAME" of a stride of 1."""
+    return tuple([((n - 1) // 2, n // 2) for n in extents])
 
 
 def _without_strides_of_one_window(

@@ -76,7 +76,8 @@ def _of_distinct(vectors: Any, values: Any) -> Any:
         is_equal = tf.equal(values[..., None], values[..., None, :])
         is_equal &= ~tf.eye(count, dtype=tf.bool)
         is_undefined = tf.reduce_any(is_equal, (-2, -1)) & tf.reduce_any(upstream != 0, (-2, -1))
-        factor = tf.where(is_undefined, math.nan, tf.ones_like(values[..., 0]))
+        ones = tf.ones_like(values[..., 0])
+        factor = tf.where(is_undefined, tf.constant(math.nan, ones.dtype), ones)
         return upstream * tf.cast(factor, upstream.dtype)[..., None, None], tf.zeros_like(values)
 
     return tf.identity(vectors), gradient
@@ -140,10 +141,11 @@ def _eigh(x: Any) -> Any:
     def gradient(of_values: Any, of_vectors: Any) -> Any:
         values, V = _eigh(x)
         gaps = values[..., None, :] - values[..., None]
-        gaps = tf.where(tf.eye(values.shape[-1], dtype=tf.bool), math.inf, gaps)
+        infinite, nan = (tf.constant(x, gaps.dtype) for x in (math.inf, math.nan))
+        gaps = tf.where(tf.eye(values.shape[-1], dtype=tf.bool), infinite, gaps)
         turned = tf.matmul(V, of_vectors, adjoint_a=True)
         undefined = tf.equal(gaps, 0) & (turned != 0)
-        gaps = tf.where(undefined, math.nan, tf.where(tf.equal(gaps, 0), tf.ones_like(gaps), gaps))
+        gaps = tf.where(undefined, nan, tf.where(tf.equal(gaps, 0), tf.ones_like(gaps), gaps))
         inner = turned / tf.cast(gaps, V.dtype) + tf.linalg.diag(tf.cast(of_values, V.dtype))
         return _hermitian(tf.matmul(tf.matmul(V, inner), V, adjoint_b=True))
 

@@ -4,7 +4,8 @@ Loops run in Python, and a trace by ``make_fx`` unrolls them. A branch on a trac
 ``torch.cond`` or ``torch.while_loop``, and a loop over a symbolic size ``scan``. These operators
 support no closures, so a first run of a branch records the tensors that it captures, and the second
 run receives them as arguments (`_Lifted`). Under ``torch.func.vmap``, if the condition differs
-between examples, all branches run and each example selects its result.
+between examples, and in traces of derivatives that the operators lack, all branches run and each
+example selects its result.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
 from nestarray.backends import control_flow
-from nestarray.backends.torch.derivatives import order
+from nestarray.backends.torch.derivatives import is_batched, order
 from nestarray.backends.torch.transforms import not_differentiable
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import UnsupportedError
@@ -53,22 +54,12 @@ def _plain(x: Any) -> Any:
     return x
 
 
-def _is_batched(x: Any) -> bool:
-    if torch.compiler.is_dynamo_compiling():
-        return False
-    while _functorch.is_functorch_wrapped_tensor(x):
-        if _functorch.is_batchedtensor(x):
-            return True
-        x = _functorch.get_unwrapped(x)
-    return False
-
-
 def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
     """https://docs.pytorch.org/docs/stable/cond.html"""
     if torch.compiler.is_dynamo_compiling():
         true_branch(), false_branch()  # computes shapes and dtypes outside of the operator
         return tuple(torch.cond(pred, lambda: _new(true_branch()), lambda: _new(false_branch())))
-    if _is_batched(pred):
+    if is_batched(pred) or not _is_supported(_cond):
         masks = (pred, ~pred)
         branches = [_among(m, b) for m, b in zip(masks, (true_branch, false_branch), strict=True)]
         pair = _Lifted(branches, ((), ()))
@@ -77,7 +68,6 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
             for mask, branch in zip(masks, pair.functions, strict=True)
         ]
         return _chosen(pred, true, false)
-    _check_transforms("cond", _cond)
     branches = _Lifted([true_branch, false_branch], ((), ()))
     found = _cond(pred, *branches.functions, branches.captured)
     return tuple(map(_fresh, found))
@@ -87,25 +77,16 @@ def _new(results: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(map(torch.clone, results))
 
 
-def _check_transforms(name: str, operator: Any) -> None:
-    """Raise inside of torch.func, which does not support it: https://docs.pytorch.org/docs/stable/cond.html
+def _is_supported(operator: Any) -> bool:
+    """Whether an operator has the derivatives and batches that are taken of the running code.
 
-    Also raise for gradients of gradients: the operator's gradient detaches values, so the outer
-    gradient would miss terms.
+    torch.func has rules for some: https://docs.pytorch.org/docs/stable/cond.html. The operator's
+    gradient detaches values, so the gradient of the gradient would miss terms.
     """
-    if order() > 1:
-        raise UnsupportedError(
-            f"{name}: PyTorch cannot compile a gradient of the gradient, a jvp or a jacrev of a choice "
-            "by value; take the outer derivative of a compiled function, as in "
-            "na.grad(na.jit(na.grad(fn))), or do not compile"
-        )
-    for interpreter in retrieve_all_functorch_interpreters():
-        if interpreter.key() not in operator.functorch_table:
-            raise UnsupportedError(
-                f"{name}: PyTorch cannot compile a choice by value inside of "
-                f"torch.func ({interpreter.key().name.lower()}), on which vmap, jvp, and second "
-                "derivatives rest; compile what is inside of them, or do not compile"
-            )
+    if torch.compiler.is_dynamo_compiling():
+        return True
+    levels = retrieve_all_functorch_interpreters()
+    return order() <= 1 and all(level.key() in operator.functorch_table for level in levels)
 
 
 def _fresh(x: Any) -> Any:
@@ -148,13 +129,13 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple
     while max_steps is None or steps < max_steps:
         goes_on = reduce(torch.logical_and, _masks.get(), test(carry))
         value = static_value(goes_on)
-        if value is None and _is_batched(goes_on):
+        if value is None and (is_batched(goes_on) or not _is_supported(_while_loop)):
             goes_on_anywhere = _plain(goes_on)
             if isinstance(goes_on_anywhere, FakeTensor):
                 if max_steps is None:
                     raise UnsupportedError(
-                        "while_loop: PyTorch cannot compile a loop that vmap maps, of which each "
-                        "example may end at another step; give it max_steps, or do not compile"
+                        "while_loop: PyTorch cannot compile a loop without max_steps inside of vmap, "
+                        "jvp, jacrev or a gradient of the gradient; give it max_steps, or do not compile"
                     )
             elif not bool(goes_on_anywhere.any()):
                 return carry
@@ -184,7 +165,6 @@ def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[An
     if torch.compiler.is_dynamo_compiling():
         found = torch.while_loop(lambda *c: test(c), lambda *c: _new(body(c)), carry)
     else:
-        _check_transforms("while_loop", _while_loop)
         parts = _Lifted([lambda *c: (test(c),), lambda *c: body(c)], (carry, carry))
         run_test, run_body = parts.functions
         trace = not_differentiable.get()
@@ -222,7 +202,12 @@ def scan(
     """https://docs.pytorch.org/docs/stable/higher_order_ops/scan.html"""
     if not xs or not isinstance(xs[0].shape[0], torch.SymInt):
         return control_flow.scan(step, carry, xs, length, reverse=reverse)
-    _check_transforms("scan", _scan)
+    if not _is_supported(_scan):
+        raise UnsupportedError(
+            "scan: PyTorch cannot compile a loop over an open size inside of vmap, jvp, jacrev or a "
+            "gradient of the gradient; compile it for one size, or take the outer derivative of a "
+            "compiled function, as in na.grad(na.jit(na.grad(fn)))"
+        )
     kept, rows = len(carry), [torch.flip(x, (0,)) if reverse else x.clone() for x in xs]
 
     def flat(*values: Any) -> Any:

@@ -9,11 +9,12 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import torch
+from torch._C import _functorch
 from torch.autograd import forward_ad
 
 from nestarray.dynamo import ContextVariable
 
-_peek_interpreter_stack = torch._C._functorch.peek_interpreter_stack
+_peek_interpreter_stack = _functorch.peek_interpreter_stack
 _len_torch_dispatch_stack = torch._C._len_torch_dispatch_stack
 
 
@@ -33,6 +34,17 @@ def is_observed() -> bool:
         or _peek_interpreter_stack() is not None
         or _len_torch_dispatch_stack() > 0
     )
+
+
+def is_batched(x: Any) -> bool:
+    """Whether vmap maps `x`."""
+    if torch.compiler.is_dynamo_compiling():
+        return False
+    while _functorch.is_functorch_wrapped_tensor(x):
+        if _functorch.is_batchedtensor(x):
+            return True
+        x = _functorch.get_unwrapped(x)
+    return False
 
 
 #: The order of the derivative that nestarray's transformations take of the running code.

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 
 from nestarray.backends.checks.positions import check_along, check_condition, check_part
 from nestarray.backends.torch.core import INEXACT
-from nestarray.backends.torch.derivatives import order
+from nestarray.backends.torch.derivatives import is_batched, order
 from nestarray.backends.torch.integers import LACKING, by_bits, by_order
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.fills import check_fill
@@ -140,7 +140,8 @@ def _combined(x: Any, axis: int, indices: Any, updates: Any, mode: str) -> Any:
         return x.scatter(axis, indices, updates)
     if mode == "add":
         return x.scatter_add(axis, indices, updates)
-    if mode == "mul" and order() > 1:
+    # vmap cannot map the derivative of torch's product
+    if mode == "mul" and (order() > 1 or (order() and (is_batched(x) or is_batched(updates)))):
         return _products(x, axis, indices, updates)
     return x.scatter_reduce(axis, indices, updates, _REDUCE[mode])
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from typing import Any
 
 import torch
@@ -293,12 +293,11 @@ def checkpoint(fn: Callable[..., Any], arrays: list[Any], policy: Any) -> Any:
     if not order() and not any(x.requires_grad for x in arrays):
         return fn(*arrays)
 
+    context = copy_context()  # the second run may be outside: order and masks decide operations
+    context.run(_in_checkpoint.set, True)
+
     def inside(*values: Any) -> Any:
-        token = _in_checkpoint.set(True)
-        try:
-            return fn(*values)
-        finally:
-            _in_checkpoint.reset(token)
+        return context.copy().run(fn, *values)
 
     checkpointed = torch.utils.checkpoint.checkpoint
     if policy == "nothing_saveable":
