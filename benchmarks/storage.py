@@ -1,4 +1,4 @@
-"""Saving and loading models, against safetensors' own functions and other formats.
+"""Saving and loading models, against safetensors' own functions and other formats; many leaves.
 
 256 MiB by default; BENCH_STORAGE_MIB=1024 makes it the gigabyte of the goal.
 """
@@ -20,6 +20,7 @@ from benchmarks.timing import Table, compare, ratio, readable
 
 MIB = int(os.environ.get("BENCH_STORAGE_MIB", "256"))
 MANY = 64
+LEAVES = 10_000
 
 
 def tables() -> list[Table]:
@@ -27,7 +28,8 @@ def tables() -> list[Table]:
     # in memory if possible, so that the disk does not matter
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as folder:
-        return [_speed(Path(folder), MANY), _speed(Path(folder), 1), _memory(Path(folder))]
+        place = Path(folder)
+        return [_speed(place, MANY), _speed(place, 1), _many_leaves(place), _memory(place)]
 
 
 def _arrays(mib: int, count: int) -> dict[str, np.ndarray]:
@@ -99,6 +101,67 @@ def _speed(folder: Path, count: int) -> Table:
             for name in table.columns[2:]
         ]
         table.add(title, readable(own), *cells)
+    return table
+
+
+def _many_leaves(folder: Path) -> Table:
+    """Trees of many small leaves, whose time is the number of calls for each."""
+    import h5py
+    import safetensors.numpy
+    import tree as dm_tree
+
+    table = Table(
+        f"Trees of {LEAVES:,} leaves",
+        ["", "Container", "peer", "", "goal"],
+        "Leaves are f32[4, 4], ten in a node. In brackets: Container relative to the peer.",
+    )
+    flat = {f"layer{i // 10}/w{i % 10}": np.full((4, 4), i, "f4") for i in range(LEAVES)}
+    dotted = {name.replace("/", "."): x for name, x in flat.items()}
+    c, last = na.Container.from_flat_dict(flat), [*flat][-1]
+    nested = c.to_dict()
+    changed = c + np.random.default_rng(0).random((4, 4), dtype=np.float32)
+    ours, theirs = folder / "ours.safetensors", folder / "theirs.safetensors"
+    our_hdf5, their_hdf5 = folder / "ours.h5", folder / "theirs.h5"
+    c.save(our_hdf5)
+    with h5py.File(their_hdf5, "w") as file:
+        for name, x in flat.items():
+            file.create_dataset(name, data=x)
+
+    def safetensors_load_one() -> Any:
+        with safetensors.safe_open(theirs, "np") as file:
+            return file.get_tensor(last.replace("/", "."))
+
+    def hdf5_load() -> dict[str, Any]:
+        arrays = {}
+
+        def add(name: str, member: Any) -> None:
+            if isinstance(member, h5py.Dataset):
+                arrays[name] = member[()]
+
+        with h5py.File(their_hdf5) as file:
+            file.visititems(add)
+        return arrays
+
+    rows: list[tuple[str, str, Callable[[], Any], Callable[[], Any], str]] = [
+        ("save .safetensors", "safetensors", lambda: c.save(ours),
+         lambda: safetensors.numpy.save_file(dotted, theirs), ""),
+        ("load .safetensors", "safetensors", lambda: na.Container.load(ours),
+         lambda: safetensors.numpy.load_file(theirs), "1.3"),
+        ("load one leaf", "safetensors", lambda: na.Container.load(ours, last),
+         safetensors_load_one, "1.3"),
+        ("lazily, one leaf", "safetensors", lambda: na.Container.load(ours, lazy=True)[last].read(),
+         safetensors_load_one, "1.3"),
+        ("load .h5", "h5py", lambda: na.Container.load(our_hdf5), hdf5_load, "1.2"),
+        ("map_structure of dm-tree", "of a dict", lambda: dm_tree.map_structure(abs, c),
+         lambda: dm_tree.map_structure(abs, nested), ""),
+    ]  # fmt: skip
+    for title, peer, own, other, goal in rows:
+        time = compare({"own": own, "other": other}, rounds=1 if ".h5" in title else 5)
+        between = f"{readable(time['other'])} ({ratio(time['own'], time['other'])})"
+        table.add(title, readable(time["own"]), between, peer, goal)
+    difference = c.diff(changed)
+    time = compare({"own": lambda: str(difference)}, rounds=5)
+    table.add("str(c.diff(d))", readable(time["own"]), "", "", "100 ms")
     return table
 
 

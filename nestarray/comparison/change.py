@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -64,3 +65,11 @@ class Change:
                 "where": list(s.where), "nans": s.nans,
             }  # fmt: skip
         return entry
+
+
+def total(changes: Sequence[Change]) -> equality.Statistics | None:
+    """The statistics of several changes as if their arrays were one; None without values."""
+    if len(changes) == 1:
+        return changes[0].statistics
+    compared = [change.compared for change in changes if change.compared is not None]
+    return equality.joint_statistics(compared)

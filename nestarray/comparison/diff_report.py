@@ -12,11 +12,12 @@ import math
 import re
 import shutil
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from textwrap import wrap
 from typing import Any
 
-from nestarray.comparison.change import Change
+from nestarray.comparison.change import Change, total
 from nestarray.comparison.equality import Statistics
 from nestarray.container.spec import Path, join_path
 from nestarray.display.sections import Sections
@@ -32,18 +33,25 @@ _SIGNS = {
 _NUMBER = re.compile(r"\d+")
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Line:
     """One line of the report: one change, or several in one line."""
 
-    status: str
     name: str
     detail: str
     note: str
-    statistics: Statistics | None
-    old_path: Path | None = None
-    path: Path = ()
-    paths: tuple[Path, ...] = ()  # of all changes in the line
+    path: Path
+    changes: tuple[Change, ...]
+
+    @property
+    def status(self) -> str:
+        """The status of its changes, which have the same."""
+        return self.changes[0].status
+
+    @cached_property
+    def statistics(self) -> Statistics | None:
+        """The distance of all values, computed when lines are ranked: most lines become parts of others."""
+        return total(self.changes)
 
 
 def as_text(entries: Sequence[Change], old_leaves: int, new_leaves: int) -> str:
@@ -147,15 +155,13 @@ def _line(entry: Change) -> _Line:
     elif entry.status == "changed":
         if entry.old != entry.new and set(entry.aspects) != {"values"}:
             detail = f"{entry.old} → {entry.new}"
-        elif entry.statistics is None:
+        elif entry.compared is None:
             detail, note = f"{entry.old}", f"→ {entry.new}"
     elif entry.status == "kind":
         detail = f"{entry.old} → {entry.new}"
     elif entry.status == "order":
         detail, note = "keys in another order", f"{entry.old} → {entry.new}"
-    return _Line(
-        entry.status, name, detail, note, entry.statistics, entry.old_path, entry.path, (entry.path,)
-    )  # fmt: skip
+    return _Line(name, detail, note, entry.path, (entry,))
 
 
 def _with_moved_subtrees(lines: list[_Line]) -> list[_Line]:
@@ -169,18 +175,16 @@ def _with_moved_subtrees(lines: list[_Line]) -> list[_Line]:
             result.extend(group)
             continue
         old, new = (join_path(part) or "." for part in key)
-        detail, paths = f"{len(group):,} leaves", _paths(group)
-        result.append(
-            replace(group[0], name=f"{old}/ → {new}/", detail=detail, path=key[1], paths=paths)
-        )
+        name, detail = f"{old}/ → {new}/", f"{len(group):,} leaves"
+        result.append(_Line(name, detail, "", key[1], _changes(group)))
     return result
 
 
 def _move(line: _Line) -> tuple[Path, Path] | None:
     """The old and the new node of a moved leaf, without the common end; None if they have none."""
-    if line.status != "moved" or line.old_path is None:
+    old, new = line.changes[0].old_path, line.path
+    if line.status != "moved" or old is None:
         return None
-    old, new = line.old_path, line.path
     while old and new and old[-1] == new[-1]:
         old, new = old[:-1], new[:-1]
     return (old, new) if len(new) < len(line.path) else None
@@ -203,15 +207,9 @@ def _pattern(line: _Line) -> Hashable:
 
 def _numbered(group: list[_Line]) -> _Line:
     """One line for changes whose names differ in numbers only."""
-    paths = _paths(group)
-    times = f"{len(paths):,} ×"
-    return replace(
-        group[0],
-        name=_ranges([line.name for line in group]),
-        detail=f"{times} {group[0].detail}" if group[0].detail else times,
-        paths=paths,
-        statistics=_sum_of(group),
-    )
+    first, changes = group[0], _changes(group)
+    detail = f"{len(changes):,} × {first.detail}".rstrip()
+    return _Line(_ranges([x.name for x in group]), detail, first.note, first.path, changes)
 
 
 def _ranges(names: Sequence[str]) -> str:
@@ -226,8 +224,8 @@ def _ranges(names: Sequence[str]) -> str:
     return _NUMBER.sub(shown, names[0])
 
 
-def _paths(group: Iterable[_Line]) -> tuple[Path, ...]:
-    return tuple(path for line in group for path in line.paths)
+def _changes(group: Iterable[_Line]) -> tuple[Change, ...]:
+    return tuple([change for line in group for change in line.changes])
 
 
 def _prefix(line: _Line, depth: int) -> Hashable:
@@ -238,34 +236,12 @@ def _prefix(line: _Line, depth: int) -> Hashable:
 
 def _subtree(depth: int) -> Callable[[list[_Line]], _Line]:
     def summarize(group: list[_Line]) -> _Line:
-        paths = _paths(group)
-        names = list(dict.fromkeys(join_path(path[:depth]) for path in paths))
-        return replace(
-            group[0],
-            name=f"{_ranges(names) or '.'}/",
-            detail=f"{len(paths):,} leaves",
-            note="",
-            path=group[0].path[:depth],
-            paths=paths,
-            statistics=_sum_of(group),
-        )
+        changes = _changes(group)
+        names = list(dict.fromkeys([join_path(change.path[:depth]) for change in changes]))
+        name, detail = f"{_ranges(names) or '.'}/", f"{len(changes):,} leaves"
+        return _Line(name, detail, "", group[0].path[:depth], changes)
 
     return summarize
-
-
-def _sum_of(group: list[_Line]) -> Statistics | None:
-    found = [line.statistics for line in group if line.statistics is not None]
-    if not found:
-        return None
-    size = sum(s.size for s in found)
-    return replace(
-        max(found, key=lambda s: (s.max_abs, s.max_rel)),
-        changed=sum(s.changed for s in found),
-        size=size,
-        mean_abs=sum(s.mean_abs * s.size for s in found) / size,
-        where=(),
-        nans=sum(s.nans for s in found),
-    )
 
 
 def _note(line: _Line) -> str:

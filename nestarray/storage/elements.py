@@ -125,7 +125,7 @@ def from_elements(elements: np.ndarray, dtype: str, backend: str) -> Any:
         DtypeError: `backend` lacks the dtype, or needs ml_dtypes for it.
     """
     if dtype not in BITS:
-        return move(elements, backend)
+        return elements if backend == "numpy" else move(elements, backend)
     if backend == "torch":
         import torch
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import zipfile
+from collections.abc import Collection
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from nestarray.container import Container
 from nestarray.container.arguments import refuse
@@ -23,9 +24,9 @@ from nestarray.storage import (
     zarr,
 )
 from nestarray.storage.elements import BITS
-from nestarray.storage.source import Source, reading
+from nestarray.storage.source import Entry, Source, reading
 from nestarray.storage.stored import StoredArray
-from nestarray.storage.structure import Reference, reason
+from nestarray.storage.structure import reason
 
 #: Format → its module.
 FORMATS: dict[str, Any] = {
@@ -117,37 +118,51 @@ def _of_content(path: Path) -> str | None:
 
 def with_stored_arrays(source: Source, backend: str, mapped: bool, flat: bool) -> Container:
     """The tree in a file, with a `StoredArray` for every array; shared arrays are one object."""
-    known: dict[tuple[str, str | None], StoredArray] = {}
+    arrays: dict[str, StoredArray] = {}
 
-    def of_leaf(leaf: Any) -> Any:
-        if not isinstance(leaf, Reference):
-            return leaf
-        key = leaf.name, leaf.dtype
-        if key not in known:
-            dtype, shape = _declared(source, leaf)
-            known[key] = StoredArray(source, leaf.name, dtype, shape, backend, mapped)
-        return known[key]
+    def array_of(name: str, dtype: str | None) -> StoredArray:
+        if name not in arrays:
+            entry = None if dtype is None else _declared(source, name, dtype)
+            arrays[name] = StoredArray(source, name, entry, backend, mapped)
+        return arrays[name]
 
     try:
-        c = Container(source.flat()) if flat else source.layout()
+        c = Container(source.flat(array_of)) if flat else source.layout(array_of)
     except StructureError as error:
         raise StorageError(
             f"Container.load: {str(source.path)!r}: the names in it are no tree ({reason(error)}); load "
             "it with flat=True"
         ) from error
-    return c.map(of_leaf)
+    if arrays.keys() != source.entries.keys():
+        _refuse(source, arrays)
+    return c
 
 
-def _declared(source: Source, leaf: Reference) -> tuple[str, tuple[int, ...]]:
-    """The dtype and shape of an array; the structure stores dtypes that the format lacks."""
-    dtype, shape = source.entries[leaf.name]
-    if leaf.dtype in (None, dtype):
-        return dtype, shape
-    if BITS.get(str(leaf.dtype)) == dtype:
-        return str(leaf.dtype), shape
-    if (leaf.dtype, dtype, shape[-1:]) == ("complex128", "float64", (2,)):
-        return "complex128", shape[:-1]
+def _refuse(source: Source, names: Collection[str]) -> NoReturn:
+    """Raise the error for a structure that names other arrays than the file has."""
+    missing = [name for name in names if name not in source.entries]
+    more = [name for name in source.entries if name not in names]
+    text = (
+        "its structure names {!r}, which is not in it"
+        if missing
+        else ("{!r} is in it, but not in its structure")
+    )
     raise StorageError(
-        f"Container.load: {str(source.path)!r}: {leaf.name!r} holds {dtype}, but its structure says "
-        f"{leaf.dtype}; load it with flat=True"
+        f"Container.load: {str(source.path)!r}: {text.format((missing or more)[0])}; it was changed by "
+        "another program: load it with flat=True, which takes the arrays by their names"
+    )
+
+
+def _declared(source: Source, name: str, declared: str) -> Entry:
+    """The dtype and shape of an array whose dtype the format lacks, so that the structure has it."""
+    if name not in source.entries:
+        _refuse(source, [name])
+    dtype, shape = source.entries[name]
+    if declared == dtype or BITS.get(declared) == dtype:
+        return Entry(declared, shape)
+    if (declared, dtype, shape[-1:]) == ("complex128", "float64", (2,)):
+        return Entry(declared, shape[:-1])
+    raise StorageError(
+        f"Container.load: {str(source.path)!r}: {name!r} holds {dtype}, but its structure says "
+        f"{declared}; load it with flat=True"
     )

@@ -49,9 +49,11 @@ class Hdf5Source(Source):
         self._writable = writable
         self._file = library().File(path if file is None else file, "r")
         try:
-            self._datasets: dict[str, Any] = {}
+            self._datasets: dict[str, Any] = {}  # name → identifier, of h5py's fast interface
             self._collect(path, self._file, "", set())
-            entries = {name: _entry(path, name, d) for name, d in self._datasets.items()}
+            h5py = library()
+            entries = {n: _entry(h5py, path, n, d) for n, d in self._datasets.items()}
+            self._whole = h5py.h5s.ALL
             texts = {k: v for k, v in self._file.attrs.items() if isinstance(v, str)}
             super().__init__(path, entries, None, texts)
             if RESERVED in entries:
@@ -64,45 +66,49 @@ class Hdf5Source(Source):
         h5py = library()
         above = above | {h5py.h5o.get_info(group.id).addr}
         for key in group:
-            name = prefix + key
-            if not isinstance(group.get(key, getlink=True), h5py.HardLink):
+            name, link = prefix + key, key.encode("utf-8", "surrogateescape")
+            if group.id.links.get_info(link).type != h5py.h5l.TYPE_HARD:
                 raise StorageError(
                     f"Container.load: {str(path)!r}: {name!r} is a link, which may lead to another "
                     "file; expected groups and datasets"
                 )
-            member = group[key]
-            if isinstance(member, h5py.Dataset):
+            member = h5py.h5o.open(group.id, link)
+            if isinstance(member, h5py.h5d.DatasetID):
                 self._datasets[name] = member
-            elif not isinstance(member, h5py.Group):
+            elif not isinstance(member, h5py.h5g.GroupID):
                 raise StorageError(
-                    f"Container.load: {str(path)!r}: {name!r} is a {type(member).__name__}, expected "
-                    "a group or a dataset"
+                    f"Container.load: {str(path)!r}: {name!r} is a named type, expected a "
+                    "group or a dataset"
                 )
-            elif h5py.h5o.get_info(member.id).addr in above:
+            elif h5py.h5o.get_info(member).addr in above:
                 raise StorageError(
                     f"Container.load: {str(path)!r}: the group {name!r} is inside of itself"
                 )
             else:
-                self._collect(path, member, name + "/", above)
+                self._collect(path, h5py.Group(member), name + "/", above)
 
     def read(self, name: str) -> np.ndarray:
         """The elements of an array."""
-        return self.part(name, ())
+        dataset = self._datasets[name]
+        elements = np.empty(self.entries[name].shape, dataset.dtype)
+        if elements.size:
+            dataset.read(self._whole, self._whole, elements)
+        return elements.astype(self.entries[name].dtype, copy=False)
 
     def part(self, name: str, index: Any) -> np.ndarray:
         """The elements of a part of an array; only this part is read."""
         if not is_forward_slice(index):
             return super().part(name, index)
-        elements = np.asarray(self._datasets[name][index])
+        elements = np.asarray(library().Dataset(self._datasets[name])[index])
         return elements.astype(self.entries[name].dtype, copy=False)
 
     def view(self, name: str) -> np.ndarray:
         """The elements of an array, on the mapped file."""
-        dataset = self._datasets[name]
-        offset, entry = dataset.id.get_offset(), self.entries[name]
-        if dataset.size == 0:
+        dataset, entry = self._datasets[name], self.entries[name]
+        offset, dtype = dataset.get_offset(), dataset.dtype
+        if 0 in entry.shape:
             return self.read(name)
-        if offset is None or not dataset.dtype.isnative or dataset.dtype.name != entry.dtype:
+        if offset is None or not dtype.isnative or dtype.name != entry.dtype:
             raise StorageError(
                 f"Container.load: {str(self.path)!r}: {name!r} is stored in chunks or in another byte "
                 "order, which cannot be mapped into memory; leave memory_map=False"
@@ -112,28 +118,29 @@ class Hdf5Source(Source):
             return super().view(name)
         memory = map_file(self._file.id.get_vfd_handle(), writable=self._writable)
         count = math.prod(entry.shape)
-        return np.frombuffer(memory, dataset.dtype, count=count, offset=offset).reshape(entry.shape)
+        return np.frombuffer(memory, dtype, count=count, offset=offset).reshape(entry.shape)
 
     def close(self) -> None:
         """Close the file."""
         self._file.close()
 
 
-def _entry(path: Path, name: str, dataset: Any) -> Entry:
+def _entry(h5py: Any, path: Path, name: str, dataset: Any) -> Entry:
     where = f"Container.load: {str(path)!r}: {name!r}"
-    if dataset.dtype.name not in NATIVE or dataset.shape is None:
-        raise StorageError(f"{where} has the dtype {dataset.dtype}, expected numbers or bools")
-    if dataset.external or dataset.is_virtual:
+    dtype, shape = dataset.dtype, dataset.shape
+    if dtype.name not in NATIVE or dataset.get_space().get_simple_extent_type() == h5py.h5s.NULL:
+        raise StorageError(f"{where} has the dtype {dtype}, expected numbers or bools")
+    properties = dataset.get_create_plist()
+    if properties.get_external_count() or properties.get_layout() == h5py.h5d.VIRTUAL:
         raise StorageError(f"{where} keeps its elements in another file, which is not read")
-    plist = dataset.id.get_create_plist()
-    for position in range(plist.get_nfilters()):
-        number = plist.get_filter(position)[0]
+    for position in range(properties.get_nfilters()):
+        number = properties.get_filter(position)[0]
         if number not in _FILTERS:
             raise StorageError(
                 f"{where} needs the filter {number}, a plug-in; expected {', '.join(_FILTERS.values())}"
             )
-    entry = Entry(dataset.dtype.name, tuple(dataset.shape))
-    check_size(path, name, entry, dataset.id.get_storage_size)
+    entry = Entry(dtype.name, shape)
+    check_size(path, name, entry, dataset.get_storage_size)
     return entry
 
 

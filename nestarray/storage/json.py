@@ -18,7 +18,7 @@ from nestarray.errors import StorageError
 from nestarray.storage.elements import BITS, NATIVE
 from nestarray.storage.plan import Plan, dotted
 from nestarray.storage.source import Entry, Source
-from nestarray.storage.structure import RESERVED, parse_json
+from nestarray.storage.structure import RESERVED, ArrayOf, parse_json
 
 NATIVE_DTYPES = NATIVE | set(BITS)
 naming, separator = dotted, "."
@@ -84,14 +84,14 @@ class JsonSource(Source):
         texts = {str(k): str(v) for k, v in self._document["metadata"].items()}
         super().__init__(path, entries, json.dumps(self._document[RESERVED]), texts)
 
-    def layout(self) -> Container:
+    def layout(self, array_of: ArrayOf) -> Container:
         """The saved Container, or the document itself."""
-        return Container(self._plain()) if self.structure is None else super().layout()
+        return Container(self._plain()) if self.structure is None else super().layout(array_of)
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self, array_of: ArrayOf) -> dict[str, Any]:
         """Name → reference; for a document of another program, path → value."""
         if self.structure is not None:
-            return super().flat()
+            return super().flat(array_of)
         return Container(self._plain()).to_flat_dict(".")
 
     def _plain(self) -> Any:

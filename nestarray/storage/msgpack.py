@@ -22,7 +22,7 @@ from nestarray.container import Container
 from nestarray.errors import StorageError
 from nestarray.storage.elements import BITS, NATIVE, num_bytes
 from nestarray.storage.source import Entry, Source, map_file
-from nestarray.storage.structure import Reference
+from nestarray.storage.structure import ArrayOf, Reference, resolve
 
 #: Why `Container.save` does not write this format.
 READ_ONLY = "save as .safetensors, or write flax.serialization.to_bytes(c.to_flax())"
@@ -203,13 +203,13 @@ class MsgpackSource(Source):
             return [self._referenced(v, (*keys, i)) for i, v in enumerate(node)]
         return node
 
-    def layout(self) -> Container:
+    def layout(self, array_of: ArrayOf) -> Container:
         """The tree in the file."""
-        return Container(self._tree)
+        return resolve(Container(self._tree), array_of)
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self, array_of: ArrayOf) -> dict[str, Any]:
         """Joined name → leaf."""
-        return Container(self._tree).to_flat_dict(".")
+        return resolve(Container(self._tree), array_of).to_flat_dict(".")
 
     def read(self, name: str) -> np.ndarray:
         """The elements of an array."""

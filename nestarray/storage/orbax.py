@@ -21,7 +21,7 @@ from nestarray.container import Container
 from nestarray.errors import StorageError
 from nestarray.storage.elements import BITS, NATIVE
 from nestarray.storage.source import Entry, Source, check_size, is_forward_slice
-from nestarray.storage.structure import Reference, parse_json
+from nestarray.storage.structure import ArrayOf, Reference, parse_json, resolve
 
 #: Why `Container.save` does not write this format.
 READ_ONLY = "save as .safetensors, or with orbax: it takes c.to_dict()"
@@ -118,13 +118,13 @@ class OrbaxSource(Source):
             check_size(self._path, name, entry, lambda: self._stored)
         return entries
 
-    def layout(self) -> Container:
+    def layout(self, array_of: ArrayOf) -> Container:
         """The tree of the checkpoint; tuples and named tuples are as Orbax stores them."""
-        return Container(self._tree)
+        return resolve(Container(self._tree), array_of)
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self, array_of: ArrayOf) -> dict[str, Any]:
         """Joined name → leaf."""
-        return Container(self._tree).to_flat_dict(".")
+        return resolve(Container(self._tree), array_of).to_flat_dict(".")
 
     def _array(self, name: str) -> Any:
         kvstore = self._base()

@@ -21,7 +21,7 @@ import numpy as np
 from nestarray.container import Container
 from nestarray.errors import MissingFileError, NestarrayError, StorageError
 from nestarray.storage.elements import num_bytes
-from nestarray.storage.structure import RESERVED, Reference, decode, parse_json, reason
+from nestarray.storage.structure import RESERVED, ArrayOf, decode, parse_json, reason
 
 
 class Entry(NamedTuple):
@@ -90,32 +90,16 @@ class Source:
         """The elements of a part of an array, in separate memory."""
         return np.array(self.read(name)[index])
 
-    def layout(self) -> Container:
-        """The saved Container, or the names nested by key, with a `Reference` for each array.
+    def layout(self, array_of: ArrayOf) -> Container:
+        """The saved Container, or the arrays nested by name.
 
         Raises:
-            StorageError: the structure is damaged or does not match the arrays.
+            StorageError: the structure is damaged.
             StructureError: the names do not form a tree: an array has the name of a node.
         """
-        where = f"Container.load: {str(self.path)!r}"
         if self.structure is not None:
-            c = decode(self.structure, where)
-            self._check(c, where)
-            return c
-        return Container.from_flat_dict(self.flat(), self.separator)
-
-    def _check(self, c: Container, where: str) -> None:
-        named = {leaf.name for leaf in c.leaves() if isinstance(leaf, Reference)}
-        for names, others, text in (
-            (named, self.entries, "its structure names {!r}, which is not in it"),
-            (self.entries, named, "{!r} is in it, but not in its structure"),
-        ):
-            odd = [name for name in names if name not in others]
-            if odd:
-                raise StorageError(
-                    f"{where}: {text.format(odd[0])}; it was changed by another program: load it "
-                    "with flat=True, which takes the arrays by their names"
-                )
+            return decode(self.structure, f"Container.load: {str(self.path)!r}", array_of)
+        return Container.from_flat_dict(self.flat(array_of), self.separator)
 
     def _read_document(self) -> None:
         """Read structure and metadata from the array that stores their text."""
@@ -123,9 +107,9 @@ class Source:
         del self.entries[RESERVED]
         self.structure, self.metadata = document["structure"], document["metadata"]
 
-    def flat(self) -> dict[str, Reference]:
-        """Name → `Reference` of every array."""
-        return {name: Reference(name) for name in self.entries}
+    def flat(self, array_of: ArrayOf) -> dict[str, Any]:
+        """Name → leaf, for every array."""
+        return {name: array_of(name, None) for name in self.entries}
 
     def close(self) -> None:
         """Close the file."""

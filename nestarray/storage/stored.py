@@ -7,6 +7,7 @@ A Container loaded with ``lazy=True`` is an ordinary Container with `StoredArray
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from nestarray import dtypes, tree
 from nestarray.display.progress import progress
 from nestarray.errors import DtypeError
 from nestarray.storage.elements import from_elements, num_bytes
-from nestarray.storage.source import Source, reading
+from nestarray.storage.source import Entry, Source, reading
 
 
 class StoredArray:
@@ -34,21 +35,37 @@ class StoredArray:
         ((2, 3), nestarray.float64, array([1., 1., 1.]))
     """
 
-    __slots__ = ("_backend", "_mapped", "_name", "_source", "dtype", "dtype_name", "shape")
+    __slots__ = ("_backend", "_declared", "_mapped", "_name", "_source")
 
     def __init__(
         self,
         source: Source,
         name: str,
-        dtype: str,
-        shape: tuple[int, ...],
+        declared: Entry | None,
         backend: str,
         mapped: bool,
     ) -> None:
-        self._source, self._name, self._backend, self._mapped = source, name, backend, mapped
-        self.dtype_name, self.shape = dtype, shape
-        #: a `DType`, or the name of an 8-bit float, which na.dtypes lacks
-        self.dtype: Any = dtypes._NAMES.get(dtype, dtype)
+        self._source, self._name, self._declared = source, name, declared
+        self._backend, self._mapped = backend, mapped
+
+    @property
+    def _entry(self) -> Entry:
+        return self._declared or self._source.entries[self._name]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The lengths of the axes."""
+        return self._entry.shape
+
+    @property
+    def dtype_name(self) -> str:
+        """The name of the dtype, such as ``"float8_e5m2"``."""
+        return self._entry.dtype
+
+    @property
+    def dtype(self) -> Any:
+        """A `DType`, or the name of an 8-bit float, which na.dtypes lacks."""
+        return dtypes._NAMES.get(self.dtype_name, self.dtype_name)
 
     @property
     def backend(self) -> str:
@@ -68,15 +85,16 @@ class StoredArray:
     @property
     def nbytes(self) -> int:
         """The number of bytes of the array in memory."""
-        return num_bytes(self.dtype_name, self.shape)
+        return num_bytes(*self._entry)
 
     def read(self) -> Any:
         """The array, of the backend given to `Container.load`."""
         return self._array_of(self.elements())
 
     def _array_of(self, elements: np.ndarray) -> Any:
+        entry = self._entry
         try:
-            return from_elements(elements, self.dtype_name, self._backend)
+            return from_elements(elements, entry.dtype, self._backend)
         except DtypeError as error:
             error.add_note(f"at the array {self._name!r} of {str(self._source.path)!r}")
             raise
@@ -93,7 +111,9 @@ class StoredArray:
 
     def _in_pairs(self) -> bool:
         """Whether the file stores complex128 as pairs of real numbers."""
-        return self.dtype_name == "complex128" != self._source.entries[self._name].dtype
+        return self._declared is not None and (
+            self._declared.dtype == "complex128" != self._source.entries[self._name].dtype
+        )
 
     def __getitem__(self, index: Any) -> Any:
         np.broadcast_to(np.uint8(), self.shape)[index]  # raises NumPy's error for a wrong index
@@ -145,10 +165,10 @@ def read_arrays(nest: Any, title: str) -> Any:
         if isinstance(leaf, StoredArray):
             places.setdefault((leaf._source, leaf._mapped), {})[id(leaf)] = leaf
     arrays: dict[int, Any] = {}
-    total = sum(leaf.nbytes for stored in places.values() for leaf in stored.values()) or 1
+    total = cache(lambda: sum(x.nbytes for stored in places.values() for x in stored.values()) or 1)
     count = 0
     with progress(title) as step:
-        step("", lambda: count / total)
+        step("", lambda: count / total())
         for (source, is_mapped), stored in places.items():
             names = [leaf._name for leaf in stored.values()]
             source.check_unchanged(names)
@@ -157,5 +177,5 @@ def read_arrays(nest: Any, title: str) -> Any:
                 with reading(source.path, leaf._name):
                     elements = leaf._whole(next(found))
                 arrays[key] = leaf._array_of(elements)
-                count += leaf.nbytes
+                count += elements.nbytes
     return tree.unflatten(structure, [arrays.get(id(leaf), leaf) for leaf in leaves])

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from nestarray.container import Container
@@ -36,6 +36,15 @@ class Reference:
         self.name, self.dtype = name, dtype
 
 
+#: A function of the name and, if the format cannot express it, the dtype of an array.
+ArrayOf = Callable[[str, str | None], Any]
+
+
+def resolve(c: Container, array_of: ArrayOf) -> Container:
+    """A Container with ``array_of(name, dtype)`` for each `Reference`."""
+    return c.map(lambda x: array_of(x.name, x.dtype) if isinstance(x, Reference) else x)
+
+
 def encode(spec: Spec, leaves: Sequence[Any]) -> str:
     """The text of a structure whose arrays are given as `Reference`.
 
@@ -43,8 +52,8 @@ def encode(spec: Spec, leaves: Sequence[Any]) -> str:
         ArgumentError: a leaf is neither an array nor None, a string or a number.
         StructureError: the tree has more than `LEVELS` levels.
     """
-    tree = _encode_node(spec, iter(zip(spec.path_names, leaves, strict=True)), LEVELS)
-    return _dumps({"version": VERSION, "crc32": _checksum(tree), "tree": tree})
+    tree = _dumps(_encode_node(spec, iter(zip(spec.path_names, leaves, strict=True)), LEVELS))
+    return f'{{"version":{VERSION},"crc32":{_checksum(tree)},"tree":{tree}}}'
 
 
 def looks_encoded(text: str) -> bool:
@@ -56,8 +65,16 @@ def _dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
 
-def _checksum(tree: Any) -> int:
-    return zlib.crc32(_dumps(tree).encode())
+def _checksum(tree: str) -> int:
+    return zlib.crc32(tree.encode())
+
+
+def _is_intact(text: str, document: dict[str, Any]) -> bool:
+    """Whether the checksum is that of the tree, as written or as another program formatted it."""
+    written = text.partition('"tree":')[2][:-1]
+    return document["crc32"] == _checksum(written) or (
+        document["crc32"] == _checksum(_dumps(document["tree"]))
+    )
 
 
 def _encode_node(spec: Spec, rest: Iterator[tuple[str, Any]], levels: int) -> Any:
@@ -92,25 +109,26 @@ def _encode_leaf(path: str, leaf: Any) -> Any:
     )
 
 
-def decode(text: str, where: str) -> Container:
-    """The Container of a text from `encode`, with arrays as `Reference`.
+def decode(text: str, where: str, array_of: ArrayOf) -> Container:
+    """The Container of a text from `encode`.
 
     Args:
         text: the text, possibly damaged.
         where: the file, for error messages.
+        array_of: makes the leaf for an array.
 
     Raises:
         StorageError: the text is invalid.
     """
     try:
-        document = parse_json(text)
+        document = json.loads(text)
         version = document["version"]
         if version == VERSION:
-            tree = document["tree"]
-            if document["crc32"] != _checksum(tree):
+            if not _is_intact(text, document):
                 raise ValueError("its checksum is wrong")
             leaves: list[Any] = []
-            return from_leaves(_decode_node(tree, leaves), leaves)
+            spec = _decode_node(document["tree"], leaves, array_of)
+            return from_leaves(spec, tuple(leaves))
     # a damaged text may raise any error here: wrong types, missing keys, deep nesting
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise StorageError(
@@ -150,33 +168,33 @@ def reason(error: BaseException) -> str:
 _KINDS = ("dict", "list", "tuple", "part of list", "part of tuple")
 
 
-def _decode_node(node: Any, leaves: list[Any]) -> Spec:
-    if isinstance(node, str):
-        leaves.append(Reference(node))
-        return LEAF
-    if not isinstance(node, dict):
+def _decode_node(node: Any, leaves: list[Any], array_of: ArrayOf) -> Spec:
+    if not isinstance(node, (str, dict)):
         raise ValueError(f"got {type(node).__name__} for a node")
-    kind = next(iter(node), "")
-    if kind not in _KINDS:
-        leaves.append(_decode_leaf(node))
+    if isinstance(node, str) or next(iter(node), "") not in _KINDS:
+        leaves.append(_decode_leaf(node, array_of))
         return LEAF
-    keys: list[Key] = []
-    children: list[Spec] = []
-    for position, member in enumerate(node[kind]):
-        key, child = member if isinstance(member, list) else (position, member)
-        if type(key) not in (str, int):
-            raise ValueError(f"got {key!r} for a key")
-        keys.append(key)
-        children.append(_decode_node(child, leaves))
-    if len(set(keys)) < len(keys) or len(node) > 1:
-        raise ValueError("a key occurs twice")
-    return make_spec(kind, tuple(keys), tuple(children))
+    ((kind, members),) = node.items()
+    rows = [m if type(m) is list else (i, m) for i, m in enumerate(members)]
+    keys: tuple[Key, ...] = tuple([key for key, _ in rows])
+    if not {str, int}.issuperset(map(type, keys)) or len(set(keys)) < len(keys):
+        raise ValueError(f"got the keys {keys!r}, expected different strings or integers")
+    children = []
+    for _, child in rows:
+        if type(child) is str:  # most leaves, without a call for each
+            leaves.append(array_of(child, None))
+            children.append(LEAF)
+        else:
+            children.append(_decode_node(child, leaves, array_of))
+    return make_spec(kind, keys, tuple(children))
 
 
-def _decode_leaf(node: dict[str, Any]) -> Any:
+def _decode_leaf(node: Any, array_of: ArrayOf) -> Any:
     match node:
+        case str():
+            return array_of(node, None)
         case {"array": str(name), "dtype": str(dtype)}:
-            return Reference(name, dtype)
+            return array_of(name, dtype)
         case {"value": None | str() | bool() | int() | float() as value}:
             return value
         case {"int": str(digits)}:

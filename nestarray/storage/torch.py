@@ -21,7 +21,7 @@ from nestarray.container import Container
 from nestarray.errors import StorageError
 from nestarray.storage.elements import dtype_name, to_elements
 from nestarray.storage.source import Entry, Source
-from nestarray.storage.structure import Reference, reason
+from nestarray.storage.structure import ArrayOf, Reference, reason, resolve
 
 #: Why `Container.save` does not write this format.
 READ_ONLY = "torch's files hold programs; save as .safetensors, or call torch.save(c.to_torch_state_dict(), path)"
@@ -58,13 +58,13 @@ class TorchSource(Source):
         self._names[place], self._tensors[name] = name, tensor
         return Reference(name)
 
-    def layout(self) -> Container:
+    def layout(self, array_of: ArrayOf) -> Container:
         """The saved nest; names in it are split at dots, as in state dicts."""
-        return Container(_split(self._referenced))
+        return resolve(Container(_split(self._referenced)), array_of)
 
-    def flat(self) -> dict[str, Any]:
+    def flat(self, array_of: ArrayOf) -> dict[str, Any]:
         """Joined name → leaf."""
-        return Container(self._referenced).to_flat_dict(".")
+        return resolve(Container(self._referenced), array_of).to_flat_dict(".")
 
     def read(self, name: str) -> np.ndarray:
         """The elements of a tensor."""

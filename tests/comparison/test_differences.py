@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 
 import nestarray as na
 from nestarray import backends
-from nestarray.comparison import equality
+from nestarray.comparison import change, equality
 from nestarray.comparison.equality import identical, statistics
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.errors.text import counted
@@ -375,6 +376,25 @@ def test_text_of_many_changes_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     )
     text = str(nested.diff(nested.map(lambda x: x + 1))).splitlines()
     assert text[1] == "~ a{1…8}/  64 leaves  all 1,296 changed, |Δ| ≤ 1, mean 1"
+
+
+def test_the_statistics_of_a_line_are_those_of_its_changes() -> None:
+    rng = np.random.default_rng(0)
+    sizes = [1, 3, 20_000, *range(2, 600)]  # alone, and together with others of its dtype
+    a = na.Container({f"w{i}": rng.normal(size=n) for i, n in enumerate(sizes)}, i=np.arange(3))
+    b = a.map(lambda x: (x + rng.normal(size=x.shape)).astype(x.dtype) + 1)
+    b = b.set("w7", np.where(np.arange(b.w7.size) == 2, np.nan, b.w7)).set("w8", torch.ones(7))
+    changes = [x for x in a.diff(b) if x.path[0] not in ("i", "w8")]
+    expected = [x.statistics for x in changes]
+    total = change.total(changes)
+    assert total.changed == sum(s.changed for s in expected)
+    assert total.size == sum(s.size for s in expected) == sum(sizes) - 7
+    assert total.max_abs == max(s.max_abs for s in expected)
+    assert total.nans == 1
+    mean = sum(s.mean_abs * s.size for s in expected) / total.size
+    assert total.mean_abs == pytest.approx(mean, rel=1e-12)
+    both = [x for x in a.diff(b) if x.path[0] in ("i", "w8")]
+    assert change.total(both).size == 3 + 7
 
 
 def test_numbers_in_names_keep_their_zeros() -> None:

@@ -429,7 +429,7 @@ def test_hdf5_that_leads_to_other_files(tmp_path: Path) -> None:
         (link, "'w' is a link, which may lead to another file; expected groups and datasets"),
         (loop, "the group 'a/w' is inside of itself"),
         (text, "'w' has the dtype object, expected numbers or bools"),
-        (type_, "'w' is a Datatype, expected a group or a dataset"),
+        (type_, "'w' is a named type, expected a group or a dataset"),
     ):
         path = tmp_path / f"{make.__name__}.h5"
         with h5py.File(path, "w") as file:
@@ -610,7 +610,7 @@ def test_messages_of_packages_that_are_not_there(
     path = tmp_path / f"c.{suffix}"
     small().save(path)
     monkeypatch.setitem(__import__("sys").modules, package, None)
-    for call in (small().save, na.Container.load):
+    for call in (small().save, na.Container.load)[suffix == "safetensors" :]:  # writes without it
         with pytest.raises(na.errors.MissingFrameworkError) as info:
             call(path)
         assert str(info.value).startswith(

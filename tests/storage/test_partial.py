@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import os
 import re
+import tracemalloc
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -43,13 +45,13 @@ def test_patterns_are_those_of_select(tmp_path: Path, suffix: str) -> None:
 def test_only_what_is_selected_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sample().save(tmp_path / "c.safetensors")
     read: list[str] = []
-    own = safetensors_format.SafetensorsSource.read
+    own = safetensors_format.SafetensorsSource.read_all
 
-    def counted(self: Any, name: str) -> np.ndarray:
-        read.append(name)
-        return own(self, name)
+    def counted(self: Any, names: Iterable[str]) -> Iterator[np.ndarray]:
+        read.extend(names := list(names))
+        return own(self, names)
 
-    monkeypatch.setattr(safetensors_format.SafetensorsSource, "read", counted)
+    monkeypatch.setattr(safetensors_format.SafetensorsSource, "read_all", counted)
     na.Container.load(tmp_path / "c.safetensors", "encoder/b", "list/0")
     assert read == ["encoder.b", "list.0"]
     read.clear()
@@ -122,6 +124,52 @@ def test_lazy_arrays_are_saved_without_reading_all(tmp_path: Path) -> None:
             assert_same(na.Container.load(tmp_path / f"b.{suffix}"), c)
     lazy.save(tmp_path / "a.safetensors")  # into the file that it is read from
     assert_same(na.Container.load(tmp_path / "a.safetensors"), c)
+
+
+@pytest.mark.parametrize("suffix", ["safetensors", "h5", "npz", "zarr"])
+def test_a_lazy_tree_is_saved_with_the_memory_of_one_leaf(tmp_path: Path, suffix: str) -> None:
+    c = na.Container({f"w{i}": np.full(2**18, i, "float32") for i in range(24)})
+    c.save(tmp_path / "a.safetensors")
+    lazy = na.Container.load(tmp_path / "a.safetensors", lazy=True)
+    options: list[dict[str, Any]] = [{}]
+    if suffix == "safetensors":
+        options.append({"max_shard_bytes": 2**23})
+    for option in options:
+        tracemalloc.start()
+        lazy.save(tmp_path / f"b.{suffix}", **option)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 6 * c.w0.nbytes
+        assert_same(na.Container.load(tmp_path / f"b.{suffix}"), c)
+
+
+def test_safetensors_files_are_those_of_the_library(tmp_path: Path) -> None:
+    arrays = {
+        "a": np.arange(3, dtype="uint8"), "empty": np.zeros((0, 2)), "é": np.float64(2.0),
+        "w": np.arange(6, dtype="float32").reshape(2, 3), "z": np.ones(2, "complex64"),
+    }  # fmt: skip
+    na.Container(arrays).save(tmp_path / "c.safetensors", metadata={"licence": "MIT"})
+    with safetensors.safe_open(tmp_path / "c.safetensors", "np") as file:
+        assert file.metadata()["licence"] == "MIT"
+        for name, x in arrays.items():
+            found = file.get_tensor(name)
+            assert (found.dtype, found.shape) == (x.dtype, x.shape)
+            assert found.tobytes() == x.tobytes()
+    mapped = na.Container.load(tmp_path / "c.safetensors", memory_map=True)
+    assert all(x.flags.aligned for x in mapped.leaves())  # wide elements come first
+    na.Container().save(tmp_path / "none.safetensors")
+    assert safetensors.numpy.load_file(tmp_path / "none.safetensors") == {}
+    assert na.Container.load(tmp_path / "none.safetensors").spec is na.Container().spec
+
+
+@pytest.mark.parametrize("count", [1, 255, 256, 257, 600])
+def test_many_small_arrays_in_another_order(tmp_path: Path, count: int) -> None:
+    c = na.Container({f"w{i}": np.full(i % 5, i, "float32") for i in range(count)})
+    c.save(tmp_path / "c.safetensors")
+    assert_same(na.Container.load(tmp_path / "c.safetensors"), c)
+    lazy = na.Container.load(tmp_path / "c.safetensors", lazy=True)
+    back = na.Container(dict(reversed(lazy.items())))
+    assert_same(na.storage.read(back), na.Container(dict(reversed(c.items()))))
 
 
 @pytest.mark.parametrize("suffix", ["safetensors", "h5", "npz"])
