@@ -92,6 +92,10 @@ def write_onnx(graph: Graph, example: Example, path: Path) -> None:
                 torch.ops.aten.sort.stable: _stable_sort,
                 torch.ops.prims.prod.default: _product,
                 torch.ops.aten.where.self: _where,
+                torch.ops.aten.isnan.default: _is_nan,
+                torch.ops.aten.view.dtype: _bits,
+                torch.ops.aten.amax.default: _largest,
+                torch.ops.aten.amin.default: _smallest,
                 operator.floordiv: _floor_divided,
             },
         )  # fmt: skip
@@ -127,6 +131,46 @@ def _product(inp: Any, dims: Any = None, *, output_dtype: Any = None) -> Any:
     opset: Any = onnxscript.opset18
     axes = None if dims is None else opset.Constant(value_ints=list(dims))
     return opset.ReduceProd(inp, axes, keepdims=False)
+
+
+def _largest(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The operator of ``aten.amax``, which `torch.onnx` refuses without axes."""
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    axes = opset.Constant(value_ints=list(dim)) if dim else None
+    return opset.ReduceMax(self, axes, keepdims=keepdim)
+
+
+def _smallest(self: Any, dim: Any = (), keepdim: bool = False) -> Any:
+    """The operator of ``aten.amin``, which `torch.onnx` refuses without axes."""
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    axes = opset.Constant(value_ints=list(dim)) if dim else None
+    return opset.ReduceMin(self, axes, keepdims=keepdim)
+
+
+def _is_nan(self: Any) -> Any:
+    """The operator of ``aten.isnan``; ONNX has it for floating numbers only."""
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    if str(self.dtype).endswith(("FLOAT", "FLOAT16", "DOUBLE")):
+        return opset.IsNaN(self)
+    return opset.Not(opset.Equal(self, self))
+
+
+def _bits(self: Any, dtype: int) -> Any:
+    """The operator of ``aten.view.dtype``: Cast of integers, which keeps their lowest bits."""
+    import onnx
+    import onnxscript
+
+    opset: Any = onnxscript.opset18
+    names = str(self.dtype), onnx.TensorProto.DataType.Name(dtype)
+    if not all("INT" in name for name in names) or len({name[-2:] for name in names}) > 1:
+        raise UnsupportedError("ONNX has no operator for the bits of floating numbers")
+    return opset.Cast(self, to=dtype)
 
 
 def _where(condition: Any, self: Any, other: Any) -> Any:

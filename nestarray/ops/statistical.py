@@ -380,7 +380,7 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
         >>> na.cummax(np.asarray([1.0, 3.0, 2.0]))
         array([1., 3., 3.])
     """
-    return _running(x, axis, _last(ops.greater_equal), "cummax")
+    return _running(x, axis, _last(ops.greater_equal), _last_before(ops.max), "cummax")
 
 
 @op
@@ -402,7 +402,7 @@ def cummin(x: Array, /, *, axis: int | None = None) -> Array:
         >>> na.cummin(np.asarray([1.0, 3.0, 2.0]))
         array([1., 1., 1.])
     """
-    return _running(x, axis, _last(ops.less_equal), "cummin")
+    return _running(x, axis, _last(ops.less_equal), _last_before(ops.min), "cummin")
 
 
 def _last(replaces: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
@@ -414,13 +414,39 @@ def _last(replaces: Callable[[Array, Array], Array]) -> Callable[[Array, Array],
     return choose
 
 
+def _last_before(extreme: Callable[..., Array]) -> Callable[[Array, Array], Array]:
+    """For each place of rows, the last extreme element of the places that `is_before` selects."""
+
+    def choose(rows: Array, is_before: Array) -> Array:
+        x = ops.expand_dims(rows, axis=-2)
+        found = extreme(ops.where(is_before, x, x[..., :1]), axis=-1, keepdims=True)
+        is_found = ops.logical_and(is_before, ops.logical_or(ops.equal(x, found), ops.isnan(x)))
+        places = ops.arange(ops.shape(rows)[-1], like=rows)
+        last = ops.max(ops.where(is_found, places, 0), axis=-1)
+        return ops.take_along_axis(rows, last, axis=-1)
+
+    return choose
+
+
 def _running(
-    x: Array, axis: int | None, combine: Callable[[Array, Array], Array], name: str
+    x: Array,
+    axis: int | None,
+    combine: Callable[[Array, Array], Array],
+    reduce: Callable[[Array, Array], Array],
+    name: str,
 ) -> Array:
-    """Combine each element with the one 1, 2, 4, … places before it: log₂ n steps."""
+    """Combine each element with the one 1, 2, 4, … places before it: log₂ n steps.
+
+    An open size, which leaves their number open, takes n² steps: `reduce` of rows and a mask,
+    `(n, n)`, of the places up to each place.
+    """
     if axis is None:
         x, axis = ops.reshape(x, (-1,)), 0
     axis = one_axis(axis, len(x.shape), name)
+    if not isinstance(x.shape[axis], int):
+        places = ops.arange(ops.shape(x)[axis], like=x)
+        is_before = ops.less_equal(places, ops.expand_dims(places, axis=-1))
+        return ops.moveaxis(reduce(ops.moveaxis(x, axis, -1), is_before), -1, axis)
     before = (slice(None),) * axis
     distance = 1
     while distance < x.shape[axis]:
@@ -455,7 +481,11 @@ def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
         https://docs.pytorch.org/docs/stable/generated/torch.logcumsumexp.html
     """
     x = ops.astype(x, mean_dtype(x), copy=False)
-    y = _running(x, axis, ops.logaddexp, "cumulative_logsumexp")
+
+    def total(rows: Array, is_before: Array) -> Array:
+        return ops.logsumexp(ops.where(is_before, rows[..., None, :], -math.inf), axis=-1)
+
+    y = _running(x, axis, ops.logaddexp, total, "cumulative_logsumexp")
     return ops.where(ops.equal(y, -math.inf), -math.inf, y)  # a constant there
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import onnxruntime
 import pytest
 import torch
+from jax import lax
 
 import nestarray as na
 
@@ -123,3 +126,44 @@ def test_positions_in_int32_become_onnx(tmp_path: Path) -> None:
     assert na.trace_graph(chosen, jax.numpy.asarray(rows)).export(tmp_path / "net.onnx").error == 0
     first, _ = onnxruntime.InferenceSession(tmp_path / "net.onnx").run(None, {"rows": rows})
     np.testing.assert_array_equal(first, table[rows])
+
+
+def running_and_sorted(x: jax.Array) -> dict[str, jax.Array]:
+    """Running extrema, and derivatives through sorting and searching, along both axes."""
+    knots, values = jnp.linspace(-1.0, 1.0, 4), jnp.asarray([0.0, 2.0, 1.0, 3.0])
+    functions: dict[str, Callable[[Any], Any]] = {
+        "sort": jnp.sort,
+        "median": lambda x: jnp.median(x, 1),
+        "quantile": lambda x: jnp.quantile(x, jnp.asarray([0.3, 0.6]), axis=0),
+        "interp": lambda x: jnp.interp(x, knots, values),
+        "histogram": lambda x: jnp.histogram(x, 5, weights=x)[0],
+    }
+    gradients = {
+        name: jax.grad(lambda x, f=f: jnp.sum(jnp.sin(f(x))))(x) for name, f in functions.items()
+    }
+    return {
+        "cummax": lax.cummax(x, 0),
+        "cummin": lax.cummin(jnp.round(x).astype(jnp.int32), 1, reverse=True),
+        "cumlogsumexp": lax.cumlogsumexp(x, 0),
+        **gradients,
+    }
+
+
+@pytest.mark.parametrize(
+    "dynamic",
+    [None, pytest.param({"x": {0: "rows"}}, marks=pytest.mark.full)],
+    ids=["fixed", "open"],
+)
+def test_running_extrema_and_derivatives_of_sorts_become_onnx(tmp_path: Path, dynamic: Any) -> None:
+    x = np.random.default_rng(0).normal(size=(6, 7)).astype(np.float32)
+    graph = na.trace_graph(running_and_sorted, jnp.asarray(x), dynamic=dynamic)
+    assert graph.export(tmp_path / "net.onnx").error < 1e-5
+    x = x[::2] if dynamic else x
+    x[1, 2] = x[0, 4]
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    got = dict(zip([out.name for out in session.get_outputs()], session.run(None, {"x": x})))
+    for name, want in running_and_sorted(jnp.asarray(x)).items():
+        np.testing.assert_allclose(got[name], want, rtol=1e-5, atol=1e-6, err_msg=name)
+    x[0, 0] = np.nan
+    (got,) = session.run(["cummax"], {"x": x})
+    assert np.isnan(got[:, 0]).all()

@@ -281,3 +281,21 @@ def test_channels_that_a_graph_of_tensorflow_does_not_know() -> None:
         return na.conv(x, tf.ones((3, 3, 2)), **formats)
 
     np.testing.assert_array_equal(compiled(tf.ones((2, 6, 3))), np.full((2, 4, 2), 9))
+
+
+def test_running_reductions_of_a_length_that_tensorflow_does_not_know() -> None:
+    def running(x: Any) -> Any:
+        highest, total = na.cummax(x, axis=1), na.cumulative_logsumexp(x[1:], axis=1)
+        return highest, na.cummin(x, axis=0), total
+
+    def gradient(x: Any) -> Any:
+        weights = na.arange(1.0, 6.0, like=x)
+        return na.grad(lambda x: na.sum(na.cummax(x, axis=1) * weights))(x)
+
+    x = np.asarray([[1.0, 2.0, 2.0, np.nan, 3.0], [0.0, -1.0, 0.0, 5.0, 2.0]], np.float32)
+    shape = tf.TensorSpec((None, None), tf.float32)
+    for function in (running, gradient):
+        native = tf.function(function, autograph=False).get_concrete_function(shape)
+        got, want = tf.nest.flatten(native(tf.constant(x))), na.tree.leaves(function(x))
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from nestarray.backends import xp
+from nestarray.backends import portable, xp
 from nestarray.backends.base import accumulation_dtype, has_freedom, mean_dtype, supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.core import FLOATING, INEXACT, PRECISE, native_dtype
@@ -206,11 +206,13 @@ _cummax = by_order(lambda x, axis: torch.cummax(x, axis).values, selects=True)
 _cummin = by_order(lambda x, axis: torch.cummin(x, axis).values, selects=True)
 
 
+@supports(lambda *_, **_settings: not portable.are_wanted())
 def cummax(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cummax.html"""
     return _cummax(*_flat(x, axis))
 
 
+@supports(lambda *_, **_settings: not portable.are_wanted())
 def cummin(x: Any, /, *, axis: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.cummin.html"""
     return _cummin(*_flat(x, axis))

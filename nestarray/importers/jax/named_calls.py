@@ -182,6 +182,8 @@ def _settings(name: str, eqn: Any, parameters: list[str]) -> Iterator[dict[str, 
         choices.append([("keepdims", False), ("keepdims", True)])
     if "approximate" in parameters:
         choices.append([("approximate", True), ("approximate", False)])
+    if "side" in parameters:
+        choices.append([("side", "left"), ("side", "right")])
     for chosen in itertools.product(*choices):
         yield {key: x for key, x in chosen if (key, x) != ("keepdims", False)}
 

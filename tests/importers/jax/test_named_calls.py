@@ -26,6 +26,9 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "jax.numpy.linalg.norm(x, axis=-1)": lambda x: jnp.linalg.norm(x, axis=1),
     "jax.numpy.median(x, axis=-1)": lambda x: jnp.median(x, axis=1),
     "jax.numpy.cumsum(x, axis=-1)": lambda x: jnp.cumsum(x, axis=1),
+    "jax.numpy.searchsorted(constants['c0'], x, side='right')": lambda x: jnp.searchsorted(
+        jnp.asarray([-1.0, 0.0, 0.5]), x, side="right"
+    ),
     "jax.nn.silu(x)": jax.nn.silu,
     "jax.nn.relu(x)": jax.vmap(jax.nn.relu),
     "jax.nn.elu(x)": jax.nn.elu,
