@@ -17,6 +17,7 @@ import numpy as np
 
 from nestarray import backends, dispatch, ops
 from nestarray.backends import is_array_or_number
+from nestarray.batches.rows import positions
 from nestarray.batches.transposition import same_keys
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
@@ -27,22 +28,25 @@ from nestarray.errors import ArgumentError, ImmutableError, ShapeError, Structur
 from nestarray.errors.text import counted
 from nestarray.errors.unknown_names import unknown_attribute
 from nestarray.ops import attach_operators
+from nestarray.tree_math.alignment import align
 
 
 class LazyStack:
     """Containers of the same keys as if stacked on a first axis; see `nestarray.batches.lazy_stack`.
 
-    ``s[i]`` is a member, ``s[1:3]`` a LazyStack of some; ``s[:, 0]`` and ``s[2, 0]`` also
-    index the members. ``s["a/b"]`` is the list of the leaves at a path, or the LazyStack of
+    ``s[i]`` is a member, ``s[1:3]``, ``s[[2, 0]]`` and ``s[mask]`` a LazyStack of some; ``s[:, 0]``
+    and ``s[2, 0]`` also index the members. ``s["a/b"]`` is the list of the leaves at a path, or the LazyStack of
     the sub-containers there. Ops and operators accept a LazyStack like a Container: two of
     equal length are paired by member, and any other value applies to every member.
 
     Args:
         members: Containers of the same keys; the first one determines the order.
+        fill: the value of leaves that a member lacks; their shape and dtype are copied from the first
+            member that has them, as in `Container.align`.
 
     Raises:
         ArgumentError: a member is not a Container.
-        StructureError: two members differ in their keys.
+        StructureError: two members differ in their keys, and `fill` is None.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -103,13 +107,15 @@ class LazyStack:
     __array_priority__ = 1000
     __hash__ = None  # type: ignore[assignment]  # == is elementwise, as for Containers
 
-    def __init__(self, members: Iterable[Container], /) -> None:
+    def __init__(self, members: Iterable[Container], /, *, fill: Any = None) -> None:
         given = tuple(members)
         for i, member in enumerate(given):
             if not isinstance(member, Container):
                 raise ArgumentError(
                     f"LazyStack: member {i}: got {type(member).__name__}, expected a Container"
                 )
+        if fill is not None and given:
+            given = align(*given, join="outer", fill=fill)
         columns = same_keys(list(given), "LazyStack") if given else []
         stacked = tuple([from_leaves(given[0].spec, leaves) for leaves in columns])
         object.__setattr__(self, "_members", stacked)
@@ -146,20 +152,15 @@ class LazyStack:
         if isinstance(first, str):
             found = [member[place] for member in self._members]
             return LazyStack(found) if found and isinstance(found[0], Container) else found
-        if isinstance(first, slice):
-            return LazyStack([m[rest] if rest else m for m in self._members[first]])
-        try:
-            member = self._members[first]
-        except IndexError:
-            raise IndexError(
-                f"LazyStack: got the index {first}, expected one of {len(self)} members"
-            ) from None
-        except TypeError:
-            raise ArgumentError(
-                f"LazyStack: got {first!r} as the first index, expected an integer, a slice, or a "
-                "path"
-            ) from None
-        return member[rest] if rest else member
+        if not isinstance(first, slice):
+            chosen = positions(first, len(self), "LazyStack", "members")
+            if not chosen.ndim:
+                member = self._members[chosen]
+                return member[rest] if rest else member
+            members = [self._members[i] for i in chosen]
+        else:
+            members = self._members[first]
+        return LazyStack([m[rest] if rest else m for m in members])
 
     def __repr__(self) -> str:
         head = f"LazyStack({counted(len(self), 'member')})"

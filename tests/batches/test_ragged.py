@@ -214,8 +214,9 @@ def test_errors() -> None:
          "LazyStack.stack: 'a' is None in member 0, a ndarray in member 1, expected arrays or "
          "numbers, or one value in all"),
         (lambda: s[2], IndexError, "LazyStack: got the index 2, expected one of 2 members"),
-        (lambda: s[1.5], ArgumentError,
-         "LazyStack: got 1.5 as the first index, expected an integer, a slice, or a path"),
+        (lambda: s[1.5], IndexError,
+         "LazyStack: got 1.5 as an index, expected an integer, a slice, a list of integers, or a mask "
+         "of 2 members"),
         (lambda: s["a"] and s["b"] and s + s[:1], ShapeError,
          "add: LazyStacks of 1 and 2 members, expected one number"),
     ]  # fmt: skip
