@@ -20,7 +20,15 @@ from nestarray.container.spec import LEAF, Path, join_path
 from nestarray.errors import PathError, ShapeError, StructureError
 from nestarray.errors.text import listed
 from nestarray.interchange.naming import key_map_files, key_map_report
-from nestarray.interchange.naming.pairs import Concat, Pair, Pairing, in_order
+from nestarray.interchange.naming.pairs import (
+    Pair,
+    Pairing,
+    Section,
+    Sum,
+    Term,
+    in_order,
+    joined_section,
+)
 from nestarray.interchange.naming.parameter_names import is_counter
 
 
@@ -81,13 +89,14 @@ class KeyMap(Pairing):
         check_container("KeyMap.apply", "c", c)
         if strict:
             self._check_complete()
-        parts: dict[Path, list[tuple[Pair, Any]]] = {}
+        parts: dict[Path, list[tuple[Section, Any]]] = {}
         used, lacking = set(), []
         for pair in self.pairs:
             place = _leaf_at(c, pair.source)
             if place is not None:
                 used.add(place)
-                parts.setdefault(pair.target, []).append((pair, _converted(pair, c._leaves[place])))
+                part = joined_section(pair.steps), _converted(pair, c._leaves[place])
+                parts.setdefault(pair.target, []).append(part)
             elif not is_counter(pair.source):
                 lacking.append(join_path(pair.source))
         extra = [
@@ -119,8 +128,8 @@ class KeyMap(Pairing):
         if parts:
             raise StructureError(
                 f"KeyMap.apply: {'; '.join(parts)}. Say what belongs together with "
-                "a.match(b, known={source path: target path}) or in the saved file, or leave "
-                "these out with strict=False"
+                "a.match(b, known={source path: target path}) or in the saved file, give the models "
+                "(source=, target=) if layouts are undecided, or leave these out with strict=False"
             )
 
     def invert(self) -> KeyMap:
@@ -209,16 +218,23 @@ def _converted(pair: Pair, leaf: Any) -> Any:
     return leaf
 
 
-def _joined(sections: list[tuple[Pair, Any]]) -> Any:
-    """The leaf of a target: one array, or its sections in order; MISSING if one is absent."""
-    last = sections[0][0].steps[-1:]
-    if not last or not isinstance(last[0], Concat):
-        return sections[0][1]
-    placed = {pair.steps[-1].start: leaf for pair, leaf in sections}  # type: ignore[union-attr]
-    leaves = [placed[start] for start in sorted(placed)]
-    if sum(leaf.shape[last[0].axis] for leaf in leaves) != last[0].size:
+def _joined(parts: list[tuple[Section, Any]]) -> Any:
+    """The array of a target from its sections, outermost first; MISSING if one is absent."""
+    if not parts[0][0]:
+        return parts[0][1]
+    inner: dict[int, list[tuple[Section, Any]]] = {}
+    for (step, *rest), leaf in parts:
+        place = step.term if isinstance(step, Sum | Term) else step.start
+        inner.setdefault(place, []).append((tuple(rest), leaf))
+    leaves = [_joined(inner[place]) for place in sorted(inner)]
+    step = parts[0][0][0]
+    if any(leaf is MISSING for leaf in leaves):
         return MISSING
-    return ops.concat(leaves, axis=last[0].axis)
+    if isinstance(step, Sum | Term):
+        return sum(leaves[1:], leaves[0]) if len(leaves) == step.of else MISSING
+    if sum(leaf.shape[step.axis] for leaf in leaves) != step.size:
+        return MISSING
+    return ops.concat(leaves, axis=step.axis)
 
 
 def _wrong_tree(lacking: list[str], extra: list[str]) -> str:

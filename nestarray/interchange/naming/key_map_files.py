@@ -11,7 +11,7 @@
 
 Only the rules are required. A leaf in sections has a rule for each: ``{"split": [0, 8], "of": 24,
 "axis": 0}`` is the first step from the leaf, ``{"concat": [0, 8], "of": 24, "axis": 0}`` the last step
-to it. ``paths`` lists all leaves in order (and nodes without leaves as ``{"empty": path}``);
+to it. So are ``{"term": 0, "of": 2}`` and ``{"sum": 0, "of": 2}`` for a leaf that is a sum. ``paths`` lists all leaves in order (and nodes without leaves as ``{"empty": path}``);
 ``nodes`` lists each node other than dicts. Nothing in a file is executed; an error names the place of
 anything that does not follow this format.
 """
@@ -31,13 +31,20 @@ from nestarray.errors import MissingFileError, StorageError
 from nestarray.interchange.naming.key_patterns import PatternError, Text, expand, fold, write
 from nestarray.interchange.naming.pairs import (
     Concat,
+    Flip,
     Pair,
     Pairing,
     Reshape,
+    Shift,
     Split,
     Step,
+    Sum,
+    Term,
     Transpose,
     in_order,
+    joined_section,
+    overlap,
+    taken_section,
 )
 from nestarray.storage.atomic import replacing
 
@@ -232,29 +239,17 @@ def _from_plain(plain: Any) -> Pairing:
 
 
 def _check_once(rows: list[_Row], side: int, name: str) -> None:
+    section_of = (taken_section, joined_section)[side]
     seen: dict[Path, list[_Row]] = {}
     for row in rows:
         others = seen.setdefault(row.paths[side], [])
         for other in others:
-            if _overlap(row, other, side):
+            if overlap(section_of(row.steps), section_of(other.steps)):
                 raise _WrongFile(
                     f"{row.where}: {join_path(row.paths[side])!r} of {name} is in {other.where} "
                     "already; a leaf or a section has one partner"
                 )
         others.append(row)
-
-
-def _overlap(a: _Row, b: _Row, side: int) -> bool:
-    """Whether two rows of one leaf name the same elements: the first step splits, the last joins."""
-    kind, place = ((Split, 0), (Concat, -1))[side]
-    sections = [row.steps[place] for row in (a, b) if row.steps]
-    if len(sections) < 2 or not all(isinstance(step, kind) for step in sections):
-        return True
-    first, second = sections
-    assert isinstance(first, Split | Concat)
-    assert isinstance(second, Split | Concat)
-    same = (first.axis, first.size) == (second.axis, second.size)
-    return not same or (first.start < second.stop and second.start < first.stop)
 
 
 def _read_rows(plain: Any, name: str) -> list[_Row]:
@@ -300,12 +295,26 @@ def _read_steps(plain: Any, where: str) -> tuple[Step, ...]:
                 if _is_section(start, stop, size, axis):
                     steps.append(Concat(axis, start, stop, size))
                     continue
+            case {"flip": list(axes), **rest} if not rest and _are_sizes(axes):
+                if axes and len(set(axes)) == len(axes):
+                    steps.append(Flip(tuple(axes)))
+                    continue
+            case {"shift": by, **rest} if not rest and _is_number(by):
+                steps.append(Shift(by))
+                continue
+            case {"term": int(term), "of": int(count), **rest} if not rest and 0 <= term < count:
+                steps.append(Term(term, count))
+                continue
+            case {"sum": int(term), "of": int(count), **rest} if not rest and 0 <= term < count:
+                steps.append(Sum(term, count))
+                continue
             case _:
                 pass
         raise _WrongFile(
             f'{where}: steps: got {step!r}, expected {{"transpose": [1, 0]}} with each axis once, '
-            '{"reshape": [4, 2, 3], "from": [4, 6]} of one size, or {"split": [0, 4], "of": 12, '
-            '"axis": 0} (or "concat")'
+            '{"reshape": [4, 2, 3], "from": [4, 6]} of one size, {"split": [0, 4], "of": 12, '
+            '"axis": 0} (or "concat"), {"flip": [0, 1]}, {"shift": 1.0} or {"sum": 0, "of": 2} (or '
+            '"term")'
         )
     return tuple(steps)
 

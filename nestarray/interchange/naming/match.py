@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from nestarray.container import Container, method
 from nestarray.container.arguments import check_container
+from nestarray.container.spec import LEAF
 from nestarray.errors import ArgumentError
+from nestarray.interchange.naming.axes import KINDS
 from nestarray.interchange.naming.flattening import reorder_flattened
 from nestarray.interchange.naming.key_map import KeyMap
 from nestarray.interchange.naming.matcher import Matching
+from nestarray.interchange.naming.models import layouts_of, warn_of_differences
 
 
 @method
@@ -20,6 +24,10 @@ def match(
     *,
     known: Mapping[str, str] | None = None,
     flatten: Mapping[str, int] | None = None,
+    source: Any = None,
+    target: Any = None,
+    layers: Mapping[str, str] | None = None,
+    check: Any = None,
     min_confidence: float = 0.5,
 ) -> KeyMap:
     """Propose a mapping from the leaves of this tree to the leaves of `other`, as a `KeyMap`.
@@ -32,6 +40,11 @@ def match(
     with the same names do. Undecided leaves are in the map's `ambiguous`, leaves without a
     counterpart in its `unmatched`.
 
+    Give the models, if you have them: the layout of a kernel depends on the type and the settings of
+    its layer. Shapes do not tell a transposed convolution of Flax, whose kernel is reversed unless
+    ``transpose_kernel=True``, or the height from the width of a depthwise kernel. The gates of
+    recurrent layers are known by the names of their variables.
+
     A layer after a flatten of images has its inputs in another order if one tree has channels first
     and the other channels last. The shapes do not tell, so `match` warns about layers whose inputs
     are several positions of the convolution before them.
@@ -42,6 +55,14 @@ def match(
         known: known matches: path in `c` → path in `other`, of leaves or nodes.
         flatten: layers after a flatten, whose inputs are then reordered: path of the weight in `c` →
             number of channels before the flatten. 1 keeps the order, without a warning.
+        source: the model of `c`: a module of PyTorch, Keras, Flax or Equinox, or a function transformed
+            by Haiku. Linen and Haiku need `check`.
+        target: the model of `other`.
+        layers: for trees without a model: path of a kernel in `c` → its kind, ``"convolution"``,
+            ``"depthwise"`` or ``"transposed convolution"``.
+        check: an input of both models, or a tuple of inputs; a pair ``{"source": x, "target": y}`` if
+            they differ, as images with channels first and last. Both models run, with the weights of
+            `c`; a warning says how far their outputs differ.
         min_confidence: pairs below this confidence, from 0 to 1, are listed as ambiguous.
 
     Returns:
@@ -70,11 +91,54 @@ def match(
     """
     check_container("match", "c", c)
     check_container("match", "other", other)
+    kinds = _checked_kinds(c, {} if layers is None else layers)
+    inputs = _checked_inputs(check)
+    models = {"source": source, "target": target}
+    layouts = {
+        side: {} if model is None else layouts_of(model, inputs[side], side)
+        for side, model in models.items()
+    }
     if not (isinstance(min_confidence, (int, float)) and 0 <= min_confidence <= 1):
         raise ArgumentError(
             f"match: min_confidence: got {min_confidence!r}, expected a number from 0 to 1"
         )
-    matching = Matching(c, other, {} if known is None else known)
+    matching = Matching(
+        c, other, {} if known is None else known, (layouts["source"], layouts["target"]), kinds
+    )
     matching.match_rest()
     keymap = matching.key_map(min_confidence)
-    return reorder_flattened(keymap, c, {} if flatten is None else flatten)
+    keymap = reorder_flattened(keymap, c, {} if flatten is None else flatten)
+    if source is not None and target is not None and inputs["source"] and inputs["target"]:
+        warn_of_differences((source, c, inputs["source"]), (target, inputs["target"]), keymap)
+    return keymap
+
+
+def _checked_kinds(c: Container, layers: Mapping[str, str]) -> dict[str, str]:
+    if not isinstance(layers, Mapping):
+        raise ArgumentError(
+            f"match: layers: got {type(layers).__name__}, expected a dict: path of a kernel → kind"
+        )
+    kinds = {}
+    for path, kind in layers.items():
+        start, _, spec = c._spec.locate(path)
+        if spec is not LEAF:
+            raise ArgumentError(f"match: layers: {path!r} is a node, expected the path of a kernel")
+        if kind not in KINDS:
+            raise ArgumentError(
+                f"match: layers: {path!r}: got {kind!r}, expected one of {', '.join(KINDS)}"
+            )
+        kinds[c._spec.path_names[start]] = kind
+    return kinds
+
+
+def _checked_inputs(check: Any) -> dict[str, tuple[Any, ...] | None]:
+    """The arguments of a call of each model; None without `check`."""
+    if isinstance(check, Mapping) and not set(check) <= {"source", "target"}:
+        raise ArgumentError(
+            f"match: check: got the keys {', '.join(map(repr, check))}, expected 'source' and 'target'"
+        )
+    inputs = {}
+    for side in ("source", "target"):
+        x = check.get(side) if isinstance(check, Mapping) else check
+        inputs[side] = x if x is None or isinstance(x, tuple) else (x,)
+    return inputs

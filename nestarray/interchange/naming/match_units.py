@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,9 +13,10 @@ from nestarray.container import Container
 from nestarray.container.spec import Path
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError
-from nestarray.interchange.naming.pairs import Split
+from nestarray.interchange.naming.axes import Layout
+from nestarray.interchange.naming.pairs import Step
 from nestarray.interchange.naming.parameter_names import name_of
-from nestarray.interchange.naming.projections import sections
+from nestarray.interchange.naming.recurrent import Section
 from nestarray.typing import NUMBERS
 
 
@@ -50,28 +51,37 @@ class Unit:
 class Side:
     """The leaves of one tree: paths, shapes, and sizes for comparison.
 
-    With `split`, a fused projection counts as three leaves; `places` has the path of the real leaf
-    and the section of each.
+    A leaf that `parts` contains counts as several, one for each section. `places` has the path of the
+    real leaf, and the steps from it.
     """
 
-    def __init__(self, c: Container, *, split: bool, whole: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        c: Container,
+        parts: Mapping[Path, list[Section]],
+        layouts: Mapping[str, Layout],
+    ) -> None:
         self.paths: list[Path] = []
         self.shapes: list[tuple[int, ...]] = []
-        self.places: list[tuple[Path, Split | None]] = []
+        self.places: list[tuple[Path, tuple[Step, ...]]] = []
         self.leaves: list[Any] = []
+        self.layouts: list[Layout | None] = []
+        self.roles: list[str] = []
         self.starts: list[int] = []  # the number of the first section of each real leaf
-        taken = {path[: n + 1] for path in c._spec.paths for n in range(len(path)) if split}
-        for i, (path, leaf) in enumerate(zip(c._spec.paths, c._leaves, strict=True)):
-            shape = shape_of(leaf)
-            parts = sections(path, shape) if split and i not in whole else []
-            if any(own[: len(path)] in taken for own, _ in parts):
-                parts = []
+        for path, name, leaf in zip(c._spec.paths, c._spec.path_names, c._leaves, strict=True):
+            # collections of Flax are not in the paths of its layers
+            layout = layouts.get(name) or layouts.get(name.partition("/")[2])
             self.starts.append(len(self.paths))
-            for own, part in parts or [(path, None)]:
-                self.paths.append(own)
-                self.places.append((path, part))
-                self.shapes.append(part.shape(shape) or shape if part else shape)
+            for section in parts.get(path) or [Section(path)]:
+                shape = shape_of(leaf)
+                for step in section.steps:
+                    shape = step.shape(shape) or shape
+                self.paths.append(section.path)
+                self.places.append((path, section.steps))
+                self.shapes.append(shape)
                 self.leaves.append(leaf)
+                self.layouts.append(section.layout or layout)
+                self.roles.append(section.role)
         self.starts.append(len(self.paths))
         self.kinds = [_kind(leaf) for leaf in self.leaves]
         self.sizes: list[Hashable] = [

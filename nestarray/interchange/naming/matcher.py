@@ -14,15 +14,29 @@ from collections.abc import Hashable, Mapping
 from typing import Any
 
 from nestarray.container import Container
-from nestarray.container.spec import LEAF, Path, Spec
+from nestarray.container.spec import LEAF, Path, Spec, join_path
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.interchange.naming.axes import Layout, Steps
 from nestarray.interchange.naming.key_map import KeyMap
-from nestarray.interchange.naming.layouts import Steps, is_transposed, order_of, possible_steps
-from nestarray.interchange.naming.match_units import Side, Unit, depth, families, overlap
-from nestarray.interchange.naming.pairs import Pair, in_order
-from nestarray.interchange.naming.parameter_names import is_transposed_by_name, name_of, similarity
-from nestarray.interchange.naming.projections import has_separate_projections
+from nestarray.interchange.naming.layouts import is_transposed, order_of, possible_steps
+from nestarray.interchange.naming.match_units import (
+    Side,
+    Unit,
+    depth,
+    families,
+    overlap,
+    shape_of,
+)
+from nestarray.interchange.naming.pairs import Pair, Shift, Term, in_order, taken_section
+from nestarray.interchange.naming.parameter_names import (
+    is_transposed_by_name,
+    kind_by_name,
+    name_of,
+    similarity,
+)
+from nestarray.interchange.naming.projections import has_separate_projections, sections
+from nestarray.interchange.naming.recurrent import Section, sections_of_layers, twin_of
 
 Words = tuple[str, ...]
 Place = tuple[int, int, Spec]  # the numbers of the leaves from and to, and the structure
@@ -36,17 +50,48 @@ _MOST_FAMILIES, _MOST_CANDIDATES = 200, 5
 class Matching:
     """The state of a match: decided pairs and open units."""
 
-    def __init__(self, c: Container, other: Container, known: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        c: Container,
+        other: Container,
+        known: Mapping[str, str],
+        layouts: tuple[Mapping[str, Layout], Mapping[str, Layout]] = ({}, {}),
+        kinds: Mapping[str, str] | None = None,
+    ) -> None:
         self.specs = (c._spec, other._spec)
         places = _located(known, *self.specs)
-        whole = [
-            {n for _, ends in places for n, _, spec in (ends[k],) if spec is LEAF} for k in (0, 1)
-        ]
-        self.old = Side(c, split=has_separate_projections(other._spec.paths), whole=whole[0])
-        self.new = Side(other, split=has_separate_projections(c._spec.paths), whole=whole[1])
+        parts = sections_of_trees((c, other))
+        for k in (0, 1):  # a known leaf is matched as a whole
+            for _, ends in places:
+                n, _, spec = ends[k]
+                if spec is LEAF:
+                    parts[k].pop(self.specs[k].paths[n], None)
+        self.old, self.new = map(Side, (c, other), parts, layouts)
+        self.kinds = {} if kinds is None else kinds
         self.decided: dict[int, tuple[int, float]] = {}
+        self.twins: tuple[dict[int, int], dict[int, int]] = ({}, {})
         self.open: list[tuple[list[Unit], list[Unit]]] = []
         self._match_known(places)
+
+    def _kind(self, i: int, k: int) -> str:
+        """The kind of a kernel, which the caller or the name of the layer tells; else ""."""
+        paths = (self.old.paths[i], self.new.paths[k])
+        return self.kinds.get(join_path(self.old.places[i][0])) or kind_by_name(paths)
+
+    def _ways(self, i: int, k: int) -> list[Steps]:
+        """The possible steps from leaf i to leaf k; [] if they have different roles."""
+        old, new = self.old, self.new
+        if old.roles[i] != new.roles[k]:
+            return []
+        paths = (old.paths[i], new.paths[k])
+        kind = self._kind(i, k)
+        return possible_steps(
+            old.shapes[i],
+            new.shapes[k],
+            (old.layouts[i], new.layouts[k]),
+            (kind,) if kind else (),
+            (str(paths[0][-1]) if paths[0] else "", str(paths[1][-1]) if paths[1] else ""),
+        )
 
     # matches given by the caller
 
@@ -86,7 +131,7 @@ class Matching:
                 f"match: known: {source!r} → {target!r}: one of them has another partner in `known`"
             )
         i, k = sources[0], targets[0]
-        if not possible_steps(self.old.shapes[i], self.new.shapes[k]):
+        if not self._ways(i, k):
             raise ShapeError(
                 f"match: known: {source!r} has the shape {self.old.shapes[i]}, {target!r} "
                 f"{self.new.shapes[k]}; one is not the other transposed or reshaped"
@@ -97,8 +142,11 @@ class Matching:
     def match_rest(self) -> None:
         """Match the remaining leaves as far as possible."""
         taken = {k for k, _ in self.decided.values()}
-        old = [i for i in range(len(self.old.paths)) if i not in self.decided]
-        new = [k for k in range(len(self.new.paths)) if k not in taken]
+        self.twins = twins = (_twins(self.old), _twins(self.new))
+        if len(twins[0]) == len(twins[1]):  # both have two biases, as any other parameters
+            self.twins = twins = ({}, {})
+        old = [i for i in range(len(self.old.paths)) if i not in {*self.decided, *twins[0]}]
+        new = [k for k in range(len(self.new.paths)) if k not in {*taken, *twins[1]}]
         common = {self.old.sizes[i] for i in old} & {self.new.sizes[k] for k in new}
         old = [i for i in old if self.old.sizes[i] in common]  # the others have no counterpart
         new = [k for k in new if self.new.sizes[k] in common]
@@ -217,7 +265,7 @@ class Matching:
     def _fits(self, old: Unit, new: Unit) -> bool:
         if old.count > 1 or new.count > 1:
             return True
-        return bool(possible_steps(self.old.shapes[old.start], self.new.shapes[new.start]))
+        return bool(self._ways(old.start, new.start))
 
     def _paired_blocks(
         self, rest: tuple[list[Unit], list[Unit]], olds: list[Unit], news: list[Unit]
@@ -280,8 +328,14 @@ class Matching:
             likely = [w for w in ways if w[1] == 1.0] or ways
             if len(likely) == 1:
                 steps, share = likely[0]
-                pair = self._pair(i, k, steps, confidence * (share if share < 1 else 1.0))
-                (pairs if pair.confidence >= min_confidence else candidates).append(pair)
+                confidence *= share if share < 1 else 1.0
+                is_twin = i in self.twins[0].values() or k in self.twins[1].values()
+                made = (
+                    self._twin_pairs(i, k, confidence)
+                    if is_twin
+                    else [self._pair(i, k, steps, confidence)]
+                )
+                (pairs if made[0].confidence >= min_confidence else candidates).extend(made)
             else:
                 candidates += [self._pair(i, k, w, confidence * share) for w, share in likely]
         for olds, news in self.open:
@@ -289,17 +343,40 @@ class Matching:
         spec, other = self.specs
         return KeyMap(spec, other, in_order(pairs, other), in_order(candidates, other))
 
-    def _pair(self, i: int, k: int, steps: Steps, confidence: float) -> Pair:
-        (source, part), (target, place) = self.old.places[i], self.new.places[k]
-        first: Steps = (part,) if part else ()
-        last: Steps = (place.inverse(),) if place else ()
-        return Pair(source, target, (*first, *steps, *last), round(confidence, 2))
+    def _pair(
+        self,
+        i: int,
+        k: int,
+        steps: Steps,
+        confidence: float,
+        terms: tuple[Term | None, Term | None] = (None, None),
+    ) -> Pair:
+        places = (self.old.places[i], self.new.places[k])
+        (source, first), (target, last) = (
+            (path, _with_term(to_section, term) if term else to_section)
+            for (path, to_section), term in zip(places, terms, strict=True)
+        )
+        back = tuple([step.inverse() for step in reversed(last)])
+        return Pair(source, target, (*first, *steps, *back), round(confidence, 2))
+
+    def _twin_pairs(self, i: int, k: int, confidence: float) -> list[Pair]:
+        """The pairs of two biases in one tree and their sum in the other, instead of one pair."""
+        old = [n for n, twin in self.twins[0].items() if twin == i]
+        new = [n for n, twin in self.twins[1].items() if twin == k]
+        if bool(old) == bool(new):
+            return [self._pair(n, q, (), confidence) for n, q in zip((i, *old), (k, *new))]
+        pairs = zip([i, *old], [k, k]) if old else zip([i, i], [k, *new])
+        terms = [(None, Term(n, 2)) if old else (Term(n, 2), None) for n in range(2)]
+        return [
+            self._pair(n, q, (), confidence, term)
+            for (n, q), term in zip(pairs, terms, strict=True)
+        ]
 
     def _votes(self) -> dict[Hashable, Counter[Any]]:
         """The transposition of arrays with two given last keys, where shapes determine it."""
         votes: dict[Hashable, Counter[Any]] = {}
         for i, (k, _) in self.decided.items():
-            ways = possible_steps(self.old.shapes[i], self.new.shapes[k])
+            ways = self._ways(i, k)
             if len(ways) == 1 and len(self.old.shapes[i]) > 1:
                 names = self._voters(i, k)
                 for voters in (names, names[2]):
@@ -308,20 +385,20 @@ class Matching:
 
     def _voters(self, i: int, k: int) -> tuple[Path, Path, int]:
         rank = min(len(self.old.shapes[i]), len(self.new.shapes[k]))
-        return self.old.paths[i][-1:], self.new.paths[k][-1:], rank
+        return (self._kind(i, k), *self.old.paths[i][-1:]), self.new.paths[k][-1:], rank
 
     def _possible_steps(
         self, i: int, k: int, votes: dict[Hashable, Counter[Any]]
     ) -> list[tuple[Steps, float]]:
         """The possible steps from leaf i to leaf k, each with a confidence."""
-        ways = possible_steps(self.old.shapes[i], self.new.shapes[k])
+        ways = self._ways(i, k)
         if len(ways) == 1:
             return [(ways[0], 1.0)]
         counts = votes.get(self._voters(i, k), Counter())
         voted = [way for way in ways if counts[order_of(way)]]
         if len(voted) == 1:
             return [(voted[0], 0.97)]
-        if not voted:
+        if not voted and self._kind(i, k) != "transposed convolution":
             swapped = is_transposed_by_name(self.old.paths[i], self.new.paths[k])
             by_name = [way for way in ways if is_transposed(way) == swapped]
             if swapped is not None and by_name:
@@ -360,7 +437,7 @@ class Matching:
         """The pairs of leaves that follow if these two units match."""
         trial = Matching.__new__(Matching)
         trial.specs, trial.old, trial.new = self.specs, self.old, self.new
-        trial.decided, trial.open = {}, []
+        trial.kinds, trial.decided, trial.open = self.kinds, {}, []
         if old.count == new.count == 1:
             return [(old.start, new.start, 1.0)] if self._fits(old, new) else []
         trial._decide(old, new, 1.0)
@@ -376,6 +453,42 @@ def _located(
             "path in the first tree → path in the other"
         )
     return [((a, b), (spec.locate(a), other.locate(b))) for a, b in known.items()]
+
+
+def sections_of_trees(
+    trees: tuple[Container, Container],
+) -> tuple[dict[Path, list[Section]], dict[Path, list[Section]]]:
+    """The leaves of both trees that are matched in sections: fused projections, and gates."""
+    shapes = [
+        {p: shape_of(x) for p, x in zip(c._spec.paths, c._leaves, strict=True)} for c in trees
+    ]
+    forms, parts = zip(*map(sections_of_layers, shapes), strict=True)
+    # within one library, the gates are in one order
+    result = parts if all(forms) and forms[0] != forms[1] else ({}, {})
+    for k, c in enumerate(trees):
+        if has_separate_projections(trees[1 - k]._spec.paths):
+            nodes = {path[: n + 1] for path in c._spec.paths for n in range(len(path))}
+            for path, shape in shapes[k].items():
+                of_leaf = sections(path, shape)
+                if of_leaf and not any(
+                    part.path[: len(p)] in nodes for part in of_leaf for p in [path]
+                ):
+                    result[k][path] = of_leaf
+    return result
+
+
+def _with_term(steps: Steps, term: Term) -> Steps:
+    """Steps from a leaf to a section that is a term of a sum; the first term has any constant."""
+    cut = len(taken_section(steps))
+    rest = [step for step in steps[cut:] if not (term.term and isinstance(step, Shift))]
+    return (*steps[:cut], term, *rest)
+
+
+def _twins(side: Side) -> dict[int, int]:
+    """The number of a bias of the hidden state → the number of the bias that it is added to."""
+    places = {path: n for n, (path, role) in enumerate(zip(side.paths, side.roles)) if role}
+    twins = {n: places.get(twin_of(path) or ()) for path, n in places.items()}
+    return {n: twin for n, twin in twins.items() if twin is not None}
 
 
 def _opened(units: list[Unit], alone: list[Unit], gone: set[int]) -> list[Unit]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from itertools import takewhile
 from typing import Any
 
 from nestarray import ops
@@ -133,13 +135,168 @@ class Concat:
         return f"into [{':, ' * self.axis}{self.start}:{self.stop}]"
 
 
+@dataclass(frozen=True)
+class Term:
+    """Be the term number `term` of a sum of `of` arrays: the first is the array, others are zeros.
+
+    A recurrent layer of PyTorch adds two biases; other libraries store their sum.
+    """
+
+    term: int
+    of: int
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape, which stays."""
+        return old
+
+    def apply(self, x: Any) -> Any:
+        """The array, or zeros like it."""
+        return ops.zeros_like(x) if self.term else x
+
+    def inverse(self) -> Sum:
+        """The inverse step."""
+        return Sum(self.term, self.of)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The step in the format of the file."""
+        return {"term": self.term, "of": self.of}
+
+    def __str__(self) -> str:
+        return "zeros" if self.term else "all of the sum"
+
+
+@dataclass(frozen=True)
+class Sum:
+    """Be added to the other terms of the target; `KeyMap.apply` adds them.
+
+    The last step, before any `Concat`, of each pair of a target that is a sum.
+    """
+
+    term: int
+    of: int
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape, which stays."""
+        return old
+
+    def apply(self, x: Any) -> Any:
+        """The array, which is one term."""
+        return x
+
+    def inverse(self) -> Term:
+        """The inverse step."""
+        return Term(self.term, self.of)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The step in the format of the file."""
+        return {"sum": self.term, "of": self.of}
+
+    def __str__(self) -> str:
+        return f"term {self.term + 1} of {self.of}"
+
+
+@dataclass(frozen=True)
+class Flip:
+    """Reverse the order of the elements along some axes."""
+
+    axes: tuple[int, ...]
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape, which stays; None if an axis does not exist."""
+        return old if max(self.axes) < len(old) else None
+
+    def apply(self, x: Any) -> Any:
+        """The array with the reversed axes."""
+        return ops.flip(x, axis=self.axes)
+
+    def inverse(self) -> Flip:
+        """The inverse step."""
+        return self
+
+    def to_plain(self) -> dict[str, Any]:
+        """The step in the format of the file."""
+        return {"flip": list(self.axes)}
+
+    def __str__(self) -> str:
+        return f"flip {list(self.axes)}"
+
+
+@dataclass(frozen=True)
+class Shift:
+    """Add a number to each element."""
+
+    by: float
+
+    def shape(self, old: tuple[int, ...]) -> tuple[int, ...] | None:
+        """The shape, which stays."""
+        return old
+
+    def apply(self, x: Any) -> Any:
+        """The array plus the number."""
+        return x + self.by
+
+    def inverse(self) -> Shift:
+        """The inverse step."""
+        return Shift(-self.by)
+
+    def to_plain(self) -> dict[str, Any]:
+        """The step in the format of the file."""
+        return {"shift": self.by}
+
+    def __str__(self) -> str:
+        return f"add {self.by:g}"
+
+
 def _resized(shape: tuple[int, ...], axis: int, old: int, new: int) -> tuple[int, ...] | None:
     if axis >= len(shape) or shape[axis] != old:
         return None
     return (*shape[:axis], new, *shape[axis + 1 :])
 
 
-Step = Transpose | Reshape | Split | Concat
+Step = Transpose | Reshape | Flip | Shift | Split | Term | Concat | Sum
+Section = tuple[Split | Term | Concat | Sum, ...]
+
+
+def taken_section(steps: Sequence[Step]) -> Section:
+    """The first steps of a pair, which take a section or a term of the source."""
+    return tuple(takewhile(lambda step: isinstance(step, Split | Term), steps))  # type: ignore[arg-type]
+
+
+def joined_section(steps: Sequence[Step]) -> Section:
+    """The last steps of a pair, outermost first: the place of its array in the target."""
+    return tuple(takewhile(lambda step: isinstance(step, Concat | Sum), reversed(steps)))  # type: ignore[arg-type]
+
+
+def overlap(a: Section, b: Section) -> bool:
+    """Whether two sections of one leaf share elements.
+
+    Example:
+        >>> a, b = Split(0, 0, 2, 6), Split(0, 2, 6, 6)
+        >>> overlap((a,), (b,)), overlap((a,), (a, b))
+        (False, True)
+    """
+    for one, other in zip(a, b, strict=False):
+        match one, other:
+            case Term() | Sum(), Term() | Sum():
+                if one.term != other.term:
+                    return False
+            case Split() | Concat(), Split() | Concat():
+                if (one.axis, one.size) != (other.axis, other.size):
+                    return True
+                if one.start >= other.stop or other.start >= one.stop:
+                    return False
+    return True
+
+
+def _share(section: Section) -> Fraction:
+    """The part of a leaf that a section is."""
+    share = Fraction(1)
+    for step in section:
+        if isinstance(step, Term | Sum):
+            share /= step.of
+        else:
+            share *= Fraction(step.stop - step.start, step.size)
+    return share
 
 
 @dataclass(frozen=True)
@@ -195,24 +352,20 @@ class Pairing:
     def unmatched(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """(paths of the source, paths of the target) without a pair or a candidate."""
         known = (*self.pairs, *self.candidates)
-        sources = _covered((pair.source, pair.steps[:1], Split) for pair in known)
-        targets = _covered((pair.target, pair.steps[-1:], Concat) for pair in known)
+        sources = _covered((pair.source, taken_section(pair.steps)) for pair in known)
+        targets = _covered((pair.target, joined_section(pair.steps)) for pair in known)
         return (
             tuple(join_path(path) for path in self.source.paths if path not in sources),
             tuple(join_path(path) for path in self.target.paths if path not in targets),
         )
 
 
-def _covered(places: Iterable[tuple[Path, tuple[Step, ...], type[Split | Concat]]]) -> set[Path]:
+def _covered(places: Iterable[tuple[Path, Section]]) -> set[Path]:
     """The paths with a pair; a leaf in sections needs a pair for each section."""
-    starts: dict[Path, set[int]] = {}
-    stops: dict[Path, set[int]] = {}
-    for path, steps, kind in places:
-        sections = [(step.start, step.stop, step.size) for step in steps if isinstance(step, kind)]
-        start, stop, size = sections[0] if sections else (0, 0, 0)
-        starts.setdefault(path, set()).update((start, size))
-        stops.setdefault(path, set()).update((0, stop))
-    return {path for path in starts if starts[path] == stops[path]}
+    sections: dict[Path, set[Section]] = {}
+    for path, section in places:
+        sections.setdefault(path, set()).add(section)
+    return {path for path, parts in sections.items() if sum(map(_share, parts)) >= 1}
 
 
 def in_order(pairs: Any, target: Spec) -> tuple[Pair, ...]:

@@ -167,6 +167,23 @@ def is_transposed_by_name(source: Path, target: Path) -> bool | None:
     return None if old is None or new is None else old != new
 
 
+_TRANSPOSED = re.compile(r"transpose|deconv|up_?conv", re.IGNORECASE)
+_DEPTHWISE = re.compile(r"depth_?wise|(?<![a-z])dw(?![a-z])", re.IGNORECASE)
+
+
+def kind_by_name(paths: tuple[Path, Path]) -> str:
+    """The kind of a kernel, if the name of its layer tells in one of two libraries; else "".
+
+    Example:
+        >>> kind_by_name((("up", "0", "weight"), ("ConvTranspose_0", "kernel")))
+        'transposed convolution'
+    """
+    text = " ".join("/".join(map(str, path)) for path in paths)
+    if _TRANSPOSED.search(text):
+        return "transposed convolution"
+    return "depthwise" if _DEPTHWISE.search(text) else ""
+
+
 def is_counter(path: Path) -> bool:
     """Whether a path names a counter of batches, which some libraries do not have.
 

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from nestarray.container.spec import Path
 from nestarray.interchange.naming.pairs import Split
 from nestarray.interchange.naming.parameter_names import name_of
+from nestarray.interchange.naming.recurrent import Section
 
 #: A fused projection, perhaps with the name of the variable: ``in_proj_weight``.
 _FUSED = re.compile(r"(?:in_proj|c_attn|w?qkv|qkv_proj)(?:_(weight|bias|kernel))?", re.IGNORECASE)
 _PARTS = ("query", "key", "value")
-
-Section = tuple[Path, Split]
 
 
 def has_separate_projections(paths: Sequence[Path]) -> bool:
@@ -31,9 +30,9 @@ def sections(path: Path, shape: tuple[int, ...]) -> list[Section]:
     """The paths that the three parts of a fused leaf would have, and their places in it.
 
     Example:
-        >>> [str(part) for _, part in sections(("attn", "in_proj_weight"), (6, 2))]
+        >>> [str(part.steps[0]) for part in sections(("attn", "in_proj_weight"), (6, 2))]
         ['[0:2]', '[2:4]', '[4:6]']
-        >>> sections(("attn", "in_proj_weight"), (6, 2))[0][0]
+        >>> sections(("attn", "in_proj_weight"), (6, 2))[0].path
         ('attn', 'query', 'weight')
         >>> sections(("attn", "out_proj"), (6, 2))
         []
@@ -45,7 +44,7 @@ def sections(path: Path, shape: tuple[int, ...]) -> list[Section]:
     width = shape[axis] // 3
     end = (*([variable] if variable else []), *path[place + 1 :])
     return [
-        ((*path[:place], part, *end), Split(axis, i * width, (i + 1) * width, 3 * width))
+        Section((*path[:place], part, *end), (Split(axis, i * width, (i + 1) * width, 3 * width),))
         for i, part in enumerate(_PARTS)
     ]
 
