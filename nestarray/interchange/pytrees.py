@@ -26,7 +26,8 @@ def from_pytree(pytree: Any, /) -> Container:
     `to_pytree` is the inverse.
 
     Args:
-        pytree: a pytree; Containers inside become subtrees.
+        pytree: a pytree; Containers inside become subtrees, also with leaves that are nodes: what
+            ``optax.masked`` left out is an empty node.
 
     Returns:
         a Container with the same leaves.

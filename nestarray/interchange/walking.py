@@ -42,8 +42,11 @@ def container_of(tree: Any, opener: Opener, function: str) -> Container:
 
     def walk(node: Any, path: Path) -> Spec:
         if isinstance(node, Container):
-            leaves.extend(node.leaves())
-            return node.spec
+            # a leaf of it may be a node, such as a list, or what optax.masked leaves
+            inner = [
+                walk(leaf, (*path, *keys)) for keys, leaf in zip(node.spec.paths, node.leaves())
+            ]
+            return _grafted(node.spec, iter(inner))
         opened = opener(node)
         if opened is None:
             leaves.append(node)
@@ -68,6 +71,13 @@ def container_of(tree: Any, opener: Opener, function: str) -> Container:
 
     spec = walk(tree, ())
     return from_leaves(spec, tuple(leaves))
+
+
+def _grafted(spec: Spec, inner: Iterator[Spec]) -> Spec:
+    """`spec` with another spec at each leaf."""
+    if spec is LEAF:
+        return next(inner)
+    return make_spec(spec.kind, spec.keys, tuple([_grafted(c, inner) for c in spec.children]))
 
 
 def _checked(key: Any, path: Path, function: str) -> Key:
@@ -100,7 +110,8 @@ def tree_of(
 def rebuilt(like: Any, leaves: Iterator[Any], opener: Opener) -> Any:
     """`like` with its leaves replaced by `leaves`, in the order of `container_of`."""
     if isinstance(like, Container):
-        return from_leaves(like.spec, tuple([next(leaves) for _ in like.leaves()]))
+        parts = [rebuilt(leaf, leaves, opener) for leaf in like.leaves()]
+        return from_leaves(like.spec, tuple(parts))
     opened = opener(like)
     if opened is None:
         return next(leaves)

@@ -16,6 +16,7 @@ from typing import Any
 
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
+from nestarray.container.leaf import REMOVED
 from nestarray.container.spec import LEAF, Key, Spec, make_spec
 from nestarray.errors import ArgumentError, StorageError, StructureError
 
@@ -103,9 +104,14 @@ def _encode_leaf(path: str, leaf: Any) -> Any:
         return {"value": leaf}
     if kind is complex:
         return {"complex": [repr(leaf.real), repr(leaf.imag)]}
+    remedy = (
+        "save na.Container.from_pytree(c), which to_pytree(like) restores"
+        if kind in REMOVED or isinstance(leaf, (dict, list, tuple))
+        else "convert it"
+    )
     raise ArgumentError(
         f"Container.save: {path!r} is a {kind.__name__}, expected an array, a number, a string or "
-        f"None; convert it, or leave it out with c.exclude({path!r})"
+        f"None; {remedy}, or leave it out with c.exclude({path!r})"
     )
 
 
