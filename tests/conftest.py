@@ -42,15 +42,15 @@ settings.register_profile("full", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
-#: A test of more calls than this runs one call in four, unless `one_in` says otherwise.
-_MANY = 8
+#: A test of more calls than this runs one call in so many, unless `one_in` says otherwise.
+_ONE_IN = {32: 8, 8: 4}
 
 
 @pytest.hookimpl(trylast=True)  # after the hooks that make the calls
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """``one_in(n)``: one test in n is not ``full``; the backends of one case take turns.
 
-    So it is with one call in four of a test that has many.
+    So it is with one call in four of a test that has many, and one in eight of very many.
 
     Without the full tests, their calls are dropped here: an item of each takes a third of the time
     that a run needs before its first test. So are the calls that the release legs leave out:
@@ -67,7 +67,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return whole_test_is_full or any(mark.name == "full" for mark in call.marks)
 
     cases: dict[str, list[Any]] = defaultdict(list)
-    n = one_in.args[0] if one_in else 4 if len(calls) > _MANY else 1
+    n = one_in.args[0] if one_in else next((n for m, n in _ONE_IN.items() if len(calls) > m), 1)
     for call in calls if n > 1 else ():
         if not is_full(call):
             cases[re.sub("|".join(BACKENDS), "", f"{test.nodeid}[{call.id}]")].append(call)
