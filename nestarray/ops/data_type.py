@@ -19,7 +19,11 @@ __all__ = ["astype", "bitcast", "saturate_cast", "stop_gradient", "to_backend", 
 def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None) -> Array:
     """Cast `x` to `dtype`.
 
-    A cast from complex to real discards the imaginary part; prefer ``na.real``.
+    A cast from complex to real discards the imaginary part; prefer ``na.real``. A cast of floats to
+    integers rounds towards zero, a cast between integers is modulo 2ⁿ. A float outside of the range of
+    an integer dtype, or NaN, has no defined value, as in C: JAX gives the nearest integer of the dtype
+    and 0 for NaN, the others the processor's result, often modulo 2ⁿ. `na.clip` first gives the same
+    numbers everywhere.
 
     Args:
         x: array of any shape.

@@ -250,6 +250,29 @@ def test_can_cast_within_a_kind_agrees_with_numpy() -> None:
             assert na.can_cast(a, b) == np.can_cast(a.name, b.name), (a, b)
 
 
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_casts_to_integers_agree_where_the_value_is_defined(backend: str) -> None:
+    """Floats within the range are rounded towards zero, integers are taken modulo 2ⁿ."""
+    integers = [dtype for dtype in dtypes.ALL if dtype.kind in ("int", "uint")]
+    for dtype in integers:
+        limits = np.iinfo(dtype.name)
+        # the largest number of 24 bits within the range, and fractions that round to its ends
+        largest = float(limits.max) if limits.bits < 32 else limits.max * (1 - 2.0**-23)
+        values = [0.9, -0.9, 1.5, largest, float(limits.min), 2.0]
+        if dtype.kind == "int":
+            values.append(-1.5)
+        for source in ("float32", "float64"):
+            x = np.asarray(values, source)
+            result = na.astype(on(backend, x, source), dtype)
+            np.testing.assert_array_equal(host(result), np.trunc(x).astype(dtype.name))
+        for source in integers:
+            limits = np.iinfo(source.name)
+            x = np.asarray([limits.min, limits.max, 7, limits.max // 2 + 1], source.name)
+            result = na.astype(on(backend, x, source.name), dtype)
+            np.testing.assert_array_equal(host(result), x.astype(dtype.name))
+
+
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_stop_gradient_is_a_constant(backend: str) -> None:
     from tests.derivatives import GRADIENTS, SUM
