@@ -32,9 +32,10 @@ TensorFlow, which set their processors so.
 FRONTENDS = """
 ## Frontends
 
-The expressions of the frontends' tests, in the same variants, on NumPy against the framework. TensorFlow
-and Keras are compared where all numbers are finite; numbers whose squares leave the range of float32 are
-left out. Where upstream refuses, nothing is compared.
+The expressions of the frontends' tests, in the same variants, on NumPy against the framework; of PyTorch
+the inputs of its own tests (`op_db`), in float64. TensorFlow and Keras are compared where all numbers are
+finite; numbers whose squares leave the range of float32 are left out there, and for NumPy and JAX. Where
+upstream refuses, nothing is compared.
 
 | functions | inputs | frontends | difference |
 |---|---|---|---|

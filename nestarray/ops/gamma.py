@@ -76,6 +76,12 @@ def _together(*arguments: Array) -> tuple[list[Array], Array]:
     return [_working(x) for x in ops.broadcast_arrays(*arrays)], arrays[0]
 
 
+def _undefined(where: Array, *arguments: Array) -> Array:
+    """NaN, whose derivatives of each order are NaN in the mask, and 0 elsewhere."""
+    total = sum(arguments[1:], arguments[0])
+    return ops.exp(ops.where(where, total, 0.0) * math.nan)
+
+
 def _stirling_rest(a: Array) -> Array:
     """ln Γ(a) − [(a − ½) ln a − a + ½ ln 2π] for a ≥ 10."""
     inverse = 1.0 / a
@@ -213,7 +219,7 @@ def _incomplete_gamma(a: Array, x: Array, *, upper: bool) -> Array:
     undefined = ops.logical_or(undefined, ops.logical_or(ops.isnan(a), ops.isnan(x)))
     filled = 0.0 if upper else 1.0
     value = ops.where(full, filled, ops.where(none, 1.0 - filled, value))
-    return _as_result(ops.where(undefined, math.nan, value), result)
+    return _as_result(ops.where(undefined, _undefined(undefined, a, x), value), result)
 
 
 @op
@@ -368,7 +374,9 @@ def betainc(a: Array, b: Array, x: Array, /) -> Array:
     value = _beta_factor(p, q, place) * _beta_integral(first, second, low, high)
     value = ops.where(swap, 1.0 - value, value)
     at_end = ops.logical_and(valid, ops.logical_or(x == 0.0, x == 1.0))
-    return _as_result(ops.where(inside, value, ops.where(at_end, x, math.nan)), result)
+    undefined = ops.logical_not(ops.logical_or(inside, at_end))
+    value = ops.where(inside, value, ops.where(at_end, x, _undefined(undefined, a, b, x)))
+    return _as_result(value, result)
 
 
 #: B₂ₖ / (2k)!, the coefficients of the Euler-Maclaurin formula, and the number of terms that are summed directly.
@@ -402,7 +410,8 @@ def zeta(x: Array, q: Array, /) -> Array:
     value = _hurwitz(ops.where(inside, s, 2.0), ops.where(inside, q, 1.0))
     pole = ops.logical_and(q <= 0.0, q == ops.floor(q))
     infinite = ops.logical_or(s == 1.0, ops.logical_and(s > 1.0, pole))
-    outside = ops.where(infinite, math.inf, ops.full_like(value, math.nan))
+    undefined = ops.logical_not(ops.logical_or(inside, infinite))
+    outside = ops.where(infinite, math.inf, _undefined(undefined, s, q))
     return _as_result(ops.where(inside, value, outside), result)
 
 
@@ -431,7 +440,7 @@ def polygamma(n: int, x: Array, /) -> Array:
     """The derivative of order n of `digamma`, (−1)ⁿ⁺¹ n! ζ(n + 1, x).
 
     At 0 and the negative integers it is (−1)ⁿ⁺¹ ∞; for even n the sign of the limit depends on the
-    side.
+    side. NaN at −∞.
 
     Args:
         n: the order of the derivative, at least 0.
@@ -471,6 +480,8 @@ def polygamma(n: int, x: Array, /) -> Array:
     slope = math.pi ** (n + 1) * _polynomial(cotangent, _cotangent_derivative(n))
     reflected = (-1.0) ** n * value - slope
     reflected = ops.where(pole, math.inf if n % 2 else -math.inf, reflected)
+    undefined = wide == -math.inf
+    reflected = ops.where(undefined, _undefined(undefined, wide), reflected)
     return _as_result(ops.where(reflect, reflected, value), x)
 
 

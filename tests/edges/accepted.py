@@ -117,7 +117,7 @@ OF_FRONTENDS = (
         "Complex functions of infinite or NaN parts: C libraries, XLA and Eigen differ.",
         (),
         _NOT_FINITE,
-        ("numpy", "jax"),
+        ("numpy", "jax", "torch"),
         "j)",
     ),
     Accepted(
@@ -129,10 +129,10 @@ OF_FRONTENDS = (
     ),
     Accepted(
         "A number between two infinite ones, or a step between them: ∞ − ∞ upstream.",
-        ("linspace", "quantile", "nanquantile", "percentile", "nanpercentile", "trapezoid", "interp",
-         "median", "pad"),
+        ("linspace", "quantile", "nanquantile", "percentile", "nanpercentile", "trapezoid", "trapz",
+         "interp", "median", "pad"),
         _NOT_FINITE,
-        ("numpy", "jax"),
+        ("numpy", "jax", "torch"),
     ),
     Accepted(
         "Sums with infinite numbers are infinite or NaN, by their order.",
@@ -143,7 +143,7 @@ OF_FRONTENDS = (
     Accepted(
         "Matrices that are singular, infinite or NaN raise an error, where upstream gives NaN.",
         text="LinearAlgebraError",
-        backends=("numpy", "jax", "tensorflow", "keras"),
+        backends=("numpy", "jax", "torch", "tensorflow", "keras"),
     ),
     Accepted(
         "NumPy multiplies and interpolates integers in their dtype, which overflows; here in float64.",
@@ -190,7 +190,7 @@ OF_FRONTENDS = (
         ("jax",),
     ),
     Accepted(
-        "Poles and limits: as SciPy here, NaN or 0 in JAX; a derivative by a at NaN is 0 here.",
+        "Poles and limits: as SciPy here, NaN or 0 in JAX.",
         ("igamma_grad_a", "betainc", "polygamma", "zeta", "custom_root", "sici", "spence",
          "loggamma", "multigammaln",
          "custom_linear_solve"),
@@ -215,6 +215,62 @@ OF_FRONTENDS = (
         ("index_take", "lu_pivots_to_permutation"),
         ("reversed",),
         ("jax",),
+    ),
+    Accepted(
+        "Sums and products with infinite numbers or NaN, or beyond the largest number, by their order.",
+        ("_softmax_backward_data", "fft.hfft", "fft.hfftn", "fft.irfft", "fft.irfftn",
+         "linalg.householder_product", "linalg.multi_dot", "linalg.solve_triangular", "matrix_exp",
+         "native_group_norm", "native_layer_norm", "nn.functional.bilinear", "ormqr", "std_mean", "stft",
+         "triangular_solve", "var_mean", "linalg.vector_norm"),
+        (*_NOT_FINITE, "large"),
+        ("torch",),
+    ),
+    Accepted(
+        "Factors of matrices that are singular, infinite or NaN, and numbers computed from them.",
+        ("geqrf", "linalg.cholesky_ex", "linalg.cond", "linalg.inv_ex", "linalg.ldl_factor",
+         "linalg.ldl_factor_ex", "linalg.lu", "linalg.lu_factor", "linalg.lu_factor_ex",
+         "linalg.polar", "linalg.slogdet", "linalg.solve_ex", "lu"),
+        (*_NOT_FINITE, *_NEAREST),
+        ("torch",),
+    ),
+    Accepted(
+        "An interpolation is a product with a matrix of weights: NaN and infinite numbers spread along "
+        "their lines, as in JAX; PyTorch reads the neighbours alone.",
+        ("_upsample_bilinear2d_aa", "nn.functional.interpolate", "nn.functional.upsample_bilinear"),
+        _NOT_FINITE,
+        ("torch",),
+    ),
+    Accepted(
+        "Coordinates that are NaN or infinite: NaN here, 0 or an element at the border in PyTorch.",
+        ("grid_sampler_2d", "grid_sampler_3d", "nn.functional.grid_sample"),
+        _NOT_FINITE,
+        ("torch",),
+    ),
+    Accepted(
+        "Margins of NaN are NaN; PyTorch leaves them out.",
+        ("nn.functional.multi_margin_loss", "nn.functional.multilabel_margin_loss"),
+        _NOT_FINITE,
+        ("torch",),
+    ),
+    Accepted(
+        "Poles and limits: ±∞ at the poles and 0 at ∞, where PyTorch and SciPy have large numbers, or "
+        "NaN.",
+        ("polygamma", "special.bessel_j0", "special.bessel_j1", "special.bessel_y0",
+         "special.bessel_y1", "special.airy_ai", "special.polygamma", "special.zeta"),
+        (*_INFINITE, "ties", "large"),
+        ("torch",),
+    ),
+    Accepted(
+        "NaN among the numbers of which one is searched: equal here, larger than NaN in PyTorch.",
+        ("bucketize", "mode", "searchsorted"),
+        ("NaN",),
+        ("torch",),
+    ),
+    Accepted(
+        "No elements: PyTorch gives a value, or the array as it is, where we refuse.",
+        ("linalg.cond", "linalg.pinv", "nn.functional.pixel_unshuffle"),
+        ("empty",),
+        ("torch",),
     ),
     Accepted(
         "TensorFlow's square root of −1 − 0i is i; C's is −i.",

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -20,6 +20,7 @@ from nestarray import backends
 from tests.arrays import on
 from tests.edges.accepted import OF_FRONTENDS
 from tests.edges.differences import close
+from tests.edges.samples import Sample, torch_samples
 from tests.edges.variants import VARIANTS
 from tests.frontends.expressions import evaluate, leaves, names_in
 
@@ -66,6 +67,11 @@ class Call:
         """The expression in its namespace."""
         return f"{self.theirs.__name__}: {self.expression}"
 
+    @property
+    def functions(self) -> list[str]:
+        """The functions that are called."""
+        return re.findall(r"([\w.]+)\(", self.expression)
+
     def variant(self, name: str) -> dict[str, np.ndarray] | None:
         """The arrays in a variant; None if none changes, or if it is not compared."""
         if name in LEFT_OUT[self.framework]:
@@ -85,33 +91,39 @@ class Call:
         )
         return None if are_equal else changed
 
+    def results(self, arrays: Mapping[str, np.ndarray], backend: str | None) -> Any:
+        """The result of the frontend on a backend; None: of the framework."""
+        if backend is None:
+            native = {k: self.upstream(x) for k, x in arrays.items()}
+            return evaluate(self.expression, self.theirs, native)
+        native = {k: on(backend, x, x.dtype.name) for k, x in arrays.items()}
+        return evaluate(self.expression, self.ours, native)
 
-def unaccepted(call: Call, variant: str, backend: str) -> str:
+
+def unaccepted(call: Call | Sample, variant: str, backend: str) -> str:
     """The difference, if no row of the table has it."""
     text = difference(call, variant, backend)
-    functions = re.findall(r"([\w.]+)\(", call.expression)
     rows = [
         row
         for row in OF_FRONTENDS
-        for function in functions
+        for function in call.functions
         if row.holds(function, variant, call.framework, text)
     ]
     return "" if rows or not text else f"{variant}, {call.name}: {text}"
 
 
-def difference(call: Call, variant: str, backend: str) -> str:
+def difference(call: Call | Sample, variant: str, backend: str) -> str:
     """How the frontend's result on a backend differs from upstream's; "" if it does not."""
     arrays = call.variant(variant)
     if arrays is None:
         return ""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = _result(call, call.theirs, {k: call.upstream(x) for k, x in arrays.items()})
+        expected = _result(call, arrays, None)
         if isinstance(expected, str):  # upstream refuses: what we give is not defined
             return ""
         with na.use_backend(backend):
-            native = {k: on(backend, x, x.dtype.name) for k, x in arrays.items()}
-            result = _result(call, call.ours, native)
+            result = _result(call, arrays, backend)
     if isinstance(result, str):
         return result
     if len(result) != len(expected):
@@ -120,10 +132,10 @@ def difference(call: Call, variant: str, backend: str) -> str:
     return next(filter(None, (_far(x, y) for x, y in pairs)), "")
 
 
-def _result(call: Call, space: Any, arrays: Mapping[str, Any]) -> list[Any] | str:
+def _result(call: Call | Sample, arrays: Any, backend: str | None) -> list[Any] | str:
     """The results as NumPy arrays where they are arrays; or the error's text."""
     try:
-        return [_host(x) for x in leaves(evaluate(call.expression, space, arrays))]
+        return [_host(x) for x in leaves(call.results(arrays, backend))]
     except Exception as error:
         return f"{type(error).__name__}: {error}"
 
@@ -140,6 +152,8 @@ def _far(x: Any, y: Any) -> str:
         return ""  # compared by the tests of the frontends
     if not isinstance(x, np.ndarray) or x.shape != y.shape or x.dtype != y.dtype:
         return f"{getattr(x, 'dtype', x)} {np.shape(x)} instead of {y.dtype} {y.shape}"
+    if y.dtype.name == "bfloat16":  # of which NumPy's comparisons know little
+        x, y = x.astype(np.float32), y.astype(np.float32)
     tolerance = _TOLERANCE.get(y.dtype.name, 0.0)
     far = np.argwhere(~np.asarray(close(x, y, tolerance, least=1e-37)))  # float32 ends there
     return f"{x[tuple(far[0])]} instead of {y[tuple(far[0])]}" if len(far) else ""
@@ -149,9 +163,9 @@ def _far(x: Any, y: Any) -> str:
 
 
 @cache
-def calls(framework: str) -> list[Call]:
-    """The expressions of the tests of a frontend."""
-    return _CALLS[framework]()
+def calls(framework: str, every: int = 1) -> Sequence[Call | Sample]:
+    """Each `every`-th of the expressions of the tests of a frontend; of torch, of the records."""
+    return torch_samples(every) if framework == "torch" else _CALLS[framework]()[::every]
 
 
 def _calls_of_numpy() -> list[Call]:

@@ -274,3 +274,18 @@ def test_derivatives_by_parameters_where_formulas_meet(
     arrays = [on(backend, np.asarray(x, "float32")) for x in point]
     found = na.grad(lambda a: getattr(na, name)(a, *arrays[1:]))(arrays[0])
     np.testing.assert_allclose(float(found), wanted, rtol=2e-4)
+
+
+@pytest.mark.usefixtures("x64")
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", ["gammainc", "gammaincc", "betainc", "zeta"])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_derivatives_are_nan_where_a_function_is(name: str, backend: str) -> None:
+    function = getattr(na, name)
+    first, second = (
+        on(backend, np.asarray(x), "float64") for x in ([math.nan, 1.5, 1.5], [1.0, math.nan, 0.5])
+    )
+    rest = [on(backend, np.full(3, 0.25), "float64")] if name == "betainc" else []
+    loss = lambda *args: na.sum(function(*args, *rest))  # noqa: E731
+    for gradient in na.grad(loss, argnums=(0, 1))(first, second):
+        assert np.isnan(host(gradient)).tolist() == [True, True, False]

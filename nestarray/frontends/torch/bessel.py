@@ -258,9 +258,10 @@ def _where_finite(x: Array) -> Array:
 
 
 def _finite(x: Array, value: Array) -> Array:
-    """`value` in the dtype of `x`, 0 at ±∞."""
+    """`value` in the dtype of `x`, 0 at ±∞ and NaN at NaN."""
     value = na.astype(value, dtypes.dtype_of(x), copy=False)
-    return na.where(na.isinf(x), na.zeros_like(x), value)
+    value = na.where(na.isinf(x), na.zeros_like(x), value)
+    return na.where(na.isnan(x), x, value)
 
 
 def _waves(y: Array, order: int) -> tuple[Array, Array]:
@@ -300,7 +301,7 @@ def _of_second_kind(x: Array, order: int) -> Array:
     else:
         near = series + (2.0 / math.pi) * logarithm
     value = na.where(positive <= 8.0, near, _waves(positive, order)[1])
-    return _finite(x, _singular(y, value, -math.inf))
+    return _above_zero(x, value, -math.inf)
 
 
 def _decaying(x: Array, order: int, *, is_scaled: bool) -> Array:
@@ -319,10 +320,10 @@ def _decaying(x: Array, order: int, *, is_scaled: bool) -> Array:
     else:
         far = far * na.exp(-large)
     value = na.where(positive <= 2.0, near, far)
-    return _finite(x, _singular(y, value, math.inf))
+    return _above_zero(x, value, math.inf)
 
 
-def _singular(y: Array, value: Array, at_zero: float) -> Array:
-    """`value` for y > 0, `at_zero` at 0, NaN elsewhere."""
-    below = na.where(na.equal(y, 0.0), na.full_like(y, at_zero), na.full_like(y, math.nan))
-    return na.where(na.greater(y, 0.0), value, below)
+def _above_zero(x: Array, value: Array, at_zero: float) -> Array:
+    """`value` for x > 0, `at_zero` at 0, NaN elsewhere."""
+    below = na.where(na.equal(x, 0.0), na.full_like(x, at_zero), na.full_like(x, math.nan))
+    return na.where(na.greater(x, 0.0), _finite(x, value), below)

@@ -59,15 +59,15 @@ def _along(x: Array, axis: int, step: Any, edge_order: int) -> Array:
         return na.getitem(x, (builtins.slice(None),) * axis + (builtins.slice(start, stop),))
 
     if is_number(step):
-        before = after = step
         first, last = (step, step), (step, step)
+        middle = na.divide(na.subtract(part(2, size), part(0, size - 2)), 2 * step)
     else:
         coordinates = na.astype(step, dtypes.dtype_of(x))
         distances = na.reshape(na.diff(coordinates), (-1,) + (1,) * (ndim_of(x) - 1 - axis))
         before, after = distances[:-1], distances[1:]
         first = distances[:1], distances[1:2]
         last = distances[-1:], distances[-2:-1]
-    middle = _central(part(0, size - 2), part(1, size - 1), part(2, size), before, after)
+        middle = _central(part(0, size - 2), part(1, size - 1), part(2, size), before, after)
     edges = []
     for sign, near, (h, following) in (
         (1.0, (part(0, 1), part(1, 2), part(2, 3)), first),

@@ -258,9 +258,13 @@ def matrix_exp(A: Array) -> Array:
 
 
 def matrix_sqrth(A: Array) -> Array:
-    """The square root of symmetric positive-definite matrices, of which the lower triangle counts."""
+    """The square root of symmetric positive-definite matrices, of which the lower triangle counts.
+
+    Negative eigenvalues count as 0, as upstream.
+    """
     values, vectors = eigh(A)
-    scaled = na.multiply(vectors, na.expand_dims(na.sqrt(values), axis=-2))
+    roots = na.sqrt(na.clip(values, min=0.0))
+    scaled = na.multiply(vectors, na.expand_dims(roots, axis=-2))
     return na.matmul(scaled, adjoint(vectors))
 
 

@@ -558,7 +558,7 @@ def complex_(real: Array, imag: Array) -> Array:
     _expect_one_floating("complex", real, imag)
     real, imag = promote_arrays(real, imag)
     wide = dtypes.complex128 if dtypes.dtype_of(real) is dtypes.float64 else dtypes.complex64
-    return na.add(na.astype(real, wide), na.multiply(na.astype(imag, wide), 1j))
+    return na.astype(na.complex(real, imag), wide, copy=False)
 
 
 def view_as_real(input: Array) -> Array:

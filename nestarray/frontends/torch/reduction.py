@@ -294,6 +294,8 @@ def _truth(x: Array) -> Array:
 def median(input: Array, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median; with a dimension also its index."""
     if dim is None:
+        if numel_of(input) == 0 and dtypes.dtype_of(input).is_floating:
+            return na.full((), math.nan, dtype=dtypes.dtype_of(input), like=input)
         if numel_of(input) == 0:
             raise ArgumentError("median: got an empty array, expected at least one element")
         return _median(na.reshape(input, (-1,)), 0, False).values

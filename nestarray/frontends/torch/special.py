@@ -69,8 +69,7 @@ def ndtr(input: Array) -> Array:
 
 def ndtri(input: Array) -> Array:
     """The inverse of `ndtr`."""
-    x = floating(input)
-    return na.multiply(na.erfinv(na.subtract(na.multiply(x, 2.0), 1.0)), math.sqrt(2.0))
+    return na.ndtri(floating(input))
 
 
 def logit(input: Array, eps: float | None = None) -> Array:

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import DtypeError, ShapeError
-from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
+from nestarray.frontends.torch.dims import ndim_of, numel_of, shape_of, wrap
 from nestarray.frontends.torch.ordering import one_along
 from nestarray.frontends.torch.promotion import cast, floating
-from nestarray.frontends.torch.reduction import quantile_by, trapezoids
+from nestarray.frontends.torch.reduction import median, quantile_by, trapezoids
 from nestarray.frontends.torch.reduction import trapezoid as trapz
 from nestarray.frontends.torch.return_types import ValuesIndices
 from nestarray.typing import Array
@@ -112,6 +112,8 @@ def histogram(
 def nanmedian(input: Array, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower median of the elements other than NaN."""
     if dim is None:
+        if numel_of(input) == 0:
+            return median(input)
         return _nanmedian(na.reshape(input, (-1,)), 0, False).values
     return _nanmedian(input, dim, keepdim)
 

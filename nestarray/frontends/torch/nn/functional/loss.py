@@ -143,7 +143,8 @@ def gaussian_nll_loss(
     if shape_of(var) != shape_of(input) and shape_of(var) == shape_of(input)[:-1]:
         var = na.expand_dims(var, axis=-1)
     # The limit takes no part in the gradient, as upstream.
-    var = na.add(var, na.stop_gradient(na.subtract(na.maximum(var, na.full_like(var, eps)), var)))
+    raised = na.add(var, na.stop_gradient(na.subtract(na.full_like(var, eps), var)))
+    var = na.where(na.less(var, eps), raised, var)
     loss = na.multiply(
         na.add(na.log(var), na.divide(na.square(na.subtract(input, target)), var)), 0.5
     )

@@ -157,10 +157,11 @@ def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[A
         shape = [1] * 2 * count
         shape[axis], shape[count + axis] = m, -1
         place = na.add(na.multiply(place, n), na.reshape(_elements_of_parts(x, n, m), shape))
-    place = na.reshape(place, (*sizes, -1))
+    count_of_part = math.prod(na.shape(place)[count:])
+    place = na.reshape(place, (*sizes, count_of_part))
     rows = na.reshape(x, (*lead, math.prod(spatial)))
     found = na.take(rows, na.reshape(place, (-1,)), axis=-1)
-    found = na.reshape(found, (*lead, *sizes, -1))
+    found = na.reshape(found, (*lead, *sizes, count_of_part))
     best = na.expand_dims(greatest(found), axis=-1)
     place = na.broadcast_to(na.astype(place, dtypes.int64), na.shape(found))
     values, index = (na.take_along_axis(each, best, axis=-1) for each in (found, place))
