@@ -48,7 +48,9 @@ def cross_entropy(
         weight: the weight of each class, `(classes,)`; None: 1.
         axis: the axis of the classes.
         label_smoothing: the fraction of the target that is distributed evenly over all classes.
-        ignore_index: class indices equal to this number are ignored.
+        ignore_index: class indices equal to this number are ignored. Others out of range are refused;
+            in JAX, which raises no errors, their loss is NaN. Negative ones count from the end, as in
+            NumPy, but on PyTorch, which refuses them.
         reduction: ``"mean"``: the weighted mean for class indices, the mean over all
             distributions for probabilities; ``"sum"``; or ``"none"``.
 
@@ -57,6 +59,7 @@ def cross_entropy(
 
     Raises:
         ShapeError: `target` has the wrong shape.
+        IndexingError: a class index is out of range.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -101,7 +104,8 @@ def nll_loss(
         target: class indices, integer, in the shape of `log_probs` without `axis`.
         weight: the weight of each class, `(classes,)`; None: 1.
         axis: the axis of the classes.
-        ignore_index: class indices that are equal to this count for nothing.
+        ignore_index: class indices that are equal to this count for nothing; for those out of range
+            see `cross_entropy`.
         reduction: ``"mean"``: the weighted mean; ``"sum"``; or ``"none"``.
 
     Returns:
@@ -109,6 +113,7 @@ def nll_loss(
 
     Raises:
         ShapeError: `target` has the wrong shape.
+        IndexingError: a class index is out of range.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -189,7 +189,7 @@ def multi_margin_loss(
 
     Args:
         x: scores, `(*batch, classes)`, floating.
-        target: the true classes y, `(*batch,)`, integer.
+        target: the true classes y, `(*batch,)`, integer; for those out of range see `cross_entropy`.
         weight: the weight of each true class, `(classes,)`; None: 1.
         p: the exponent; 1 or 2.
         margin: the required lead of the true score.
