@@ -137,6 +137,24 @@ def discard(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+@contextlib.contextmanager
+def turn(directory: Path) -> Iterator[None]:
+    """Let one writer after another change several files of a directory, where the system has locks.
+
+    Readers need none. A killed writer loses its turn.
+    """
+    descriptor = None
+    if fcntl is not None:
+        descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        with contextlib.suppress(OSError):  # a file system without locks
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
+
+
 # -- a directory to write in ------------------------------------------------------------------
 
 

@@ -56,6 +56,9 @@ class Hdf5Source(Source):
             self._whole = h5py.h5s.ALL
             texts = {k: v for k, v in self._file.attrs.items() if isinstance(v, str)}
             super().__init__(path, entries, None, texts)
+            for name, entry in entries.items():
+                if entry.dtype not in NATIVE:
+                    self.unreadable[name] = str(self._datasets[name].dtype)
             if RESERVED in entries:
                 self._read_document()
         except BaseException:
@@ -128,8 +131,6 @@ class Hdf5Source(Source):
 def _entry(h5py: Any, path: Path, name: str, dataset: Any) -> Entry:
     where = f"Container.load: {str(path)!r}: {name!r}"
     dtype, shape = dataset.dtype, dataset.shape
-    if dtype.name not in NATIVE or dataset.get_space().get_simple_extent_type() == h5py.h5s.NULL:
-        raise StorageError(f"{where} has the dtype {dtype}, expected numbers or bools")
     properties = dataset.get_create_plist()
     if properties.get_external_count() or properties.get_layout() == h5py.h5d.VIRTUAL:
         raise StorageError(f"{where} keeps its elements in another file, which is not read")
@@ -139,6 +140,8 @@ def _entry(h5py: Any, path: Path, name: str, dataset: Any) -> Entry:
             raise StorageError(
                 f"{where} needs the filter {number}, a plug-in; expected {', '.join(_FILTERS.values())}"
             )
+    if dtype.name not in NATIVE or shape is None:  # an empty dataset
+        return Entry("object", shape or ())
     entry = Entry(dtype.name, shape)
     check_size(path, name, entry, dataset.get_storage_size)
     return entry

@@ -99,6 +99,7 @@ class KerasSource(Hdf5Source):
             names = self._names(by_layer=False)
         self.entries = {names[old]: entry for old, entry in self.entries.items()}
         self._datasets = {names[old]: dataset for old, dataset in self._datasets.items()}
+        self.unreadable = {names[old]: dtype for old, dtype in self.unreadable.items()}
 
     def _names(self, *, by_layer: bool) -> dict[str, str]:
         """Name in the file → path of the variable, with the names of layers, or of their classes."""

@@ -49,7 +49,9 @@ class NpzSource(Source):
             if len(self._infos) < len(self._archive.infolist()):
                 raise StorageError(f"Container.load: {str(path)!r}: two arrays have one name")
             self._fortran: set[str] = set()
+            self._others: dict[str, str] = {}
             super().__init__(path, {name: self._header(path, name) for name in self._infos})
+            self.unreadable = self._others
             if self._archive.comment == RESERVED.encode() or RESERVED in self.entries:
                 self._read_document()
         except BaseException:
@@ -65,11 +67,9 @@ class NpzSource(Source):
         with self._archive.open(info) as file:
             shape, fortran, dtype = _read_header(file)
             start = file.tell()
-        if dtype.name not in NATIVE:
-            raise StorageError(
-                f"Container.load: {str(path)!r}: {name!r} has the dtype {dtype}, expected numbers or "
-                "bools; objects are pickles, which are not read because they can run any program"
-            )
+        if dtype.name not in NATIVE:  # objects are pickles, which can run any program
+            self._others[name] = str(dtype)
+            return Entry("object", shape)
         entry = Entry(dtype.name, shape)
         if start + num_bytes(*entry) != info.file_size:
             raise StorageError(

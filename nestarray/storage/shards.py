@@ -22,7 +22,7 @@ from nestarray.container import Container
 from nestarray.display.progress import SetStep
 from nestarray.errors import ArgumentError, MissingFileError, StorageError
 from nestarray.storage import safetensors, torch
-from nestarray.storage.atomic import check_place, discard, put, replacing, workplace
+from nestarray.storage.atomic import check_place, discard, put, replacing, turn, workplace
 from nestarray.storage.plan import Plan, make_plan
 from nestarray.storage.source import Source, reading, writing
 from nestarray.storage.structure import RESERVED, parse_json
@@ -113,10 +113,10 @@ class ShardedSource(Source):
         texts = {k: v for k, v in index["metadata"].items() if isinstance(v, str)}
         super().__init__(path, entries, texts.pop(RESERVED, None), texts)
 
-    def check_unchanged(self, names: Iterable[str]) -> None:
+    def check(self, names: Iterable[str]) -> None:
         """Raise an error if another program wrote into a shard with one of these arrays."""
         for file in {self._files[name] for name in names}:
-            self._shards[file].check_unchanged(())
+            self._shards[file].check(())
 
     def view(self, name: str) -> np.ndarray:
         """The elements of an array, on the mapped shard."""
@@ -169,7 +169,7 @@ def _checked_place(index: Path, file: str) -> Path:
     followed.
 
     Raises:
-        StorageError: the name, or the target of its link, is outside of the directory.
+        StorageError: the name, or the target of a link, is outside of the directory.
     """
     directory = index.parent
     plain = file == os.path.basename(file) and "\\" not in file and file not in ("", ".", "..")
@@ -181,6 +181,10 @@ def _checked_place(index: Path, file: str) -> Path:
             homes.append(home.parent.parent / "blobs")
         if any(target.is_relative_to(h) for h in homes):
             return place
+        raise StorageError(
+            f"Container.load: {str(index)!r}: the shard {file!r} leads to {str(target)!r}, out of its "
+            "directory, and is not followed; copy it, or move the index and all shards there"
+        )
     raise StorageError(
         f"Container.load: {str(index)!r} names the file {file!r}, expected a file in its directory"
     )
@@ -268,18 +272,19 @@ def _write_shards(whole: Path, plan: Plan, groups: list[list[str]], step: SetSte
             "metadata": {"total_size": total, **plan.metadata, RESERVED: plan.structure},
             "weight_map": {n: p.name for p, names in zip(places, groups) for n in names},
         }
-        try:
-            for file, place in zip(made, places, strict=True):
-                put(file, place)
-            with replacing(index) as temporary:
-                temporary.write_text(json.dumps(text, indent=2))
-                old = _referenced_files(index)  # of the most recent writer
-        except BaseException:
-            for place in places:
-                discard(place)
-            raise
-    _remove(whole.parent, old - {p.name for p in places}, index)
-    discard(whole)  # an older model of the same name in one file
+        with turn(whole.parent):  # each writer removes the shards of the one before
+            try:
+                for file, place in zip(made, places, strict=True):
+                    put(file, place)
+                with replacing(index) as temporary:
+                    temporary.write_text(json.dumps(text, indent=2))
+                    old = _referenced_files(index)
+            except BaseException:
+                for place in places:
+                    discard(place)
+                raise
+            _remove(whole.parent, old - {p.name for p in places}, index)
+            discard(whole)  # an older model of the same name in one file
 
 
 def _reserve_paths(whole: Path, count: int) -> list[Path]:
@@ -306,9 +311,10 @@ def remove_stale(whole: Path) -> None:
     """Remove the index and shards of an earlier model with the name of this file."""
     index = _index_of(whole)
     if whole.suffix == SUFFIX and index.exists():
-        names = _referenced_files(index)
-        discard(index)
-        _remove(whole.parent, names - {whole.name}, index)
+        with turn(whole.parent):
+            names = _referenced_files(index)
+            discard(index)
+            _remove(whole.parent, names - {whole.name}, index)
 
 
 def _remove(directory: Path, names: set[str], index: Path) -> None:

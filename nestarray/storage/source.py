@@ -40,6 +40,7 @@ class Source:
         metadata: the strings that were saved with the arrays.
         structure: the text from `structure.encode`; None in files of other programs.
         separator: the separator between keys in the names of other programs.
+        unreadable: name → dtype of each entry that is no array of numbers. The others can be read.
     """
 
     separator = "."
@@ -54,16 +55,25 @@ class Source:
     ) -> None:
         self.path, self.entries, self.structure = path, entries, structure
         self.metadata = metadata or {}
+        self.unreadable: dict[str, str] = {}
         self._state = _state_of(path)
 
-    def check_unchanged(self, names: Iterable[str]) -> None:
-        """Raise an error if another program wrote into the file that holds these arrays.
+    def check(self, names: Iterable[str]) -> None:
+        """Raise an error if these arrays cannot be read, or another program wrote into the file.
 
         A file that was replaced or removed stays readable.
 
         Raises:
-            StorageError: the size or the modification time is another.
+            StorageError: an entry is no array of numbers; or the size or the modification time of
+                the file is another.
         """
+        for name in self.unreadable and names:
+            if name in self.unreadable:
+                raise StorageError(
+                    f"Container.load: {str(self.path)!r}: {name!r} has the dtype "
+                    f"{self.unreadable[name]}, expected numbers or bools, and is not read; "
+                    "load the others by their names, or with lazy=True"
+                )
         before, now = self._state, _state_of(self.path)
         if before and now and now != before and now[0] == before[0]:
             raise StorageError(

@@ -101,7 +101,7 @@ class StoredArray:
 
     def elements(self) -> np.ndarray:
         """The elements as stored in files; see `nestarray.storage.elements`."""
-        self._source.check_unchanged([self._name])
+        self._source.check([self._name])
         with reading(self._source.path, self._name):
             find = self._source.view if self._mapped else self._source.read
             return self._whole(find(self._name))
@@ -120,7 +120,7 @@ class StoredArray:
         if self._mapped or self._in_pairs():
             part = np.asarray(self.elements()[index])
         else:
-            self._source.check_unchanged([self._name])
+            self._source.check([self._name])
             with reading(self._source.path, self._name):
                 part = self._source.part(self._name, index)
         return from_elements(part, self.dtype_name, self._backend)
@@ -171,7 +171,7 @@ def read_arrays(nest: Any, title: str) -> Any:
         step("", lambda: count / total())
         for (source, is_mapped), stored in places.items():
             names = [leaf._name for leaf in stored.values()]
-            source.check_unchanged(names)
+            source.check(names)
             found = iter(map(source.view, names) if is_mapped else source.read_all(names))
             for key, leaf in stored.items():
                 with reading(source.path, leaf._name):

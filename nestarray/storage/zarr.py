@@ -146,6 +146,9 @@ class ZarrSource(Source):
         texts = attributes if structure is None else attributes["metadata"]
         texts = {k: v for k, v in texts.items() if isinstance(v, str)}
         super().__init__(path, entries, structure, texts)
+        for name, entry in entries.items():
+            if entry.dtype not in NATIVE:
+                self.unreadable[name] = str(self._arrays[name].dtype)
 
     def read(self, name: str) -> np.ndarray:
         """The elements of an array."""
@@ -220,13 +223,13 @@ def _described(text: bytes) -> tuple[Any, set[str]] | None:
 
 def _entry(path: Path, name: str, array: Any, codecs: set[str]) -> Entry:
     where = f"Container.load: {str(path)!r}: {name!r}"
-    if array.dtype.name not in NATIVE:
-        raise StorageError(f"{where} has the dtype {array.dtype}, expected numbers or bools")
     if odd := sorted(codecs - _CODECS):
         raise StorageError(
             f"{where} needs the codec {odd[0]!r}, which is not one of those that only compress "
             f"({', '.join(sorted(_CODECS))})"
         )
+    if array.dtype.name not in NATIVE:
+        return Entry("object", tuple(array.shape))
     entry = Entry(array.dtype.name, tuple(array.shape))
     for shape in (entry.shape, array.chunks, array.shards or ()):
         check_size(path, name, Entry(entry.dtype, tuple(shape)), array.nbytes_stored)

@@ -295,9 +295,10 @@ def test_pickles_in_npz_are_not_run(tmp_path: Path) -> None:
     with pytest.raises(StorageError) as info:
         na.Container.load(path)
     assert str(info.value) == (
-        f"Container.load: '{path}': 'a' has the dtype object, expected numbers or bools; objects are "
-        "pickles, which are not read because they can run any program"
+        f"Container.load: '{path}': 'a' has the dtype object, expected numbers or bools, and is not "
+        "read; load the others by their names, or with lazy=True"
     )
+    assert not (tmp_path / "harm").exists()
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("a.npy", pickle.dumps(Program(tmp_path / "harm")))
     with pytest.raises(StorageError, match="cannot be read"):
@@ -428,9 +429,10 @@ def test_hdf5_that_leads_to_other_files(tmp_path: Path) -> None:
         (virtual, "'w' keeps its elements in another file, which is not read"),
         (link, "'w' is a link, which may lead to another file; expected groups and datasets"),
         (loop, "the group 'a/w' is inside of itself"),
-        (text, "'w' has the dtype object, expected numbers or bools"),
+        (text, "'w' has the dtype object, expected numbers or bools, and is not read; load the "
+               "others by their names, or with lazy=True"),
         (type_, "'w' is a named type, expected a group or a dataset"),
-    ):
+    ):  # fmt: skip
         path = tmp_path / f"{make.__name__}.h5"
         with h5py.File(path, "w") as file:
             make(file)

@@ -143,6 +143,34 @@ def test_a_lazy_tree_is_saved_with_the_memory_of_one_leaf(tmp_path: Path, suffix
         assert_same(na.Container.load(tmp_path / f"b.{suffix}"), c)
 
 
+@pytest.mark.parametrize("suffix", ["h5", "npz", "zarr"])
+def test_what_is_no_array_of_numbers_leaves_the_others_readable(
+    tmp_path: Path, suffix: str
+) -> None:
+    path = tmp_path / f"c.{suffix}"
+    table = np.zeros(2, [("x", "f4"), ("name", "S4")])
+    if suffix == "npz":
+        np.savez(path, table=table, w=np.arange(3.0))
+    elif suffix == "h5":
+        with h5py.File(path, "w") as file:
+            file["table"], file["w"] = table, np.arange(3.0)
+            file["nothing"], file["text"] = h5py.Empty("f4"), "text"
+    else:
+        group = zarr.create_group(path, zarr_format=2)
+        group.create_array("w", data=np.arange(3.0), compressors=None)
+        group.create_array("table", shape=(2,), dtype=table.dtype, compressors=None)
+    assert na.Container.load(path, "w").w.tolist() == [0, 1, 2]
+    lazy = na.Container.load(path, lazy=True)
+    assert lazy.w[1] == 1
+    assert "table" in repr(lazy)
+    assert na.storage.read(lazy.select("w")).w.tolist() == [0, 1, 2]
+    for read in (lambda: na.Container.load(path, "table"), lazy.table.read, lambda: lazy.table[0]):
+        with pytest.raises(
+            StorageError, match=r"'table' has the dtype .*, expected numbers or bools"
+        ):
+            read()
+
+
 def test_safetensors_files_are_those_of_the_library(tmp_path: Path) -> None:
     arrays = {
         "a": np.arange(3, dtype="uint8"), "empty": np.zeros((0, 2)), "é": np.float64(2.0),
