@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nestarray import backends, dtypes, lazy_imports, ops, tree
-from nestarray.errors import ArgumentError, ConversionError, UnsupportedError
+from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
 from nestarray.exporters.program import native_output
 from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
 from nestarray.graph.graph import Graph, method
@@ -31,6 +31,8 @@ from nestarray.storage.atomic import replacing
 TOLERANCE = 1e-3
 #: That of half precision, whose rounding errors may exceed it; a graph that overflows has no others.
 _HALF_TOLERANCE = 1e-2
+#: Errors of JAX and TensorFlow of code that reads an open size as a number.
+_READS = {"ConcretizationTypeError", "OperatorNotAllowedInGraphError"}
 #: The number of values of each open size at which a file is compared.
 _COMPARED = 3
 
@@ -504,6 +506,11 @@ def _refusal(graph: Graph, name: str, error: Exception) -> str:
         sizes = ", ".join(graph.sizes.ranges)
         place += f" with the open sizes {sizes}"
         remedy = f"leave {sizes} out of dynamic=, or {remedy}"
+        kinds = {type(x) for x in _chain(error)}
+        is_ours = any(issubclass(kind, NestarrayError) for kind in kinds)
+        is_left = call and not call.startswith("na.")  # `lower` leaves calls that read sizes
+        if (is_left and not is_ours) or _READS & {kind.__name__ for kind in kinds}:
+            reason = "its code reads an open size as a number"
     return f"the exporter of {name!r} failed{place}: {reason.rstrip('.')}; {remedy}"
 
 

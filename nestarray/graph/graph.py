@@ -34,7 +34,7 @@ from nestarray.graph.binding import (
     check_variables,
     is_abstract,
 )
-from nestarray.graph.node import Node, all_calls
+from nestarray.graph.node import Aval, Node, all_calls
 from nestarray.graph.precision import check_float64, check_integers, with_float64
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
@@ -239,8 +239,11 @@ class Graph:
     def _for_unknown_sizes(self) -> Graph:
         """The lowered graph, for tracers with unknown sizes: ops accept these, frontend code may not.
 
-        It is created on first use, outside of the trace.
+        It is created on first use, outside of the trace. Native modules hold the variables and have
+        lowered the graph.
         """
+        if any(isinstance(x, Aval) for x in (*self.v.leaves(), *self.s.leaves())):
+            return self
         with backends.core(self.backend).outside_of_traces():
             return self.lower()
 

@@ -363,13 +363,14 @@ def unfold(
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.unfold.html
     """
+    sizes = ops.shape(x)
     at = windows.settings(
-        "unfold", x.shape[2:], kernel_size, stride=stride, padding=padding, dilation=dilation
+        "unfold", sizes[2:], kernel_size, stride=stride, padding=padding, dilation=dilation
     )
-    output = at.output(x.shape[2:])
+    output = at.output(sizes[2:])
     columns = _patches(_padded(x, at.padding), at, output)
-    lead = -1 if x.shape[1] else x.shape[0]  # -1 cannot be inferred for an empty array
-    return ops.reshape(columns, (lead, x.shape[1] * math.prod(at.kernel), math.prod(output)))
+    lead = -1 if x.shape[1] else sizes[0]  # -1 cannot be inferred for an empty array
+    return ops.reshape(columns, (lead, sizes[1] * math.prod(at.kernel), math.prod(output)))
 
 
 @op

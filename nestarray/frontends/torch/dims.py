@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.typing import Array
+from nestarray.typing import Array, is_unknown_size
 
 
 def shape_of(x: Array) -> tuple[int, ...]:
@@ -85,8 +85,8 @@ def is_size(n: Any) -> bool:
 
 
 def as_size(n: Any) -> int:
-    """A size, of an array its number."""
-    return n if is_size(n) else int(n)
+    """A size, of an array its number if that is known."""
+    return n if is_size(n) or is_unknown_size(n) else int(n)
 
 
 def per_dim(name: str, value: int | Sequence[int], count: int) -> tuple[int, ...]:

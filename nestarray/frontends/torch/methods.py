@@ -69,12 +69,7 @@ def expand_as(input: Array, other: Array) -> Array:
 
 def repeat(input: Array, *repeats: Any) -> Array:
     """Tile the array `repeats` times along each dimension; new dimensions come first."""
-    counts = sizes(repeats)
-    return (
-        input
-        if all(n == 1 for n in counts) and len(counts) == ndim_of(input)
-        else na.tile(input, counts)
-    )
+    return na.tile(input, sizes(repeats))
 
 
 def unfold(input: Array, dimension: builtins.int, size: builtins.int, step: builtins.int) -> Array:
