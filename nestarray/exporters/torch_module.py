@@ -16,6 +16,7 @@ import torch
 from nestarray import backends, dtypes
 from nestarray.dtypes import DType
 from nestarray.exporters.program import Program, Variables
+from nestarray.interchange import torch as interchange
 
 #: Words that are no names of submodules and parameters.
 _TAKEN = {*kwlist, *dir(torch.nn.Module())}
@@ -36,6 +37,9 @@ class TorchModule(torch.nn.Module):
         for name, (letter, path) in names.items():
             if letter == "extra":
                 self._extend(name, known.extra[path])
+            elif letter == "kept":  # for the state dict; no call reads it
+                owner, attribute = self._owner(name)
+                owner.register_buffer(attribute, interchange.tensor_of_text(known.extra[path]))
             elif path in program.v or path in program.s:  # not one that `optimize` folded
                 self._register(name, path, variables.values[path], is_persistent=True)
         for path in (*program.v, *program.s):

@@ -224,7 +224,7 @@ SYMBOLS: dict[Any, str] = {
     operator.floordiv: "//", operator.mod: "%", operator.pow: "**", operator.neg: "-",
     operator.eq: "==", operator.ne: "!=", operator.lt: "<", operator.le: "<=",
     operator.gt: ">", operator.ge: ">=", operator.and_: "&", operator.or_: "|",
-    operator.not_: "not ",
+    operator.not_: "not ", operator.lshift: "<<", operator.rshift: ">>",
 }  # fmt: skip
 
 

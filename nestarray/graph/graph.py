@@ -50,7 +50,8 @@ class SourceNames:
     Attributes:
         framework: ``"torch"``, ``"jax"``, …; empty if the source names no variables.
         names: name in the source's files → ``"v"`` or ``"s"``, and the path there; tied
-            variables are names with one path. The names in `extra` have ``"extra"``.
+            variables are names with one path. The names in `extra` have ``"extra"``, or ``"kept"``
+            for a tensor as text.
         extra: other values that the source stores, at the time of the trace.
         modules: path of a module → name of its class, where the source has modules.
     """

@@ -1,4 +1,4 @@
-"""Functions of sizes, which torch.export writes for sizes that depend on values.
+"""Functions of sizes, which torch.export writes for open sizes and for sizes that values decide.
 
 Sizes are Python numbers here. Upstream:
 https://docs.pytorch.org/docs/stable/torch.html#symbolic-numbers
@@ -10,7 +10,8 @@ import math
 from typing import Any
 
 __all__ = [
-    "_sym_sqrt", "sym_float", "sym_int", "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum",
+    "_sym_abs", "_sym_ceil", "_sym_floor", "_sym_round", "_sym_sqrt", "sym_float", "sym_int",
+    "sym_ite", "sym_max", "sym_min", "sym_not", "sym_sum",
 ]  # fmt: skip
 
 
@@ -52,3 +53,23 @@ def sym_sum(args: Any) -> Any:
 def _sym_sqrt(a: Any) -> float:
     """√a."""
     return math.sqrt(a)
+
+
+def _sym_floor(a: Any) -> int:
+    """The largest integer up to `a`; a call of ``math.floor`` on a symbolic number."""
+    return math.floor(a)
+
+
+def _sym_ceil(a: Any) -> int:
+    """The smallest integer from `a` on; a call of ``math.ceil`` on a symbolic number."""
+    return math.ceil(a)
+
+
+def _sym_round(a: Any, ndigits: int | None = None) -> Any:
+    """The nearest number, of ties the even one; a call of ``round`` on a symbolic number."""
+    return round(a, ndigits)
+
+
+def _sym_abs(a: Any) -> Any:
+    """|a|."""
+    return abs(a)

@@ -304,13 +304,20 @@ RULES: list[Rule] = [
     Rule("torch.ops.higher_order.while_loop", "torch.while_loop"),
     Rule("torch.ops.higher_order.scan", "torch._higher_order_ops.scan"),
     Rule("torch.ops.higher_order.map_impl", "torch._higher_order_ops.map"),
-    # Python's functions of sizes, in programs with sizes that depend on values
+    # Python's functions of sizes, in programs with open sizes
     *(
         Rule(f"_operator.{name}", f"operator.{name}", positional=True)
         for name in (
             "add", "sub", "mul", "truediv", "floordiv", "mod", "neg", "pow", "eq", "ne", "lt",
-            "le", "gt", "ge", "and_", "or_", "not_",
+            "le", "gt", "ge", "and_", "or_", "not_", "lshift", "rshift",
         )
+    ),
+    *(
+        Rule(python, f"torch.{name}", positional=True)
+        for python, name in {
+            "builtins.round": "_sym_round", "_operator.abs": "_sym_abs", "math.floor": "_sym_floor",
+            "math.ceil": "_sym_ceil", "math.trunc": "sym_int",
+        }.items()
     ),
     *(
         Rule(f"torch.{name}", f"torch.{name}", positional=True)

@@ -13,40 +13,64 @@ from nestarray.errors import ConversionError
 from nestarray.importers.torch.outputs import plain_output
 
 
-def call_with_writes(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The output of a call of `module`, as builtins; buffers that it assigns are written instead.
+def call_with_writes(
+    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, dict[str, Any], dict[str, None]]:
+    """Call `module`; writes into buffers take the place of assignments.
+
+    Returns:
+        The output, as builtins; the new values of the buffers whose shape or dtype an assignment
+        changes, by name; and the names of other attributes to which tensors are assigned.
 
     Raises:
-        ConversionError: a tensor gets another shape or dtype, or a buffer its first value.
+        ConversionError: a buffer is resized in place.
     """
     import torch
     from torch.utils._pytree import tree_map_only
 
-    before = [
-        (part, path, name, buffer)
-        for path, part in module.named_modules()
+    parts = list(module.named_modules())
+    before: list[tuple[Any, str, str, Any, Any]] = [
+        (part, path, name, buffer, None if buffer is None else buffer.shape)
+        for path, part in parts
         for name, buffer in part._buffers.items()
     ]
+    attributes = [(part, path, vars(part).copy()) for path, part in parts]
     output = plain_output(module(*args, **kwargs))
-    assigned = [
-        (part, f"{path}.{name}" if path else name, name, old, part._buffers.get(name, old))
-        for part, path, name, old in before
-        if part._buffers.get(name, old) is not old
-    ]
-    for _, place, _, old, new in assigned:
-        if old is None or new is None or old.shape != new.shape or old.dtype != new.dtype:
-            raise ConversionError(
-                f"trace_graph: {type(module).__name__} assigns {_text(new)} to its buffer {place!r}, "
-                f"which was {_text(old)}; the state of a graph keeps its shapes: register the buffer "
-                "with the shape that it has in the end, and write into it"
-            )
+    replaced: dict[str, Any] = {}
+    assigned: list[tuple[Any, str, Any, Any]] = []
+    for part, path, name, old, shape in before:
+        new, place = part._buffers.get(name, old), joined(path, name)
+        if new is old:
+            if old is not None and old.shape != shape:
+                raise ConversionError(
+                    f"trace_graph: {type(module).__name__} resizes its buffer {place!r} in place, "
+                    f"from {list(shape)} to {list(old.shape)}; assign a new tensor to it"
+                )
+        elif old is None or new is None or old.shape != new.shape or old.dtype != new.dtype:
+            replaced[place] = None if new is None else new.clone()
+            part._buffers[name] = old
+        else:
+            assigned.append((part, name, old, new))
     if assigned:  # the output, or another buffer, may be the old tensor
         output = tree_map_only(torch.Tensor, torch.clone, output)
         values = [new.clone() for *_, new in assigned]
-        for (part, _, name, old, _), value in zip(assigned, values, strict=True):
+        for (part, name, old, _), value in zip(assigned, values, strict=True):
             old.copy_(value)
             part._buffers[name] = old
-    return output
+    names: dict[str, None] = {}
+    for part, path, old in attributes:
+        for name, value in list(vars(part).items()):
+            if isinstance(value, torch.Tensor) and value is not old.get(name):
+                names[joined(path, name)] = None
+                vars(part).pop(name)  # a tensor of the trace
+                if name in old:
+                    vars(part)[name] = old[name]
+    return output, replaced, names
+
+
+def joined(path: str, name: str) -> str:
+    """The name of a tensor of the module at `path`."""
+    return f"{path}.{name}" if path else name
 
 
 def functions(source: str) -> Mapping[Any, Callable[..., Any]]:
@@ -60,7 +84,7 @@ def functions(source: str) -> Mapping[Any, Callable[..., Any]]:
     def assign(old: Any, new: Any) -> Any:
         if old.shape != new.shape or old.dtype != new.dtype:
             raise ConversionError(
-                f"trace_graph: {source} assigns {_text(new)} to .data of {_text(old)}; a graph "
+                f"trace_graph: {source} assigns {tensor_text(new)} to .data of {tensor_text(old)}; a graph "
                 "keeps shapes and dtypes: make a new tensor of it"
             )
         with torch.no_grad():
@@ -72,7 +96,8 @@ def functions(source: str) -> Mapping[Any, Callable[..., Any]]:
     }
 
 
-def _text(tensor: Any) -> str:
+def tensor_text(tensor: Any) -> str:
+    """Dtype and shape, ``"float32[2, 3]"``, or ``"None"``."""
     if tensor is None:
         return "None"
     return f"{str(tensor.dtype).removeprefix('torch.')}[{', '.join(map(str, tensor.shape))}]"

@@ -116,7 +116,7 @@ def why_unknown(call: Any) -> str:
         return "there is no function of that name"
     if hasattr(call.target, "_schema"):
         named = by_schema_name(call)
-        dtype = next((x for x in named.values() if _is_foreign(x)), None)
+        dtype = next((x for x in named.values() if is_foreign(x)), None)
         if dtype is not None:
             return f"{dtype} is none of nestarray's dtypes"
         try:
@@ -131,10 +131,11 @@ def _foreign_dtype(call: Any) -> str:
     seen = [call.meta.get("val"), *(used.meta.get("val") for used in call.all_input_nodes)]
     arrays = [x for value in seen for x in (value if isinstance(value, (list, tuple)) else [value])]
     found = [*(getattr(x, "dtype", None) for x in arrays), *by_schema_name(call).values()]
-    return next((str(dtype) for dtype in found if _is_foreign(dtype)), "")
+    return next((str(dtype) for dtype in found if is_foreign(dtype)), "")
 
 
-def _is_foreign(value: Any) -> bool:
+def is_foreign(value: Any) -> bool:
+    """Whether a value is a dtype of torch that nestarray does not have."""
     import torch
 
     if not isinstance(value, torch.dtype):

@@ -48,6 +48,10 @@ class Dynamic:
             asked = [self._dynamic_dims(place, leaf) for place, leaf in self.leaves.items()]
             self.shapes = tree_unflatten(asked, structure)
 
+    def closed(self) -> Dynamic:
+        """The same example with fixed sizes."""
+        return Dynamic(SizeSpec(None), self.arguments)
+
     @contextlib.contextmanager
     def exporting(self) -> Iterator[None]:
         """The exporter's settings."""

@@ -1,6 +1,7 @@
 """Exports a ``torch.nn.Module`` as a functional program of ATen calls, by ``torch.export``.
 
-The module is exported inside an adapter whose output consists of builtins. A trace that fails is
+The module is exported inside an adapter whose output consists of builtins, and which also returns
+what the call assigns. A trace that fails is
 repeated with the workarounds that it did not apply.
 """
 
@@ -184,7 +185,7 @@ def _exported(
 
 
 def _adapter(trace: Trace, arguments: Iterable[str], keywords: Iterable[str]) -> Any:
-    """The module of a trace with outputs of dicts, lists and tuples only.
+    """The module of a trace, with the result of `call_with_writes`.
 
     Its signature has the arguments of the example call, for the exporter's messages. The mode sees
     calls of forward only, not those of the exporter's own passes.

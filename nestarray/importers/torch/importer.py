@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,10 +26,11 @@ from nestarray.importers.keras import keras_backend
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Imported, Request, training_of_function
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
-from nestarray.importers.torch.coverage import by_schema_name, covered, rule_of
+from nestarray.importers.torch.coverage import by_schema_name, covered, is_foreign, rule_of
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.exporting import export, in_mode, quiet
 from nestarray.importers.torch.external_random import warn_external_random
+from nestarray.importers.torch.first_calls import Traced, with_state
 from nestarray.importers.torch.islands import island_arguments
 from nestarray.importers.torch.keras import keras_module
 from nestarray.importers.torch.known_values import (
@@ -43,6 +45,7 @@ from nestarray.importers.torch.size_names import SizeNames
 from nestarray.importers.torch.source import TorchSource
 from nestarray.importers.torch.tied_tensors import distinct
 from nestarray.importers.torch.unwrapping import as_module, refuse_foreign_modules
+from nestarray.interchange import torch as interchange
 from nestarray.nn.module import Module
 
 
@@ -87,15 +90,19 @@ class TorchImporter:
             warn_external_random(type(source).__name__),
             in_mode(module, request.train),
             quiet(),
-            asked.exporting(),
-            refuse_foreign_modules(module),
         ):
-            exported = export(module, args, kwargs, asked)
-            program, operations = covered(exported, islands=request.islands)
+            traced = with_state(module, args, kwargs, partial(_export, args, kwargs), asked)
+            program, operations = covered(traced.program, islands=request.islands)
             graph = None
             if all(operation.status != "missing" for operation in operations):
-                graph = _Importer(module, program, args, kwargs, request.train, asked).graph()
+                traced = traced._replace(program=program)
+                graph = _Importer(traced, args, kwargs, request.train, asked).graph()
         return Imported(self.framework, name, operations, graph, list(_dtypes(program)))
+
+
+def _export(args: tuple[Any, ...], kwargs: dict[str, Any], module: Any, dynamic: Dynamic) -> Any:
+    with dynamic.exporting(), refuse_foreign_modules(module):
+        return export(module, args, kwargs, dynamic)
 
 
 def _tensor(x: Any) -> Any:
@@ -107,6 +114,8 @@ def _dtypes(program: Any) -> Iterator[tuple[Any, str]]:
     """(dtype, place) of each array of an exported program."""
     for exported in program.graph.nodes:
         value = exported.meta.get("val")
+        if exported.op == "placeholder" and not exported.users:
+            continue
         for x in value if isinstance(value, (list, tuple)) else [value]:
             if hasattr(x, "dtype"):
                 yield x.dtype, str(origin(exported))
@@ -117,14 +126,14 @@ class _Importer:
 
     def __init__(
         self,
-        module: Any,
-        program: Any,
+        traced: Traced,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         train: bool,
         dynamic: Dynamic,
     ) -> None:
-        self.module, self.program = module, program
+        self.original, self.module, self.program, self.dropped = traced
+        module, program = self.module, self.program
         self.args, self.kwargs = args, kwargs
         self.builder = GraphBuilder(type(module).__name__, "torch", train=train)
         self.nodes: dict[Any, Any] = {}  # exported node → ours, or a number that is known
@@ -148,8 +157,15 @@ class _Importer:
         output, updates = self._outputs()
         source = TorchSource(self.program, self.nodes, self.module, self.args, self.kwargs)
         sizes = self.names.sizes(self.program)
-        names = _source_names(self.module, self.canonical, self.builder.values)
-        return self.builder.finish(output, updates, source, sizes, source_names=names)
+        names = _source_names(self.original, self.canonical, self.builder.values)
+        return self.builder.finish(
+            output,
+            updates,
+            source,
+            sizes,
+            source_names=names,
+            dropped=tuple(self.dropped.values()),
+        )
 
     def _written_parameters(self) -> set[str]:
         """The parameters without a gradient that forward writes: state."""
@@ -188,7 +204,11 @@ class _Importer:
         source = {"PARAMETER": "v", "BUFFER": "s"}.get(kind, "constants")
         if kind == "PARAMETER" and target in self.written:
             source = "s"
-        if source == "constants":
+        if _is_idle(placeholder):
+            return
+        if target in self.dropped:  # a call may read its shape
+            source = "constants"
+        if source == "constants" and target not in self.dropped:
             path, value = target, self.program.constants[exported_name]
             self.lifted[placeholder] = value
         else:
@@ -315,10 +335,11 @@ class _Importer:
             elif kind in ("BUFFER_MUTATION", "PARAMETER_MUTATION"):
                 name = own_name(spec.target)
                 path = self.canonical.get(name, name).replace(".", "/")
-                updates[path] = self._arguments(value)
+                if name not in self.dropped:
+                    updates[path] = self._arguments(value)
             else:
                 raise self._written_argument(spec.target, value)
-        output = _nest(self.program.call_spec.out_spec, iter(flat))
+        output, *_ = _nest(self.program.call_spec.out_spec, iter(flat))  # of `call_with_writes`
         return output, updates
 
     def _written_argument(self, exported_name: str, value: Any) -> ConversionError:
@@ -333,6 +354,15 @@ class _Importer:
             f"no array; write into a copy, {argument} = {argument}.clone(), and return what the "
             "caller needs of it"
         )
+
+
+def _is_idle(placeholder: Any) -> bool:
+    """Whether a tensor has a layout or a dtype that nestarray lacks, and no call reads it."""
+    import torch
+
+    value = placeholder.meta["val"]
+    is_odd = value.layout is not torch.strided or is_foreign(value.dtype)
+    return is_odd and not placeholder.users
 
 
 def _is_size(exported: Any) -> bool:
@@ -354,16 +384,18 @@ def _canonical_names(module: Any) -> dict[str, str]:
 def _source_names(
     module: Any, canonical: Mapping[str, str], values: Mapping[str, Mapping[str, Any]]
 ) -> SourceNames:
-    """Name in the module's state dict → path in the graph, and the extra states of modules."""
+    """Name in the module's state dict → path in the graph, and the values that it lacks."""
     names: dict[str, tuple[str, str]] = {}
-    for name in module.state_dict(keep_vars=True):
+    extra: dict[str, Any] = {}
+    for name, value in module.state_dict(keep_vars=True).items():
         path = canonical.get(name, name).replace(".", "/")
         letter = next((k for k in ("v", "s") if path in values[k]), None)
         if letter is not None:
             names[name] = letter, path
         elif _is_extra(name):
-            names[name] = "extra", name
-    extra = {name: value for name, value in module.state_dict().items() if _is_extra(name)}
+            names[name], extra[name] = ("extra", name), value
+        elif not value.is_meta:
+            names[name], extra[name] = ("kept", name), interchange.tensor_text(value)
     modules = {name: type(part).__name__ for name, part in module.named_modules()}
     return SourceNames("torch", names, extra, modules)
 

@@ -28,15 +28,15 @@ def call_copy(
     import torch
     from torch.utils._pytree import tree_map_only
 
-    copied = _copy(module)
+    copied = copy_of(module)
     of_path = {**dict(graph.v.flat_items()), **dict(graph.s.flat_items())}
     named = {name.replace(".", "/"): x for name, x in _variables(copied)}
     with torch.no_grad():
         for path, x in named.items():
             if path in of_path and not torch.equal(x, of_path[path]):
                 x.copy_(of_path[path])
-    copy_of = torch.clone if loss is None else autograd.leaf
-    args, kwargs = tree_map_only(torch.Tensor, copy_of, (args, kwargs))
+    argument = torch.clone if loss is None else autograd.leaf
+    args, kwargs = tree_map_only(torch.Tensor, argument, (args, kwargs))
     leaves = [*(named[path] for path in graph.v.paths()), *graph.bind(args, kwargs)]
     output: Any = None
 
@@ -74,7 +74,12 @@ def _explained() -> Iterator[None]:
         raise UnsupportedError(f"{type(error).__name__}: {reason}") from error
 
 
-def _copy(module: Any) -> Any:
+def copy_of(module: Any) -> Any:
+    """A copy of `module`, without the history of tensors that it has computed.
+
+    Raises:
+        UnsupportedError: the module cannot be copied.
+    """
     import torch
 
     computed = [  # by a forward pre-hook, as of pruning; torch refuses to copy these

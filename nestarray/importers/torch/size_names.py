@@ -133,11 +133,22 @@ class SizeNames:
         if env is None:
             return
         for guard in env.guards:
-            relation = env.simplify(guard.expr)
+            relation = _simplified(env, guard.expr)
             if not getattr(relation, "free_symbols", None):
                 continue
             if not chooses_strides(guard, relation):
                 yield self._written(relation)
+
+
+def _simplified(env: Any, expression: Any) -> Any:
+    """A condition in its shortest form; ``int(-n / 3)`` is no ``-n // 3``, as torch has it."""
+    from torch.utils._sympy.functions import FloorDiv
+
+    relation = env.simplify(expression)
+    quotients = relation.atoms(FloorDiv) - expression.atoms(FloorDiv)
+    if any(each.args[0].could_extract_minus_sign() for each in quotients):
+        return env.replace(expression)
+    return relation
 
 
 def _shape_env(program: Any) -> Any:

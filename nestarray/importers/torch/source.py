@@ -45,11 +45,17 @@ class TorchSource(EquationSource):
         from torch.fx.node import map_arg
 
         if equation.op == "placeholder":
-            if self.node(equation) is None:  # an argument other than an array
-                return self.nodes[equation]
-            # the program's own constant: the graph has none that no call reads
-            lifted = self.program.graph_signature.inputs_to_lifted_tensor_constants
-            return self.program.constants[lifted[equation.name]]
+            if equation in self.nodes and self.node(equation) is None:
+                return self.nodes[equation]  # an argument other than an array
+            # the program's own tensor: the graph has none that no call reads
+            signature = self.program.graph_signature
+            lifted = signature.inputs_to_lifted_tensor_constants
+            if equation.name in lifted:
+                return self.program.constants[lifted[equation.name]]
+            variables = signature.inputs_to_buffers | signature.inputs_to_parameters
+            name = variables[equation.name]
+            stored = self.program.state_dict
+            return stored[name] if name in stored else self.program.constants[name]
         if equation.op == "get_attr":  # a function of a loop or a choice
             return getattr(self.program.graph_module, equation.target)
         args, kwargs = map_arg((equation.args, equation.kwargs), values.__getitem__)

@@ -20,7 +20,8 @@ def to_torch_state_dict(
 
     ``net.load_state_dict(graph.to_torch_state_dict(v, s))`` finds every key and no other:
     tied weights have all their names, buffers that torch does not store are omitted, and
-    extra states have their values at the trace.
+    extra states and the buffers of `Graph.report` that are no state of the graph have their values
+    at the trace.
 
     Args:
         v: parameters, on any backend; the graph's own by default.
@@ -48,7 +49,7 @@ def to_torch_state_dict(
             "na.to_torch_state_dict(v) names leaves by their paths"
         )
     given = dict(zip("vs", bind_variables(graph, v, s), strict=True))
-    stored = [(letter, path) for letter, path in known.names.values() if letter != "extra"]
+    stored = [(letter, path) for letter, path in known.names.values() if letter in given]
     folded = [path for letter, path in stored if path not in given[letter].spec.path_names]
     if folded:
         raise ConversionError(
@@ -56,7 +57,11 @@ def to_torch_state_dict(
             "folded into other parameters; take the state dict of the graph before optimize()"
         )
     tensors = {letter: interchange.to_torch_state_dict(c) for letter, c in given.items()}
-    return {
-        name: known.extra[path] if letter == "extra" else tensors[letter][path.replace("/", ".")]
-        for name, (letter, path) in known.names.items()
-    }
+
+    def value(letter: str, path: str) -> Any:
+        if letter in tensors:
+            return tensors[letter][path.replace("/", ".")]
+        extra = known.extra[path]
+        return interchange.tensor_of_text(extra) if letter == "kept" else extra
+
+    return {name: value(*place) for name, place in known.names.items()}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +14,7 @@ import nestarray as na
 from nestarray import errors
 from nestarray.graph import sizes
 from tests import models
+from tests.graph.agreement import host
 
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
 
@@ -468,3 +471,47 @@ def test_expressions_are_those_of_python(text, a):
 def test_nothing_but_arithmetic_is_evaluated(text):
     with pytest.raises(errors.ArgumentError, match="is no arithmetic of sizes"):
         sizes.evaluate(text, {"a": 3})
+
+
+class Part(nn.Module):
+    """The first elements of an axis, as many as a function of its size says."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.count = count
+
+    def forward(self, x):
+        return x[:, : self.count(x.shape[1])] * self.count(x.shape[1])
+
+
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda n: round(n / 3),
+        lambda n: round(n / 2),
+        lambda n: math.floor(n * 0.3),
+        lambda n: math.ceil(n / 3),
+        lambda n: math.trunc(n / 3),
+        lambda n: min(5, round(n**0.5)),
+        lambda n: abs(math.floor(-n / 3)),
+        lambda n: n >> 1,
+    ],
+    ids=["round", "ties", "floor", "ceil", "trunc", "root", "abs", "shift"],
+)
+def test_rounded_sizes(count):
+    graph = na.trace_graph(Part(count), torch.ones(2, 9), dynamic={"x": {1: "n"}})
+    for backend in BACKENDS:
+        moved = graph.to_backend(backend)
+        for n in (4, 7, 10, 15, 16):
+            x = torch.arange(2.0 * n).reshape(2, n)
+            np.testing.assert_array_equal(host(moved(na.to_backend(x, backend))), Part(count)(x))
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_size_that_int_makes_a_number_is_a_condition(sign):
+    graph = na.trace_graph(
+        Part(lambda n: abs(int(sign * n / 3))), torch.ones(2, 9), dynamic={"x": {1: "n"}}
+    )
+    assert graph(torch.ones(2, 11)).shape == (2, 3)
+    with pytest.raises(errors.ShapeError, match=r"== -?3"):
+        graph(torch.ones(2, 7))
