@@ -29,8 +29,8 @@ _BY_VALUE: tuple[tuple[str, str, str], ...] = (
         "Could not guard on data-dependent",
         "a choice by a value",
         "Write it with torch.where, or with torch.cond where one side alone may run; float(x) of an "
-        "array is x itself; what is always so is said with torch._check, and a check of values is "
-        "left out where not torch.compiler.is_compiling()",
+        "array is x itself; what is always so is said with torch._check. A check, an assert or an if that "
+        "only raises or prints, is dropped by itself",
     ),
     (
         "Could not extract specialized integer from data-dependent",

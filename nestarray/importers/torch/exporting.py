@@ -89,8 +89,10 @@ def _is_of_other_thread(record: logging.LogRecord) -> bool:
     return not is_tracing()
 
 
-def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic) -> Any:
-    """The exported program of one call, functional and in ATen calls.
+def export(
+    module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: Dynamic
+) -> tuple[Any, list[str]]:
+    """The exported program of one call, functional and in ATen calls; the checks that it drops.
 
     Raises:
         ConversionError: the exporter fails; with its reason and advice.
@@ -99,7 +101,7 @@ def export(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], dynamic: 
     while True:
         try:
             with _seed_kept(), _attributes_kept(module):
-                return _attempt(trace, args, kwargs, dynamic)
+                return _attempt(trace, args, kwargs, dynamic), [*trace.checks]
         except Needed as needed:
             trace.apply(needed.workaround)
         except ConversionError:

@@ -34,12 +34,14 @@ class Traced(NamedTuple):
         source: the user's module.
         module: the traced module: `source`, or a copy of it with state that the first call makes.
         program: the exported program.
+        checks: the checks of values that it drops.
         dropped: tensor that is no state of the graph → the sentence for the report.
     """
 
     source: Any
     module: Any
     program: Any
+    checks: list[str]
     dropped: dict[str, str]
 
 
@@ -47,7 +49,7 @@ def with_state(
     module: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    export: Callable[[Any, Dynamic], Any],
+    export: Callable[[Any, Dynamic], tuple[Any, list[str]]],
     dynamic: Dynamic,
 ) -> Traced:
     """The program of `module` whose state keeps its shapes.
@@ -55,16 +57,16 @@ def with_state(
     Args:
         module: the module, in the mode of the trace.
         args, kwargs: the example.
-        export: module, open sizes → exported program.
+        export: module, open sizes → exported program, dropped checks.
         dynamic: the open sizes.
 
     Raises:
         ConversionError: a buffer changes its shape in each call, or the first call computes something
             else than later calls.
     """
-    program = export(module, dynamic)
+    program, checks = export(module, dynamic)
     replaced, names = _assigned(program)
-    first = Traced(module, module, program, {})
+    first = Traced(module, module, program, checks, {})
     if not replaced and not names:
         return first
     try:
@@ -85,7 +87,7 @@ def with_state(
     if not state:
         return first
     calls.register(state)
-    later = export(calls.warm, dynamic.closed())
+    later, checks = export(calls.warm, dynamic.closed())
     read = [name for name in state if _is_read(later, name)]
     if calls.are_equal and tables.issuperset(read):
         return first
@@ -101,13 +103,13 @@ def with_state(
     calls.begin(read)
     if dynamic.is_asked:
         try:
-            later = export(calls.warm, dynamic)
+            later, checks = export(calls.warm, dynamic)
         except ConversionError as error:
             texts = [f"{name!r}, {tensor_text(calls.values[1][name])}" for name in read]
             raise ConversionError(
                 f"{error}. State has the shape of the first call: {listed(texts)}"
             ) from error
-    return Traced(module, calls.warm, later, calls.sentences({*state} - {*read}))
+    return Traced(module, calls.warm, later, checks, calls.sentences({*state} - {*read}))
 
 
 class _Calls:

@@ -100,7 +100,9 @@ class TorchImporter:
         return Imported(self.framework, name, operations, graph, list(_dtypes(program)))
 
 
-def _export(args: tuple[Any, ...], kwargs: dict[str, Any], module: Any, dynamic: Dynamic) -> Any:
+def _export(
+    args: tuple[Any, ...], kwargs: dict[str, Any], module: Any, dynamic: Dynamic
+) -> tuple[Any, list[str]]:
     with dynamic.exporting(), refuse_foreign_modules(module):
         return export(module, args, kwargs, dynamic)
 
@@ -132,7 +134,7 @@ class _Importer:
         train: bool,
         dynamic: Dynamic,
     ) -> None:
-        self.original, self.module, self.program, self.dropped = traced
+        self.original, self.module, self.program, self.checks, self.dropped = traced
         module, program = self.module, self.program
         self.args, self.kwargs = args, kwargs
         self.builder = GraphBuilder(type(module).__name__, "torch", train=train)
@@ -164,7 +166,7 @@ class _Importer:
             source,
             sizes,
             source_names=names,
-            dropped=tuple(self.dropped.values()),
+            dropped=(*self.dropped.values(), *self.checks),
         )
 
     def _written_parameters(self) -> set[str]:

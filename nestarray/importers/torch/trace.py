@@ -32,6 +32,7 @@ class Trace:
 
     Attributes:
         memory: notes of workarounds, by name, for the time of one attempt.
+        checks: the checks of values that the attempt drops, as keys.
         applied: the workarounds of the next attempt that replace attributes of torch.
         is_below_autograd: whether calls are recorded below autograd.
     """
@@ -42,6 +43,7 @@ class Trace:
         self.module, self.is_dynamic = module, lines is not None
         self.lines = {} if lines is None else lines
         self.memory: dict[str, Any] = {}
+        self.checks: dict[str, None] = {}
         self.start(below_autograd=False)
         self._known = [each for each in WORKAROUNDS if each.applies_to(torch.__version__)]
         self.applied = [each for each in self._known if each.names and each.is_needed(self)]
@@ -73,6 +75,7 @@ class Trace:
     def attempt(self) -> Iterator[None]:
         """Replace the attributes of torch that the workarounds name."""
         self.memory.clear()
+        self.checks.clear()
         self.start(below_autograd=False)
         with contextlib.ExitStack() as stack:
             for workaround in self.applied:

@@ -24,6 +24,7 @@ from nestarray.importers.torch.workarounds.running_statistics import (
 )
 from nestarray.importers.torch.workarounds.seeded_random import SEEDS
 from nestarray.importers.torch.workarounds.sequences import SEQUENCES
+from nestarray.importers.torch.workarounds.value_checks import CHECKS_OF_NUMBERS, VALUE_CHECKS
 from nestarray.importers.torch.workarounds.vmap_rules import VMAP_RULES
 from nestarray.importers.workarounds import Workaround
 
@@ -42,6 +43,8 @@ WORKAROUNDS: tuple[Workaround, ...] = (
     MAX_NORM,
     DATA_DEPENDENT,
     PYTHON_FUNCTIONS,
+    VALUE_CHECKS,
+    CHECKS_OF_NUMBERS,
     DISTRIBUTION_CHECKS,
     GAMMA,
     FLEX_ATTENTION,

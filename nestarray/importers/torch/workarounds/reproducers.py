@@ -226,6 +226,27 @@ def moving_average_observer() -> None:
     _exported(MovingAverageMinMaxObserver(), torch.rand(4))
 
 
+def assertion() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        assert (x == x).all()
+        return x
+
+    _exported(forward, torch.ones(4))
+
+
+def assertion_of_number() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        if x.max().item() > 5:
+            raise ValueError
+        return x
+
+    _exported(forward, torch.ones(4))
+
+
 def distribution_checks() -> None:
     import torch
 
