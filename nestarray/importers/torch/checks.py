@@ -83,36 +83,35 @@ def _tree(text: str) -> ast.Module | None:
         return None
 
 
-def _path_to(frame: FrameType) -> list[ast.AST] | None:
+def _path_to(frame: FrameType) -> list[Any] | None:
     """The nodes around the expression that a frame evaluates, from the module inwards."""
     filename = frame.f_code.co_filename
     tree = _tree("".join(linecache.getlines(filename, frame.f_globals)))
     position = next(islice(frame.f_code.co_positions(), frame.f_lasti // 2, None), None)
     if tree is None or position is None or None in position:
         return None
-    start, end = (position[0], position[2]), (position[1], position[3])
+    span = (position[0], position[2]), (position[1], position[3])
     path: list[Any] = [tree]
-    while True:
-        inner: Any = next(
-            (n for n in ast.iter_child_nodes(path[-1]) if _holds(n, start, end)), None
-        )
+    while path[-1] is tree or _span(path[-1]) != span:
+        inner = next((n for n in ast.iter_child_nodes(path[-1]) if _holds(n, span)), None)
         if inner is None:
             break
         path.append(inner)
-        if (inner.lineno, inner.col_offset, inner.end_lineno, inner.end_col_offset) == (
-            *start,
-            *end,
-        ):
-            break
     return path if any(isinstance(node, ast.stmt) for node in path) else None
 
 
-def _holds(node: Any, start: Any, end: Any) -> bool:
-    if isinstance(node, ast.comprehension):
-        return any(_holds(part, start, end) for part in ast.iter_child_nodes(node))
+def _span(node: Any) -> Any:
+    """Line and column of the start and of the end of a node; None if it has none."""
     if not hasattr(node, "lineno"):
-        return False
-    return (node.lineno, node.col_offset) <= start and end <= (node.end_lineno, node.end_col_offset)
+        return None
+    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+
+
+def _holds(node: Any, span: Any) -> bool:
+    if isinstance(node, ast.comprehension):
+        return any(_holds(part, span) for part in ast.iter_child_nodes(node))
+    own = _span(node)
+    return own is not None and own[0] <= span[0] and span[1] <= own[1]
 
 
 def _answer(statement: Any, inner: list[ast.AST]) -> bool | None:

@@ -166,7 +166,7 @@ def test_a_choice_by_a_size_is_refused_with_what_to_do():
         "a choice by a value: return positive.mean() if positive.numel() > 0 else x.sum() "
         "(test_value_sizes.py:LINE). Write it with torch.where, or with torch.cond "
         "where one side alone may run; float(x) of an array is x itself; what is always so is said "
-        "with torch._check, and a check of values is left out where not torch.compiler.is_compiling()"
+        "with torch._check. A check, an assert or an if that only raises or prints, is dropped by itself"
     )
     x = torch.tensor([1.0, -2.0, 3.0])
     with pytest.raises(errors.ConversionError, match=re.escape(text).replace("LINE", r"\d+") + "$"):
