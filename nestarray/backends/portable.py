@@ -1,7 +1,8 @@
 """Operations that ONNX and TFLite have: their exporters trace programs in `portable_operators`.
 
-Both lack running extrema, binary search, erf⁻¹, linear systems and rotations by open sizes, and TFLite erf; JAX searches no
-vectors of open lengths. The frameworks' own functions are faster elsewhere.
+Both lack running extrema, binary search, erf⁻¹, linear systems and rotations by open sizes, and
+TFLite erf; JAX searches no vectors of open lengths. The frameworks' own functions are faster
+elsewhere.
 https://onnx.ai/onnx/operators, https://ai.google.dev/edge/litert/models/ops_compatibility
 """
 

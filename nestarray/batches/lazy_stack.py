@@ -35,9 +35,9 @@ class LazyStack:
     """Containers of the same keys as if stacked on a first axis; see `nestarray.batches.lazy_stack`.
 
     ``s[i]`` is a member, ``s[1:3]``, ``s[[2, 0]]`` and ``s[mask]`` a LazyStack of some; ``s[:, 0]``
-    and ``s[2, 0]`` also index the members. ``s["a/b"]`` is the list of the leaves at a path, or the LazyStack of
-    the sub-containers there. Ops and operators accept a LazyStack like a Container: two of
-    equal length are paired by member, and any other value applies to every member.
+    and ``s[2, 0]`` also index the members. ``s["a/b"]`` is the list of the leaves at a path, or the
+    LazyStack of the sub-containers there. Ops and operators accept a LazyStack like a Container:
+    two of equal length are paired by member, and any other value applies to every member.
 
     Args:
         members: Containers of the same keys; the first one determines the order.

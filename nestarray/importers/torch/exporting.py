@@ -1,8 +1,8 @@
 """Exports a ``torch.nn.Module`` as a functional program of ATen calls, by ``torch.export``.
 
 The module is exported inside an adapter whose output consists of builtins, and which also returns
-what the call assigns. A trace that fails is
-repeated with the workarounds that it did not apply.
+the tensors that the call assigns. A trace that fails is repeated with the workarounds that it did
+not apply.
 """
 
 from __future__ import annotations

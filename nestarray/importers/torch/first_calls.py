@@ -5,7 +5,7 @@ and an attribute may hold a tensor from one call to the next. The state of a gra
 So copies of such a module are called, and a copy that was called once is traced too:
 
 - A buffer that this program does not read, or that depends on sizes alone (a table of positions),
-  does not influence the output. The graph is that of the first call, without the buffer.
+  does not influence the output. The graph is the program of the first call, without the buffer.
 - Another one is state of the graph, with the shape that it has after the first call. It begins with
   zeros if the first call computes with zeros, else with the values after the first call.
 """
@@ -35,7 +35,7 @@ class Traced(NamedTuple):
         module: the traced module: `source`, or a copy of it with state that the first call makes.
         program: the exported program.
         checks: the checks of values that it drops.
-        dropped: tensor that is no state of the graph → the sentence for the report.
+        dropped: tensor outside of the graph's state → the sentence for the report.
     """
 
     source: Any
@@ -172,7 +172,7 @@ class _Calls:
                 )
 
     def sentences(self, names: Iterable[str]) -> dict[str, str]:
-        """Tensor → the sentence that it is no state of the graph."""
+        """Tensor → the sentence that excludes it from the state."""
         before, after, _ = self.values
         return {
             name: f"state {name!r} ({tensor_text(before[name])}, after a call "
