@@ -154,7 +154,7 @@ def test_state_that_a_call_resets_is_dropped(keeps):
     np.testing.assert_allclose(host(graph(x)), host(Spiking(keeps)(x)), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("train", [False, True])
+@pytest.mark.parametrize("train", [pytest.param(False, marks=pytest.mark.full), True])
 @pytest.mark.parametrize(
     "spike", [torch.sigmoid, pytest.param(Spike.apply, marks=pytest.mark.full)]
 )
