@@ -201,7 +201,8 @@ def test_orders_of_keys_that_tell_nothing(bert: na.Container) -> None:
         "KeyMap.apply: 12 leaves ambiguous, such as "
         f"{next(iter(keymap.ambiguous))!r}, maybe 'params/layers_0/ln_1/bias' or "
         "'params/layers_0/ln_2/bias'. Say what belongs together with a.match(b, known={source "
-        "path: target path}) or in the saved file, or leave these out with strict=False"
+        "path: target path}) or in the saved file, give the models (source=, target=) if layouts "
+        "are undecided, or leave these out with strict=False"
     )
     known = {
         f"encoder/layer/{i}/output/LayerNorm": f"params/layers_{i}/ln_2" for i in range(LAYERS)
