@@ -112,15 +112,11 @@ def conversion(old: Shape, new: Shape, a: Layout, b: Layout) -> Steps | None:
 def _refined(axes: tuple[Axis, ...], others: tuple[Axis, ...]) -> tuple[Axis, ...]:
     """The axes with each label that the other layout refines in its parts: o becomes o1 o2."""
     names = [label for axis in others for label in axis]
-    parts = {
-        label: found
-        for axis in axes
-        for label in axis
-        if (found := tuple([n for n in names if n != label and n.rstrip("123456789") == label]))
-    }
-    return tuple(
-        [tuple([x for label in axis for x in parts.get(label, (label,))]) for axis in axes]
-    )
+    parts: dict[str, tuple[str, ...]] = {}
+    for label in (label for axis in axes for label in axis):
+        refined = tuple([n for n in names if n != label and n.rstrip("123456789") == label])
+        parts[label] = refined or (label,)
+    return tuple([tuple([x for label in axis for x in parts[label]]) for axis in axes])
 
 
 def _solved(

@@ -30,7 +30,7 @@ def possible_steps(
     old: Shape,
     new: Shape,
     layouts: tuple[Layout | None, Layout | None] = (None, None),
-    kinds: tuple[str, ...] = (),
+    kind: str = "",
     keys: tuple[str, str] = ("", ""),
 ) -> list[Steps]:
     """All conversions from one shape to the other, simplest first; [] if impossible.
@@ -39,8 +39,8 @@ def possible_steps(
         old: a shape.
         new: another shape.
         layouts: the known layouts of both.
-        kinds: the kinds of parameters to try where a layout is unknown; by default those of the
-            rank, transposed convolutions last.
+        kind: the kind of the parameter, a key of `KINDS`, to try first where a layout is unknown;
+            then those of the rank are tried, transposed convolutions last.
         keys: the names of both variables, such as ``kernel``, which tell the library.
 
     Example:
@@ -69,8 +69,8 @@ def possible_steps(
     if len(old) < 2:
         return same
     for names in dict.fromkeys((keys if len(old) > 2 else ("", ""), ("", ""))):
-        for group in (kinds, *_BY_RANK[len(old) > 2]):
-            pairs = [pair for kind in group for pair in product(KINDS[kind], KINDS[kind])]
+        for group in ((kind,) if kind else (), *_BY_RANK[len(old) > 2]):
+            pairs = [pair for one in group for pair in product(KINDS[one], KINDS[one])]
             ways = _ways(old, new, [pair for pair in pairs if _agree(pair, names)])
             if ways:
                 return list(dict.fromkeys(same + ways))

@@ -84,12 +84,11 @@ class Matching:
         if old.roles[i] != new.roles[k]:
             return []
         paths = (old.paths[i], new.paths[k])
-        kind = self._kind(i, k)
         return possible_steps(
             old.shapes[i],
             new.shapes[k],
             (old.layouts[i], new.layouts[k]),
-            (kind,) if kind else (),
+            self._kind(i, k),
             (str(paths[0][-1]) if paths[0] else "", str(paths[1][-1]) if paths[1] else ""),
         )
 
@@ -330,12 +329,12 @@ class Matching:
                 steps, share = likely[0]
                 confidence *= share if share < 1 else 1.0
                 is_twin = i in self.twins[0].values() or k in self.twins[1].values()
-                made = (
+                of_leaf = (
                     self._twin_pairs(i, k, confidence)
                     if is_twin
                     else [self._pair(i, k, steps, confidence)]
                 )
-                (pairs if made[0].confidence >= min_confidence else candidates).extend(made)
+                (pairs if of_leaf[0].confidence >= min_confidence else candidates).extend(of_leaf)
             else:
                 candidates += [self._pair(i, k, w, confidence * share) for w, share in likely]
         for olds, news in self.open:

@@ -124,19 +124,20 @@ def _transposed(layer: Any) -> Mapping[str, Layout]:
     return {"kernel": Layout("* o i" if layer.transpose_kernel else "~* i o")}
 
 
-_LINEN: _Table = [
-    ("Dense", _fixed(kernel="i o")),
-    ("DenseGeneral", lambda layer: _general(_count(layer.axis), _count(layer.features))),
+_FLAX: _Table = [  # of Linen and NNX
     ("Embed", _fixed(embedding="v e")),
     ("Conv", _grouped("kernel", "* i (g o)", "feature_group_count")),
     ("ConvTranspose", _transposed),
 ]
+_LINEN: _Table = [
+    ("Dense", _fixed(kernel="i o")),
+    ("DenseGeneral", lambda layer: _general(_count(layer.axis), _count(layer.features))),
+    *_FLAX,
+]
 _NNX: _Table = [
     ("Linear", _fixed(kernel="i o")),
     ("LinearGeneral", lambda layer: _general(_count(layer.in_features), _count(layer.out_features))),
-    ("Embed", _fixed(embedding="v e")),
-    ("Conv", _grouped("kernel", "* i (g o)", "feature_group_count")),
-    ("ConvTranspose", _transposed),
+    *_FLAX,
 ]  # fmt: skip
 
 
@@ -150,16 +151,16 @@ def _linen_layouts(model: Any, inputs: Any) -> Iterator[tuple[str, Layout]]:
     import jax
 
     linen = sys.modules["flax.linen"]
-    found: dict[str, Layout] = {}
+    layouts: dict[str, Layout] = {}
 
     def note(call: Any, args: Any, kwargs: Any, context: Any) -> Any:
         for name, layout in _rows(_LINEN, context.module).items():
-            found["/".join((*context.module.path, name))] = layout
+            layouts["/".join((*context.module.path, name))] = layout
         return call(*args, **kwargs)
 
     with linen.intercept_methods(note):
         jax.eval_shape(lambda key: model.init(key, *inputs), jax.random.key(0))
-    yield from found.items()
+    yield from layouts.items()
 
 
 # -- Haiku and Equinox ------------------------------------------------------------------------
@@ -184,12 +185,12 @@ def _haiku_layouts(model: Any, inputs: Any) -> Iterator[tuple[str, Layout]]:
     import jax
 
     haiku = sys.modules["haiku"]
-    found: dict[str, Layout] = {}
+    layouts: dict[str, Layout] = {}
 
     def note(call: Any, args: Any, kwargs: Any, context: Any) -> Any:
         is_made = context.method_name != "__init__"
         for name, layout in _rows(_HAIKU, context.module).items() if is_made else ():
-            found[f"{context.module.module_name}/{name}"] = layout
+            layouts[f"{context.module.module_name}/{name}"] = layout
         return call(*args, **kwargs)
 
     def init(key: Any) -> Any:
@@ -197,7 +198,7 @@ def _haiku_layouts(model: Any, inputs: Any) -> Iterator[tuple[str, Layout]]:
             return model.init(key, *inputs)
 
     jax.eval_shape(init, jax.random.key(0))
-    yield from found.items()
+    yield from layouts.items()
 
 
 def _equinox_layouts(model: Any, inputs: Any) -> Iterator[tuple[str, Layout]]:

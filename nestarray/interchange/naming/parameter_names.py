@@ -171,6 +171,7 @@ _TRANSPOSED = re.compile(r"transpose|deconv|up_?conv", re.IGNORECASE)
 _DEPTHWISE = re.compile(r"depth_?wise|(?<![a-z])dw(?![a-z])", re.IGNORECASE)
 
 
+@cache
 def kind_by_name(paths: tuple[Path, Path]) -> str:
     """The kind of a kernel, if the name of its layer tells in one of two libraries; else "".
 

@@ -70,8 +70,8 @@ def sections_of_layers(shapes: Mapping[Path, Shape]) -> tuple[set[str], dict[Pat
             if len(path) >= depth:
                 members.setdefault(path[:-depth], {})[path[-depth:]] = shape
     layers = [layer for parent, own in members.items() for layer in _read(parent, own)]
-    found = {path: parts for layer in layers for path, parts in layer.sections.items()}
-    return {layer.form for layer in layers}, found
+    sections = {path: parts for layer in layers for path, parts in layer.sections.items()}
+    return {layer.form for layer in layers}, sections
 
 
 def twin_of(path: Path) -> Path | None:
@@ -109,11 +109,11 @@ def _read(parent: Path, members: Mapping[Path, Shape]) -> Iterator[_Layer]:
 def _of_pytorch(parent: Path, members: Mapping[Path, Shape]) -> _Layer:
     """PyTorch's layers and cells, and the cells of Equinox."""
     names = {str(path[0]): shape for path, shape in members.items() if len(path) == 1}
-    found = {name: m for name in names if (m := _OF_PYTORCH.fullmatch(name))}
-    has_levels = len({m[3] for m in found.values()}) > 1
-    has_directions = any(m[4] for m in found.values())
+    variables = {name: m for name in names if (m := _OF_PYTORCH.fullmatch(name))}
+    has_levels = len({m[3] for m in variables.values()}) > 1
+    has_directions = any(m[4] for m in variables.values())
     sections: dict[Path, list[Section]] = {}
-    for name, m in found.items():
+    for name, m in variables.items():
         suffix = f"_l{m[3]}{m[4] or ''}" if m[3] else ""
         hidden = names.get(f"weight_hh{suffix}", (1, 1))
         count = 4 if f"weight_hr{suffix}" in names else hidden[0] // max(hidden[-1], 1)

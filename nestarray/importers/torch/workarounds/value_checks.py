@@ -12,11 +12,7 @@ from nestarray.importers.workarounds import Workaround
 
 def _bool_of_tensor(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
     def answer(tensor: Any) -> bool:
-        check = check_here()
-        if check is None:
-            return native(tensor)
-        trace.checks[check.text] = None
-        return check.answer
+        return _passed(trace, native, tensor)
 
     return answer
 
@@ -26,13 +22,18 @@ def _bool_of_number(trace: Any, native: Callable[..., Any]) -> Callable[..., Any
     from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
     def __bool__(self: Any) -> bool:
-        check = check_here() if free_unbacked_symbols(self) else None
-        if check is None:
-            return native(self)
-        trace.checks[check.text] = None
-        return check.answer
+        return _passed(trace, native, self) if free_unbacked_symbols(self) else native(self)
 
     return __bool__
+
+
+def _passed(trace: Any, native: Callable[..., Any], value: Any) -> bool:
+    """The bool of a value; that of a passed check, which is noted, where nothing else asks."""
+    check = check_here()
+    if check is None:
+        return native(value)
+    trace.checks[check.text] = None
+    return check.answer
 
 
 def _assert(trace: Any, native: Callable[..., Any]) -> Callable[..., Any]:
