@@ -471,6 +471,76 @@ def _stacked(size: int) -> dict[str, Any]:
     }
 
 
+def _separable(size: tuple[int, int], multiplier: int) -> dict[str, Any]:
+    import keras
+    from torch import nn
+
+    inner = 4 * multiplier
+    parts = [nn.Conv2d(4, inner, size, groups=4, bias=False), nn.Conv2d(inner, 4, 1)]
+    layer = keras.layers.SeparableConv2D(4, size, depth_multiplier=multiplier)
+    return {
+        "torch": lambda: of_torch(nn.Sequential(*parts), is_spatial=True),
+        "keras": lambda: of_keras(layer, IMAGE),
+    }
+
+
+def _attention() -> dict[str, Any]:
+    """Self-attention, with all projections square."""
+    import equinox as eqx
+    import flax.linen as fl
+    import jax
+    import keras
+    from flax import nnx
+    from torch import nn
+
+    class OfTorch(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attention = nn.MultiheadAttention(4, 2, batch_first=True)
+
+        def forward(self, x: Any) -> Any:
+            return self.attention(x, x, x)[0]
+
+    class OfKeras(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.attention = keras.layers.MultiHeadAttention(2, 2, name="attention")
+
+        def call(self, x: Any) -> Any:
+            return self.attention(x, x)
+
+    class OfLinen(fl.Module):
+        @fl.compact
+        def __call__(self, x: Any) -> Any:
+            return fl.MultiHeadDotProductAttention(2, name="attention")(x)
+
+    class OfNnx(nnx.Module):
+        def __init__(self) -> None:
+            self.attention = nnx.MultiHeadAttention(
+                2, in_features=4, decode=False, rngs=nnx.Rngs(0)
+            )
+
+        def __call__(self, x: Any) -> Any:
+            return self.attention(x)
+
+    class OfEquinox(eqx.Module):
+        attention: eqx.nn.MultiheadAttention
+
+        def __call__(self, x: Any) -> Any:
+            return self.attention(x, x, x)
+
+    biases = {f"use_{name}_bias": True for name in ("query", "key", "value", "output")}
+    return {
+        "torch": lambda: of_torch(OfTorch()),
+        "keras": lambda: of_keras(OfKeras(), SEQUENCE),
+        "linen": lambda: of_linen(OfLinen(), SEQUENCE),
+        "nnx": lambda: of_nnx(OfNnx()),
+        "equinox": lambda: of_equinox(
+            OfEquinox(eqx.nn.MultiheadAttention(2, 4, key=jax.random.key(0), **biases))
+        ),
+    }
+
+
 LAYERS: dict[str, Callable[[], dict[str, Any]]] = {
     "linear": lambda: _linear(3),
     "square linear": lambda: _linear(4),
@@ -487,11 +557,14 @@ LAYERS: dict[str, Callable[[], dict[str, Any]]] = {
     "depthwise conv2d": lambda: _depthwise((3, 2), 1),
     "depthwise conv2d, square": lambda: _depthwise((4, 4), 1),
     "depthwise conv2d, multiplier": lambda: _depthwise((3, 3), 2),
+    "separable conv2d": lambda: _separable((3, 3), 1),
+    "separable conv2d, square": lambda: _separable((4, 4), 2),
     "transposed conv1d": lambda: _transposed((3,), 6, 2),
     "transposed conv2d": lambda: _transposed((3, 2), 6, 2),
     "transposed conv2d, square": lambda: _transposed((4, 4), 4, 1),
     "transposed conv2d, one output": lambda: _transposed((3, 3), 1, 2),
     "transposed conv3d": lambda: _transposed((2, 2, 2), 4, 1),
+    "attention": _attention,
     "batch norm": _batch_norm,
     "layer norm": _layer_norm,
     "group norm": _group_norm,

@@ -321,8 +321,10 @@ def warn_of_differences(
         return
     expected = _first_array(_library_of(model, "source").call(model, v, inputs))
     result = _first_array(_library_of(other, "target").call(other, converted, other_inputs))
-    # with channels last and first, as they are in both
-    orders = [result, *(np.moveaxis(result, -1, axis) for axis in range(result.ndim - 1))]
+    # channels may be last in one and first in the other
+    moves = [(-1, axis) for axis in range(result.ndim - 1)]
+    moves += [(axis, -1) for axis in range(result.ndim - 1)]
+    orders = [result, *(np.moveaxis(result, *move) for move in moves)]
     differences = [abs(x - expected) for x in orders if x.shape == expected.shape]
     if not differences:
         _warn(f"the outputs have the shapes {expected.shape} and {result.shape}")
