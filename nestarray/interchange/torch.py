@@ -1,4 +1,4 @@
-"""Containers and ``torch.nn.Module``: parameters and state dicts, in both directions."""
+"""Containers and ``torch.nn.Module``: parameters and state dicts, in both directions; caches."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from nestarray.backends.transfer import move
 from nestarray.container import Container, constructor, method
 from nestarray.dynamo import identity
 from nestarray.errors import ArgumentError, StructureError
+from nestarray.interchange.caches import cache_nest, is_cache
 from nestarray.interchange.fitting import check_names, check_shapes
 from nestarray.typing import NUMBERS
 
@@ -71,6 +72,37 @@ def _tensors(module: Any, buffers: bool | Literal["all"]) -> dict[str, Any]:
             tensors |= {k: x for k, x in registered.items() if buffers == "all" or k in persistent}
     detached = {identity(tensor): tensor.detach() for tensor in tensors.values()}
     return {name: detached[identity(tensor)] for name, tensor in tensors.items()}
+
+
+@constructor
+def from_torch_cache(cache: Any, /) -> Container:
+    """The tensors of a cache of `transformers`, as a traced decoder takes and returns them.
+
+    Args:
+        cache: a ``DynamicCache``, a ``StaticCache`` or an ``EncoderDecoderCache``. A
+            ``StaticCache`` has no keys before its first call: fill it with
+            ``model(tokens, cache=cache)`` and empty it with ``cache.reset()``.
+
+    Returns:
+        a Container that shares the memory of the cache.
+
+    Raises:
+        ArgumentError: `cache` is no cache.
+        UnsupportedError: the cache is quantized or offloaded.
+
+    Example:
+        >>> import torch, transformers, nestarray as na
+        >>> cache = transformers.DynamicCache()
+        >>> _ = cache.update(torch.ones(1, 2, 3, 4), torch.ones(1, 2, 3, 4), layer_idx=0)
+        >>> na.Container.from_torch_cache(cache).paths()
+        ('layers/0/keys', 'layers/0/values')
+    """
+    if not is_cache(cache):
+        raise ArgumentError(
+            f"Container.from_torch_cache: cache: got {type(cache).__name__}, expected a Cache of "
+            "transformers"
+        )
+    return Container(cache_nest(cache))
 
 
 @constructor

@@ -25,6 +25,7 @@ from nestarray.importers.islands import island
 from nestarray.importers.keras import keras_backend
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Imported, Request, training_of_function
+from nestarray.importers.torch.caches import with_nests
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
 from nestarray.importers.torch.coverage import by_schema_name, covered, is_foreign, rule_of
 from nestarray.importers.torch.dynamic import Dynamic
@@ -78,7 +79,7 @@ class TorchImporter:
         if request.train and not is_module(source):
             raise training_of_function()
         backends.core("torch")
-        module = as_module(source)
+        module, args, kwargs = with_nests(as_module(source), args, kwargs)
         name = type(module).__name__
         args, kwargs = distinct(module, (args, kwargs))
         asked = Dynamic(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestarray.importers.torch.workarounds.sequences import check_padded
+from nestarray.interchange.caches import cache_nest, is_cache
 
 
 def plain_output(value: Any) -> Any:
@@ -22,6 +23,8 @@ def plain_output(value: Any) -> Any:
         return value
     if isinstance(value, Mapping):
         return {key: plain_output(item) for key, item in value.items()}
+    if is_cache(value):
+        return plain_output(cache_nest(value))
     check_padded(value)
     if hasattr(value, "_fields"):
         return {name: plain_output(getattr(value, name)) for name in value._fields}
