@@ -25,7 +25,7 @@ def kernel(x1: Any, x2: Any, p: na.Container) -> Any:
 
 def conditioned(p: na.Container, x: Any, y: Any) -> tuple[Any, Any]:
     """The Cholesky factor of the covariance of `y`, and its inverse times `y`."""
-    noise = na.exp(p.noise) * na.eye(x.shape[0], like=x)
+    noise = na.exp(p.noise) * na.eye(x.shape[0], dtype=x.dtype, like=x)
     factor = na.cholesky(kernel(x, x, p) + noise)
     return factor, na.solve_triangular(factor, y[:, None], upper=False)
 
@@ -38,7 +38,9 @@ def log_likelihood(p: na.Container, x: Any, y: Any) -> Any:
 
 def fit(x: Any, y: Any, steps: int = 60, learning_rate: float = 0.1) -> na.Container:
     """The parameters that make `y` likely."""
-    p = na.Container(length=0.0, scale=0.0, noise=-1.0).map(lambda start: na.asarray(start, like=x))
+    p = na.Container(length=0.0, scale=0.0, noise=-1.0).map(
+        lambda start: na.asarray(start, dtype=x.dtype, like=x)
+    )
     optimizer = na.nn.Adam(learning_rate)
     gradients = na.jit(na.grad(lambda p: -log_likelihood(p, x, y)))
     state = optimizer.init(p)
@@ -51,7 +53,7 @@ def predict(p: na.Container, x: Any, y: Any, new: Any) -> Any:
     """The mean at the rows of `new`."""
     factor, white = conditioned(p, x, y)
     across = na.solve_triangular(factor, kernel(x, new, p), upper=False)
-    return (na.matrix_transpose(across) @ white)[:, 0]
+    return na.matmul(na.matrix_transpose(across), white)[:, 0]
 
 
 def data(seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -144,6 +144,7 @@ if _TYPE_CHECKING:
     from nestarray.importers.module import GraphModule as GraphModule
     from nestarray.importers.module import to_module as to_module
     from nestarray.interchange.naming.key_map import KeyMap as KeyMap
+    from nestarray.nn.minimization import minimize as minimize
 
 _lazy_imports.attach(
     __name__,
@@ -164,6 +165,7 @@ _lazy_imports.attach(
         ),
         "nestarray.graph": ("Graph", "check", "trace_graph"),
         "nestarray.importers.module": ("GraphModule", "to_module"),
+        "nestarray.nn.minimization": ("minimize",),
         "nestarray.interchange.naming.key_map": ("KeyMap",),
         "nestarray.comparison.diff": ("Diff",),
         "nestarray.comparison.merge": ("MISSING",),

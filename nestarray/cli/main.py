@@ -145,9 +145,16 @@ def _parser() -> argparse.ArgumentParser:
     _flatten(convert)
     _format(convert)
 
-    check = command("check", "models.check", "whether each operation of a model can be converted")
+    check = command(
+        "check",
+        "models.check",
+        "whether each operation of a model can be converted; of a file.py over na, the expressions "
+        "that differ between frameworks",
+    )
     _model(check)
-    check.add_argument("--to", required=True, choices=BACKENDS, help="the framework to convert to")
+    check.add_argument(
+        "--to", choices=BACKENDS, help="the framework to convert to; a file needs none"
+    )
 
     convert = command(
         "convert",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from nestarray.cli.console import Console
+from nestarray.cli.console import Console, Failure
 from nestarray.cli.files import check_output
 from nestarray.cli.sources import Example, code_of_user, example
+from nestarray.errors.text import counted
 from nestarray.exporters.export import FORMATS, export
 from nestarray.exporters.source.eject import eject as eject_graph
 from nestarray.graph.files import save
@@ -18,6 +20,7 @@ from nestarray.importers.check import check as check_model
 from nestarray.importers.tracing import trace_graph
 from nestarray.proof.verify import verify
 from nestarray.storage.atomic import check_place
+from nestarray.testing import lint
 
 
 def _settings(given: argparse.Namespace, found: Example) -> dict[str, Any]:
@@ -31,7 +34,14 @@ def _traced(given: argparse.Namespace) -> Graph:
 
 
 def check(given: argparse.Namespace, console: Console) -> int:
-    """Print the status of each operation; 1 if the model cannot be converted."""
+    """Print the status of each operation; 1 if the model cannot be converted.
+
+    A file of Python code is not imported: its lint is printed; 1 if it has findings.
+    """
+    if given.model.endswith(".py"):
+        return _check_file(Path(given.model), console)
+    if given.to is None:
+        raise Failure("check: --to: expected the framework to convert to")
     found = example(given)
     settings = _settings(given, found) | found.kwargs
     report = code_of_user(
@@ -40,6 +50,15 @@ def check(given: argparse.Namespace, console: Console) -> int:
     console.json(report.to_dict())
     console.text(str(report))
     return int(not report.ok)
+
+
+def _check_file(path: Path, console: Console) -> int:
+    findings = lint(path)
+    console.json([asdict(finding) for finding in findings])
+    for finding in findings:
+        console.text(str(finding))
+    console.text(f"{path}: {counted(len(findings), 'finding')}", "bold")
+    return int(bool(findings))
 
 
 def convert(given: argparse.Namespace, console: Console) -> int:

@@ -12,6 +12,9 @@ import pytest
 
 import nestarray as na
 
+#: These are cheap, and each holds for the whole package.
+pytestmark = pytest.mark.one_in(1)
+
 PACKAGE = Path(na.__file__).parent
 
 #: The parts of nestarray in import order, as in ARCHITECTURE.md.
@@ -34,9 +37,9 @@ ORDER = [
     "transforms",
     "random",
     "tree_math",
-    "comparison",
-    "batches",
     "storage",
+    "comparison",  # of files, too
+    "batches",
     "interchange",  # key maps are files
     "nn",
     "testing",

@@ -17,6 +17,9 @@ import nestarray as na
 from nestarray.errors.suggestions import SUGGESTIONS
 from nestarray.errors.unknown_names import hint, suggestion
 
+#: These are cheap, and each holds for the whole package.
+pytestmark = pytest.mark.one_in(1)
+
 ROOT = Path(na.__file__).parent.parent
 PACKAGES = [p for p in sorted(ROOT.glob("nestarray/**/__init__.py")) if "attach(" in p.read_text()]
 

@@ -13,6 +13,9 @@ import torch
 
 import nestarray as na
 
+#: These are cheap, and each holds for the whole package.
+pytestmark = pytest.mark.one_in(1)
+
 SPACES = [
     na.dtypes, na.errors, na.graph, na.nn, na.ops, na.random, na.storage, na.testing, na.tree,
     na.typing,

@@ -15,6 +15,9 @@ from nestarray.config import BACKENDS
 from nestarray.dispatch import OPS, Op
 from tests.cases import all_cases
 
+#: These are cheap, and each holds for the whole package.
+pytestmark = pytest.mark.one_in(1)
+
 PACKAGE = Path(na.__file__).parent
 CHAPTERS = sorted(p.stem for p in (PACKAGE / "ops").glob("*.py") if p.stem != "__init__")
 
