@@ -15,7 +15,8 @@ First calls::
 
 Parts: `na.nn` (layers, optimizers), `na.random`, `na.graph`, `na.tree` (nests of any kind),
 `na.storage` (files), `na.frontends` (functions of other frameworks, under their names),
-`na.testing` (comparisons, gradient checks), `na.dtypes`, `na.errors`.
+`na.decoding` (text generation), `na.testing` (comparisons, gradient checks), `na.dtypes`,
+`na.errors`.
 
 Functions by chapter; ``help("nestarray.ops.linalg")`` shows one:
 
@@ -123,6 +124,7 @@ from nestarray.tree_math.reductions import tree_norm as tree_norm
 from nestarray.tree_math.reductions import tree_sum as tree_sum
 
 if _TYPE_CHECKING:
+    from nestarray import decoding as decoding
     from nestarray import dtypes as dtypes
     from nestarray import errors as errors
     from nestarray import exporters as exporters
@@ -150,6 +152,7 @@ _lazy_imports.attach(
     __name__,
     {
         "nestarray": (
+            "decoding",
             "dtypes",
             "errors",
             "exporters",

@@ -24,6 +24,7 @@ MODULES = (
     "nestarray.nn.initializers",
     "nestarray.nn.schedules",
     "nestarray.random",
+    "nestarray.decoding",
     "nestarray.graph",
     "nestarray.graph.passes",
     "nestarray.tree",
@@ -263,7 +264,10 @@ def pages() -> list[Page]:
     ]
     return [
         *found,
-        *(module_page(name) for name in ("exporters", "dtypes", "tree", "testing", "errors")),
+        *(
+            module_page(name)
+            for name in ("decoding", "exporters", "dtypes", "tree", "testing", "errors")
+        ),
         module_page("storage", STORAGE),
         module_page("typing", "Type aliases for annotations."),
         Page("frontends", "nestarray.frontends", f"{documented('frontends')}\n\n{FRONTENDS}", {}),

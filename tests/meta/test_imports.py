@@ -36,6 +36,7 @@ ORDER = [
     "ops",
     "transforms",
     "random",
+    "decoding",
     "tree_math",
     "storage",
     "comparison",  # of files, too

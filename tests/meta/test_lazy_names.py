@@ -126,8 +126,8 @@ def test_dir_lists_public_names() -> None:
     names = [name for name in dir(na) if not name.startswith("_")]
     shown = {name for name in names if isinstance(getattr(na, name), ModuleType)}
     assert shown == {
-        "dtypes", "errors", "exporters", "frontends", "graph", "nn", "ops", "random", "storage",
-        "testing", "tree", "typing",
+        "decoding", "dtypes", "errors", "exporters", "frontends", "graph", "nn", "ops", "random",
+        "storage", "testing", "tree", "typing",
     }  # fmt: skip
     assert na.frontends.torch.relu
 
