@@ -512,6 +512,7 @@ def test_as_a_value() -> None:
     assert na.Schema("").check({}) == {}
 
 
+@pytest.mark.full
 def test_arrays_without_values() -> None:
     schema = na.Schema({"a": "n m float32"})
     assert on_abstract_arrays(schema.check) == [{"n": 2, "m": 3}] * 7

@@ -51,6 +51,7 @@ class Causal(torch.nn.Module):
         return self.second(y, y, y, attn_mask=own, need_weights=False)[0]
 
 
+@pytest.mark.full
 def test_masked_attention_of_an_open_length_is_a_layer(tmp_path: Path) -> None:
     graph = na.trace_graph(Causal().eval(), torch.randn(2, 3, 4), dynamic={"x": {1: "length"}})
     assert graph.eject(tmp_path / "net", "torch").error < 1e-5
@@ -152,6 +153,7 @@ class Encoder(torch.nn.Module):
         return self.encoder(self.attention(x, x, x, need_weights=False)[0] + x)
 
 
+@pytest.mark.full
 def test_layers_of_transformers_have_open_sizes(tmp_path: Path) -> None:
     axes = {"x": {0: "batch", 1: "length"}}
     graph = na.trace_graph(Encoder().eval(), torch.rand(2, 3, 8), dynamic=axes)
@@ -163,6 +165,7 @@ def test_layers_of_transformers_have_open_sizes(tmp_path: Path) -> None:
     assert text.count("class ") == 1
 
 
+@pytest.mark.full
 def test_torch_layers_of_several_calls(tmp_path: Path) -> None:
     torch.manual_seed(0)
     net = Attention().eval()

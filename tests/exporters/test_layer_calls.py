@@ -244,6 +244,7 @@ class Recurrent(eqx.Module):
         return jax.vmap(self.head)(jax.vmap(run)(ids))
 
 
+@pytest.mark.full
 def test_layers_of_one_example_are_layers_of_a_batch(tmp_path: Path) -> None:
     graph = na.trace_graph(Recurrent(jax.random.key(0)), jnp.asarray([[1, 2], [3, 6], [0, 0]]))
     for target, lines in {
@@ -431,6 +432,7 @@ def test_the_padding_of_an_embedding_stays_a_setting() -> None:
     np.testing.assert_array_equal(gradient[:, 0], [0, 1, 0, 1, 0])
 
 
+@pytest.mark.full
 def test_models_of_flax_get_layers_of_nnx(tmp_path: Path) -> None:
     graph = _linen()
     assert graph.eject(tmp_path / "net", "jax", style="nnx").error < 1e-5
@@ -646,6 +648,7 @@ def test_loops_call_the_layers_and_cells_of_flax(cell: Any, tmp_path: Path) -> N
         assert "dense_h(y)" in text
 
 
+@pytest.mark.full
 def test_a_loop_calls_the_cell_of_pytorch(tmp_path: Path) -> None:
     cells = na.trace_graph(Cells(), torch.ones(5, 2, 3)).eject(tmp_path / "cells", "torch")
     assert "h2, h = self.cell(x_t, (h, c))" in (cells.path / "model.py").read_text()

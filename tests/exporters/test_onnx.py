@@ -68,6 +68,7 @@ def test_places_booleans_and_sizes_become_onnx(tmp_path: Path) -> None:
         np.testing.assert_array_equal(got, want)
 
 
+@pytest.mark.full
 def test_the_inverse_of_erf_becomes_onnx(tmp_path: Path) -> None:
     graph = na.trace_graph(lambda x: torch.erfinv(x), torch.ones(5))
     graph.export(tmp_path / "net.onnx")
@@ -149,6 +150,7 @@ def running_and_sorted(x: jax.Array) -> dict[str, jax.Array]:
     }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "dynamic",
     [None, pytest.param({"x": {0: "rows"}}, marks=pytest.mark.full)],

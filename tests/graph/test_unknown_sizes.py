@@ -239,6 +239,7 @@ def test_draws_of_jax():
     check_draws(exported.call, graph, key, inputs)
 
 
+@pytest.mark.full
 @pytest.mark.filterwarnings("ignore:The `native_serialization`:DeprecationWarning")  # Keras's
 def test_draws_of_a_saved_model_and_a_layer_of_keras(tmp_path):
     graph = na.trace_graph(nn.Dropout(), rows(4, 3), train=True, dynamic={"input": BATCH})

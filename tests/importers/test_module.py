@@ -57,6 +57,7 @@ def test_training_returns_the_state_and_changes_nothing(net, images, backend):
     assert module.verify(train=True).ok
 
 
+@pytest.mark.full
 @pytest.mark.release
 def test_optax_trains_it_and_torch_takes_the_result_back(net, images):
     module = na.to_module(net, images).to_backend("jax")

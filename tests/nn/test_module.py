@@ -580,6 +580,7 @@ def test_one_training_loop_on_all_frameworks(net: Net) -> None:
         np.testing.assert_allclose(found[backend], found["jax"], rtol=2e-6)
 
 
+@pytest.mark.full
 def test_optax_takes_the_variables_as_they_are(net: Net) -> None:
     model, x = net.to_backend("jax"), images("jax")
     target = na.to_backend(np.eye(6, 2, dtype=np.float32), "jax")

@@ -61,6 +61,7 @@ def test_compiled(name, backend):
     np.testing.assert_allclose(float(na.jit(schedule)(count)), float(schedule(7)), rtol=2e-6)
 
 
+@pytest.mark.full
 def test_compiled_by_torch():
     schedule = _CASES["one cycle"][0]
     count = torch.tensor(7, dtype=torch.int32)

@@ -179,6 +179,7 @@ for fn in (arrays, containers, gradients):
 """
 
 
+@pytest.mark.full
 def test_torchs_own_compiler_without_a_graph_break() -> None:
     """In a new process: Dynamo cannot hash the dtypes of other frameworks."""
     subprocess.run([sys.executable, "-c", COMPILED_BY_TORCH], check=True, timeout=120)
@@ -209,6 +210,7 @@ def test_what_functions_keep_of_themselves_stays_theirs(backend: str) -> None:
     assert [float(again(x)), float(na.grad(again)(x))] == [12.0, 7.0]
 
 
+@pytest.mark.full
 def test_torch_compiles_second_derivatives_of_choices() -> None:
     """Of traces in which all branches run; a loop needs a number of steps for that."""
     x = torch.tensor(2.0)

@@ -605,6 +605,7 @@ def test_compiled_loops_of_a_value_of_the_argument(name: str) -> None:
     assert_close(na.jit(steps)(x), steps(x))
 
 
+@pytest.mark.full
 def test_torchs_own_compiler_takes_choices_inside_choices_and_loops() -> None:
     x = torch.ones(3)
     branches = [lambda x: x, lambda x: na.multiply(x, 2.0), lambda x: na.add(x, 2)]

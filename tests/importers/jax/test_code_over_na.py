@@ -136,6 +136,7 @@ def test_other_threads_run_ops_while_jax_traces():
     assert found
 
 
+@pytest.mark.full
 def test_source_of_modules_that_call_jax(tmp_path):
     graph = na.trace_graph(Network().init(KEY), on("jax", X), train=True)
     graph.eject(tmp_path / "net", "torch")
@@ -164,6 +165,7 @@ class PerceptronOfEquinox(eqx.Module):
         return jax.vmap(jax.hessian(lambda row: jnp.sum(self.layers(row))))(x)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("target", ["torch", "jax"])
 def test_source_of_derivatives_of_modules(target, tmp_path):
     model = Module(lambda layer, x: layer(x) + residual(layer, x))

@@ -138,6 +138,7 @@ def test_paths_are_those_of_the_library() -> None:
     np.testing.assert_allclose(returned(IMAGES), net(IMAGES), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.full
 @pytest.mark.release
 def test_training_in_torch_equals_training_in_jax() -> None:
     net, rate = Block(), 0.1

@@ -333,6 +333,7 @@ def _verify_application(name: str, size: int, backends: tuple[str, ...], **setti
     assert graph.to_backend("torch").lower().report().transposes == 0
 
 
+@pytest.mark.full
 def test_a_mobile_network():
     _verify_application("MobileNetV2", 32, ("torch", "numpy"), alpha=0.35)
 

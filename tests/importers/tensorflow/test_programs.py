@@ -35,6 +35,7 @@ def test_a_choice_of_behaviour_is_no_input():
     assert na.trace_graph(source, *inputs, is_training=True).returns_state
 
 
+@pytest.mark.full
 def test_sizes_that_values_decide_are_not_compiled():
     model = GraphNetwork()
     edges = np.asarray([[0, 1], [0, 2], [1, 0], [2, 3], [3, 0]])

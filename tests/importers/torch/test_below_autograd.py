@@ -317,6 +317,7 @@ def test_what_torch_cannot_differentiate_is_a_note():
     assert report.gradient_note.startswith("verify: PyTorch: the derivative for '_unique2' is not")
 
 
+@pytest.mark.full
 def test_weights_go_back():
     net, (_, graph) = Potential(), traced("potential")  # of the same seed
     before = net.state_dict()["net.0.bias"].clone()

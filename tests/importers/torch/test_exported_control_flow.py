@@ -162,6 +162,7 @@ def test_compiled(name, backend):
             np.testing.assert_allclose(*host, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.full
 def test_functions_are_printed_as_functions():
     text = str(_traced("cond")[0])
     assert (

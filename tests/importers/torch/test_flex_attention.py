@@ -133,6 +133,7 @@ def test_values_are_torchs(attention, backend):
     assert moved.verify().ok
 
 
+@pytest.mark.full
 def test_gradients_are_those_of_the_formula():
     class Plain(Biased):
         def forward(self, q, k, v):

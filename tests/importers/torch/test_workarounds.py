@@ -83,6 +83,7 @@ print("traced", len(layers))
 """
 
 
+@pytest.mark.full
 def test_plain_layers_are_traced_without_workarounds() -> None:
     """In a process of its own, which has no other threads and no custom functions."""
     run = subprocess.run(
