@@ -23,7 +23,7 @@ GUIDE = sorted(
     p.relative_to(ROOT).as_posix() for p in (ROOT / "docs/guide").glob("*.md") if p.stem != "README"
 )
 PAGES = ["README.md", "docs/faq.md", *GUIDE]
-SLOW = {"docs/guide/debugging_a_conversion.md"}
+SLOW = {"docs/guide/debugging_a_conversion.md", "docs/guide/generation.md"}
 
 
 MARKS = {"README.md": pytest.mark.release} | dict.fromkeys(SLOW, pytest.mark.full)
