@@ -19,18 +19,24 @@ import torch
 from torch._C import _functorch
 from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
 from torch._subclasses.fake_tensor import FakeTensor
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
 from nestarray.backends import control_flow
-from nestarray.backends.torch.derivatives import is_batched, order
-from nestarray.backends.torch.transforms import not_differentiable
+from nestarray.backends.torch.derivatives import is_batched, order, order_set
+from nestarray.backends.torch.indexing import getitem
+from nestarray.backends.torch.transforms import is_inexact, not_differentiable, vjp
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import UnsupportedError
 from nestarray.typing import NUMBERS
 
 _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
 _scan = torch.ops.higher_order.scan
+
+
+#: Loops of at most so many steps are unrolled in traces.
+_UNROLLED = 2
 
 
 def static_value(x: Any) -> Any:
@@ -74,7 +80,7 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
 
 
 def _new(results: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(map(torch.clone, results))
+    return tuple([x.clone(memory_format=torch.contiguous_format) for x in results])
 
 
 def _is_supported(operator: Any) -> bool:
@@ -129,6 +135,8 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple
     while max_steps is None or steps < max_steps:
         goes_on = reduce(torch.logical_and, _masks.get(), test(carry))
         value = static_value(goes_on)
+        if value is None and max_steps is not None and _has_operators() and order() > 0:
+            return _masked_loop(test, body, carry, max_steps - steps)
         if value is None and (is_batched(goes_on) or not _is_supported(_while_loop)):
             goes_on_anywhere = _plain(goes_on)
             if isinstance(goes_on_anywhere, FakeTensor):
@@ -150,6 +158,18 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple
             return carry
         steps += 1
     return carry
+
+
+def _masked_loop(test: Any, body: Any, carry: Any, count: int) -> tuple[Any, ...]:
+    """A loop with a derivative, which always takes `count` steps."""
+
+    def step(carry: Any, _: Any) -> tuple[Any, Any]:
+        goes_on = reduce(torch.logical_and, _masks.get(), test(carry))
+        inside = _Lifted([lambda *c: body(c)], (carry,))
+        new = inside.functions[0](*_masked(goes_on, (*carry, *inside.captured)))
+        return _chosen(goes_on, new, carry), ()
+
+    return scan(step, carry, (), count)[0]
 
 
 def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[Any, ...]:
@@ -183,8 +203,11 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
 ) -> Any:
-    """A Python loop with constant indices."""
+    """A Python loop with constant indices; in a trace, a `scan` over the indices."""
     device = None if like is None else like.device
+    if _is_native(upper - lower, unroll):
+        steps = torch.arange(lower, upper, device=device)
+        return scan(lambda c, row: (body(row[0], c), ()), carry, (steps,))[0]
     for i in range(lower, upper):
         carry = body(torch.tensor(i, device=device), carry)
     return carry
@@ -200,28 +223,187 @@ def scan(
     unroll: int | bool = 1,
 ) -> Any:
     """https://docs.pytorch.org/docs/stable/higher_order_ops/scan.html"""
-    if not xs or not isinstance(xs[0].shape[0], torch.SymInt):
+    is_open = bool(xs) and isinstance(xs[0].shape[0], torch.SymInt)
+    count = length if length is not None else xs[0].shape[0]
+    if not is_open and not _is_native(count, unroll):
         return control_flow.scan(step, carry, xs, length, reverse=reverse)
-    if not _is_supported(_scan):
-        raise UnsupportedError(
-            "scan: PyTorch cannot compile a loop over an open size inside of vmap, jvp, jacrev or a "
-            "gradient of the gradient; compile it for one size, or take the outer derivative of a "
-            "compiled function, as in na.grad(na.jit(na.grad(fn)))"
-        )
+    if not xs:
+        xs = (torch.arange(count, device=carry[0].device if carry else None),)
+        return scan(lambda c, _: step(c, ()), carry, xs, reverse=reverse)
+    if not carry:  # the operator needs one
+        start = (torch.zeros((), device=xs[0].device),)
+        return (), scan(lambda c, row: (c, step((), row)[1]), start, xs, reverse=reverse)[1]
     kept, rows = len(carry), [torch.flip(x, (0,)) if reverse else x.clone() for x in xs]
 
-    def flat(*values: Any) -> Any:
+    def flat(*values: Any) -> tuple[Any, ...]:
         new, results = step(values[:kept], values[kept:])
         return *new, *results
 
-    parts = _Lifted([flat], ((*carry, *(x[0] for x in rows)),))
-    run, given = parts.functions[0], kept + len(rows) + len(parts.captured)
-    # Inductor finds the sizes of the results among the arguments
-    sizes = {str(n): n for x in (*carry, *rows) for n in x.shape if isinstance(n, torch.SymInt)}
-    further = (*parts.captured, *sizes.values())
-    found = _scan(lambda *values: run(*values[:given]), [*_new(carry)], rows, further)
+    if torch.compiler.is_dynamo_compiling():  # which lifts captured tensors and has a derivative
+        found = _scan(lambda *values: _new(flat(*values)), [*_new(carry)], rows, ())
+    else:
+        parts = _Lifted([flat], ((*carry, *(x[0] for x in rows)),))
+        loop = _Loop(parts.functions[0], kept, len(rows), order())
+        found = loop.run((*_new(carry), *rows, *parts.captured))
     columns = [torch.flip(x, (0,)) if reverse else x for x in found[kept:]]
     return tuple(found[:kept]), tuple(columns)
+
+
+def _is_native(count: int, unroll: int | bool | None) -> bool:
+    """Whether a loop of `count` steps becomes an operator; files of ``torch.export`` unroll it."""
+    if count <= _UNROLLED or unroll is True or not _has_operators():
+        return False
+    return order() == 0 or not torch.compiler.is_dynamo_compiling()
+
+
+def _has_operators() -> bool:
+    if torch.compiler.is_exporting():
+        return False
+    return torch.compiler.is_dynamo_compiling() or get_proxy_mode() is not None
+
+
+class _Loop:
+    """A scan whose derivative is a scan in the other direction, to any order.
+
+    ``torch.ops.higher_order.scan`` has a first derivative alone.
+
+    Attributes:
+        step: ``(*carry, *row, *constants) → (*new carry, *results)``; it captures no tensors.
+        kept: the number of arrays in the carry.
+        width: the number of arrays in the carry and the rows.
+        order: the order of the derivative that is taken of the step.
+    """
+
+    def __init__(self, step: Callable[..., Any], carry: int, rows: int, order: int) -> None:
+        self.step, self.kept, self.width, self.order = step, carry, carry + rows, order
+
+    def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """(last carry, stacked results) of (carry, rows, constants)."""
+        is_differentiated = self.order > 0 or any(x.requires_grad for x in arrays)
+        is_transformed = _functorch.get_dynamic_layer_stack_depth() > 0
+        if not is_transformed and not (is_differentiated and torch.is_grad_enabled()):
+            return self.operator(arrays, with_carries=False)
+        found = _Scan.apply(self, *arrays)
+        return tuple(found[: len(found) - self.kept])
+
+    def operator(self, arrays: Sequence[Any], *, with_carries: bool) -> tuple[Any, ...]:
+        """The results of `run` and, if asked for, the carries before all steps."""
+        carry, rows, constants = self._split(arrays)
+        keys = _dispatch_keys()
+        # Inductor finds the sizes of the results among the arguments
+        sizes = {str(n): n for x in arrays for n in x.shape if isinstance(n, torch.SymInt)}
+
+        def body(*values: Any) -> tuple[Any, ...]:
+            with keys(), order_set(self.order):
+                inside = tuple(map(_fresh, values[: len(arrays)]))
+                results = self.step(*inside)
+                return _new((*results, *(inside[: self.kept] if with_carries else ())))
+
+        carry, rows = _new(carry), _new(rows)
+
+        return tuple(_scan(body, carry, rows, (*constants, *sizes.values())))
+
+    def pull(
+        self, arrays: Sequence[Any], carries: Sequence[Any], cotangents: Any, needed: Sequence[bool]
+    ) -> list[Any]:
+        """The gradients of (carry, rows, constants), None where none is needed.
+
+        Each step computes the step forward again, from the carry before it.
+        """
+        carry, rows, constants = self._split(arrays)
+        kept, width = self.kept, self.width
+        state = [i for i, x in enumerate(carry) if is_inexact(x)]
+        others = [i for i in range(kept, len(arrays)) if needed[i] and is_inexact(arrays[i])]
+        places = [*state, *others]
+        outputs = [i for i, c in enumerate(cotangents[: -kept or None]) if c is not None and i >= kept]
+        direct = [i for i in state if cotangents[len(cotangents) - kept + i] is not None]
+        of_rows = len([i for i in others if i < width])
+
+        def step(*values: Any) -> tuple[Any, ...]:
+            parts = iter(values)
+            pulled = [next(parts) for _ in state]
+            sums = [next(parts) for _ in others[of_rows:]]
+            inputs = [next(parts) for _ in range(width)]
+            pulled += [next(parts) for _ in outputs]
+            own = {i: next(parts) for i in direct}
+            inputs += parts
+
+            def function(*values: Any) -> tuple[Any, ...]:
+                filled = list(inputs)
+                for i, x in zip(places, values, strict=True):
+                    filled[i] = x
+                results = self.step(*filled)
+                return tuple([results[i] for i in (*state, *outputs)]), ()
+
+            with order_set(max(self.order - 1, 0)):
+                pull = vjp(function, [inputs[i] for i in places], "scan")[2]
+                gradients = pull(pulled)
+            new = [g + own[i] if i in own else g for i, g in zip(state, gradients)]
+            rest = gradients[len(state) :]
+            total = [a + b for a, b in zip(sums, rest[of_rows:], strict=True)]
+            return *new, *total, *rest[:of_rows]
+
+        last = [cotangents[i] for i in state]
+        start = [torch.zeros_like(carry[i]) if c is None else c for i, c in zip(state, last)]
+        start += [torch.zeros_like(arrays[i]) for i in others[of_rows:]]
+        stacked = [*carries, *rows, *(cotangents[i] for i in outputs)]
+        stacked += [cotangents[len(cotangents) - kept + i] for i in direct]
+        stacked = [torch.flip(x, (0,)) for x in stacked]
+        loop = _Loop(step, len(start), len(stacked), self.order)
+        found = loop.run((*start, *stacked, *constants))
+        result: list[Any] = [None] * len(arrays)
+        flipped = [torch.flip(x, (0,)) for x in found[len(start) :]]
+        gradients = [*found[: len(state)], *flipped, *found[len(state) : len(start)]]
+        for i, gradient in zip(places, gradients, strict=True):
+            result[i] = gradient
+        return result
+
+    def mapped(self, batched: Sequence[bool]) -> _Loop:
+        """The loop over arrays of which some have a batch: the second axis of rows, else the first.
+
+        All carries and results have one.
+        """
+        step = torch.func.vmap(self.step, tuple([0 if b else None for b in batched]))
+        return _Loop(step, self.kept, self.width - self.kept, self.order)
+
+    def _split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        rows = arrays[self.kept : self.width]
+        return list(arrays[: self.kept]), list(rows), list(arrays[self.width :])
+
+
+class _Scan(torch.autograd.Function):
+    """https://docs.pytorch.org/docs/stable/notes/extending.html"""
+
+    @staticmethod
+    def vmap(info: Any, axes: Any, loop: _Loop, *arrays: Any) -> Any:
+        values, batched = [], []
+        for i, (x, axis) in enumerate(zip(arrays, axes[1:], strict=True)):
+            place = int(loop.kept <= i < loop.width)
+            if axis is not None:
+                x = x.movedim(axis, place)
+            elif i < loop.kept:
+                x = x.expand(info.batch_size, *x.shape)
+            values.append(x)
+            batched.append(axis is not None or i < loop.kept)
+        found = _Scan.apply(loop.mapped(batched), *values)
+        return found, (*[0] * loop.kept, *[1] * (len(found) - loop.kept))
+
+    @staticmethod
+    def forward(loop: _Loop, *arrays: Any) -> Any:
+        return loop.operator(arrays, with_carries=True)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.loop, *arrays = inputs
+        ctx.save_for_backward(*arrays, *output[len(output) - ctx.loop.kept :])
+        ctx.mark_non_differentiable(*(y for y in output if not is_inexact(y)))
+        ctx.set_materialize_grads(False)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        saved = ctx.saved_tensors
+        arrays, carries = saved[: len(saved) - ctx.loop.kept], saved[len(saved) - ctx.loop.kept :]
+        return None, *ctx.loop.pull(arrays, carries, cotangents, ctx.needs_input_grad[1:])
 
 
 class _Lifted:
@@ -267,7 +449,13 @@ def _dispatch_keys() -> Callable[[], AbstractContextManager[Any]]:
         return nullcontext
     included = torch._C._dispatch_tls_local_include_set()
     excluded = torch._C._dispatch_tls_local_exclude_set()
-    return lambda: torch._C._ForceDispatchKeyGuard(included, excluded)
+
+    def restored() -> AbstractContextManager[Any]:
+        if _functorch.get_dynamic_layer_stack_depth():  # torch.func has keys of its own
+            return nullcontext()
+        return torch._C._ForceDispatchKeyGuard(included, excluded)
+
+    return restored
 
 
 class _Watch(TorchFunctionMode):
@@ -316,6 +504,8 @@ class _Swap(TorchFunctionMode):
         args, kwargs = tree_map_only(torch.Tensor, self.of, (args, kwargs or {}))
         if func in (torch.tensor, torch.as_tensor) and isinstance(args[0], NUMBERS):
             return torch.full((), *args, **kwargs)
+        if func is torch.Tensor.__getitem__:  # torch reads the value of an index of shape ()
+            return getitem(*args)
         return func(*args, **kwargs)
 
     def of(self, x: Any) -> Any:

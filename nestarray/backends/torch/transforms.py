@@ -213,7 +213,7 @@ class _Custom(torch.autograd.Function):
         ctx.rule, *arrays = inputs
         ctx.save_for_backward(*arrays)
         ctx.save_for_forward(*arrays)
-        ctx.mark_non_differentiable(*(y for y in output if not _is_inexact(y)))
+        ctx.mark_non_differentiable(*(y for y in output if not is_inexact(y)))
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
@@ -264,7 +264,7 @@ def custom_vjp(
     return _Custom.apply(_Rule(with_residuals, pull, push), *arrays)
 
 
-def _is_inexact(x: Any) -> bool:
+def is_inexact(x: Any) -> bool:
     return x.is_floating_point() or x.is_complex()
 
 
