@@ -19,12 +19,11 @@ import torch
 from torch._C import _functorch
 from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
 from torch._subclasses.fake_tensor import FakeTensor
-from torch.fx.experimental.proxy_tensor import get_proxy_mode
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
 
 from nestarray.backends import control_flow
-from nestarray.backends.torch.derivatives import is_batched, order, order_set
+from nestarray.backends.torch.derivatives import is_batched, is_compiled, order, order_set
 from nestarray.backends.torch.indexing import getitem
 from nestarray.backends.torch.transforms import is_inexact, not_differentiable, vjp
 from nestarray.dynamo import ContextVariable
@@ -135,7 +134,7 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> tuple
     while max_steps is None or steps < max_steps:
         goes_on = reduce(torch.logical_and, _masks.get(), test(carry))
         value = static_value(goes_on)
-        if value is None and max_steps is not None and _has_operators() and order() > 0:
+        if value is None and max_steps is not None and is_compiled() and order() > 0:
             return _masked_loop(test, body, carry, max_steps - steps)
         if value is None and (is_batched(goes_on) or not _is_supported(_while_loop)):
             goes_on_anywhere = _plain(goes_on)
@@ -251,15 +250,9 @@ def scan(
 
 def _is_native(count: int, unroll: int | bool | None) -> bool:
     """Whether a loop of `count` steps becomes an operator; files of ``torch.export`` unroll it."""
-    if count <= _UNROLLED or unroll is True or not _has_operators():
+    if count <= _UNROLLED or unroll is True or not is_compiled():
         return False
     return order() == 0 or not torch.compiler.is_dynamo_compiling()
-
-
-def _has_operators() -> bool:
-    if torch.compiler.is_exporting():
-        return False
-    return torch.compiler.is_dynamo_compiling() or get_proxy_mode() is not None
 
 
 class _Loop:
@@ -295,9 +288,8 @@ class _Loop:
 
         def body(*values: Any) -> tuple[Any, ...]:
             with keys(), order_set(self.order):
-                inside = tuple(map(_fresh, values[: len(arrays)]))
-                results = self.step(*inside)
-                return _new((*results, *(inside[: self.kept] if with_carries else ())))
+                results = self.step(*values[: len(arrays)])
+                return _new((*results, *(values[: self.kept] if with_carries else ())))
 
         carry, rows = _new(carry), _new(rows)
 
@@ -315,7 +307,9 @@ class _Loop:
         state = [i for i, x in enumerate(carry) if is_inexact(x)]
         others = [i for i in range(kept, len(arrays)) if needed[i] and is_inexact(arrays[i])]
         places = [*state, *others]
-        outputs = [i for i, c in enumerate(cotangents[: -kept or None]) if c is not None and i >= kept]
+        outputs = [
+            i for i, c in enumerate(cotangents[: -kept or None]) if c is not None and i >= kept
+        ]
         direct = [i for i in state if cotangents[len(cotangents) - kept + i] is not None]
         of_rows = len([i for i in others if i < width])
 

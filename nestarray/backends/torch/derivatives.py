@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch._C import _functorch
 from torch.autograd import forward_ad
+from torch.fx.experimental.proxy_tensor import get_proxy_mode
 
 from nestarray.dynamo import ContextVariable
 
@@ -34,6 +35,13 @@ def is_observed() -> bool:
         or _peek_interpreter_stack() is not None
         or _len_torch_dispatch_stack() > 0
     )
+
+
+def is_compiled() -> bool:
+    """Whether ``torch.compile`` or `jit` traces the running code; ``torch.export`` does not count."""
+    if torch.compiler.is_exporting():
+        return False
+    return torch.compiler.is_dynamo_compiling() or get_proxy_mode() is not None
 
 
 def is_batched(x: Any) -> bool:

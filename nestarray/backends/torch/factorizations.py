@@ -9,6 +9,7 @@ import torch
 
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
+from nestarray.backends.torch.derivatives import is_compiled
 from nestarray.backends.torch.promotion import cast
 from nestarray.dynamo import is_compiling
 from nestarray.errors import LinearAlgebraError
@@ -50,6 +51,8 @@ def _has_nonfinite(x: Any) -> bool:
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html"""
+    if is_compiled():  # without the check of the matrix, which loops do not support
+        return torch.linalg.cholesky_ex(x, upper=upper)[0]
     return torch.linalg.cholesky(x, upper=upper)
 
 

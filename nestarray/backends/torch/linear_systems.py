@@ -9,6 +9,7 @@ import torch
 from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
+from nestarray.backends.torch.derivatives import is_compiled
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.numerics.matrices import check_factors
 
@@ -21,7 +22,7 @@ def inv(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.inv.html"""
     if portable.are_wanted():
         return portable.solve(x, torch.eye(x.shape[-1], dtype=x.dtype, device=x.device))
-    return torch.linalg.inv(x)
+    return torch.linalg.inv_ex(x)[0] if is_compiled() else torch.linalg.inv(x)
 
 
 def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -35,11 +36,16 @@ def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
     return x1, right.reshape((1,) * (x1.ndim - right.ndim) + right.shape)
 
 
+def _solve(x1: Any, x2: Any) -> Any:
+    """Compiled, without the check for singular matrices, which loops do not support."""
+    return torch.linalg.solve_ex(x1, x2)[0] if is_compiled() else torch.linalg.solve(x1, x2)
+
+
 @_single_pair
 def solve(x1: Any, x2: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.solve.html"""
     x1, x2 = promoted((x1, x2))
-    native = portable.solve if portable.are_wanted() else torch.linalg.solve
+    native = portable.solve if portable.are_wanted() else _solve
     solution = native(*_columns(x1, x2))
     return solution[..., 0] if x2.ndim == 1 else solution
 

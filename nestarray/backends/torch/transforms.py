@@ -103,6 +103,10 @@ def _detached(leaf: Any) -> Any:
     return leaf.detach() if isinstance(leaf, torch.Tensor) else leaf
 
 
+def _all_detached(arrays: Sequence[Any]) -> list[Any]:
+    return [x.detach() for x in arrays]
+
+
 def _in_functorch() -> bool:
     """Whether a transformation of torch.func (vmap, grad, jvp, …) is active."""
     return torch._C._are_functorch_transforms_active()
@@ -426,10 +430,75 @@ def compile_leaves(
     is_differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
     if not_again and is_differentiated:
         return fn
+    if is_differentiated and any(
+        n.target is torch.ops.higher_order.scan for n in graph.graph.nodes
+    ):
+        return _Differentiable(fn, _compiled(graph, _all_detached(arrays), options), options)
     plain = _compiled(graph, arrays, options)
     if not donated or is_differentiated:
         return plain
     return writing_over(graph, arrays, donated, plain, lambda g: _compiled(g, arrays, options))
+
+
+class _Differentiable:
+    """A compiled function with a compiled pullback, which computes the function again.
+
+    The operator of loops has a derivative for some carries alone.
+    """
+
+    def __init__(
+        self, fn: Callable[..., Any], forward: Callable[..., Any], options: dict[str, Any]
+    ) -> None:
+        self._fn, self.forward, self._options = fn, forward, options
+        #: compiled pullbacks by the inputs and outputs that have gradients
+        self._pullbacks: dict[Any, Callable[..., Any]] = {}
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        return _Pulled.apply(self, *arrays)
+
+    def pull(self, arrays: Sequence[Any], inputs: Sequence[int], cotangents: Any) -> list[Any]:
+        outputs = [i for i, x in enumerate(cotangents) if x is not None]
+        values = _all_detached([*arrays, *(cotangents[i] for i in outputs)])
+
+        def pulled(*values: Any) -> tuple[Any, ...]:
+            def function(*changed: Any) -> tuple[Any, ...]:
+                filled = list(values[: len(arrays)])
+                for i, x in zip(inputs, changed, strict=True):
+                    filled[i] = x
+                results = self._fn(*filled)
+                return tuple([results[i] for i in outputs]), ()
+
+            pull = vjp(function, [values[i] for i in inputs], "jit")[2]
+            return tuple(pull(list(values[len(arrays) :])))
+
+        key = (*inputs, None, *outputs)
+        if key not in self._pullbacks:
+            with torch.no_grad():
+                self._pullbacks[key] = compile_leaves(pulled, values, self._options, ())
+        return list(self._pullbacks[key](*values))
+
+
+class _Pulled(torch.autograd.Function):
+    """https://docs.pytorch.org/docs/stable/notes/extending.html"""
+
+    @staticmethod
+    def forward(ctx: Any, function: _Differentiable, *arrays: Any) -> Any:
+        ctx.function = function
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*arrays)
+        results = tuple(function.forward(*arrays))
+        ctx.mark_non_differentiable(*(y for y in results if not is_inexact(y)))
+        return results
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        inputs = [i for i, needed in enumerate(ctx.needs_input_grad[1:]) if needed]
+        gradients = ctx.function.pull(ctx.saved_tensors, inputs, cotangents)
+        result: list[Any] = [None] * len(ctx.needs_input_grad)
+        for i, gradient in zip(inputs, gradients, strict=True):
+            result[i + 1] = gradient
+        return tuple(result)
 
 
 class _NotedStops(TorchFunctionMode):
@@ -483,10 +552,12 @@ def _compiled(graph: Any, arrays: list[Any], options: dict[str, Any]) -> Callabl
     fake = FakeTensorMode(
         shape_env=ShapeEnv(assume_static_by_default=True), allow_non_fake_inputs=True
     )
+    # of real tensors Inductor would make the sizes variable
+    examples = [fake.from_tensor(x, static_shapes=True) for x in arrays]
     with warnings.catch_warnings(), tracing(TracingContext(fake)):
         warnings.simplefilter("ignore", DeprecationWarning)  # imports use deprecated functions
         try:
-            return _inductor.compile(graph, arrays)
+            return _inductor.compile(graph, examples)
         except AssertionError as error:
             if not any("while_loop_stack_output" in str(n.target) for n in graph.graph.nodes):
                 raise
