@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch._C import _functorch
 from torch._functorch.pyfunctorch import retrieve_all_functorch_interpreters
+from torch._higher_order_ops.scan import scan as scan_of_nests
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._pytree import tree_map_only
@@ -238,14 +239,58 @@ def scan(
         new, results = step(values[:kept], values[kept:])
         return *new, *results
 
-    if torch.compiler.is_dynamo_compiling():  # which lifts captured tensors and has a derivative
-        found = _scan(lambda *values: _new(flat(*values)), [*_new(carry)], rows, ())
+    if torch.compiler.is_dynamo_compiling():
+        found = _read_by_dynamo(flat, _new(carry), _new(rows))
     else:
         parts = _Lifted([flat], ((*carry, *(x[0] for x in rows)),))
         loop = _Loop(parts.functions[0], kept, len(rows), order())
         found = loop.run((*_new(carry), *rows, *parts.captured))
     columns = [torch.flip(x, (0,)) if reverse else x for x in found[kept:]]
     return tuple(found[:kept]), tuple(columns)
+
+
+def _read_by_dynamo(
+    flat: Callable[..., tuple[Any, ...]], carry: Sequence[Any], rows: Sequence[Any]
+) -> tuple[Any, ...]:
+    """The operator in ``torch.compile``, which lifts captured tensors.
+
+    Its derivative, of the first order, takes floating results alone, all of which need a gradient:
+    https://github.com/pytorch/pytorch/blob/v2.14.1/torch/_higher_order_ops/scan.py
+    Integers are pairs of floats, and results without a gradient get the gradient of an empty sum.
+    """
+    first = flat(*carry, *(x[0] for x in rows))  # shapes and dtypes, outside of the operator
+    kept, dtypes = len(carry), [x.dtype for x in first]
+    differentiable = [x for x in first if x.requires_grad and x.is_floating_point()]
+    nothing = differentiable[0].flatten()[:0].sum() if differentiable else None
+
+    def coded(results: Sequence[Any]) -> tuple[Any, ...]:
+        if nothing is None:
+            return _new(results)
+        floats = [x if is_inexact(x) else _as_floats(x) for x in results]
+        return _new([x + nothing.to(x.dtype) for x in floats])
+
+    def decoded(values: Sequence[Any], dtypes: Sequence[Any]) -> list[Any]:
+        if nothing is None:
+            return list(values)
+        return [x if x.dtype == d else _as_integers(x, d) for x, d in zip(values, dtypes)]
+
+    def body(carry: Any, row: Any) -> Any:
+        results = coded(flat(*decoded(carry, dtypes), *row))
+        return results[:kept], results[kept:]
+
+    last, columns = scan_of_nests(body, coded(carry), tuple(rows))
+    return (*decoded(last, dtypes), *decoded(columns, dtypes[kept:]))
+
+
+def _as_floats(x: Any) -> Any:
+    """The high and the low half of integers, in a new last axis."""
+    x = x.to(torch.int64)
+    return torch.stack((x >> 32, x & 0xFFFFFFFF), -1).to(torch.float64)
+
+
+def _as_integers(x: Any, dtype: Any) -> Any:
+    high, low = x.detach().to(torch.int64).unbind(-1)
+    return ((high << 32) | low).to(dtype)
 
 
 def _is_native(count: int, unroll: int | bool | None) -> bool:
