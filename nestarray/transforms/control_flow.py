@@ -295,8 +295,8 @@ def scan(
             for no inputs.
         length: the number of steps; required if `xs` contains no arrays.
         reverse: begin with the last row.
-        unroll: the number of steps per loop iteration on JAX; True unrolls the whole loop on JAX
-            and in TensorFlow graphs.
+        unroll: the number of steps per loop iteration on JAX; True unrolls the whole loop in
+            compiled code.
 
     Returns:
         ``(carry, ys)``. With zero steps, the carry is `init`, and the ys have a first axis of 0.

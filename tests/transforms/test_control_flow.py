@@ -413,6 +413,95 @@ def test_torch_has_choices_in_its_traces() -> None:
         assert_close(graph(on("torch", x)), program(on("torch", x)))
 
 
+def recurrent(w: Any, x: Any, *, reverse: bool = False) -> Any:
+    """A loss of a loop with a counter in its carry, and with a stopped gradient."""
+
+    def step(c: Any, row: Any) -> Any:
+        h = na.tanh(na.matmul(w, c["h"]) + row * na.stop_gradient(c["h"]))
+        return {"h": h, "n": c["n"] + 1}, {"y": h * na.astype(c["n"], na.float32), "n": c["n"]}
+
+    carry, ys = na.scan(step, {"h": x[0], "n": 0}, x, reverse=reverse)
+    return na.sum(carry["h"]) + na.sum(na.sin(ys["y"]))
+
+
+def of_index(w: Any, x: Any) -> Any:
+    return na.sum(na.fori_loop(0, 4, lambda i, c: na.tanh(na.matmul(w, c)) * x[i] + i, x[0]))
+
+
+def bounded(w: Any, x: Any) -> Any:
+    def body(c: Any) -> Any:
+        return na.tanh(na.matmul(w, c)) + 0.5
+
+    return na.sum(na.while_loop(lambda c: na.sum(c) < 1.0, body, x[0], max_steps=4))
+
+
+def nested(w: Any, x: Any) -> Any:
+    def outer(c: Any, row: Any) -> Any:
+        inner = na.scan(lambda d, r: (na.tanh(na.matmul(w, d) + r * row), d), c, x)
+        return inner[0] - 0.1 * na.grad(lambda c: na.sum(na.sin(c) * row))(c), None
+
+    return na.sum(na.scan(outer, x[0], x)[0])
+
+
+def rowwise(w: Any, x: Any) -> Any:
+    return na.sum(na.map(lambda row: na.tanh(na.matmul(w, row)), x))
+
+
+DERIVATIVES: dict[str, Callable[[Any, Any], Any]] = {
+    "grad": na.grad(recurrent, argnums=(0, 1)),
+    "grad of reverse": na.grad(lambda w, x: recurrent(w, x, reverse=True), argnums=(0, 1)),
+    "grad of fori_loop": na.grad(of_index, argnums=(0, 1)),
+    "grad of while_loop": na.grad(bounded),
+    "grad of nested": na.grad(nested),
+    "grad of map": na.grad(rowwise),
+    "grad of grad": na.grad(lambda w, x: na.sum(na.grad(recurrent)(w, x) ** 2)),
+    "jvp of grad": lambda w, x: na.jvp(lambda w: na.grad(recurrent)(w, x), (w,), (w,)),
+    "vmap of grad": lambda w, x: na.vmap(lambda r: na.grad(recurrent)(w * r[0], x))(x),
+    "grad of vmap": na.grad(lambda w, x: na.sum(na.vmap(lambda r: recurrent(w * r[0], x))(x))),
+    "jacrev": lambda w, x: na.jacrev(lambda h: na.scan(lambda c, r: (c * h + r, c), h, x)[1])(w[0]),
+    "hessian": lambda w, x: na.hessian(lambda r: recurrent(na.stack((r, w[0])), x))(w[1]),
+}
+
+
+@pytest.mark.parametrize("name", DERIVATIVES)
+def test_torch_differentiates_loops_in_its_traces(name: str) -> None:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    w, x = on("torch", ROWS[:2] + 0.3), on("torch", ROWS)
+    program = DERIVATIVES[name]
+    flat = make_fx(lambda *xs: na.tree.flatten(program(*xs))[0], tracing_mode="fake")(w, x)
+    assert "higher_order.scan" in flat.code
+    assert_close(flat(w, x), na.tree.flatten(program(w, x))[0])
+
+
+def test_torch_traces_the_step_of_a_loop_as_often_for_any_length() -> None:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    calls: list[int] = []
+
+    def loss(w: Any, x: Any) -> Any:
+        def step(c: Any, row: Any) -> Any:
+            calls.append(1)
+            return na.tanh(na.matmul(w, c) + row), None
+
+        return na.sum(na.scan(step, x[0], x)[0])
+
+    counts = []
+    for length in (4, 400):
+        calls.clear()
+        x = on("torch", np.tile(ROWS, (length // 4, 1)))
+        graph = make_fx(na.grad(loss), tracing_mode="fake")(on("torch", ROWS[:2]), x)
+        counts.append((len(calls), len(graph.graph.nodes)))
+    assert counts[0] == counts[1]
+    assert counts[0][0] < 4
+
+
+@pytest.mark.full
+def test_torch_differentiates_a_compiled_loop() -> None:
+    w, x = on("torch", ROWS[:2] + 0.3), on("torch", ROWS)
+    assert_close(na.grad(jit(recurrent, "torch"))(w, x), na.grad(recurrent)(w, x))
+
+
 COMPILED_BY_TORCH = """
 import torch
 import nestarray as na

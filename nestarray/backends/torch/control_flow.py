@@ -1,9 +1,11 @@
 """PyTorch: `nestarray.backends.control_flow`.
 
-Loops run in Python, and a trace by ``make_fx`` unrolls them. A branch on a traced value becomes
-``torch.cond`` or ``torch.while_loop``, and a loop over a symbolic size ``scan``. These operators
-support no closures, so a first run of a branch records the tensors that it captures, and the second
-run receives them as arguments (`_Lifted`). Under ``torch.func.vmap``, if the condition differs
+Loops run in Python; in compiled code they are the operator ``scan``, whose derivative is a second
+one (`_Loop`), so that compilation takes as long for any number of steps. Files of ``torch.export``
+have loops of a known length unrolled. A branch on a traced value becomes ``torch.cond`` or
+``torch.while_loop``. The operators support no closures, so a first run of a function records the
+tensors that it captures, and the next runs receive them as arguments (`_Lifted`). Under
+``torch.func.vmap``, if the condition differs
 between examples, and in traces of derivatives that the operators lack, all branches run and each
 example selects its result.
 """
