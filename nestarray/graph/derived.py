@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes, ops, tree
 from nestarray.container import Container
+from nestarray.dtypes import DType
 from nestarray.errors import UnsupportedError
 from nestarray.graph.execution import Override, Steps, identity
 
@@ -19,17 +20,22 @@ if TYPE_CHECKING:
     from nestarray.graph.node import Node
 
 
-def derived_source(original: Graph, *, is_folded: bool = False) -> DerivedSource | None:
+def derived_source(
+    original: Graph, *, is_folded: bool = False, changes: Mapping[DType, DType] | None = None
+) -> DerivedSource | None:
     """The reference of a graph that a pass makes of `original`; None if that has none.
 
     Args:
         original: a graph.
         is_folded: the new graph has other variables than `original`.
+        changes: dtype of a result of `original` → its dtype in the new graph.
     """
     reference = original.reference
-    if isinstance(reference, DerivedSource):
-        return reference.folded() if is_folded else reference
-    return None if reference is None else DerivedSource(original, reference, is_folded)
+    if reference is None:
+        return None
+    if not isinstance(reference, DerivedSource):
+        reference = DerivedSource(original, reference, False, {})
+    return reference.changed(is_folded, changes or {})
 
 
 class DerivedSource:
@@ -39,15 +45,25 @@ class DerivedSource:
         original: the traced graph.
         source: its reference, a `nestarray.proof.source.Source`.
         is_folded: whether the derived graph has different variables.
+        changes: dtype of a result of the source → its dtype in the derived graph, if it differs.
+
+    Attributes:
+        dtypes: `changes`.
     """
 
-    def __init__(self, original: Graph, source: Any, is_folded: bool) -> None:
+    def __init__(
+        self, original: Graph, source: Any, is_folded: bool, changes: Mapping[DType, DType]
+    ) -> None:
         self._source, self._original, self._is_folded = source, original, is_folded
         self.backend, self.args, self.kwargs = source.backend, source.args, source.kwargs
+        self.dtypes = changes
 
-    def folded(self) -> DerivedSource:
-        """The source of a derived graph with different variables."""
-        return DerivedSource(self._original, self._source, True)
+    def changed(self, is_folded: bool, changes: Mapping[DType, DType]) -> DerivedSource:
+        """The source of a graph that is derived from the derived graph; see `derived_source`."""
+        total = {old: changes.get(new, new) for old, new in self.dtypes.items()}
+        return DerivedSource(
+            self._original, self._source, self._is_folded or is_folded, {**changes, **total}
+        )
 
     def _own(self) -> Graph:
         if self._original.backend != self.backend:

@@ -137,7 +137,7 @@ def in_dtypes(graph: Graph, changes: Mapping[DType, DType]) -> Graph:
         state_updates=change.nest(graph.state_updates),
         assumptions=change.nest(graph.assumptions),
         nodes=change.written,  # with casts of the results
-        reference=derived_source(graph),
+        reference=derived_source(graph, changes=changes),
         **variables,
     )
 

@@ -22,7 +22,8 @@ from nestarray.graph.codegen import last_uses
 from nestarray.graph.execution import Run, compute, given_values, steps
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.proof.comparison import compare, compare_together, host, worst
+from nestarray.proof.comparison import Pair, compare, compare_together, worst
+from nestarray.proof.expected_dtypes import ExpectedDtypes
 from nestarray.proof.projection import projection
 from nestarray.proof.report import Comparison
 from nestarray.proof.rounding import allowance, variants, with_rounding
@@ -53,6 +54,10 @@ class Calls:
 
     graph: Graph
     tolerances: Tolerances
+
+    @cached_property
+    def _dtypes(self) -> ExpectedDtypes:
+        return ExpectedDtypes(self.graph)
 
     @cached_property
     def parts(self) -> dict[Node, list[Node]]:
@@ -109,11 +114,13 @@ class Calls:
             found = [(part, operator.itemgetter(part.args[1])) for part in self.parts[node]]
         rows = [
             compare(
-                node.name, host(of(want)), host(of(got)), self.tolerances.of(part), _where(node)
+                Pair(node.name, of(want), of(got), self._dtypes.of_call(part, of(want))),
+                self.tolerances.of(part),
+                _where(node),
             )
             for part, of in found
         ]
-        if near is not None and not all(row.ok for row in rows):
+        if near is not None and not all(row.agrees_in_value for row in rows):
             results = near()
             rows = [
                 with_rounding([row], lambda _, of=of: allowance([of(x) for x in results]))[0]
@@ -182,7 +189,7 @@ class Calls:
     ) -> list[Comparison]:
         """A row for each array that a call takes, by its derivatives at the values `given`."""
         got = gradients_at(given)
-        pairs = [(n.name, host(g), host(got[n])) for n, g in want.items() if n in got]
+        pairs = [Pair(n.name, g, got[n]) for n, g in want.items() if n in got]
         rows = compare_together(pairs, self.tolerances.eps, self.tolerances.gradient)
         if not all(row.ok for row in rows):
             near = [{n.name: g for n, g in gradients_at(values).items()} for values in _near(given)]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from nestarray import backends, dtypes
 from nestarray.container import Container
+from nestarray.dtypes import DType
 from nestarray.proof.report import Comparison
 
 #: Errors up to this many ulps of the model's largest gradient are rounding, in any leaf: the
@@ -16,18 +18,42 @@ from nestarray.proof.report import Comparison
 NOISE_ULPS = 4
 
 
-def compare(
-    name: str, want: np.ndarray, got: np.ndarray, rtol: float, where: str = "", floor: float = 0.0
-) -> Comparison:
+class Pair(NamedTuple):
+    """Two arrays to compare.
+
+    Attributes:
+        name: of the array.
+        want, got: the source's and the graph's, of any backend.
+        dtype: the dtype of `got` that is right; None for any.
+    """
+
+    name: str
+    want: Any
+    got: Any
+    dtype: DType | None = None
+
+
+def compare(pair: Pair, rtol: float, where: str = "", floor: float = 0.0) -> Comparison:
     """A row for two arrays.
 
     Args:
-        name: of the array.
-        want, got: the source's and the graph's.
+        pair: the arrays.
         rtol: the largest relative error that passes; integers are equal.
         where: see `Comparison`.
         floor: the smallest number to which the error is relative.
     """
+    row = _compare_values(pair.name, host(pair.want), host(pair.got), rtol, where, floor)
+    if pair.dtype is None or not backends.is_array(pair.got) or dtypes.is_key(pair.got):
+        return row
+    dtype = dtypes.dtype_of(pair.got)
+    if dtype is pair.dtype:
+        return row
+    return dataclasses.replace(row, dtypes=(dtype.name, pair.dtype.name))
+
+
+def _compare_values(
+    name: str, want: np.ndarray, got: np.ndarray, rtol: float, where: str, floor: float
+) -> Comparison:
     error = difference(want, got)
     if want.shape != got.shape:
         name = f"{name}: shape {got.shape}, expected {want.shape}"
@@ -39,18 +65,16 @@ def compare(
     return Comparison(name, error, max(_magnitude(want), floor), rtol, where)
 
 
-def compare_together(
-    rows: list[tuple[str, np.ndarray, np.ndarray]], eps: float, rtol: float
-) -> list[Comparison]:
-    """A row for each (name, want, got), where the rounding of the largest of them all passes.
+def compare_together(pairs: list[Pair], eps: float, rtol: float) -> list[Comparison]:
+    """A row for each pair, where the rounding of the largest of them all passes.
 
     Args:
-        rows: the arrays.
+        pairs: the arrays.
         eps: unit in the last place of the coarsest dtype behind them.
         rtol: the largest relative error that passes.
     """
-    floor = _noise([want for _, want, _ in rows], eps, rtol)
-    return [compare(name, want, got, rtol, floor=floor) for name, want, got in rows]
+    floor = _noise([host(pair.want) for pair in pairs], eps, rtol)
+    return [compare(pair, rtol, floor=floor) for pair in pairs]
 
 
 def worst(rows: list[Comparison]) -> Comparison:

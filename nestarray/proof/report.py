@@ -32,6 +32,7 @@ class Comparison:
         along: for a gradient that neither explains, its relative error against the source's
             gradient at the graph's values; None if a call disagrees on these, or if that was
             not computed.
+        dtypes: if the dtype differs, the graph's and the expected one.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Comparison:
     is_at_fault: bool = False
     rounding: float = 0.0
     along: float | None = None
+    dtypes: tuple[str, str] | None = None
 
     @property
     def relative(self) -> float:
@@ -53,6 +55,11 @@ class Comparison:
 
     @property
     def ok(self) -> bool:
+        """Whether the dtype is right, and the error within the tolerance or due to rounding."""
+        return self.dtypes is None and self.agrees_in_value
+
+    @property
+    def agrees_in_value(self) -> bool:
         """Whether the error is within the tolerance, or rounding explains it."""
         if self.relative <= self.tolerance or self.error <= self.rounding:
             return True
@@ -61,13 +68,15 @@ class Comparison:
     def __str__(self) -> str:
         mark = "ok  " if self.ok else "FAIL"
         text = f"{mark} {self.relative:.1e} relative ({self.error:.1e} absolute)  {self.name}"
+        if self.dtypes is not None:
+            text += ": dtype {}, expected {}".format(*self.dtypes)
         if self.where:
             text += f"  ({self.where})"
         if self.rounding:
             text += f"; rounding alone makes {self.rounding:.1e} absolute"
         if self.along is not None:
             text += f"; at the graph's own values {self.along:.1e}"
-        if self.alone is not None and not self.ok:
+        if self.alone is not None and not self.agrees_in_value:
             text += (
                 f"; on the source's inputs {self.alone:.1e}"
                 f"{'' if self.is_at_fault else ', so what is before it has added up'}"

@@ -78,6 +78,8 @@ def with_rounding(rows: list[Comparison], of: Callable[[str], float]) -> list[Co
     Rounding decides neither shapes nor whether something is a number.
     """
     return [
-        row if row.ok or math.isinf(row.error) else dataclasses.replace(row, rounding=of(row.name))
+        row
+        if row.agrees_in_value or math.isinf(row.error)
+        else dataclasses.replace(row, rounding=of(row.name))
         for row in rows
     ]

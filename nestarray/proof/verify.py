@@ -1,6 +1,7 @@
 """Compare a graph with its source: outputs, state, gradients and every call.
 
 Errors are relative to the largest magnitude of the array. `calls.py` compares call by call.
+Dtypes have to be the source's, but for changes that were asked for (`expected_dtypes.py`).
 
 An export may differ from its model, so a copy of the model is called once and compared with the
 exported program.
@@ -32,7 +33,8 @@ from nestarray.graph.execution import Override, Run, given_values, identity
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, map_nodes
 from nestarray.proof.calls import Calls, Side, is_unset, on_backend
-from nestarray.proof.comparison import compare, compare_together, host, leaves, worst
+from nestarray.proof.comparison import Pair, compare, compare_together, leaves, worst
+from nestarray.proof.expected_dtypes import ExpectedDtypes, number_dtype
 from nestarray.proof.linearization import Along
 from nestarray.proof.projection import projection
 from nestarray.proof.random_state import keeping_random_states
@@ -61,7 +63,7 @@ def verify(
     compiled: bool | None = None,
     **kwargs: Any,
 ) -> Report:
-    """Run the source and the graph on the same inputs and compare everything.
+    """Run the source and the graph on the same inputs and compare everything: values and dtypes.
 
     Args:
         *args, **kwargs: inputs on the source's framework; the traced examples by default.
@@ -248,7 +250,7 @@ class _Proof:
             want = self._source_result(theirs, gradients)
             if gradients:
                 got, given = self._differentiated(arguments, with_values=not self.is_compiled)
-                found = self._compare_gradients(self.original, want.gradients or [], given)
+                found = self._compare_gradients(self.graph, want.gradients or [], given)
         except UnsupportedError as error:
             gradients, note = False, str(error)
             want = self._source_result(theirs, False)
@@ -257,8 +259,8 @@ class _Proof:
             got, rows = self._calls.in_lockstep(self.source, theirs, ours)
         elif not gradients:
             got = self._program(*arguments)
-        outputs = self._compare_outputs(want.output, got[0])
-        state = self._compare_state(want.state, got[1])
+        outputs = self._compare_outputs(self.graph, want.output, got[0])
+        state = self._compare_state(self.graph, want.state, got[1])
         if not nodes and not all(c.ok for c in (*outputs, *state)):
             _, rows = self._calls.in_lockstep(self.source, theirs, ours)
         compared = _Found(outputs, state, found[0], rows, [], found[1], want, note)
@@ -351,7 +353,7 @@ class _Proof:
             if not self._calls.compare(twin, value, along[twin], near).ok:
                 return found
         expected = self._gradients(source, theirs, along)
-        there = self._compare_gradients(graph, expected, given)
+        there = self._compare_gradients(self.graph, expected, given)
         of_v, of_inputs = (
             [
                 row if row.ok else dataclasses.replace(row, along=other.relative)
@@ -390,8 +392,8 @@ class _Proof:
         if graph.needs_key:  # the original draws by the framework's generator
             program = source.result(graph, inputs, None, loss)
         state = dict(graph.s.flat_items()) | program.state
-        rows = self._compare_outputs(original.output, program.output)
-        rows += self._compare_state(original.state, state)
+        rows = self._compare_outputs(graph, original.output, program.output)
+        rows += self._compare_state(graph, original.state, state)
         if original.gradients is not None and program.gradients is not None:
             count = len(graph.v.leaves())
             got = _Gradients(program.gradients[:count], program.gradients[count:], [])
@@ -401,6 +403,11 @@ class _Proof:
                 for row in (*found[0], *found[1])
             ]
         return rows, note
+
+    @property
+    def _traced_state(self) -> Container:
+        """The state of the source, in its dtypes."""
+        return traced_graph(self.graph).s
 
     def _traced(self, inputs: list[Any], key: Any) -> tuple[Source, Side]:
         """The source of the originally traced graph, and its side."""
@@ -424,30 +431,51 @@ class _Proof:
         loss = partial(projection, seed=seed)
         return source.result(*side, loss, override).gradients or []
 
-    def _compare_outputs(self, want: Any, got: Any) -> list[Comparison]:
-        """A row for each output array."""
+    def _compare_outputs(self, graph: Graph, want: Any, got: Any) -> list[Comparison]:
+        """A row for each output array that `graph` computed."""
+        expected = ExpectedDtypes(graph)
         rtol = dict(leaves(map_nodes(self.tolerances.of, self.graph.output)))
         ours = dict(leaves(got))  # by name: a compiled program of JAX returns sorted dicts
         return [
-            compare(name, host(a), host(ours[name]), rtol.get(name, self.tolerances.value))
+            compare(
+                Pair(name, a, ours[name], expected.of_output(a)),
+                rtol.get(name, self.tolerances.value),
+            )
             for name, a in leaves(want)
             if is_array(a)
         ]
 
-    def _compare_state(self, want: dict[str, Any], got: Mapping[str, Any]) -> list[Comparison]:
-        """A row for each state array."""
-        written = [(path, host(x), host(got[path])) for path, x in want.items()]
-        return compare_together(written, self.tolerances.eps, self.tolerances.state)
+    def _compare_state(
+        self, graph: Graph, want: dict[str, Any], got: Mapping[str, Any]
+    ) -> list[Comparison]:
+        """A row for each state array that `graph` computed."""
+        expected, before = ExpectedDtypes(graph), self._traced_state
+        pairs = [
+            Pair(path, x, got[path], expected.of_state(path, x, before)) for path, x in want.items()
+        ]
+        return compare_together(pairs, self.tolerances.eps, self.tolerances.state)
 
     def _compare_gradients(
         self, graph: Graph, want: list[Any], got: _Gradients
     ) -> tuple[list[Comparison], list[Comparison]]:
-        """A row for each floating parameter, and for each floating input."""
+        """A row for each floating parameter, and for each floating input.
+
+        A gradient has the dtype of its variable.
+
+        Args:
+            graph: has computed `got`.
+            want, got: the gradients.
+        """
         paths, names = graph.v.paths(), [node.path for node in graph.inputs]
         of_v, of_inputs = want[: len(paths)], want[len(paths) :]
+        of_leaves = [number_dtype(x) for x in graph.v.leaves()]
+        of_arguments = [node.aval and node.aval.dtype for node in graph.inputs]
         rows = []
-        for triples in (zip(paths, of_v, got.v), zip(names, of_inputs, got.inputs)):
-            pairs = [(name, host(a), host(b)) for name, a, b in triples if a is not None]
+        for quadruples in (
+            zip(paths, of_v, got.v, of_leaves),
+            zip(names, of_inputs, got.inputs, of_arguments),
+        ):
+            pairs = [Pair(*each) for each in quadruples if each[1] is not None]
             rows.append(compare_together(pairs, self.tolerances.eps, self.tolerances.gradient))
         return rows[0], rows[1]
 

@@ -128,3 +128,53 @@ def test_global_random_states_stay(backend, train):
     assert torch.equal(torch.get_rng_state(), before[0])
     assert all(map(np.array_equal, np.random.get_state(), before[1]))
     assert random.getstate() == before[2]
+
+
+class _Casts(torch.nn.Module):
+    """Half precision after a parameter and a buffer in float32."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.norm = torch.nn.BatchNorm1d(3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(x).to(torch.bfloat16) * 2
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_another_dtype_is_a_difference_at_the_first_call_that_has_it(backend: str) -> None:
+    graph = na.trace_graph(_Casts(), torch.randn(4, 3), train=True).to_backend(backend)
+    assert graph.verify().ok
+    cast = next(n for n in graph.calls if n.aval and n.aval.dtype is na.bfloat16)
+    cast.target, cast.args, cast.kwargs = na.positive, cast.args[:1], {}
+    report = graph.verify()
+    assert not report.ok
+    assert [c.dtypes for c in report.outputs] == [("float32", "bfloat16")]
+    assert report.first_divergence.name == cast.name
+    assert ": dtype float32, expected bfloat16" in str(report)
+    assert report.to_dict()["outputs"][0]["dtypes"] == ("float32", "bfloat16")
+    assert all(c.ok for c in (*report.gradients, *report.input_gradients))
+
+
+def test_integers_of_jax_without_x64_have_32_bits() -> None:
+    graph = na.trace_graph(torch.nn.Flatten(0), torch.arange(6).reshape(2, 3))
+    assert graph.to_backend("jax").verify().ok
+    narrow = na.trace_graph(lambda x: x.to(torch.int32), torch.arange(6)).to_backend("numpy")
+    cast = narrow.calls[-1]
+    cast.target, cast.target_name, cast.args, cast.kwargs = (
+        na.positive,
+        "na.positive",
+        cast.args[:1],
+        {},
+    )
+    assert [c.dtypes for c in narrow.verify().outputs] == [("int64", "int32")]
+
+
+def test_state_has_the_dtype_of_the_source() -> None:
+    graph = na.trace_graph(_Casts(), torch.randn(4, 3), train=True).to_backend("numpy")
+    count = graph.state_updates["norm/num_batches_tracked"]
+    count.target, count.target_name, count.args = na.astype, "na.astype", (count.args[0], na.int32)
+    report = graph.verify()
+    assert {c.name: c.dtypes for c in report.state if c.dtypes} == {
+        "norm/num_batches_tracked": ("int32", "int64")
+    }

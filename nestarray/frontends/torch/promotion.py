@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import nestarray as na
 from nestarray import backends, dtypes
 from nestarray.dtypes import DType
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError
 from nestarray.frontends.torch.dims import ndim_of
 from nestarray.typing import Array, DTypeLike
 
@@ -145,6 +145,20 @@ def expect_array(*operands: Any) -> None:
             f"got {' and '.join(map(repr, operands))}, expected at least one array; "
             "torch.tensor makes one of a number"
         )
+
+
+def expect_one_dtype(name: str, input: Array, **others: Array | None) -> None:
+    """An error unless the other arrays of a function that does not promote have `input`'s dtype.
+
+    Raises:
+        DtypeError: names the function, the argument and both dtypes.
+    """
+    dtype = dtypes.dtype_of(input)
+    for argument, x in others.items():
+        if x is not None and dtypes.dtype_of(x) is not dtype:
+            raise DtypeError(
+                f"{name}: {argument}: got {dtypes.dtype_of(x).name}, expected {dtype.name} as input has"
+            )
 
 
 def promote_arrays(*operands: Any) -> tuple[Array, ...]:

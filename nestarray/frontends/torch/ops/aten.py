@@ -161,8 +161,8 @@ def _native_batch_norm_legit_no_training(
     eps: float,
 ) -> tuple[Array, Array, Array]:
     """Batch norm by running statistics; saved statistics are empty."""
-    out = na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
-    nothing = na.zeros((0,), dtype=dtypes.dtype_of(input), like=input)
+    out = _normalization.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+    nothing = na.zeros((0,), dtype=_dtype_of_moments(input, weight), like=input)
     return out, nothing, nothing
 
 
@@ -175,8 +175,10 @@ def _native_batch_norm_legit(
     eps: float,
 ) -> tuple[Array, Array, Array]:
     """Batch norm by batch statistics, with mean and 1 / √(variance + eps)."""
-    out, mean, variance = na.batch_norm_training(input, weight, bias, eps=eps)
-    return out, *_saved(mean, variance, eps)
+    out, mean, variance = _normalization.in_single_precision(
+        na.batch_norm_training, input, weight, bias, eps=eps
+    )
+    return out, *_saved(mean, variance, eps, _dtype_of_moments(input, weight))
 
 
 def _native_batch_norm_legit_functional(
@@ -195,15 +197,16 @@ def _native_batch_norm_legit_functional(
             input, weight, bias, running_mean, running_var, momentum, eps
         )
         return out, mean, rstd, running_mean, running_var
-    out, mean, variance = na.batch_norm_training(input, weight, bias, eps=eps)
+    out, mean, variance = _normalization.in_single_precision(
+        na.batch_norm_training, input, weight, bias, eps=eps
+    )
     shape = shape_of(input)
     count = math.prod(shape) // shape[1]
     # The running variance is corrected for the mean being an estimate, the one used is not.
     unbiased = na.divide(na.multiply(variance, count), count - 1)
     return (
         out,
-        mean,
-        na.rsqrt(na.add(variance, eps)),
+        *_saved(mean, variance, eps, _dtype_of_moments(input, weight)),
         _moved(running_mean, mean, momentum),
         _moved(running_var, unbiased, momentum),
     )
@@ -246,10 +249,11 @@ def native_layer_norm(
 ) -> tuple[Array, Array, Array]:
     """Layer norm, with mean and 1 / √(variance + eps)."""
     axes = _normalization.last_axes("native_layer_norm", input, normalized_shape)
-    out = na.layer_norm(input, weight, bias, axis=axes, eps=eps)
-    mean = na.mean(input, axis=axes, keepdims=True)
-    variance = na.mean(na.square(na.subtract(input, mean)), axis=axes, keepdims=True)
-    return out, *_saved(mean, variance, eps)
+    out = _normalization.layer_norm(input, normalized_shape, weight, bias, eps)
+    x = cast(input, dtypes.float32) if dtypes.dtype_of(input) in HALF else input
+    mean = na.mean(x, axis=axes, keepdims=True)
+    variance = na.mean(na.square(na.subtract(x, mean)), axis=axes, keepdims=True)
+    return out, *_saved(mean, variance, eps, _dtype_of_moments(input, weight))
 
 
 def native_group_norm(
@@ -263,12 +267,14 @@ def native_group_norm(
     eps: float,
 ) -> tuple[Array, Array, Array]:
     """Group norm, with mean and 1 / √(variance + eps) of each group."""
-    out = na.group_norm(input, weight, bias, num_groups=group, eps=eps)
-    groups = na.reshape(input, (N, group, C * HxW // group))
+    out = _normalization.group_norm(input, group, weight, bias, eps)
+    x = cast(input, dtypes.float32) if dtypes.dtype_of(input) in HALF else input
+    groups = na.reshape(x, (N, group, C * HxW // group))
     mean = na.mean(groups, axis=-1)
     distance = na.subtract(groups, na.expand_dims(mean, axis=-1))
     variance = na.mean(na.square(distance), axis=-1)
-    return out, mean, na.rsqrt(na.add(variance, eps))
+    dtype = _dtype_of_moments(input, weight)
+    return out, cast(mean, dtype), cast(na.rsqrt(na.add(variance, eps)), dtype)
 
 
 def _fused_rms_norm(
@@ -282,10 +288,15 @@ def _fused_rms_norm(
     return _normalization.rms_norm(input, normalized_shape, weight, eps), rstd
 
 
-def _saved(mean: Array, variance: Array, eps: float) -> tuple[Array, Array]:
-    """Mean and 1 / √(variance + eps), without gradients, as upstream."""
+def _saved(mean: Array, variance: Array, eps: float, dtype: dtypes.DType) -> tuple[Array, Array]:
+    """Mean and 1 / √(variance + eps) in `dtype`, without gradients, as upstream."""
     rstd = na.rsqrt(na.add(variance, eps))
-    return na.stop_gradient(mean), na.stop_gradient(rstd)
+    return na.stop_gradient(cast(mean, dtype)), na.stop_gradient(cast(rstd, dtype))
+
+
+def _dtype_of_moments(input: Array, weight: Array | None) -> dtypes.DType:
+    """The dtype of saved moments: that of the weight, or of the input without one."""
+    return dtypes.dtype_of(input if weight is None else weight)
 
 
 # -- randomness ----------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import is_empty, ndim_of, shape_of, wrap
 from nestarray.frontends.torch.pointwise import tanh as tanh
-from nestarray.frontends.torch.promotion import HALF, cast, floating
+from nestarray.frontends.torch.promotion import HALF, cast, expect_one_dtype, floating
 from nestarray.frontends.torch.sampling import required_key
 from nestarray.typing import Array, DTypeLike
 
@@ -39,6 +39,7 @@ def leaky_relu(input: Array, negative_slope: float = 0.01, inplace: bool = False
 
 def prelu(input: Array, weight: Array) -> Array:
     """`leaky_relu` whose slope is learned, one for all or one for each channel (dimension 1)."""
+    expect_one_dtype("prelu", input, weight=weight)
     if ndim_of(weight) > 1 or (
         ndim_of(input) == 0 and ndim_of(weight) and shape_of(weight) != (1,)
     ):

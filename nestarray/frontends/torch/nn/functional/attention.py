@@ -8,9 +8,10 @@ from functools import partial
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, DtypeError
 from nestarray.frontends.torch.dims import shape_of
 from nestarray.frontends.torch.nn.functional.dropout import dropout
+from nestarray.frontends.torch.promotion import expect_one_dtype
 from nestarray.frontends.torch.shaping import chunk
 from nestarray.ops.attention import attended
 from nestarray.typing import Array
@@ -34,6 +35,8 @@ def scaled_dot_product_attention(
 
     `key` is upstream's name of K, so the random key is `dropout_key`, required for dropout.
     """
+    expect_one_dtype("scaled_dot_product_attention", query, key=key, value=value)
+    _check_mask(query, attn_mask)
     if dropout_p > 0 and dropout_key is not None:
         return dropout_attention(
             query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa, key=dropout_key
@@ -42,6 +45,22 @@ def scaled_dot_product_attention(
         query, key, value, attn_mask, dropout_p=dropout_p, is_causal=is_causal, scale=scale,
         enable_gqa=enable_gqa,
     )  # fmt: skip
+
+
+def _check_mask(query: Array, mask: Array | None) -> None:
+    """A mask is boolean, of query's dtype, or of float32.
+
+    Raises:
+        DtypeError: it is of another dtype.
+    """
+    if mask is None:
+        return
+    own, dtype = dtypes.dtype_of(query), dtypes.dtype_of(mask)
+    if dtype not in (dtypes.bool, own, dtypes.float32):
+        raise DtypeError(
+            f"scaled_dot_product_attention: attn_mask: got {dtype.name}, expected bool, "
+            f"{own.name} or float32"
+        )
 
 
 def dropout_attention(

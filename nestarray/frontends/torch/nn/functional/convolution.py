@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import nestarray as na
-from nestarray import dtypes
-from nestarray.errors import ArgumentError, DtypeError
+from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of, per_dim
+from nestarray.frontends.torch.promotion import expect_one_dtype
 from nestarray.typing import Array
 
 __all__ = [
@@ -21,6 +21,7 @@ Ints = int | Sequence[int]
 
 def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
     """x Wᵀ + b."""
+    expect_one_dtype("linear", input, weight=weight, bias=bias)
     if ndim_of(weight) == 1:
         product = na.matmul(input, weight)
         return product if bias is None else na.add(product, bias)
@@ -29,6 +30,7 @@ def linear(input: Array, weight: Array, bias: Array | None = None) -> Array:
 
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array | None = None) -> Array:
     """x₁ᵀ W x₂ + b for each output."""
+    expect_one_dtype("bilinear", input1, input2=input2, weight=weight, bias=bias)
     out = na.einsum("...i,oij,...j->...o", input1, weight, input2)
     return out if bias is None else na.add(out, bias)
 
@@ -94,12 +96,6 @@ def _convolved(
         raise ArgumentError(
             f"conv{count}d: padding: got 'same' beside strides of {stride}, expected numbers"
         )
-    for name, given in (("weight", weight), ("bias", bias)):
-        if given is not None and dtypes.dtype_of(given) is not dtypes.dtype_of(x):
-            raise DtypeError(
-                f"conv{count}d: {name}: got {dtypes.dtype_of(given)}, expected "
-                f"{dtypes.dtype_of(x)} as input has"
-            )
     settings: dict[str, Any] = {
         "stride": per_dim("stride", stride, count),
         "padding": padding if isinstance(padding, str) else per_dim("padding", padding, count),
@@ -117,6 +113,7 @@ def _batched(
     bias: Array | None,
     settings: dict[str, Any],
 ) -> Array:
+    expect_one_dtype(function.__name__, x, weight=weight, bias=bias)
     if ndim_of(x) == count + 1:
         return na.squeeze(function(na.expand_dims(x, axis=0), weight, bias, **settings), axis=0)
     return function(x, weight, bias, **settings)

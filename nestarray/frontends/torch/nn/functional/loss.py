@@ -19,6 +19,7 @@ from nestarray.frontends.torch.nn.functional.distance import cosine_similarity, 
 from nestarray.frontends.torch.promotion import (
     HALF,
     cast,
+    expect_one_dtype,
     promote_arrays,
 )
 from nestarray.frontends.torch.special import xlogy
@@ -90,7 +91,10 @@ def huber_loss(
     delta: float = 1.0,
     weight: Array | None = None,
 ) -> Array:
-    """½ d² where d = |x − y| ≤ δ, δ (d − ½ δ) beyond; weights do not divide the mean."""
+    """½ d² where d = |x − y| ≤ δ, δ (d − ½ δ) beyond; weights do not divide the mean.
+
+    The result has input's dtype, as upstream.
+    """
     if delta <= 0:
         raise ArgumentError(f"huber_loss: delta: got {delta}, expected a positive number")
     distance = na.abs(_difference(input, target))
@@ -98,7 +102,7 @@ def huber_loss(
     far = na.multiply(na.subtract(distance, 0.5 * delta), delta)
     loss = na.where(na.less_equal(distance, delta), near, far)
     loss = loss if weight is None else na.multiply(loss, weight)
-    return _reduced("huber_loss", loss, reduction)
+    return _reduced("huber_loss", cast(loss, dtypes.dtype_of(input)), reduction)
 
 
 def _difference(x: Array, y: Array) -> Array:
@@ -163,6 +167,7 @@ def binary_cross_entropy(
 
     The derivative by p is (p − y) / max(p (1 − p), 1e-12), finite at 0 and 1.
     """
+    expect_one_dtype("binary_cross_entropy", input, target=target, weight=weight)
     is_edge = na.less(na.multiply(input, na.subtract(1.0, input)), _LEAST_VARIANCE)
     inside = _cross_entropy(na.where(is_edge, 0.5, input), target)
     distance = na.subtract(input, na.stop_gradient(target))
@@ -192,7 +197,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = "mean",
     pos_weight: Array | None = None,
 ) -> Array:
-    """`binary_cross_entropy` of σ(x), computed without overflow."""
+    """`binary_cross_entropy` of σ(x), computed without overflow; in target's dtype, as upstream."""
     no = na.multiply(na.subtract(1.0, target), input)
     log_sigmoid = na.log_sigmoid(input)
     if pos_weight is not None:
@@ -200,6 +205,7 @@ def binary_cross_entropy_with_logits(
         log_sigmoid = na.multiply(factor, log_sigmoid)
     loss = na.subtract(no, log_sigmoid)
     loss = loss if weight is None else na.multiply(loss, weight)
+    loss = cast(loss, dtypes.dtype_of(target))
     return _reduced("binary_cross_entropy_with_logits", loss, reduction)
 
 
@@ -276,6 +282,7 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Array:
     """−x at the class `target`; the mean counts each element by its weight."""
+    expect_one_dtype("nll_loss", input, weight=weight)
     axis = 0 if ndim_of(input) == 1 else 1
     chosen = na.not_equal(target, ignore_index)
     safe = na.where(chosen, target, na.zeros_like(target))
@@ -363,9 +370,9 @@ def hinge_embedding_loss(
 
 
 def soft_margin_loss(input: Array, target: Array, *, reduction: str = "mean") -> Array:
-    """ln(1 + e^(−y x))."""
+    """ln(1 + e^(−y x)), in input's dtype."""
     loss = na.log1p(na.exp(na.negative(na.multiply(target, input))))
-    return _reduced("soft_margin_loss", loss, reduction)
+    return _reduced("soft_margin_loss", cast(loss, dtypes.dtype_of(input)), reduction)
 
 
 def _positive(x: Array) -> Array:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import nestarray as na
 from nestarray import dtypes
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError, DtypeError, ShapeError
+from nestarray.errors.text import listed
 from nestarray.frontends.torch import linalg, norms
 from nestarray.frontends.torch.dims import ndim_of, shape_of, wrap
 from nestarray.frontends.torch.promotion import HALF, cast
@@ -36,8 +38,10 @@ def batch_norm(
     if ndim_of(input) < 2 and 0 in shape_of(input):
         return input  # as upstream, although the array lacks a dimension of channels
     if training or running_mean is None or running_var is None:
-        return na.batch_norm_training(input, weight, bias, eps=eps)[0]
-    return na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+        return in_single_precision(na.batch_norm_training, input, weight, bias, eps=eps)[0]
+    return in_single_precision(
+        na.batch_norm, input, running_mean, running_var, weight, bias, eps=eps
+    )
 
 
 def layer_norm(
@@ -48,9 +52,8 @@ def layer_norm(
     eps: float = 1e-5,
 ) -> Array:
     """Normalize over the last dimensions, `normalized_shape`."""
-    return na.layer_norm(
-        input, weight, bias, axis=last_axes("layer_norm", input, normalized_shape), eps=eps
-    )
+    axes = last_axes("layer_norm", input, normalized_shape)
+    return in_single_precision(na.layer_norm, input, weight, bias, axis=axes, eps=eps)
 
 
 def rms_norm(
@@ -64,13 +67,12 @@ def rms_norm(
     The default of eps is the machine epsilon of the dtype computed in.
     """
     own = dtypes.dtype_of(input)
-    if own in HALF:
-        input = cast(input, dtypes.float32)
-        weight = None if weight is None else cast(weight, dtypes.float32)
+    wide = dtypes.float32 if own in HALF else own
     if eps is None:
-        eps = float(na.finfo(dtypes.dtype_of(input)).eps)
+        eps = float(na.finfo(wide).eps)
     axes = last_axes("rms_norm", input, normalized_shape)
-    return cast(na.rms_norm(input, weight, axis=axes, eps=eps), own)
+    weight = None if weight is None else cast(weight, wide)
+    return in_single_precision(na.rms_norm, input, weight, axis=axes, eps=eps)
 
 
 def group_norm(
@@ -83,7 +85,7 @@ def group_norm(
     """Normalized over each group of channels; only the batch may be empty."""
     if 0 in shape_of(input)[1:]:
         raise ShapeError(f"group_norm: input: got the shape {shape_of(input)}, expected channels")
-    return na.group_norm(input, weight, bias, num_groups=num_groups, eps=eps)
+    return in_single_precision(na.group_norm, input, weight, bias, num_groups=num_groups, eps=eps)
 
 
 def instance_norm(
@@ -98,13 +100,15 @@ def instance_norm(
 ) -> Array:
     """Normalized over each channel of each example."""
     if use_input_stats:
-        return na.instance_norm(input, weight, bias, eps=eps)
+        return in_single_precision(na.instance_norm, input, weight, bias, eps=eps)
     if running_mean is None or running_var is None:
         raise ArgumentError(
             "instance_norm: running_mean, running_var: got None, expected the statistics to "
             "normalize by; or pass use_input_stats=True"
         )
-    return na.batch_norm(input, running_mean, running_var, weight, bias, eps=eps)
+    return in_single_precision(
+        na.batch_norm, input, running_mean, running_var, weight, bias, eps=eps
+    )
 
 
 def local_response_norm(
@@ -120,6 +124,40 @@ def normalize(
     """x / max(‖x‖ₚ, eps) over `dim`."""
     length = linalg.vector_norm(input, p, dim, keepdim=True)
     return na.divide(input, na.clip(length, eps, None))
+
+
+def in_single_precision(
+    function: Callable[..., Any], input: Array, *arrays: Array | None, **settings: Any
+) -> Any:
+    """A normalization of half precision: computed in float32, with a result of `input`'s dtype.
+
+    Further results, the moments, stay in float32.
+
+    Args:
+        function: of `na`.
+        input: the array to normalize.
+        arrays: weights and statistics, of `input`'s dtype, or of float32 if that has half precision.
+        settings: of `function`.
+
+    Raises:
+        DtypeError: an array has another dtype.
+    """
+    own = dtypes.dtype_of(input)
+    types = {dtypes.dtype_of(x) for x in arrays if x is not None}
+    expected = {own, dtypes.float32} if own in HALF else {own}
+    if len(types) > 1 or not types <= expected:
+        got, want = (listed(sorted(x.name for x in each)) for each in (types, expected))
+        raise DtypeError(
+            f"{function.__name__}: weight, bias and statistics: got {got} for an input of "
+            f"{own.name}, expected one dtype for all: {want}"
+        )
+    if own not in HALF:
+        return function(input, *arrays, **settings)
+    wide = [None if x is None else cast(x, dtypes.float32) for x in (input, *arrays)]
+    result = function(*wide, **settings)
+    if isinstance(result, tuple):
+        return cast(result[0], own), *result[1:]
+    return cast(result, own)
 
 
 def last_axes(name: str, x: Array, shape: Sequence[int]) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.frontends.derivatives import with_derivative_of
 from nestarray.frontends.torch.dims import ndim_of, shape_of
 from nestarray.frontends.torch.linalg import vector_norm
-from nestarray.frontends.torch.promotion import cast
+from nestarray.frontends.torch.promotion import cast, expect_one_dtype
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["embedding", "embedding_bag", "one_hot"]
@@ -99,6 +99,7 @@ def embedding_bag(
             "embedding_bag: scale_grad_by_freq: got True beside mode='max', expected False; "
             "gradients are scaled with mode='sum' and mode='mean'"
         )
+    expect_one_dtype("embedding_bag", weight, per_sample_weights=per_sample_weights)
     if per_sample_weights is not None and mode != "sum":
         raise ArgumentError(
             f"embedding_bag: per_sample_weights: got weights beside mode={mode!r}, expected None; "

@@ -9,6 +9,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError
 from nestarray.frontends.torch.dims import ndim_of, shape_of
+from nestarray.frontends.torch.promotion import expect_one_dtype
 from nestarray.typing import Array
 
 __all__ = [
@@ -157,6 +158,7 @@ def grid_sample(
     align_corners: bool | None = None,
 ) -> Array:
     """Sample an image at the points of a grid."""
+    expect_one_dtype("grid_sample", input, grid=grid)
     return na.grid_sample(
         input, grid, mode=mode, padding_mode=padding_mode, align_corners=bool(align_corners)
     )
