@@ -121,6 +121,7 @@ class Graph:
         from nestarray.graph.files import load as load_file
         from nestarray.graph.files import save as save
         from nestarray.graph.lower import lower as lower
+        from nestarray.graph.mixed_precision import cast as cast
         from nestarray.graph.passes import optimize as optimize
         from nestarray.graph.viewer.page import show as show
         from nestarray.importers.torch.state_dicts import to_torch_state_dict as to_torch_state_dict

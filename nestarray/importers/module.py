@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nestarray import dtypes, ops
@@ -40,6 +40,7 @@ class GraphModule(Module):
             graph = graph.to_backend(graph.backend)
         self._source: Any = source
         self._options = options  # of tracing, for the training behaviour too
+        self._casts: Mapping[str, Any] = {}  # the arguments of `cast`, for it too
         # whether it trains, backend → the graph; filled when asked for
         self._graphs: dict[tuple[bool, str], Graph] = {(False, graph.backend): graph}
         self._v, self._s = graph.v, graph.s
@@ -89,6 +90,7 @@ class GraphModule(Module):
         net, args, kwargs = self._source
         try:
             graph = trace_graph(net, *args, train=True, **self._options, **kwargs)
+            graph = graph.cast(**self._casts) if self._casts else graph
         except NoTrainingMode:
             graph = next(iter(self._graphs.values()))
         if self._copies:
@@ -96,6 +98,36 @@ class GraphModule(Module):
             graph = graph.replace(constants=constants)
         self._graphs[True, graph.backend] = graph
         return graph
+
+    def cast(
+        self,
+        *,
+        compute: Any,
+        params: Any = None,
+        outputs: Any = None,
+        keep: str | Sequence[str] = (),
+    ) -> GraphModule:
+        """The module that computes in half precision where that is safe; see `Graph.cast`.
+
+        Args:
+            compute, params, outputs, keep: of `Graph.cast`.
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> module = na.to_module(torch.nn.Linear(2, 3), torch.ones(4, 2))
+            >>> half = module.cast(compute="bfloat16", outputs="bfloat16")
+            >>> half(torch.ones(4, 2)).dtype, half.v["weight"].dtype
+            (torch.bfloat16, torch.float32)
+        """
+        casts = {"compute": compute, "params": params, "outputs": outputs, "keep": keep}
+        graph = self.graph.cast(**casts)
+        new = self.__copy__()
+        new._casts, new._v, new._s = casts, graph.v, graph.s
+        new._graphs = {(False, graph.backend): graph}
+        if any(trains for trains, _ in self._graphs):
+            training = self.training_graph.cast(**casts)
+            new._graphs[True, training.backend] = training
+        return new
 
     def to_torch_state_dict(
         self, v: Container | None = None, s: Container | None = None

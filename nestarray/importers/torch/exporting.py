@@ -22,6 +22,7 @@ from nestarray.importers.patching import is_tracing, tracing
 from nestarray.importers.torch import below_autograd
 from nestarray.importers.torch.aliases import detach_in_place, refuse_lost_writes
 from nestarray.importers.torch.assignments import call_with_writes
+from nestarray.importers.torch.autocast import casting
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.functional import functional
 from nestarray.importers.torch.gradient_modes import detach_regions
@@ -156,7 +157,12 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
 
     names, name = list(dynamic.arguments), type(trace.module).__name__
     adapter = _adapter(trace, names[: len(args)], names[len(args) :])
-    with trace.attempt(), torch.inference_mode(False), torch.enable_grad():
+    with (
+        trace.attempt(),
+        casting(trace.autocast, enabled=False),
+        torch.inference_mode(False),
+        torch.enable_grad(),
+    ):
         try:
             program = _exported(adapter, args, kwargs, dynamic.shapes, name)
         except Exception as error:
@@ -201,7 +207,7 @@ def _adapter(trace: Trace, arguments: Iterable[str], keywords: Iterable[str]) ->
             self.training = trace.module.training
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            with trace.calls():
+            with trace.calls(), casting(trace.autocast):
                 return call_with_writes(self.source, args, kwargs)
 
     parameters = [("_adapter", Parameter.POSITIONAL_ONLY)]  # methods of torch have a `self`

@@ -25,6 +25,7 @@ from nestarray.importers.islands import island
 from nestarray.importers.keras import keras_backend
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Imported, Request, training_of_function
+from nestarray.importers.torch.autocast import surrounding
 from nestarray.importers.torch.caches import with_nests
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
 from nestarray.importers.torch.coverage import by_schema_name, covered, is_foreign, rule_of
@@ -158,7 +159,9 @@ class _Importer:
             if exported.op == "call_function":
                 self._call(exported)
         output, updates = self._outputs()
-        source = TorchSource(self.program, self.nodes, self.module, self.args, self.kwargs)
+        source = TorchSource(
+            self.program, self.nodes, self.module, self.args, self.kwargs, surrounding()
+        )
         sizes = self.names.sizes(self.program)
         names = _source_names(self.original, self.canonical, self.builder.values)
         return self.builder.finish(

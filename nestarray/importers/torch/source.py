@@ -12,6 +12,7 @@ from nestarray.graph.execution import Override, Steps, compute, identity, result
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.importers.torch import autograd
+from nestarray.importers.torch.autocast import Autocast, casting
 from nestarray.importers.torch.original import call_copy
 from nestarray.importers.torch.workarounds import ctc_loss, sequences
 from nestarray.importers.torch.workarounds.embedding_bags import bags
@@ -26,6 +27,7 @@ class TorchSource(EquationSource):
         nodes: exported node → its Node in the graph, or the number that it is.
         module: the module that was exported.
         args, kwargs: the example.
+        autocast: the autocast around the trace.
     """
 
     def __init__(
@@ -35,8 +37,9 @@ class TorchSource(EquationSource):
         module: Any,
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
+        autocast: Autocast,
     ) -> None:
-        self.program, self.module = program, module
+        self.program, self.module, self.autocast = program, module, autocast
         equations = [node for node in program.graph.nodes if node.op != "output"]
         super().__init__("torch", equations, nodes, args, kwargs)
 
@@ -122,7 +125,8 @@ class TorchSource(EquationSource):
         wrong = next(filter(_has_wrong_derivative, self.equations), None)
         if loss is not None and wrong is not None:
             raise UnsupportedError(f"PyTorch's own derivative of {wrong.target} is wrong")
-        return call_copy(self.module, graph, args, kwargs, loss)
+        with casting(self.autocast):
+            return call_copy(self.module, graph, args, kwargs, loss)
 
     def call_gradients(
         self,

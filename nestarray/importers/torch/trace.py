@@ -9,6 +9,7 @@ from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import assignments
+from nestarray.importers.torch.autocast import surrounding
 from nestarray.importers.torch.transformations import in_derivative, in_functorch
 from nestarray.importers.torch.workarounds import (
     INFERENCE_MODE,
@@ -33,6 +34,7 @@ class Trace:
     Attributes:
         memory: notes of workarounds, by name, for the time of one attempt.
         checks: the checks of values that the attempt drops, as keys.
+        autocast: the autocast around the trace, which forward enters.
         applied: the workarounds of the next attempt that replace attributes of torch.
         is_below_autograd: whether calls are recorded below autograd.
     """
@@ -41,6 +43,7 @@ class Trace:
         import torch
 
         self.module, self.is_dynamic = module, lines is not None
+        self.autocast = surrounding()
         self.lines = {} if lines is None else lines
         self.memory: dict[str, Any] = {}
         self.checks: dict[str, None] = {}

@@ -1,0 +1,395 @@
+"""`cast`: a graph in float32 computes in half precision.
+
+The graph is lowered, and each call gets the dtype in which it computes, by the chapter of its op:
+
+- products (matrix products, convolutions, attention, recurrent layers) in half precision;
+- shapes, selections, activations, sums of two arrays in the widest dtype of computed arrays among
+  their arguments; parameters, constants and results of normalizations follow;
+- normalizations and modules that `keep` names in float32, with results that follow;
+- everything else (exponentials, logarithms, sums over axes, softmax, losses, linear algebra) in
+  float32, which its result keeps.
+
+So the reductions of a softmax or of a loss stay in float32 up to the next product, as with
+``torch.autocast``. Casts are calls of the graph with derivatives: gradients arrive in the dtypes of
+the parameters. State keeps its dtype, and so do float64 and random numbers.
+
+References:
+    https://docs.pytorch.org/docs/stable/amp.html#cpu-ops-that-can-autocast-to-float32
+    https://arxiv.org/abs/1710.03740
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import Any
+
+from nestarray import dtypes, ops
+from nestarray.container import Container
+from nestarray.container.selection import matches
+from nestarray.dispatch import OPS
+from nestarray.dtypes import DType, float32
+from nestarray.errors import ArgumentError
+from nestarray.errors.text import listed
+from nestarray.graph.codegen import valid_name
+from nestarray.graph.derived import derived_source
+from nestarray.graph.graph import Graph, method
+from nestarray.graph.lower import lower
+from nestarray.graph.node import (
+    Aval,
+    Body,
+    Node,
+    all_calls,
+    iter_nodes,
+    map_leaves,
+    names_of,
+)
+from nestarray.graph.precision import HALF
+
+#: The chapters of products, which compute in half precision.
+_PRODUCTS = frozenset(
+    ("attention", "contraction", "convolution", "convolution_layouts", "recurrent")
+)
+#: The chapters whose ops follow the dtypes of their arguments; the exceptions follow.
+_FOLLOWING = frozenset(
+    (
+        "activations", "arrangement", "blocks", "data_type", "elementwise", "gates", "indexing",
+        "logic", "manipulation", "matrices", "patterns", "pooling", "pooling_layouts", "positions",
+        "searching", "window_reductions",
+    )
+)  # fmt: skip
+_EXCEPT = frozenset(
+    ("float_power", "log_sigmoid", "log_softmax", "pow", "reciprocal", "softmax", "softplus")
+)
+_FURTHER = frozenset(("diagonal", "matrix_transpose", "tril", "triu", "zeros_like", "ones_like"))
+
+
+@method
+def cast(
+    graph: Graph,
+    /,
+    *,
+    compute: Any,
+    params: Any = None,
+    outputs: Any = None,
+    keep: str | Sequence[str] = (),
+) -> Graph:
+    """The graph that computes in half precision where that is safe: mixed precision.
+
+    Products (`linear`, convolutions, attention) compute in `compute`; softmax, exponentials,
+    logarithms, sums over axes, losses and normalizations compute in float32, as with
+    ``torch.autocast``; calls of other ops follow their arguments. Inputs keep the dtypes of the
+    trace. Calls in float64 are unchanged.
+
+    Args:
+        compute: ``"bfloat16"`` or ``"float16"``. Gradients of float16 need
+            `nestarray.nn.DynamicLossScale`.
+        params: dtype of the parameters that are float32; None: unchanged. They are cast where they
+            are used, and their gradients have their dtype.
+        outputs: dtype of the outputs that are float32; None: unchanged.
+        keep: patterns of `Container.select` on the paths of modules that compute in float32, such as
+            ``"**/norm*"``. A source without modules has those of its parameters.
+
+    Returns:
+        a graph of the same inputs, variables and state.
+
+    Raises:
+        ArgumentError: a dtype has another kind, or a pattern matches no module.
+
+    Example:
+        >>> import torch, nestarray as na
+        >>> net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Softmax(-1))
+        >>> print(na.trace_graph(net, torch.ones(4, 2)).cast(compute="bfloat16"))
+        import nestarray as na
+        <BLANKLINE>
+        <BLANKLINE>
+        def graph(input, *, v, s, constants, key=None):
+            input_1 = na.astype(input, na.bfloat16)  # bfloat16[4, 2]
+            v_0_weight = na.astype(v['0/weight'], na.bfloat16)  # bfloat16[3, 2]
+            v_0_bias = na.astype(v['0/bias'], na.bfloat16)  # bfloat16[3]
+            linear = na.linear(input_1, v_0_weight, v_0_bias)  # bfloat16[4, 3] · 0
+            linear_1 = na.astype(linear, na.float32)  # float32[4, 3] · 0
+            softmax = na.softmax(linear_1, axis=1)  # float32[4, 3] · 1
+            return softmax
+        <BLANKLINE>
+
+    References:
+        https://docs.pytorch.org/docs/stable/amp.html
+        https://github.com/google-deepmind/jmp
+    """
+    half = _checked("compute", compute, HALF)
+    stored = float32 if params is None else _checked("params", params, _FLOATING)
+    returned = float32 if outputs is None else _checked("outputs", outputs, _FLOATING)
+    lowered = lower(graph)
+    patterns = (keep,) if isinstance(keep, str) else tuple(keep)
+    limits = {path for path, x in lowered.constants.flat_items() if _has_limits(x, half)}
+    casts = _Casts(half, stored, _modules(lowered, patterns), limits, names_of(lowered.nodes))
+    casts.write(lowered.nodes)
+    output = map_leaves(lambda leaf: casts.argument(leaf, returned), lowered.output)
+    updates = {path: casts.argument(node, float32) for path, node in lowered.state_updates.items()}
+    assumptions = map_leaves(lambda leaf: casts.argument(leaf, float32), lowered.assumptions)
+    return lowered.replace(
+        nodes=casts.written,
+        signature=map_leaves(casts.declared, lowered.signature),
+        output=output,
+        state_updates=updates,
+        assumptions=assumptions,
+        v=lowered.v.map(lambda x: ops.astype(x, stored) if dtypes.dtype_of(x) is float32 else x),
+        reference=derived_source(lowered, changes={float32: returned}),
+    )
+
+
+_FLOATING = tuple(d for d in dtypes.ALL if d.is_floating)
+
+
+def _has_limits(x: Any, half: DType) -> bool:
+    """Whether a finite number of an array is infinite in half precision, as in masks."""
+    if dtypes.dtype_of(x) is not float32 or 0 in x.shape:
+        return False
+    size = ops.abs(x)
+    is_limit = ops.logical_and(size > dtypes.finfo(half).max, ops.isfinite(x))
+    return bool(ops.any(is_limit))
+
+
+def _checked(name: str, dtype: Any, expected: Collection[DType]) -> DType:
+    found = dtypes.dtype_for(f"cast: {name}", dtype)
+    if found not in expected:
+        names = listed([repr(d.name) for d in expected], most=4)
+        raise ArgumentError(f"cast: {name}: got {found.name!r}, expected {names}")
+    return found
+
+
+def _module_of(node: Node) -> str:
+    """The path of a call's module; without modules, that of the first parameter that it takes."""
+    if node.module:
+        return node.module.replace(".", "/")
+    taken = [n.path for n in iter_nodes((node.args, node.kwargs)) if n.source == "v"]
+    return taken[0].rpartition("/")[0] if taken else ""
+
+
+def _modules(graph: Graph, patterns: tuple[str, ...]) -> frozenset[str]:
+    """The paths of modules that match a pattern.
+
+    Raises:
+        ArgumentError: a pattern matches none.
+    """
+    paths = sorted({_module_of(node) for node in all_calls(graph.calls)} - {""})
+    tree = Container()
+    for path in paths:
+        tree = tree.set(f"{path}/.", path)
+    found: set[str] = set()
+    for pattern in patterns:
+        hits = matches(tree._spec, tree._leaves, (pattern,))
+        chosen = [path for path, hit in zip(tree.leaves(), hits, strict=True) if hit]
+        if not chosen:
+            raise ArgumentError(
+                f"cast: keep: {pattern!r} matches no module of {graph.name}: {listed(paths, 8)}"
+            )
+        found.update(chosen)
+    return frozenset(found)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Value:
+    """The new nodes of an old node, and whether calls that follow compute in its dtype.
+
+    Attributes:
+        dtype: the dtype in which the value is computed.
+        is_fixed: False of parameters, constants and results of normalizations.
+        nodes: dtype → node.
+    """
+
+    dtype: DType
+    is_fixed: bool
+    nodes: dict[DType, Node]
+
+
+class _Casts:
+    """Writes the calls of a graph again, each in its dtype, with casts between them.
+
+    Args:
+        half: the dtype of products.
+        stored: the dtype of parameters.
+        kept: the paths of modules in float32.
+        limits: the paths of constants that half precision cannot hold.
+        taken: the names of the graph.
+        values: of nodes outside of a body.
+
+    Attributes:
+        written: the new nodes, in order.
+    """
+
+    def __init__(
+        self,
+        half: DType,
+        stored: DType,
+        kept: frozenset[str],
+        limits: set[str],
+        taken: set[str],
+        values: dict[Node, _Value] | None = None,
+    ) -> None:
+        self.half, self.stored, self.kept, self.taken = half, stored, kept, taken
+        self.limits = limits
+        self.values = {
+            node: dataclasses.replace(value, nodes=dict(value.nodes))
+            for node, value in (values or {}).items()
+        }
+        self.others: dict[Node, Node] = {}  # nodes without a dtype of interest
+        self.written: list[Node] = []
+
+    def write(self, nodes: Iterable[Node]) -> None:
+        """Write nodes: inputs as they are, calls in their dtypes."""
+        for node in nodes:
+            if node.kind == "input":
+                self._input(node)
+            else:
+                self._call(node)
+
+    def _input(self, node: Node) -> None:
+        if node.aval is None or node.aval.dtype is not float32:
+            self.others[node] = node
+            self.written.append(node)
+            return
+        dtype = self.stored if node.source == "v" else float32
+        new = dataclasses.replace(node, aval=Aval(node.aval.shape, dtype))
+        is_limit = node.source == "constants" and node.path in self.limits
+        self.values[node] = _Value(dtype, node.source in ("x", "s") or is_limit, {dtype: new})
+        self.written.append(new)
+
+    def _call(self, node: Node) -> None:
+        dtype, is_fixed = self._dtype(node)
+        args, kwargs = map_leaves(lambda leaf: self.argument(leaf, dtype), (node.args, node.kwargs))
+        if dtype in HALF and _chapter(node) == "attention":
+            args, kwargs = self._with_finite_mask(node, args, kwargs, dtype)
+        aval = node.aval
+        if aval is not None and aval.dtype is float32:
+            aval = Aval(aval.shape, dtype)
+        new = dataclasses.replace(node, args=args, kwargs=kwargs, aval=aval)
+        self.written.append(new)
+        if node.aval is None or node.aval.dtype is float32:
+            self.values[node] = _Value(dtype, is_fixed, {dtype: new})
+        else:
+            self.others[node] = new
+
+    def _dtype(self, node: Node) -> tuple[DType, bool]:
+        """The dtype in which a call computes, and whether calls that follow compute in it."""
+        if node.target is operator.getitem and node.args[0] in self.values:
+            whole = self.values[node.args[0]]
+            is_moment = _chapter(node.args[0]) == "normalization" and node.args[1] != 0
+            return whole.dtype, whole.is_fixed or is_moment
+        if _module_of(node) in self.kept:
+            return float32, False
+        chapter = _chapter(node)
+        if self._is_declared(node) or node.is_random:
+            return float32, chapter != "creation" or self._has_limit(node)
+        if chapter == "normalization":
+            return float32, False
+        if chapter in _PRODUCTS:
+            return self.half, True
+        if not (_name(node) in _FURTHER or (chapter in _FOLLOWING and _name(node) not in _EXCEPT)):
+            return float32, chapter != "creation" or self._has_limit(node)
+        taken = [self.values[n] for n in iter_nodes((node.args, node.kwargs)) if n in self.values]
+        if not taken:  # numbers of integers, such as positions
+            return float32, True
+        fixed = [value.dtype for value in taken if value.is_fixed]
+        return (float32 if float32 in fixed else self.half), bool(fixed)
+
+    def _is_declared(self, node: Node) -> bool:
+        """Whether a call names float32, or calls functions that may."""
+        named: list[Any] = []
+        map_leaves(named.append, (node.args, node.kwargs))
+        return any(leaf is float32 or isinstance(leaf, Body) for leaf in named)
+
+    def _has_limit(self, node: Node) -> bool:
+        """Whether a call names a finite number that half precision cannot hold."""
+        named: list[Any] = []
+        map_leaves(named.append, (node.args, node.kwargs))
+        most = dtypes.finfo(self.half).max
+        return any(isinstance(x, float) and most < abs(x) < float("inf") for x in named)
+
+    def argument(self, leaf: Any, dtype: DType) -> Any:
+        """An argument of a call that computes in `dtype`, from an argument of the old call."""
+        if isinstance(leaf, Body):
+            return self._body(leaf)
+        if isinstance(leaf, float) and dtype in HALF:
+            most = dtypes.finfo(dtype).max  # limits of float32, as in masks, stay finite
+            is_finite = abs(leaf) <= dtypes.finfo(float32).max
+            return max(-most, min(leaf, most)) if is_finite else leaf
+        if not isinstance(leaf, Node):
+            return leaf
+        if leaf not in self.values:
+            return self.others[leaf]
+        value = self.values[leaf]
+        if leaf.aval is None:
+            return value.nodes[value.dtype]
+        if dtype not in value.nodes:
+            value.nodes[dtype] = self._cast(value.nodes[value.dtype], dtype)
+        return value.nodes[dtype]
+
+    def _with_finite_mask(
+        self, node: Node, args: tuple[Any, ...], kwargs: dict[str, Any], dtype: DType
+    ) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of attention, with a mask whose limits of float32 stay finite.
+
+        Rows of −∞ alone, as of padding, would be NaN.
+        """
+        place = list(OPS[_name(node)].signature.parameters).index("mask")
+        mask = node.args[place] if len(node.args) > place else node.kwargs.get("mask")
+        if not isinstance(mask, Node) or mask not in self.values:
+            return args, kwargs
+        wide, most = self.argument(mask, float32), dtypes.finfo(dtype).max
+        clipped = self._written(wide, ops.clip, (-most, most), float32)
+        narrow = self._cast(clipped, dtype)
+        if len(node.args) > place:
+            return (*args[:place], narrow, *args[place + 1 :]), kwargs
+        return args, {**kwargs, "mask": narrow}
+
+    def _cast(self, node: Node, dtype: DType) -> Node:
+        return self._written(node, ops.astype, (dtype,), dtype)
+
+    def _written(
+        self, node: Node, function: Callable[..., Any], settings: tuple[Any, ...], dtype: DType
+    ) -> Node:
+        """A call of an op on a node, which has the shape of the node."""
+        assert node.aval is not None
+        name = (
+            node.name if node.kind == "call" or node.source == "x" else f"{node.source}_{node.path}"
+        )
+        new = Node(
+            name=valid_name(name.replace("/", "_"), self.taken), kind="call",
+            target=function, target_name=f"na.{function.__name__}", args=(node, *settings),
+            aval=Aval(node.aval.shape, dtype), module=node.module, line=node.line,
+        )  # fmt: skip
+        self.written.append(new)
+        return new
+
+    def declared(self, leaf: Any) -> Any:
+        """The new node of an input."""
+        if not isinstance(leaf, Node):
+            return leaf
+        return self.others[leaf] if leaf in self.others else self.values[leaf].nodes[float32]
+
+    def _body(self, body: Body) -> Body:
+        """A function of arrays in their old dtypes, which computes in others inside."""
+        inner = _Casts(self.half, self.stored, self.kept, self.limits, self.taken, self.values)
+        inner.others.update(self.others)
+        for node in iter_nodes(body.parameters):
+            if node.aval is not None and node.aval.dtype is float32:
+                inner.values[node] = _Value(float32, True, {float32: node})
+            else:
+                inner.others[node] = node
+        inner.write(body.nodes)
+        output = map_leaves(lambda leaf: inner.argument(leaf, float32), body.output)
+        return dataclasses.replace(body, nodes=inner.written, output=output)
+
+
+def _chapter(node: Node) -> str:
+    op = OPS.get(_name(node))
+    return "" if op is None else op.chapter
+
+
+def _name(node: Node) -> str:
+    """The name of a call's op; empty if it is a function of a frontend."""
+    namespace, _, name = node.target_name.rpartition(".")
+    return name if namespace == "na" else ""
