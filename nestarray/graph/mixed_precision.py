@@ -4,7 +4,9 @@ The graph is lowered, and each call gets the dtype in which it computes, by the 
 
 - products (matrix products, convolutions, attention, recurrent layers) in half precision;
 - shapes, selections, activations, sums of two arrays in the widest dtype of computed arrays among
-  their arguments; parameters, constants and results of normalizations follow;
+  their arguments; results of normalizations, parameters and constants follow. Of parameters alone,
+  as a lookup in an embedding, they stay in the parameters' dtype up to the next product: gradients
+  of rows that occur many times are sums;
 - normalizations and modules that `keep` names in float32, with results that follow;
 - everything else (exponentials, logarithms, sums over axes, softmax, losses, linear algebra) in
   float32, which its result keeps.
@@ -192,16 +194,18 @@ def _modules(graph: Graph, patterns: tuple[str, ...]) -> frozenset[str]:
 
 @dataclasses.dataclass(frozen=True)
 class _Value:
-    """The new nodes of an old node, and whether calls that follow compute in its dtype.
+    """The new nodes of an old node, and its weight in the dtypes of calls that follow.
 
     Attributes:
         dtype: the dtype in which the value is computed.
-        is_fixed: False of parameters, constants and results of normalizations.
+        status: ``"computed"`` if it decides the dtype of a call that follows, ``"free"`` if not, as
+            the result of a normalization, ``"parameter"`` if it comes from parameters and constants
+            alone.
         nodes: dtype → node.
     """
 
     dtype: DType
-    is_fixed: bool
+    status: str
     nodes: dict[DType, Node]
 
 
@@ -254,11 +258,12 @@ class _Casts:
         dtype = self.stored if node.source == "v" else float32
         new = dataclasses.replace(node, aval=Aval(node.aval.shape, dtype))
         is_limit = node.source == "constants" and node.path in self.limits
-        self.values[node] = _Value(dtype, node.source in ("x", "s") or is_limit, {dtype: new})
+        status = "computed" if node.source in ("x", "s") or is_limit else "parameter"
+        self.values[node] = _Value(dtype, status, {dtype: new})
         self.written.append(new)
 
     def _call(self, node: Node) -> None:
-        dtype, is_fixed = self._dtype(node)
+        dtype, status = self._dtype(node)
         args, kwargs = map_leaves(lambda leaf: self.argument(leaf, dtype), (node.args, node.kwargs))
         if dtype in HALF and _chapter(node) == "attention":
             args, kwargs = self._with_finite_mask(node, args, kwargs, dtype)
@@ -268,32 +273,33 @@ class _Casts:
         new = dataclasses.replace(node, args=args, kwargs=kwargs, aval=aval)
         self.written.append(new)
         if node.aval is None or node.aval.dtype is float32:
-            self.values[node] = _Value(dtype, is_fixed, {dtype: new})
+            self.values[node] = _Value(dtype, status, {dtype: new})
         else:
             self.others[node] = new
 
-    def _dtype(self, node: Node) -> tuple[DType, bool]:
-        """The dtype in which a call computes, and whether calls that follow compute in it."""
+    def _dtype(self, node: Node) -> tuple[DType, str]:
+        """The dtype in which a call computes, and the status of its value."""
         if node.target is operator.getitem and node.args[0] in self.values:
             whole = self.values[node.args[0]]
             is_moment = _chapter(node.args[0]) == "normalization" and node.args[1] != 0
-            return whole.dtype, whole.is_fixed or is_moment
-        if _module_of(node) in self.kept:
-            return float32, False
-        chapter = _chapter(node)
-        if self._is_declared(node) or node.is_random:
-            return float32, chapter != "creation" or self._has_limit(node)
-        if chapter == "normalization":
-            return float32, False
-        if chapter in _PRODUCTS:
-            return self.half, True
-        if not (_name(node) in _FURTHER or (chapter in _FOLLOWING and _name(node) not in _EXCEPT)):
-            return float32, chapter != "creation" or self._has_limit(node)
+            return whole.dtype, "computed" if is_moment else whole.status
+        chapter, name = _chapter(node), _name(node)
+        if _module_of(node) in self.kept or chapter == "normalization":
+            return float32, "free"
+        if chapter in _PRODUCTS and not self._is_declared(node):
+            return self.half, "computed"
+        follows = name in _FURTHER or (chapter in _FOLLOWING and name not in _EXCEPT)
+        if self._is_declared(node) or node.is_random or not follows:
+            is_new = chapter == "creation" and not self._has_limit(node)
+            return float32, "parameter" if is_new else "computed"
         taken = [self.values[n] for n in iter_nodes((node.args, node.kwargs)) if n in self.values]
-        if not taken:  # numbers of integers, such as positions
-            return float32, True
-        fixed = [value.dtype for value in taken if value.is_fixed]
-        return (float32 if float32 in fixed else self.half), bool(fixed)
+        computed = {value.dtype for value in taken if value.status == "computed"}
+        if computed or not taken:  # numbers of integers, such as positions, are in float32
+            return (self.half if computed == {self.half} else float32), "computed"
+        if any(value.status == "free" for value in taken):
+            return self.half, "free"
+        stored = {value.dtype for value in taken}
+        return (stored.pop() if len(stored) == 1 else float32), "parameter"
 
     def _is_declared(self, node: Node) -> bool:
         """Whether a call names float32, or calls functions that may."""
@@ -376,7 +382,7 @@ class _Casts:
         inner.others.update(self.others)
         for node in iter_nodes(body.parameters):
             if node.aval is not None and node.aval.dtype is float32:
-                inner.values[node] = _Value(float32, True, {float32: node})
+                inner.values[node] = _Value(float32, "computed", {float32: node})
             else:
                 inner.others[node] = node
         inner.write(body.nodes)

@@ -7,6 +7,7 @@ from nestarray.nn.attention import MultiHeadAttention
 from nestarray.nn.composition import Lambda, Sequential
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
 from nestarray.nn.linear import Embedding, Linear
+from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
@@ -23,6 +24,7 @@ __all__ = [
     "Conv3d",
     "ConvTranspose2d",
     "Dropout",
+    "DynamicLossScale",
     "Embedding",
     "GroupNorm",
     "Lambda",

@@ -108,6 +108,15 @@ def test_keep_without_modules_reads_the_paths_of_parameters(graph: na.Graph) -> 
     assert found["conv2d"] == {"bfloat16"}
 
 
+def test_lookups_in_parameters_are_in_their_dtype() -> None:
+    """The gradient of a row that occurs many times is a sum, which bfloat16 would round each time."""
+    net = nn.Sequential(nn.Embedding(3, 4), nn.Linear(4, 4))
+    half = na.trace_graph(net, torch.zeros(2, 5, dtype=torch.int64)).cast(compute="bfloat16")
+    found = _dtypes(half)
+    assert found["linear"] == {"bfloat16"}
+    assert next(n.aval.dtype for n in half.calls if n.module == "0") is na.float32
+
+
 def test_loops_keep_the_dtypes_of_their_carry() -> None:
     class Loop(nn.Module):
         def __init__(self) -> None:
