@@ -61,8 +61,8 @@ def cholesky(x: Array, /, *, upper: bool = False) -> Array:
         `(*batch, n, n)`, a triangle with positive diagonal.
 
     Raises:
-        LinearAlgebraError: a matrix is not positive definite. JAX and TensorFlow return NaN;
-            compiled code raises the framework's own error.
+        LinearAlgebraError: a matrix is not positive definite. JAX, TensorFlow and compiled code of
+            PyTorch return NaN.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -52,8 +52,8 @@ def inv(x: Array, /) -> Array:
         `(*batch, n, n)`.
 
     Raises:
-        LinearAlgebraError: a matrix is singular. JAX returns NaN or infinities; compiled code raises
-            the framework's own error.
+        LinearAlgebraError: a matrix is singular. JAX returns NaN or infinities, compiled code of
+            PyTorch NaN; that of TensorFlow raises its own error.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -79,8 +79,8 @@ def solve(x1: Array, x2: Array, /) -> Array:
         `(*batch, n)` or `(*batch, n, k)`.
 
     Raises:
-        LinearAlgebraError: a matrix is singular. JAX returns NaN or infinities; compiled code raises
-            the framework's own error.
+        LinearAlgebraError: a matrix is singular. JAX returns NaN or infinities, compiled code of
+            PyTorch NaN; that of TensorFlow raises its own error.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 import nestarray
 from nestarray.errors import (
@@ -373,3 +375,19 @@ def test_values_of_a_matrix(name: str, backend: str) -> None:
             function(na.Container(a=on(backend, matrix)))
     else:
         assert not np.isfinite(host(function(on(backend, matrix)))).all()
+
+
+@pytest.mark.parametrize("backend", ["jax", "torch"])
+@pytest.mark.parametrize(
+    ("function", "corner"),
+    [(na.cholesky, 2.0), (na.inv, 1.0), (lambda x: na.solve(x, na.ones_like(x)), 1.0)],
+)
+def test_compiled_code_returns_nan_for_the_matrix_at_fault(
+    function: Any, corner: float, backend: str
+) -> None:
+    """JAX has infinities for singular matrices."""
+    x = on(backend, np.float32([[[1.0, corner], [corner, 1.0]], [[2.0, 0.0], [0.0, 2.0]]]))
+    compiled = na.jit if backend == "jax" else partial(torch.compile, backend="eager")
+    result = na.to_backend(compiled(function)(x), "numpy")
+    assert not np.isfinite(result[0]).all()
+    assert np.isfinite(result[1]).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from cmath import isfinite
 from typing import Any
 
@@ -48,11 +49,16 @@ def _has_nonfinite(x: Any) -> bool:
         return False
 
 
+def nan_where_failed(x: Any, info: Any) -> Any:
+    """NaN for the matrices of which `info` is not 0: compiled loops cannot raise the error."""
+    return torch.where((info != 0)[..., None, None], math.nan, x)
+
+
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html"""
-    if is_compiled():  # without the check of the matrix, which loops do not support
-        return torch.linalg.cholesky_ex(x, upper=upper)[0]
+    if is_compiled():
+        return nan_where_failed(*torch.linalg.cholesky_ex(x, upper=upper))
     return torch.linalg.cholesky(x, upper=upper)
 
 

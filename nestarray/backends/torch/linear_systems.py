@@ -10,6 +10,7 @@ from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.derivatives import is_compiled
+from nestarray.backends.torch.factorizations import nan_where_failed
 from nestarray.backends.torch.promotion import cast, promoted
 from nestarray.numerics.matrices import check_factors
 
@@ -22,7 +23,7 @@ def inv(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.inv.html"""
     if portable.are_wanted():
         return portable.solve(x, torch.eye(x.shape[-1], dtype=x.dtype, device=x.device))
-    return torch.linalg.inv_ex(x)[0] if is_compiled() else torch.linalg.inv(x)
+    return nan_where_failed(*torch.linalg.inv_ex(x)) if is_compiled() else torch.linalg.inv(x)
 
 
 def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -37,8 +38,9 @@ def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
 
 
 def _solve(x1: Any, x2: Any) -> Any:
-    """Compiled, without the check for singular matrices, which loops do not support."""
-    return torch.linalg.solve_ex(x1, x2)[0] if is_compiled() else torch.linalg.solve(x1, x2)
+    if is_compiled():
+        return nan_where_failed(*torch.linalg.solve_ex(x1, x2))
+    return torch.linalg.solve(x1, x2)
 
 
 @_single_pair
