@@ -36,6 +36,7 @@ BENCHMARKS = {
     "jax_in": "Flax models converted to PyTorch",
     "keras_in": "converted Keras applications of full size",
     "numpy_in": "NumPy programs converted to JAX",
+    "generation": "a step of text generation with a cache",
     "native_modules": "training steps of exported native modules",
     "on_gpu": "converted PyTorch models on a GPU, where there is one",
 }
