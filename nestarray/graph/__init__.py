@@ -4,6 +4,7 @@
 - `binding`: arguments and variables of a call; `codegen`: the program text; `files`: saved graphs.
 - `sizes`, `value_sizes`: open sizes, and those that values decide; `census`: counts.
 - `execution`: a run call by call; `derived`: the source of a graph made from another graph.
+- `precision`, `mixed_precision`: other dtypes than the source's.
 - `viewer`: diagrams; `record`: Python code over `na`; `lower`, `passes`: frontend functions as ops, and rewritings.
 
 Files that import `graph` add methods to `Graph`; they are imported on first use.
