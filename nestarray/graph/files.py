@@ -237,6 +237,7 @@ class _Encoder:
             "ranges": self.value(graph.sizes.ranges),
             "conditions": list(graph.sizes.conditions),
             "example": self.value(graph.sizes.example),
+            "lines": self.value(graph.sizes.lines),
             "source_names": {
                 "framework": graph.source_names.framework,
                 "names": self.value(graph.source_names.names),
@@ -339,6 +340,7 @@ class _Decoder:
                 self.value(document["ranges"]),
                 tuple(map(_text, document["conditions"])),
                 self.value(document.get("example", {"mapping": []})),
+                self.value(document.get("lines", {"mapping": []})),
             ),
             "source_names": SourceNames(
                 _text(names["framework"]),

@@ -32,11 +32,13 @@ class Sizes:
         conditions: relations of sizes on which the traced program depends, such as
             ``"batch % 2 == 0"``.
         example: the sizes with which it was traced.
+        lines: condition → the line of the source that asks for it, where it is known.
     """
 
     ranges: Mapping[str, tuple[int, int | None]] = dataclasses.field(default_factory=dict)
     conditions: tuple[str, ...] = ()
     example: Mapping[str, int] = dataclasses.field(default_factory=dict, compare=False)
+    lines: Mapping[str, str] = dataclasses.field(default_factory=dict, compare=False)
 
     def allow(self, values: Mapping[str, int]) -> bool:
         """Whether a call may have sizes of these values: the ranges and conditions hold."""
@@ -177,9 +179,11 @@ class Binding:
         for text in self._sizes.conditions:
             if names_in(text) <= self.values.keys() and not holds(text, self.values):
                 found = ", ".join(f"{n} = {self.values[n]}" for n in sorted(names_in(text)))
+                line = self._sizes.lines.get(text)
                 raise ShapeError(
                     f"{self._owner}: got {found}, but the model was traced for sizes with {text}, on "
-                    "which its program depends; trace it with an example of these sizes"
+                    f"which its program depends{f': {line}' if line else ''}; trace it with an "
+                    "example of these sizes"
                 )
 
     def _solve(self, text: str, place: str, size: int) -> None:

@@ -87,6 +87,7 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
     def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
         flat, _ = tree_flatten((args, kwargs))
         tensors = [x for x in flat if isinstance(x, torch.Tensor)]
+        module.watch(tensors)
         conditions.ask(tensors)
         return tree_unflatten(recorded(_variables(self), tensors), outputs[0])
 

@@ -14,6 +14,7 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
+from functools import partial
 from inspect import Parameter, Signature
 from typing import Any
 
@@ -102,7 +103,9 @@ def export(
     while True:
         try:
             with _seed_kept(), _attributes_kept(module):
-                return _attempt(trace, args, kwargs, dynamic), [*trace.checks]
+                program = _attempt(trace, args, kwargs, dynamic)
+                dynamic.choices = dict(trace.choices.lines)
+                return program, [*trace.checks]
         except Needed as needed:
             trace.apply(needed.workaround)
         except ConversionError:
@@ -164,24 +167,28 @@ def _attempt(trace: Trace, args: tuple[Any, ...], kwargs: dict[str, Any], dynami
         torch.enable_grad(),
     ):
         try:
-            program = _exported(adapter, args, kwargs, dynamic.shapes, name)
+            exported = _raw(adapter, args, kwargs, dynamic.shapes)
+            trace.settle(exported, partial(_raw, adapter, args, kwargs, dynamic.shapes))
+            program = _normalized(exported, name)
         except Exception as error:
             if not isinstance(error, Derivative) and not below_autograd.needs_autograd(error):
                 raise
             trace.start(below_autograd=True)
             recorded = below_autograd.traced(adapter, args, kwargs, dynamic.shapes)
-            program = _exported(recorded, args, kwargs, dynamic.shapes, name)
+            program = _normalized(_raw(recorded, args, kwargs, dynamic.shapes), name)
     check_linear(program, name)
     trace.look_at(program)
     return program
 
 
-def _exported(
-    adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any, name: str
-) -> Any:
+def _raw(adapter: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: Any) -> Any:
     import torch
 
-    program = torch.export.export(adapter, args, kwargs, dynamic_shapes=shapes)
+    return torch.export.export(adapter, args, kwargs, dynamic_shapes=shapes)
+
+
+def _normalized(program: Any, name: str) -> Any:
+    """An exported program as calls without writes, with the gradients of its source."""
     separate_tied(program, name)
     detach_in_place(program)
     refuse_lost_writes(program, name)
@@ -205,8 +212,10 @@ def _adapter(trace: Trace, arguments: Iterable[str], keywords: Iterable[str]) ->
             super().__init__()
             self.source = trace.module
             self.training = trace.module.training
+            self.watch = trace.watch
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
+            self.watch((args, kwargs))
             with trace.calls(), casting(trace.autocast):
                 return call_with_writes(self.source, args, kwargs)
 

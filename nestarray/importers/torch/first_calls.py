@@ -35,6 +35,7 @@ class Traced(NamedTuple):
         module: the traced module: `source`, or a copy of it with state that the first call makes.
         program: the exported program.
         checks: the checks of values that it drops.
+        dynamic: the open sizes, with the sizes of the trace.
         dropped: tensor outside of the graph's state → the sentence for the report.
     """
 
@@ -42,6 +43,7 @@ class Traced(NamedTuple):
     module: Any
     program: Any
     checks: list[str]
+    dynamic: Dynamic
     dropped: dict[str, str]
 
 
@@ -66,7 +68,8 @@ def with_state(
     """
     program, checks = export(module, dynamic)
     replaced, names = _assigned(program)
-    first = Traced(module, module, program, checks, {})
+    first = Traced(module, module, program, checks, dynamic, {})
+    dynamic = dynamic.example  # state has the shape of the first call
     if not replaced and not names:
         return first
     try:
@@ -109,7 +112,8 @@ def with_state(
             raise ConversionError(
                 f"{error}. State has the shape of the first call: {listed(texts)}"
             ) from error
-    return Traced(module, calls.warm, later, checks, calls.sentences({*state} - {*read}))
+    dropped = calls.sentences({*state} - {*read})
+    return Traced(module, calls.warm, later, checks, dynamic, dropped)
 
 
 class _Calls:

@@ -93,18 +93,30 @@ class TorchImporter:
             in_mode(module, request.train),
             quiet(),
         ):
-            traced = with_state(module, args, kwargs, partial(_export, args, kwargs), asked)
-            program, operations = covered(traced.program, islands=request.islands)
-            graph = None
-            if all(operation.status != "missing" for operation in operations):
-                traced = traced._replace(program=program)
-                graph = _Importer(traced, args, kwargs, request.train, asked).graph()
+            export = partial(_export, len(args))
+            fixed: set[str] = set()  # sizes of 0 and 1 that the program needs as they are
+            refused: set[str] = set()
+            while True:
+                traced = with_state(module, args, kwargs, export, asked.resized(fixed))
+                program, operations = covered(traced.program, islands=request.islands)
+                if any(operation.status == "missing" for operation in operations):
+                    graph = None
+                    break
+                importer = _Importer(traced._replace(program=program), args, kwargs, request.train)
+                graph = importer.graph()
+                refused = importer.names.refused(graph.sizes)
+                if traced.dynamic is asked or refused <= fixed:
+                    break
+                fixed |= refused
+            if graph is not None and refused:
+                raise importer.names.refusal(graph.sizes)
         return Imported(self.framework, name, operations, graph, list(_dtypes(program)))
 
 
-def _export(
-    args: tuple[Any, ...], kwargs: dict[str, Any], module: Any, dynamic: Dynamic
-) -> tuple[Any, list[str]]:
+def _export(count: int, module: Any, dynamic: Dynamic) -> tuple[Any, list[str]]:
+    """Export a module for arguments of which the first `count` are positional."""
+    args = tuple([*dynamic.arguments.values()][:count])
+    kwargs = dict([*dynamic.arguments.items()][count:])
     with dynamic.exporting(), refuse_foreign_modules(module):
         return export(module, args, kwargs, dynamic)
 
@@ -134,9 +146,8 @@ class _Importer:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         train: bool,
-        dynamic: Dynamic,
     ) -> None:
-        self.original, self.module, self.program, self.checks, self.dropped = traced
+        self.original, self.module, self.program, self.checks, dynamic, self.dropped = traced
         module, program = self.module, self.program
         self.args, self.kwargs = args, kwargs
         self.builder = GraphBuilder(type(module).__name__, "torch", train=train)

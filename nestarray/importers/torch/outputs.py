@@ -18,8 +18,8 @@ def plain_output(value: Any) -> Any:
     """
     import torch
 
-    sizes = (torch.SymInt, torch.SymFloat, torch.SymBool)
-    if value is None or isinstance(value, (torch.Tensor, bool, int, float, complex, str, *sizes)):
+    numbers = (bool, int, float, complex, *_sizes())
+    if value is None or isinstance(value, (torch.Tensor, str, *numbers)):
         return value
     if isinstance(value, Mapping):
         return {key: plain_output(item) for key, item in value.items()}
@@ -46,6 +46,13 @@ def _holds_tensor(value: Any) -> bool:
         return any(_holds_tensor(item) for item in value.values())
     if isinstance(value, (list, tuple)):
         return any(_holds_tensor(item) for item in value)
-    if isinstance(value, (torch.nn.Module, type, torch.dtype, torch.device)):
+    if isinstance(value, (torch.nn.Module, type, torch.dtype, torch.device, *_sizes())):
         return False
     return any(_holds_tensor(item) for item in getattr(value, "__dict__", {}).values())
+
+
+def _sizes() -> tuple[type, ...]:
+    """The types of the numbers that open sizes decide."""
+    import torch
+
+    return (torch.SymInt, torch.SymFloat, torch.SymBool)

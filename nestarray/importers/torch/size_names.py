@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from nestarray.errors import ConversionError
-from nestarray.graph.sizes import Binding, Sizes
+from nestarray.graph.builder import line_name
+from nestarray.graph.sizes import Binding, Sizes, holds, names_in
 from nestarray.importers.torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
+from nestarray.importers.torch.places import origin
 
 
 class SizeNames:
@@ -110,13 +112,35 @@ class SizeNames:
             if symbol in self._names:
                 most = int(found.upper) if found.upper.is_Integer else None
                 ranges[self._names[symbol]] = (int(found.lower), most)
-        return Sizes(ranges, tuple(dict.fromkeys(self._conditions(program))), self._example())
+        conditions = dict(self._conditions(program))
+        lines = {text: line for text, line in conditions.items() if line}
+        return Sizes(ranges, tuple(conditions), self._example(self._dynamic), lines)
 
-    def _example(self) -> dict[str, int]:
-        """The sizes of the example."""
+    def refused(self, sizes: Sizes) -> set[str]:
+        """The names whose sizes in the caller's example a graph does not accept."""
+        values = self._example(self._dynamic.example)
+        refused = {name for name, size in values.items() if not _is_in(size, sizes.ranges[name])}
+        for text in sizes.conditions:
+            refused |= set() if holds(text, values) else names_in(text)
+        return refused
+
+    def refusal(self, sizes: Sizes) -> ConversionError:
+        """The error about an example that its graph does not accept."""
+        values = self._example(self._dynamic.example)
+        text = next(text for text in sizes.conditions if not holds(text, values))
+        line = sizes.lines.get(text)
+        given = ", ".join(f"{name} = {values[name]}" for name in sorted(names_in(text)))
+        return ConversionError(
+            f"trace_graph: dynamic: the example has {given}, and the open program needs {text}"
+            f"{f': {line}' if line else ''}. Leave the size out of dynamic=, or trace with a larger "
+            "example"
+        )
+
+    def _example(self, dynamic: Dynamic) -> dict[str, int]:
+        """The sizes of an example."""
         found = Binding("trace_graph", Sizes())
         for (place, leaf), placeholder in zip(
-            self._dynamic.leaves.items(), self._placeholders, strict=True
+            dynamic.leaves.items(), self._placeholders, strict=True
         ):
             value = placeholder.meta.get("val")
             if is_tensor(leaf) and hasattr(value, "shape"):
@@ -124,11 +148,16 @@ class SizeNames:
         found.finish()
         return found.values
 
-    def _conditions(self, program: Any) -> Iterator[str]:
-        """The code's conditions on sizes that equal names do not imply; a range may have other reasons."""
+    def _conditions(self, program: Any) -> Iterator[tuple[str, str]]:
+        """The code's conditions on sizes that equal names do not imply, and their lines.
+
+        A range may have other reasons.
+        """
         for module in program.graph_module.modules():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
-                yield from (f"{self.text(size)} != 1" for size in _squeezed(node))
+                yield from (
+                    (f"{self.text(size)} != 1", origin(node).line) for size in _squeezed(node)
+                )
         env = _shape_env(program)
         if env is None:
             return
@@ -137,7 +166,11 @@ class SizeNames:
             if not getattr(relation, "free_symbols", None):
                 continue
             if not chooses_strides(guard, relation):
-                yield self._written(relation)
+                text = self._written(relation)
+                if names_in(text):
+                    yield text, _line_of(guard)
+        for relation, line in self._dynamic.choices.items():
+            yield self._written(env.replace(relation)), line
 
 
 def _simplified(env: Any, expression: Any) -> Any:
@@ -180,12 +213,29 @@ def chooses_strides(guard: Any, relation: Any) -> bool:
     )
 
 
+def _line_of(guard: Any) -> str:
+    """The line of Python that asks for a condition; empty if it is one of torch."""
+    import torch
+
+    frame = guard.sloc.framework_loc
+    filename = getattr(frame, "filename", "")
+    if not filename or filename.startswith(os.path.dirname(torch.__file__)):
+        return ""
+    at = line_name(filename, frame.lineno)
+    return f"{frame.line} ({at})" if frame.line else at
+
+
 def guard_origin(guard: Any) -> str:
     """The file or directory of torch that created a guard."""
     import torch
 
     filename = getattr(guard.sloc.framework_loc, "filename", "")
     return os.path.relpath(filename, os.path.dirname(torch.__file__)).split(os.sep)[0]
+
+
+def _is_in(size: int, bounds: tuple[int, int | None]) -> bool:
+    least, most = bounds
+    return least <= size and (most is None or size <= most)
 
 
 def _root_name(dim: Any) -> str:

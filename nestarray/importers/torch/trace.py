@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import assignments
 from nestarray.importers.torch.autocast import surrounding
+from nestarray.importers.torch.size_choices import SizeChoices
 from nestarray.importers.torch.transformations import in_derivative, in_functorch
 from nestarray.importers.torch.workarounds import (
+    ATTENTION,
     INFERENCE_MODE,
     VMAP_RULES,
     WORKAROUNDS,
@@ -35,6 +37,7 @@ class Trace:
         memory: notes of workarounds, by name, for the time of one attempt.
         checks: the checks of values that the attempt drops, as keys.
         autocast: the autocast around the trace, which forward enters.
+        choices: the comparisons of sizes with 1 that the attempt answers.
         applied: the workarounds of the next attempt that replace attributes of torch.
         is_below_autograd: whether calls are recorded below autograd.
     """
@@ -47,6 +50,7 @@ class Trace:
         self.lines = {} if lines is None else lines
         self.memory: dict[str, Any] = {}
         self.checks: dict[str, None] = {}
+        self.choices = SizeChoices()
         self.start(below_autograd=False)
         self._known = [each for each in WORKAROUNDS if each.applies_to(torch.__version__)]
         self.applied = [each for each in self._known if each.names and each.is_needed(self)]
@@ -79,8 +83,10 @@ class Trace:
         """Replace the attributes of torch that the workarounds name."""
         self.memory.clear()
         self.checks.clear()
+        self.choices = SizeChoices()
         self.start(below_autograd=False)
         with contextlib.ExitStack() as stack:
+            stack.callback(self.choices.stop)
             for workaround in self.applied:
                 stack.enter_context(workaround.applied(self))
             yield
@@ -88,6 +94,27 @@ class Trace:
     def start(self, *, below_autograd: bool) -> None:
         """Begin to record forward."""
         self.is_below_autograd, self._is_stopping = below_autograd, False
+
+    def watch(self, nest: Any) -> None:
+        """Answer the comparisons with 1 of the sizes of traced tensors, in a trace with open sizes.
+
+        A recording below autograd repeats its conditions in the export; torch decides those.
+        """
+        import torch
+        from torch.utils._pytree import tree_leaves
+
+        if self.is_dynamic:
+            tensors = [x for x in tree_leaves(nest) if isinstance(x, torch.Tensor)]
+            self.choices.watch(tensors, python=not self.is_below_autograd)
+
+    def settle(self, program: Any, export: Callable[[], Any]) -> None:
+        """Drop the choices by a size that change nothing; see `SizeChoices.settle`."""
+        if self.choices.lines:
+            memory = dict(self.memory)
+            with contextlib.nullcontext() if self.applies(ATTENTION) else ATTENTION.applied(self):
+                self.choices.settle(program, export)
+            self.memory.clear()
+            self.memory.update(memory)
 
     def calls(self) -> Any:
         """A mode that sees the calls of torch's functions, and replaces some.

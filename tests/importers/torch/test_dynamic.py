@@ -295,6 +295,12 @@ class OfOneRow(nn.Module):
         return x.sum() if x.shape[0] == 1 else x * 2
 
 
+_ONE_ROW = (
+    "return x.sum() if x.shape[0] == 1 else x * 2 "
+    f"(test_dynamic.py:{OfOneRow.forward.__code__.co_firstlineno + 1})"
+)
+
+
 def test_a_choice_by_a_size_is_a_condition_of_the_graph():
     dynamic = {"x": {0: "batch"}}
     graph = na.trace_graph(OfOneRow(), torch.ones(4, 3), dynamic=dynamic)
@@ -302,7 +308,16 @@ def test_a_choice_by_a_size_is_a_condition_of_the_graph():
     assert graph(torch.ones(7, 3)).shape == (7, 3)
     assert _message(errors.ShapeError, lambda: graph(torch.ones(1, 3))) == (
         "OfOneRow: got batch = 1, but the model was traced for sizes with batch != 1, on which its "
-        "program depends; trace it with an example of these sizes"
+        f"program depends: {_ONE_ROW}; trace it with an example of these sizes"
+    )
+
+
+def test_a_choice_by_a_size_takes_the_course_of_an_example_of_one():
+    graph = na.trace_graph(OfOneRow(), torch.ones(1, 3), dynamic={"x": {0: "batch"}})
+    assert graph(torch.ones(1, 3)).shape == ()
+    assert _message(errors.ShapeError, lambda: graph(torch.ones(2, 3))) == (
+        "OfOneRow: got batch = 2, but the model was traced for sizes with batch == 1, on which its "
+        f"program depends: {_ONE_ROW}; trace it with an example of these sizes"
     )
 
 
@@ -317,6 +332,137 @@ class Squeezed(nn.Module):
 def test_a_rank_that_depends_on_a_size_is_a_condition_too():
     graph = na.trace_graph(Squeezed(), torch.ones(4, 3), dynamic={"x": {0: "batch"}})
     assert graph.sizes.conditions == ("batch != 1",)
+
+
+def test_an_example_of_one_whose_rank_depends_on_it_is_refused():
+    with pytest.raises(
+        errors.ConversionError,
+        match=r"dynamic: the example has batch = 1, and the open program needs batch != 1: "
+        r"test_dynamic\.py:\d+\. Leave the size out",
+    ):
+        na.trace_graph(Squeezed(), torch.ones(1, 3), dynamic={"x": {0: "batch"}})
+
+
+class Attention(nn.Module):
+    """Positions of an image attend to each other; the layer makes its tensors contiguous."""
+
+    def __init__(self):
+        super().__init__()
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, image):
+        batch, channels, height, width = image.shape
+        rows = image.flatten(2).transpose(1, 2).contiguous()
+        out, _ = self.attention(rows, rows, rows)
+        return image + out.transpose(1, 2).reshape(batch, channels, height, width)
+
+
+class Decoder(nn.Module):
+    """Attention that is causal for more than one token, as in transformers."""
+
+    def __init__(self):
+        super().__init__()
+        self.embed = nn.Embedding(20, 8)
+
+    def forward(self, tokens, mask=None):
+        x = self.embed(tokens)[:, None]
+        is_causal = x.shape[2] > 1 and mask is None
+        x = nn.functional.scaled_dot_product_attention(x, x, x, mask, is_causal=is_causal)
+        return x.squeeze(1)
+
+
+class Written(nn.Module):
+    """A mask for more than one token only."""
+
+    def forward(self, x):
+        scores = x @ x.mT
+        if x.shape[1] > 1:
+            length = x.shape[1]
+            scores = scores + torch.full((length, length), -torch.inf).triu(1)
+        return scores.softmax(-1) @ x
+
+
+def _image(batch, length):
+    return torch.randn(batch, 8, length, 3)
+
+
+def _tokens(batch, length):
+    return torch.randint(0, 20, (batch, length))
+
+
+def _rows(batch, length):
+    return torch.randn(batch, length, 4)
+
+
+@pytest.mark.parametrize(
+    ("network", "example", "axes"),
+    [
+        (Attention, _image, {"image": {0: "batch", 2: "length"}}),
+        (Decoder, _tokens, {"tokens": {0: "batch", 1: "length"}}),
+        (lambda: nn.LSTM(4, 6, batch_first=True), _rows, {"input": {0: "batch"}}),
+    ],
+    ids=["attention", "decoder", "lstm"],
+)
+@pytest.mark.parametrize("sizes", [(1, 1), (4, 6)], ids=str)
+def test_open_sizes_include_one_whatever_the_example(network, example, axes, sizes):
+    torch.manual_seed(0)
+    net = network().eval()
+    graph = na.trace_graph(net, example(*sizes), dynamic=axes)
+    assert not graph.sizes.conditions
+    has_length = 1 not in axes.get("input", {1: ""}) and len(next(iter(axes.values()))) == 2
+    for batch in (1, 2, 5):
+        for length in (1, 2, 7) if has_length else sizes[1:]:
+            x = example(batch, length)
+            expected, got = net(x), graph(x)
+            if isinstance(got, (tuple, list)):
+                expected, got = expected[0], got[0]
+            torch.testing.assert_close(got, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_all_sizes_are_open_of_an_example_of_one():
+    net = Attention().eval()
+    graph = na.trace_graph(net, _image(1, 4), dynamic=True)
+    x = _image(3, 1)
+    torch.testing.assert_close(graph(x), net(x), rtol=1e-5, atol=1e-6)
+
+
+class OneOfTwo(nn.Module):
+    """A choice by two sizes, which two of one answer as two larger ones do."""
+
+    def forward(self, x, y):
+        is_broadcast = x.shape[0] == 1
+        if is_broadcast != (y.shape[0] == 1):
+            return x.sum() + y.sum()
+        return x.sum() - y.sum()
+
+
+class Gated(nn.Module):
+    """A part for more than one row, which its initial value hides."""
+
+    def __init__(self):
+        super().__init__()
+        self.gate = nn.Parameter(torch.zeros(()))
+
+    def forward(self, x):
+        return x + self.gate * x.mean(0) if x.shape[0] > 1 else x
+
+
+def test_a_choice_that_one_changes_stays_a_condition():
+    graph = na.trace_graph(Gated(), torch.ones(4, 3), dynamic={"x": {0: "batch"}})
+    assert graph.sizes.conditions == ("batch > 1",)
+    pair = {"x": {0: "rows"}, "y": {0: "lines"}}
+    graph = na.trace_graph(OneOfTwo(), torch.ones(3), torch.ones(4), dynamic=pair)
+    with pytest.raises(errors.ShapeError, match=r"got lines = 2, rows = 1, but"):
+        graph(torch.ones(1), torch.ones(2))
+
+
+def test_an_error_names_the_sizes_of_the_trace():
+    class Pair(nn.Module):
+        def forward(self, x, y):
+            return torch.cat([x, y], 1)
+
+    with pytest.raises(errors.ConversionError, match=r"in dimension 0 but got 1.* with batch = 3\."):
+        na.trace_graph(Pair(), torch.ones(1, 2), torch.ones(1, 2), dynamic={"x": {0: "batch"}})
 
 
 class Contraction(nn.Module):

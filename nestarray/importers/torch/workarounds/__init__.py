@@ -6,6 +6,7 @@ calls a ``TorchFunctionMode`` sees (`nestarray.importers.torch.trace`); these ne
 
 from __future__ import annotations
 
+from nestarray.importers.torch.workarounds.attention import ATTENTION
 from nestarray.importers.torch.workarounds.autograd_functions import AUTOGRAD_FUNCTIONS
 from nestarray.importers.torch.workarounds.concatenation import CONCATENATION
 from nestarray.importers.torch.workarounds.ctc_loss import CTC_LOSS
@@ -52,4 +53,5 @@ WORKAROUNDS: tuple[Workaround, ...] = (
     NORMALIZATIONS,
     CONCATENATION,
     VMAP_RULES,
+    ATTENTION,
 )

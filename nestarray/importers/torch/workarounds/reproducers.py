@@ -416,3 +416,13 @@ def mapped_pooling_of_open_size() -> None:
     mapped = torch.func.vmap(lambda x: torch.nn.functional.max_pool2d(x, 2))
     program = _exported(mapped, torch.ones(3, 1, 2, 4, 4), shapes=shapes)
     assert program(torch.ones(5, 1, 2, 4, 4)).shape == (5, 1, 2, 2, 2)
+
+
+def attention_that_a_size_makes_causal() -> None:
+    import torch
+
+    def forward(x: Any) -> Any:
+        causal = x.shape[-2] > 1 and x.ndim == 3
+        return torch.nn.functional.scaled_dot_product_attention(x, x, x, is_causal=causal)
+
+    _exported(forward, torch.ones(2, 1, 4), shapes=({1: torch.export.Dim.DYNAMIC},))

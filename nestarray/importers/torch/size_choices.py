@@ -1,0 +1,274 @@
+"""Comparisons that the size 1 answers differently from all larger sizes.
+
+torch.export traces a program at one size, and each comparison of sizes restricts the program to
+the sizes with the same answer. Comparisons with 1 have two reasons:
+
+- An operator chooses strides (is the tensor contiguous?). A graph has no strides: the comparison
+  gets the answer of the larger sizes and restricts nothing.
+- The program chooses in Python, ``is_causal = length > 1 and mask is None``. The module is
+  exported again with the answers of size 1. If the two programs are equal for that size, the
+  choice restricts nothing; else it is a condition of the graph, with its line.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from nestarray.importers.torch.coverage import by_schema_name
+from nestarray.importers.torch.export_errors import line_of_forward
+
+#: The modules of torch that implement operators in Python.
+_OPERATORS = (
+    *("_ops.py", "_prims", "_prims_common", "_refs", "_decomp", "_subclasses", "fx"),
+    *("_meta_registrations.py", "autograd", "_higher_order_ops", "_library"),
+)
+
+#: Programs are compared for all combinations of sizes of 1, up to this number of open sizes.
+_LARGEST_COUNT = 3
+
+
+class SizeChoices:
+    """The comparisons of one attempt of a trace.
+
+    Attributes:
+        lines: relation that the larger sizes fulfil → the line of Python that asks for it.
+    """
+
+    def __init__(self) -> None:
+        self.lines: dict[Any, str] = {}
+        self._ones: tuple[Any, ...] | None = None
+        self._roots: dict[Any, Any] = {}  # size → the size that it is equal to
+        self._watched: list[Any] = []
+
+    def watch(self, tensors: Iterable[Any], *, python: bool) -> None:
+        """Answer the comparisons of the sizes of traced tensors.
+
+        Args:
+            tensors: the arguments of forward.
+            python: whether to answer those of Python code too.
+        """
+        sizes = (size for x in tensors for size in x.shape if not isinstance(size, int))
+        env = next((size.node.shape_env for size in sizes), None)
+        if env is None or env in self._watched:
+            return
+        evaluate = env.evaluate_sym_node
+
+        def answered(node: Any, *args: Any, **kwargs: Any) -> Any:
+            answer = self._answer(env, node, python)
+            return evaluate(node, *args, **kwargs) if answer is None else answer
+
+        env.evaluate_sym_node = answered
+        env._get_user_frame = _user_frame  # of guards
+        self._watched.append(env)
+
+    def stop(self) -> None:
+        """Leave comparisons to torch again."""
+        for env in self._watched:
+            del env.evaluate_sym_node, env._get_user_frame
+        self._watched.clear()
+
+    def settle(self, program: Any, export: Callable[[], Any]) -> None:
+        """Drop the choices of Python after which the program is the same for sizes of 1.
+
+        Args:
+            program: the exported program.
+            export: exports the module again.
+        """
+        env = self._watched[-1]
+        asked = set().union(*(each.free_symbols for each in self.lines))
+        self._roots = {symbol: env.replace(symbol) for symbol in asked}
+        symbols = sorted(set().union(*(x.free_symbols for x in self._roots.values())), key=str)
+        if not symbols or len(symbols) > _LARGEST_COUNT:
+            return
+        lines = self.lines
+        try:
+            for self._ones in _combinations(symbols):
+                if not _is_same(program, export(), self._ones):
+                    return
+            lines = {}
+        except Exception:  # the module refuses a size of 1, in its own way
+            return
+        finally:
+            self.lines, self._ones = lines, None
+
+    def _answer(self, env: Any, node: Any, python: bool) -> bool | None:
+        """The answer to a comparison; None if torch decides it."""
+        relation = env.replace(node.expr)
+        larger = _answer_of_larger(relation)
+        if larger is None or not env.backed_var_to_val.keys() >= relation.free_symbols:
+            return None
+        place = _place(sys._getframe(2))
+        if not place:
+            return None if place is None else larger
+        if not python or bool(node.hint) != larger:
+            return None
+        if self._ones is not None:
+            return _at(relation.xreplace(self._roots), self._ones)
+        self.lines.setdefault(relation if larger else ~relation, line_of_forward())
+        return larger
+
+
+def _user_frame() -> Any:
+    """The frame that asks, as torch finds it, but beyond this file."""
+    from torch.fx.experimental.symbolic_shapes import uninteresting_files
+
+    passing = {__file__, *uninteresting_files()}
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename in passing:
+        frame = frame.f_back
+    return frame
+
+
+def _place(frame: Any) -> str | None:
+    """The file of the program that asks for a comparison.
+
+    "" for an operator; None for other questions, such as checks and numbers.
+    """
+    import torch
+
+    folder = os.path.dirname(torch.__file__)
+    names: list[str] = []
+    file = ""
+    while frame is not None and _is_of_symbols(frame.f_code.co_filename):
+        names.append(frame.f_code.co_name)
+        if names[-1] == "guard_bool":
+            file = frame.f_locals.get("file", "")
+        frame = frame.f_back
+    if frame is None or "guard_bool" not in names or "expect_true" in names:
+        return None
+    path = os.path.relpath(frame.f_code.co_filename, folder)
+    return "" if file or path.split(os.sep)[0] in _OPERATORS else path
+
+
+def _is_of_symbols(filename: str) -> bool:
+    """Whether a file of torch passes a question on."""
+    return filename.endswith(
+        (
+            os.path.join("torch", "__init__.py"),
+            os.path.join("fx", "experimental", "sym_node.py"),
+            os.path.join("fx", "experimental", "symbolic_shapes.py"),
+            os.path.join("fx", "experimental", "recording.py"),
+        )
+    )
+
+
+def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
+    """The answer if some sizes are 1, and the others any larger ones; None if these decide."""
+    import sympy
+
+    above = {
+        symbol: sympy.Symbol(f"{symbol}_above", integer=True, nonnegative=True) + 2
+        for symbol in relation.free_symbols - set(ones)
+    }
+    value = relation.xreplace({**dict.fromkeys(ones, sympy.Integer(1)), **above})
+    if isinstance(value, sympy.core.relational.Relational):
+        value = value.func(sympy.expand(value.lhs - value.rhs), 0)
+    return bool(value) if value in (sympy.true, sympy.false) else None
+
+
+@functools.lru_cache(maxsize=4096)
+def _answer_of_larger(relation: Any) -> bool | None:
+    """The answer of all sizes above 1, if it is another one than that of a size of 1."""
+    import sympy
+
+    if not isinstance(relation, sympy.logic.boolalg.Boolean):
+        return None
+    larger = _at(relation, ())
+    ones = _combinations(sorted(relation.free_symbols, key=str))
+    return None if larger is None or all(_at(relation, some) == larger for some in ones) else larger
+
+
+def _combinations(symbols: list[Any]) -> Iterator[tuple[Any, ...]]:
+    """All selections of symbols, the whole first."""
+    for count in range(len(symbols), 0, -1):
+        yield from itertools.combinations(symbols, count)
+
+
+# -- programs --------------------------------------------------------------------------------
+
+
+def _is_same(program: Any, other: Any, ones: tuple[Any, ...]) -> bool:
+    """Whether two exported programs compute the same if some sizes are 1."""
+    calls, others = list(_calls(program)), list(_calls(other))
+    if len(calls) != len(others) or not _have_same_inputs(program, other):
+        return False
+    numbers = [{node: i for i, node in enumerate(each)} for each in (calls, others)]
+    return all(
+        _is_same_call(node, other, numbers[0], numbers[1], ones)
+        for node, other in zip(calls, others, strict=True)
+    )
+
+
+def _calls(program: Any) -> Iterator[Any]:
+    """The nodes of a program without the unused arithmetic of sizes."""
+    used: set[Any] = set()
+    kept = []
+    for node in reversed(program.graph.nodes):
+        value = node.meta.get("val")
+        is_size = node.op == "call_function" and not hasattr(value, "shape")
+        is_used = any(user in used for user in node.users)
+        if is_used or not (is_size and _is_number(value)):
+            used.add(node)
+            kept.append(node)
+    return reversed(kept)
+
+
+def _is_number(value: Any) -> bool:
+    import torch
+
+    return isinstance(value, (bool, int, float, torch.SymBool, torch.SymInt, torch.SymFloat))
+
+
+def _have_same_inputs(program: Any, other: Any) -> bool:
+    import torch
+
+    signatures = program.graph_signature, other.graph_signature
+    constants = program.constants, other.constants
+    return (
+        str(signatures[0]) == str(signatures[1])
+        and constants[0].keys() == constants[1].keys()
+        and all(
+            x is constants[1][name]
+            or (isinstance(x, torch.Tensor) and torch.equal(x, constants[1][name]))
+            for name, x in constants[0].items()
+        )
+    )
+
+
+def _is_same_call(
+    node: Any, other: Any, numbers: dict[Any, int], others: dict[Any, int], ones: tuple[Any, ...]
+) -> bool:
+    from torch.fx.node import map_arg
+
+    if node.op == "get_attr":  # the body of a loop or a branch
+        return False
+    if (node.op, node.target) != (other.op, other.target):
+        return False
+    arguments = [
+        map_arg(by_schema_name(each), lambda x, known=known: ("node", known[x]))
+        for each, known in ((node, numbers), (other, others))
+    ]
+    if node.op != "call_function" or str(arguments[0]) == str(arguments[1]):
+        return str(arguments[0]) == str(arguments[1])
+    if not str(node.target).startswith("aten.scaled_dot_product_attention"):
+        return False
+    # a causal mask hides nothing from a single query with a single key
+    lengths = [node.args[i].meta["val"].shape[-2] for i in (0, 1)]
+    causal = [each.pop("is_causal", False) for each in arguments]
+    return (
+        causal[0] != causal[1]
+        and str(arguments[0]) == str(arguments[1])
+        and all(_is_one(length, ones) for length in lengths)
+    )
+
+
+def _is_one(size: Any, ones: tuple[Any, ...]) -> bool:
+    if isinstance(size, int):
+        return size == 1
+    expression = size.node.shape_env.replace(size.node.expr)
+    return expression.xreplace(dict.fromkeys(ones, 1)) == 1
