@@ -62,7 +62,9 @@ def trace_graph(
             or Python in a torch module become constants of the graph, with a warning.
         dynamic: the sizes of the inputs that may change from call to call, by argument and
             dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and lists for nested
-            arguments. Equal names are equal sizes. Code over `na` is recorded at three sizes and
+            arguments. Equal names are equal sizes. An open size may be 1, and 0 where the program
+            takes it, whatever the example's is; a program that chooses by it (``if x.shape[0] ==
+            1``) has a condition with its line. Code over `na` is recorded at three sizes and
             compared at each, and so is NumPy code. For torch modules, a ``torch.export.Dim``
             with a range may replace a name, and True opens all sizes that the model does not need
             as constants. For Keras and TensorFlow, True opens the sizes that are None in the model's

@@ -64,6 +64,46 @@ def test_padded_tokens_on_a_graph_that_was_traced_without(name):
         _assert_agrees(graph, backend, **padded)
 
 
+def _resized(inputs, batch, length):
+    """The inputs with other numbers of rows and of tokens."""
+    import torch
+
+    torch.manual_seed(10 * batch + length)
+    changed = dict(inputs)
+    for name, x in inputs.items():
+        if isinstance(x, torch.Tensor):
+            is_text = "input_ids" in inputs and x.ndim == 2
+            shape = (batch, length) if is_text else (batch, *x.shape[1:])
+            if x.is_floating_point():
+                changed[name] = torch.randn(shape)
+            else:
+                changed[name] = torch.ones(shape, dtype=x.dtype)
+                if "mask" not in name:
+                    changed[name] = torch.randint(3, 100, shape)
+    return changed
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("example", [(1, 1), (4, 6)], ids=str)
+@pytest.mark.parametrize("name", _names(always=()))
+def test_open_sizes_include_one(name, example):
+    import torch
+
+    module, inputs = models.build(name)
+    is_text = "input_ids" in inputs
+    names = ("target", "length")
+    dynamic = {
+        key: {0: "batch"} | ({1: names[not key.startswith("decoder")]} if is_text else {})
+        for key, x in inputs.items()
+        if isinstance(x, torch.Tensor)
+    }
+    graph = na.trace_graph(module, dynamic=dynamic, **_resized(inputs, *example))
+    for batch in (1, 2, 5):
+        for length in (1, 2, 7) if is_text else (1,):
+            changed = _resized(inputs, batch, length)
+            assert models.error_beside_module(graph, module, changed) <= 1e-4
+
+
 # speech models draw the masks of their inputs by NumPy
 @pytest.mark.filterwarnings("ignore:.* draws random numbers by NumPy")
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nestarray.graph.builder import line_name
 
-_PACKAGE = str(Path(__file__).parents[2])
+PACKAGE = str(Path(__file__).parents[2])
 _ADAPTER = str(Path(__file__).with_name("exporting.py"))  # its forward calls the module
 
 #: Errors that torch or the module also raise without the exporter.
@@ -125,9 +125,9 @@ def line_of(error: Exception) -> str:
 def _innermost(frames: traceback.StackSummary) -> str:
     import torch
 
-    foreign = (str(Path(torch.__file__).parent), _PACKAGE, "<")
+    foreign = (str(Path(torch.__file__).parent), PACKAGE, "<")
     users = [frame for frame in frames if not frame.filename.startswith(foreign)]
-    layers = [f for f in frames if f.name == "forward" and not f.filename.startswith(_PACKAGE)]
+    layers = [f for f in frames if f.name == "forward" and not f.filename.startswith(PACKAGE)]
     found = next(iter([*reversed(users), *reversed(layers)]), None)
     if found is None:
         return ""

@@ -20,7 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from nestarray.importers.torch.coverage import by_schema_name
-from nestarray.importers.torch.export_errors import line_of_forward
+from nestarray.importers.torch.export_errors import PACKAGE, line_of_forward
 
 #: The modules of torch that implement operators in Python.
 _OPERATORS = (
@@ -88,11 +88,13 @@ class SizeChoices:
         lines = self.lines
         try:
             for self._ones in _combinations(symbols):
-                if not _is_same(program, export(), self._ones):
+                try:
+                    other = export()
+                except Exception:  # the module refuses a size of 1, in its own way
+                    return
+                if not _is_same(program, other, self._ones):
                     return
             lines = {}
-        except Exception:  # the module refuses a size of 1, in its own way
-            return
         finally:
             self.lines, self._ones = lines, None
 
@@ -114,12 +116,15 @@ class SizeChoices:
 
 
 def _user_frame() -> Any:
-    """The frame that asks, as torch finds it, but beyond this file."""
+    """The frame that asks, as torch finds it, but beyond this package."""
     from torch.fx.experimental.symbolic_shapes import uninteresting_files
 
-    passing = {__file__, *uninteresting_files()}
+    passing = uninteresting_files()
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename in passing:
+    while frame is not None:
+        filename = frame.f_code.co_filename
+        if filename not in passing and not filename.startswith(PACKAGE):
+            break
         frame = frame.f_back
     return frame
 
@@ -165,9 +170,10 @@ def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
         symbol: sympy.Symbol(f"{symbol}_above", integer=True, nonnegative=True) + 2
         for symbol in relation.free_symbols - set(ones)
     }
-    value = relation.xreplace({**dict.fromkeys(ones, sympy.Integer(1)), **above})
+    value: Any = relation.xreplace({**dict.fromkeys(ones, sympy.Integer(1)), **above})
     if isinstance(value, sympy.core.relational.Relational):
-        value = value.func(sympy.expand(value.lhs - value.rhs), 0)
+        left: Any = value.lhs
+        value = value.func(sympy.expand(left - value.rhs), 0)
     return bool(value) if value in (sympy.true, sympy.false) else None
 
 
@@ -250,7 +256,7 @@ def _is_same_call(
     if (node.op, node.target) != (other.op, other.target):
         return False
     arguments = [
-        map_arg(by_schema_name(each), lambda x, known=known: ("node", known[x]))
+        dict(map_arg(by_schema_name(each), lambda x, known=known: ("node", known[x])))
         for each, known in ((node, numbers), (other, others))
     ]
     if node.op != "call_function" or str(arguments[0]) == str(arguments[1]):

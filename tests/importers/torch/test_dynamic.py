@@ -461,7 +461,9 @@ def test_an_error_names_the_sizes_of_the_trace():
         def forward(self, x, y):
             return torch.cat([x, y], 1)
 
-    with pytest.raises(errors.ConversionError, match=r"in dimension 0 but got 1.* with batch = 3\."):
+    with pytest.raises(
+        errors.ConversionError, match=r"in dimension 0 but got 1.* with batch = 3\."
+    ):
         na.trace_graph(Pair(), torch.ones(1, 2), torch.ones(1, 2), dynamic={"x": {0: "batch"}})
 
 
