@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from nestarray.errors import ShapeError
@@ -59,3 +60,8 @@ def check_reflections(x: Any, tau: Any) -> None:
 
 def _text(x: Any) -> str:
     return str(tuple(x.shape))
+
+
+def nan_where_failed(xp: Any, x: Any, info: Any) -> Any:
+    """NaN for the matrices of which LAPACK's `info` is not 0: compiled loops cannot raise an error."""
+    return xp.where((info != 0)[..., None, None], math.nan, x)

@@ -46,7 +46,7 @@ def test_table_of_directions() -> None:
     natives = {name for name in dir(na.Graph) if re.fullmatch(r"to_\w+_(module|model)", name)}
     assert natives <= {row.native for row in rows}
     constructors = {name for name in dir(na.Container) if name.startswith("from_")}
-    plain = {"from_flat_dict", "from_object", "from_torch_state_dict"}
+    plain = {"from_flat_dict", "from_object", "from_torch_cache", "from_torch_state_dict"}
     assert constructors - plain == {row.read for row in rows if row.read}
 
 

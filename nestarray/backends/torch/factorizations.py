@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from cmath import isfinite
 from typing import Any
 
@@ -14,7 +13,7 @@ from nestarray.backends.torch.derivatives import is_compiled
 from nestarray.backends.torch.promotion import cast
 from nestarray.dynamo import is_compiling
 from nestarray.errors import LinearAlgebraError
-from nestarray.numerics.matrices import check_matrices, check_reflections
+from nestarray.numerics.matrices import check_matrices, check_reflections, nan_where_failed
 from nestarray.numerics.results import (
     EighResult,
     EigResult,
@@ -49,16 +48,11 @@ def _has_nonfinite(x: Any) -> bool:
         return False
 
 
-def nan_where_failed(x: Any, info: Any) -> Any:
-    """NaN for the matrices of which `info` is not 0: compiled loops cannot raise the error."""
-    return torch.where((info != 0)[..., None, None], math.nan, x)
-
-
 @_single
 def cholesky(x: Any, /, *, upper: bool = False) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.cholesky.html"""
     if is_compiled():
-        return nan_where_failed(*torch.linalg.cholesky_ex(x, upper=upper))
+        return nan_where_failed(torch, *torch.linalg.cholesky_ex(x, upper=upper))
     return torch.linalg.cholesky(x, upper=upper)
 
 

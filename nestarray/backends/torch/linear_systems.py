@@ -10,9 +10,8 @@ from nestarray.backends import portable
 from nestarray.backends.base import supports
 from nestarray.backends.precision import in_single_precision
 from nestarray.backends.torch.derivatives import is_compiled
-from nestarray.backends.torch.factorizations import nan_where_failed
 from nestarray.backends.torch.promotion import cast, promoted
-from nestarray.numerics.matrices import check_factors
+from nestarray.numerics.matrices import check_factors, nan_where_failed
 
 _single = in_single_precision(cast)
 _single_pair = in_single_precision(cast, arrays=(0, 1))
@@ -23,7 +22,9 @@ def inv(x: Any, /) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.linalg.inv.html"""
     if portable.are_wanted():
         return portable.solve(x, torch.eye(x.shape[-1], dtype=x.dtype, device=x.device))
-    return nan_where_failed(*torch.linalg.inv_ex(x)) if is_compiled() else torch.linalg.inv(x)
+    return (
+        nan_where_failed(torch, *torch.linalg.inv_ex(x)) if is_compiled() else torch.linalg.inv(x)
+    )
 
 
 def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
@@ -39,7 +40,7 @@ def _columns(x1: Any, x2: Any) -> tuple[Any, Any]:
 
 def _solve(x1: Any, x2: Any) -> Any:
     if is_compiled():
-        return nan_where_failed(*torch.linalg.solve_ex(x1, x2))
+        return nan_where_failed(torch, *torch.linalg.solve_ex(x1, x2))
     return torch.linalg.solve(x1, x2)
 
 
