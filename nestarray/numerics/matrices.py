@@ -1,4 +1,4 @@
-"""Checks of the shapes of matrices and right-hand sides."""
+"""Matrices at fault: checks of shapes, and NaN where a factorization failed."""
 
 from __future__ import annotations
 
