@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -39,6 +40,9 @@ from nestarray.graph.precision import check_float64, check_integers, with_float6
 from nestarray.graph.sizes import Sizes, check_same, has_unknown_size
 from nestarray.graph.value_sizes import first_of_unknown_size, unknown_size
 from nestarray.transforms import jit
+
+#: After so many compiled shapes a graph warns.
+_MANY_SHAPES = 8
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -88,6 +92,8 @@ class Graph:
             with their places.
         assumptions: the values of arrays that decided the course of recorded code; calls check
             those that have a node.
+        compiled: whether calls on JAX outside of its traces run one compiled program for each
+            shape, as `compile`; False runs the calls one by one.
     """
 
     name: str
@@ -105,6 +111,7 @@ class Graph:
     source_names: SourceNames = dataclasses.field(default_factory=SourceNames)
     dropped: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
+    compiled: bool = True
 
     if TYPE_CHECKING:  # the methods of other files, see `method`
         from nestarray.exporters.export import export as export
@@ -150,6 +157,8 @@ class Graph:
     ) -> Any:
         """Compute the output from `args` and `kwargs`, passed as the source takes them.
 
+        On JAX, outside of its traces, one program is compiled for each shape; see `compiled`.
+
         Args:
             *args, **kwargs: arrays of the graph's backend, of the traced shapes and dtypes. An
                 argument named `v`, `s` or `key` is passed by position or as ``key_=``.
@@ -180,11 +189,52 @@ class Graph:
             program = self._guarded
         try:
             with self.running(inputs, v):
-                result = program._positional(inputs, v, s, constants, key)
+                result = self._computed(program, inputs, v, s, constants, key)
         except Exception:
             check_variables(self, inputs, v, s)
             raise
         return result if program is not self._guarded else self._checked(result)
+
+    def _computed(self, program: Graph, *values: Any) -> Any:
+        """The result of a program, compiled on JAX; see `compiled`."""
+        if is_compiling() or self.backend != "jax" or not self._is_compilable(values):
+            return program._positional(*values)
+        try:
+            result = self._compiled(*values)
+        except (NestarrayError, TypeError, IndexError):
+            result = program._positional(*values)  # which explains an error
+            self.compiled = False  # without one: a call reads values
+            return result
+        self._warn_of_shapes()
+        return result
+
+    def _is_compilable(self, values: Sequence[Any]) -> bool:
+        if not self.compiled or self.sized_by_values is not None:
+            return False
+        inputs, v, s, constants, key = values
+        leaves = (
+            *inputs,
+            *v.leaves(),
+            *s.leaves(),
+            *constants.leaves(),
+            *(() if key is None else (key,)),
+        )
+        one_of_each = {type(x): x for x in leaves}
+        is_traced = backends.core("jax").is_traced
+        return all(
+            backends.backend_of_type(t) == "jax" and not is_traced(x)
+            for t, x in one_of_each.items()
+        )
+
+    def _warn_of_shapes(self) -> None:
+        if self._compiled.traces == _MANY_SHAPES:
+            self._compiled.traces += 1  # once
+            warnings.warn(
+                f"{self.name}: compiled for {_MANY_SHAPES} shapes. Pad the inputs to a few sizes, for "
+                "example to powers of two, and trace with open sizes (dynamic=), so that one "
+                "program serves many lengths; graph.compiled = False runs the calls one by one",
+                stacklevel=4,
+            )
 
     @contextlib.contextmanager
     def running(self, inputs: Sequence[Any] = (), v: Container | None = None) -> Iterator[None]:
@@ -390,7 +440,10 @@ class Graph:
 
     def replace(self, **changes: Any) -> Graph:
         """A graph with some attributes changed; ``graph.replace(v=v)`` has other parameters."""
-        return dataclasses.replace(self, **changes)
+        graph = dataclasses.replace(self, **changes)
+        if self.backend == "jax" and changes.keys() <= {"v", "s", "constants", "compiled"}:
+            graph.__dict__["_compiled"] = self._compiled  # the program takes the variables
+        return graph
 
     # -- compiling -------------------------------------------------------------------------
 
@@ -458,6 +511,11 @@ class Graph:
                 ) from error
 
         return call
+
+    @cached_property
+    def _compiled(self) -> Any:
+        """The program of calls on JAX, compiled for each shape."""
+        return jit(self._guarded._positional)
 
     @cached_property
     def _positional(self) -> Callable[..., Any]:
