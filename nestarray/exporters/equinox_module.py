@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, Signature
 from typing import Any
 
 import equinox as eqx
@@ -10,7 +11,22 @@ import jax
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
 from nestarray.exporters.program import Program, Variables
+from nestarray.exporters.signatures import CallSignature, setting
 from nestarray.importers.jax.models import key_words
+
+
+class _Signature(CallSignature):
+    """With state, its ``eqx.nn.State`` follows the source's positional arguments."""
+
+    def __get__(self, module: Any, owner: Any = None) -> Signature | None:
+        signature = super().__get__(module, owner)
+        if signature is None or module.state is None:
+            return signature
+        state = Parameter("state", Parameter.POSITIONAL_OR_KEYWORD, annotation=eqx.nn.State)
+        parameters = list(signature.parameters.values())
+        positional = [each for each in parameters if each.kind < Parameter.VAR_POSITIONAL]
+        required = [each.replace(default=Parameter.empty) for each in positional]
+        return Signature([*required, state, *parameters[len(positional) :]])
 
 
 class EquinoxModule(eqx.Module):
@@ -27,6 +43,8 @@ class EquinoxModule(eqx.Module):
         static=True, repr=False
     )  # Equinox prints each node with its inputs
 
+    __signature__ = _Signature("program", jax.Array, setting("key", None, jax.Array))
+
     def __init__(self, program: Program, variables: Variables) -> None:
         state = {path: variables.copied(path) for path in program.s}
         self.v = Container.from_flat_dict({p: variables.copied(p) for p in program.v}).to_dict()
@@ -38,13 +56,17 @@ class EquinoxModule(eqx.Module):
         """The output of the source; with state, (output, new state).
 
         Args:
-            *args: as the source takes them; with state, the ``eqx.nn.State`` is the last.
+            *args: as the source takes them; with state, the ``eqx.nn.State`` is the last, or
+                ``state=``.
             key: for random operations in training mode.
             **kwargs: as the source takes them.
         """
         values, state = dict(Container(self.v).flat_items()), None
         if self.state is not None:
-            *args, state = args or (None,)  # type: ignore[assignment]
+            if "state" in kwargs:
+                state = kwargs.pop("state")
+            else:
+                *args, state = args or (None,)  # type: ignore[assignment]
             if not isinstance(state, eqx.nn.State):
                 raise ArgumentError(
                     f"{self.program.name}: the last argument: got {type(state).__name__}, expected "

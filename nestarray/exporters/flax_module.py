@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 from flax import nnx
 
 from nestarray.exporters.flax_collections import places
 from nestarray.exporters.program import Program, Variables
+from nestarray.exporters.signatures import CallSignature
 from nestarray.importers.jax.models import key_like, key_words
 
 
@@ -16,6 +18,8 @@ class FlaxModule(nnx.Module):
 
     ``train()`` and ``eval()`` select the mode. Random operations draw from ``rngs.dropout``.
     """
+
+    __signature__ = CallSignature("program", jax.Array)
 
     def __init__(
         self, program: Program, variables: Variables, rngs: nnx.Rngs | None = None

@@ -13,9 +13,11 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 import haiku as hk
+import jax
 from haiku._src import base
 
 from nestarray.exporters.program import Program, Variables, identifier
+from nestarray.exporters.signatures import CallSignature, setting
 from nestarray.importers.jax.models import key_words
 
 
@@ -25,6 +27,8 @@ class HaikuModule(hk.Module):
     ``is_training=True`` selects the training mode: it sets the state and draws from
     ``hk.next_rng_key``.
     """
+
+    __signature__ = CallSignature("program", jax.Array, setting("is_training"))
 
     def __init__(self, program: Program, variables: Variables, name: str | None = None) -> None:
         super().__init__(name=name or identifier(program.name.lower()))
@@ -52,8 +56,10 @@ class DeferredModule:
     of the run share the parameters.
     """
 
-    def __init__(self, make: Callable[[], HaikuModule]) -> None:
-        self._make = make
+    __signature__ = CallSignature("program", jax.Array, setting("is_training"))
+
+    def __init__(self, program: Program, make: Callable[[], HaikuModule]) -> None:
+        self.program, self._make = program, make
         #: id of a transform's run → its module, which the run keeps alive
         self._modules: WeakValueDictionary[int, HaikuModule] = WeakValueDictionary()
 
@@ -74,4 +80,4 @@ def build(
 ) -> HaikuModule | DeferredModule:
     """The module of a run of a transform, or one for the runs to come."""
     make = partial(HaikuModule, program, variables, name)
-    return make() if base.inside_transform() else DeferredModule(make)
+    return make() if base.inside_transform() else DeferredModule(program, make)

@@ -17,6 +17,7 @@ from nestarray import dtypes, ops
 from nestarray.container import Container
 from nestarray.errors import ConversionError
 from nestarray.exporters.program import Program, Variables, identifier
+from nestarray.exporters.signatures import CallSignature, setting
 from nestarray.graph.files import graph_of, program_text
 from nestarray.graph.node import Aval
 from nestarray.storage.elements import BITS, dtype_name, from_elements, to_elements
@@ -45,6 +46,8 @@ class KerasModel(keras.Model):
     model that is not trainable computes the evaluation behaviour; a part that is not trainable
     keeps its state, and normalizes by moving statistics, as Keras' batch normalization does.
     """
+
+    __signature__ = CallSignature("program", Any, setting("training", None, bool | None))
 
     def __init__(self, program: Program, variables: Variables | None, **kwargs: Any) -> None:
         super().__init__(

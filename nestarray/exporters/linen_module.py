@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 from flax import linen
 
 from nestarray.exporters.flax_collections import places
 from nestarray.exporters.program import Program, Variables
+from nestarray.exporters.signatures import CallSignature, setting
 from nestarray.importers.jax.models import key_words
 
 
@@ -20,6 +22,8 @@ class LinenModule(linen.Module):
 
     program: Program
     initial: Variables
+
+    __signature__ = CallSignature("program", jax.Array, setting("train"))
 
     @linen.compact
     def __call__(self, *args: Any, train: bool = False, **kwargs: Any) -> Any:

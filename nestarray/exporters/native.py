@@ -66,7 +66,9 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
     In training a submodule in evaluation mode, ``net.bn1.eval()``, keeps its statistics and
     normalizes by them; dropout depends on the mode of the whole module.
     Buffers are updated in place, random operations draw from PyTorch's generator. Mappings, named
-    tuples and dataclasses in the output are dicts.
+    tuples and dataclasses in the output are dicts. ``forward`` has the parameters of the source, so
+    ``torch.export.export(net, (x,), dynamic_shapes={"x": …})`` and ``torch.jit.trace`` take the
+    module; ``torch.jit.script`` does not, because it compiles the source text of modules.
 
     Args:
         training: the training behaviour of a Graph, traced with ``train=True``. Without it

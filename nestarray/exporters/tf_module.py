@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.exporters.program import Program, Variables, identifier
+from nestarray.exporters.signatures import CallSignature, setting
 
 
 class TensorFlowModule(tf.Module):
@@ -15,6 +16,8 @@ class TensorFlowModule(tf.Module):
     ``training=True`` selects the training mode: it assigns the state and draws from
     TensorFlow's generator (``tf.random.set_seed``).
     """
+
+    __signature__ = CallSignature("_program", tf.Tensor, setting("training"))
 
     def __init__(self, program: Program, variables: Variables) -> None:
         super().__init__()

@@ -8,6 +8,7 @@ names as attributes, and so do methods of the module (``train``, ``type``).
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import Signature
 from keyword import kwlist
 from typing import Any
 
@@ -16,6 +17,7 @@ import torch
 from nestarray import backends, dtypes
 from nestarray.dtypes import DType
 from nestarray.exporters.program import Program, Variables
+from nestarray.exporters.signatures import signature_of, with_parameters
 from nestarray.interchange import torch as interchange
 
 #: Words that are no names of submodules and parameters.
@@ -27,6 +29,9 @@ class TorchModule(torch.nn.Module):
 
     Random operations of the training mode draw from PyTorch's generator (``torch.manual_seed``).
     """
+
+    #: of `forward`
+    signature: Signature
 
     def __init__(self, program: Program, variables: Variables) -> None:
         super().__init__()
@@ -81,7 +86,10 @@ class TorchModule(torch.nn.Module):
             owner.extra = value
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """The output of the source, called as the source is."""
+        """The output of the source; the class of a program has the source's parameters."""
+        return self._run(args, kwargs)
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         program = self._program
         values = {path: getattr(owner, name) for path, (owner, name) in self._places.items()}
         key = None
@@ -119,6 +127,9 @@ class TorchModule(torch.nn.Module):
             self._program = self._program.converted(values, fn, {}).ready()
         return self
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return _empty, (type(self).signature,), vars(self).copy()
+
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
         self._program.ready()  # copies and pickles have no compiled graphs
@@ -148,4 +159,17 @@ class _WithExtraState(torch.nn.Module):
         self.extra = state
 
 
-build = TorchModule
+def build(program: Program, variables: Variables) -> TorchModule:
+    """The module of a program, whose `forward` has the parameters of the source."""
+    return _class_of(signature_of(program, torch.Tensor))(program, variables)
+
+
+def _class_of(signature: Signature) -> type[TorchModule]:
+    forward = with_parameters(signature, "_run")
+    return type("TorchModule", (TorchModule,), {"forward": forward, "signature": signature})
+
+
+def _empty(signature: Signature) -> TorchModule:
+    """A module whose attributes a copy or a pickle sets."""
+    module = _class_of(signature)
+    return module.__new__(module)

@@ -260,7 +260,16 @@ def input_names(graph: Graph) -> list[str]:
 
 
 def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
-    """The names of the first `count` positional arguments of `fn`."""
+    """The names of the first `count` positional arguments of `fn`.
+
+    One argument of ``*images`` is ``images``, more are ``images_0``, ``images_1``; those of
+    ``*args``, whose name says nothing, are ``x`` or ``x_0``, ``x_1``.
+
+    Example:
+        >>> from nestarray.graph.binding import argument_names
+        >>> argument_names(lambda *args: 0, 1), argument_names(lambda x, *others: 0, 3)
+        (['x'], ['x', 'others_0', 'others_1'])
+    """
     names: list[str] = []
     try:
         parameters = inspect.signature(fn).parameters.values()
@@ -268,7 +277,9 @@ def argument_names(fn: Callable[..., Any], count: int) -> list[str]:
         parameters = {}.values()
     for p in parameters:
         if p.kind is p.VAR_POSITIONAL:
-            names += [f"{p.name}_{i}" for i in range(count - len(names))]
+            rest = count - len(names)
+            name = "x" if p.name == "args" and "x" not in names else p.name
+            names += [name] if rest == 1 else [f"{name}_{i}" for i in range(rest)]
         elif p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
             names.append(p.name)
     return [*names, *(f"argument_{i}" for i in range(len(names), count))][:count]

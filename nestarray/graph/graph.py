@@ -21,6 +21,7 @@ import numpy as np
 from nestarray import backends, ops
 from nestarray.config import check_backend_name, use_backend
 from nestarray.container import Container
+from nestarray.container.container import from_leaves
 from nestarray.display.progress import progress
 from nestarray.dynamo import compile_time_constant, is_compiling
 from nestarray.errors import ArgumentError, DtypeError, NestarrayError, UnsupportedError
@@ -444,6 +445,37 @@ class Graph:
         if self.backend == "jax" and changes.keys() <= {"v", "s", "constants", "compiled"}:
             graph.__dict__["_compiled"] = self._compiled  # the program takes the variables
         return graph
+
+    def with_variables(self, v: Any, s: Any = None) -> Graph:
+        """A graph that holds other variables, checked; `replace` checks nothing.
+
+        Args:
+            v: parameters with the paths and shapes of the graph's, a Container or mappings. Entries
+                that are state in the graph (of ``Container.from_torch_module(net,
+                buffers=True)``) become state.
+            s: the state; None keeps the present state.
+
+        Raises:
+            ArgumentError: an array is of another framework.
+            StructureError: paths are missing or unknown.
+            ShapeError: a shape is another one.
+
+        Example:
+            >>> import torch, nestarray as na
+            >>> graph = na.trace_graph(torch.nn.Linear(2, 1), torch.ones(4, 2))
+            >>> graph.with_variables(graph.v * 0)(torch.ones(1, 2)).tolist()
+            [[0.0]]
+        """
+        v = v if isinstance(v, Container) else Container(v)
+        inside = {path: x for path, x in v.flat_items() if path in self.s}
+        v = v.delete(*inside) if inside else v
+        if s is None and inside:
+            held = dict(self.s.flat_items()) | inside
+            s = from_leaves(self.s.spec, tuple([held[path] for path in self.s.paths()]))
+        s = Container(s) if s is not None and not isinstance(s, Container) else s
+        v, s = bind_variables(self, v, self.s if s is None else s)
+        check_variables(self, [], v, s)
+        return self.replace(v=v, s=s)
 
     # -- compiling -------------------------------------------------------------------------
 

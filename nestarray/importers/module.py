@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from nestarray import dtypes, ops
 from nestarray.backends import backend_of, backend_of_value, find_backend
@@ -17,6 +18,12 @@ from nestarray.importers.tracing import trace_graph
 from nestarray.nn.module import Module, Variable
 from nestarray.proof.report import Report
 from nestarray.typing import Array
+
+if TYPE_CHECKING:
+    from nestarray.exporters.export import Exported
+    from nestarray.exporters.source.eject import Ejected
+    from nestarray.graph.census import GraphReport
+    from nestarray.graph.viewer.page import Page
 
 
 class GraphModule(Module):
@@ -134,6 +141,29 @@ class GraphModule(Module):
     ) -> dict[str, Any]:
         """The variables as the state dict of the torch module; see `Graph.to_torch_state_dict`."""
         return self.graph.to_torch_state_dict(v, s)
+
+    def export(self, path: str | os.PathLike[str], *, format: str | None = None) -> Exported:
+        """Write the evaluation behaviour as a file of a framework; see `Graph.export`."""
+        return self.graph.export(path, format=format)
+
+    def eject(
+        self,
+        folder: str | os.PathLike[str],
+        target: str,
+        *,
+        style: str | None = None,
+        overwrite: bool = False,
+    ) -> Ejected:
+        """Write the evaluation behaviour as source of a framework; see `Graph.eject`."""
+        return self.graph.eject(folder, target, style=style, overwrite=overwrite)
+
+    def report(self) -> GraphReport:
+        """The calls of the evaluation behaviour; see `Graph.report`."""
+        return self.graph.report()
+
+    def show(self, path: str | os.PathLike[str] | None = None, *, open: bool = True) -> Page:
+        """A page with the evaluation behaviour as boxes and edges; see `Graph.show`."""
+        return self.graph.show(path, open=open)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """The network, with the variables of the running call."""

@@ -6,6 +6,7 @@ do not modify anything; callers check first and then update their module.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,12 @@ from nestarray.dtypes import is_key
 from nestarray.errors import ShapeError, StructureError
 from nestarray.errors.text import listed
 from nestarray.errors.unknown_names import nearest_name
+
+#: Names of running statistics.
+_STATISTICS = {
+    *("running_mean", "running_var", "num_batches_tracked", "moving_mean", "moving_variance"),
+    *("mean", "var"),
+}
 
 
 def check_names(
@@ -53,6 +60,11 @@ def check_names(
         near = nearest_name(unexpected[0], places)
         hint = f" (the nearest is {near!r})" if near is not None else ""
         parts.append(f"no place for {listed(map(repr, unexpected))}{hint}")
+    if any(re.split(r"[/.]", name)[-1] in _STATISTICS for name in missing):
+        advice += (
+            ". Running statistics are buffers in PyTorch: "
+            "na.Container.from_torch_module(net, buffers=True)"
+        )
     raise StructureError(
         f"{function}: the Container does not fit {target}: {'; '.join(parts)}. {advice}"
     )

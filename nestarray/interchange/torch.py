@@ -29,6 +29,9 @@ def from_torch_module(
     average. Tied weights are one tensor under each of their names. `load_into_torch_module` is
     the inverse.
 
+    Running statistics are buffers and no parameters: arithmetic and optimizers would change them.
+    A transfer to another library (`to_flax`, `load_into_keras`) takes ``buffers=True``.
+
     Args:
         module: a ``torch.nn.Module``.
         buffers: include the buffers of the state dict (such as running statistics); ``"all"`` also
