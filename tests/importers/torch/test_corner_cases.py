@@ -176,8 +176,8 @@ def test_writes_into_arguments_are_refused_with_their_line(x):
 
     with pytest.raises(
         errors.ConversionError,
-        match=r"Layer writes into its argument 'args_0' \(test_corner_cases\.py:\d+\), and a graph "
-        r"changes no array; write into a copy, args_0 = args_0\.clone\(\), and return what the "
+        match=r"Layer writes into its argument 'x' \(test_corner_cases\.py:\d+\), and a graph "
+        r"changes no array; write into a copy, x = x\.clone\(\), and return what the "
         r"caller needs of it",
     ):
         na.trace_graph(Layer(writes_argument), x.clone())
