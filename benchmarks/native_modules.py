@@ -10,8 +10,8 @@ from benchmarks.timing import Table, compare, ratio, readable
 
 
 def tables() -> list[Table]:
-    """One table."""
-    return [steps()]
+    """Training steps of a convolutional network, and a transformer of Flax in PyTorch."""
+    return [steps(), transformer()]
 
 
 def _source() -> Any:
@@ -135,6 +135,82 @@ def steps() -> Table:
         for peer in ("graph", "twin"):
             cells += [readable(times[peer]), ratio(times["native"], times[peer])]
         table.add(name, *cells)
+    return table
+
+
+def transformer() -> Table:
+    """Two blocks of a transformer of Flax as a torch module, beside the network in PyTorch."""
+    import jax.numpy as jnp
+    import torch
+    from flax import nnx
+    from torch import nn
+    from torch.nn import functional as F
+
+    width, heads = 64, 4
+
+    class Block(nnx.Module):
+        """Attention and a perceptron."""
+
+        def __init__(self, rngs: nnx.Rngs) -> None:
+            self.first, self.second = (nnx.LayerNorm(width, rngs=rngs) for _ in range(2))
+            self.attention = nnx.MultiHeadAttention(heads, width, rngs=rngs, decode=False)
+            self.inner = nnx.Linear(width, 4 * width, rngs=rngs)
+            self.outer = nnx.Linear(4 * width, width, rngs=rngs)
+
+        def __call__(self, x: Any) -> Any:
+            x = x + self.attention(self.first(x))
+            return x + self.outer(nnx.gelu(self.inner(self.second(x))))
+
+    class Twin(nn.Module):
+        """The block, as one writes it in PyTorch."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.q, self.k, self.v, self.out = (nn.Linear(width, width) for _ in range(4))
+            self.inner, self.outer = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+        def forward(self, x: Any) -> Any:
+            y, shape = self.first(x), (*x.shape[:2], heads, width // heads)
+            q, k, v = [layer(y).view(shape).transpose(1, 2) for layer in (self.q, self.k, self.v)]
+            mixed = F.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(x.shape)
+            x = x + self.out(mixed)
+            return x + self.outer(F.gelu(self.inner(self.second(x)), approximate="tanh"))
+
+    rngs, x = nnx.Rngs(0), torch.randn(8, 16, width)
+    source = nnx.Sequential(Block(rngs), Block(rngs))
+    modules = {
+        "native": na.to_module(source, jnp.asarray(x.numpy())).to_torch_module(),
+        "twin": nn.Sequential(Twin(), Twin()),
+    }
+
+    def forward(net: Any) -> Callable[[], Any]:
+        def call() -> Any:
+            with torch.no_grad():
+                return net(x)
+
+        return call
+
+    def step(net: Any) -> Callable[[], Any]:
+        parameters = list(net.parameters())
+        return lambda: torch.autograd.grad(net(x).square().mean(), parameters)
+
+    table = Table(
+        "Native modules: a transformer of Flax in PyTorch",
+        ["", "native module", "written by hand", "ratio"],
+        "The minimum of calls in turn, of two blocks of width 64.",
+    )
+    compiled = {name: torch.compile(net) for name, net in modules.items()}
+    rows = [("forward, eager", forward, modules), ("step, eager", step, modules),
+            ("forward, torch.compile", forward, compiled), ("step, torch.compile", step, compiled)]  # fmt: skip
+    for name, function, nets in rows:
+        times = compare({n: function(net) for n, net in nets.items()}, rounds=30, at_least=0.0)
+        table.add(
+            name,
+            readable(times["native"]),
+            readable(times["twin"]),
+            ratio(times["native"], times["twin"]),
+        )
     return table
 
 

@@ -20,6 +20,7 @@ from nestarray.container.container import from_leaves
 from nestarray.dtypes import DType
 from nestarray.dynamo import compile_time_constant
 from nestarray.errors import ArgumentError, ConversionError, DtypeError
+from nestarray.exporters.source.lowering.plain_calls import with_plain_calls
 from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval
 from nestarray.graph.passes import training_passes
@@ -186,8 +187,11 @@ class Program:
         """The program in ops and the layout of the backend, with the same parameters."""
 
         def of(graph: Graph) -> Graph:
+            passes = training_passes(graph)
+            if graph.backend == "torch":
+                passes = (with_plain_calls, *passes)
             try:
-                return graph.optimize(training_passes(graph)).replace(reference=None)
+                return graph.optimize(passes).replace(reference=None)
             except ConversionError:  # open sizes that fit no conditions, or a dtype of the source
                 return graph
 

@@ -196,3 +196,24 @@ def test_modules_of_a_graph_have_one_structure_and_hold_the_arrays_once(form: st
     np.testing.assert_array_equal(weights[2], 2 * weights[0])
     gc.collect()
     assert len([x for x in jax.live_arrays() if x.shape == (41, 37)]) == 3
+
+
+class _Attending(nnx.Module):
+    def __init__(self, rngs: nnx.Rngs) -> None:
+        self.attention = nnx.MultiHeadAttention(2, 4, rngs=rngs, decode=False)
+        self.linear = nnx.Linear(4, 3, rngs=rngs)
+
+    def __call__(self, x: jax.Array) -> jax.Array:
+        return self.linear(x + self.attention(x))
+
+
+def test_torch_modules_have_no_calls_that_only_reshape_biases() -> None:
+    x = np.linspace(-1.0, 1.0, 24, dtype=np.float32).reshape(2, 3, 4)
+    source = _Attending(nnx.Rngs(0))
+    module = na.to_module(source, jax.numpy.asarray(x)).to_torch_module()
+    graph = next(iter(module._program.graphs.values()))
+    names = [call.target_name for call in graph.calls]
+    assert "na.reshape" not in names
+    np.testing.assert_allclose(
+        module(torch.tensor(x)).detach(), source(jax.numpy.asarray(x)), atol=1e-5
+    )

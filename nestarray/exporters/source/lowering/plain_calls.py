@@ -7,8 +7,9 @@ from typing import Any
 
 from nestarray import ops
 from nestarray.exporters.source.lowering.layer_paths import RESHAPES, is_variable
+from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name
+from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name, rewrite
 from nestarray.graph.passes.transposes import order_of, permuted, reshaped
 
 #: Activation of JAX that has another derivative at 0, or takes arrays for its setting → op, setting.
@@ -20,6 +21,11 @@ _ELEMENTWISE = (
     "add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "not_equal", "less",
     "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
 )  # fmt: skip
+
+
+def with_plain_calls(graph: Graph) -> Graph:
+    """The graph without layout calls that cancel; eager PyTorch pays for each call."""
+    return rewrite(graph, plain)
 
 
 def plain(writer: Writer, node: Node) -> Node | None:
