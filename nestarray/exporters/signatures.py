@@ -106,12 +106,21 @@ def with_parameters(signature: Signature, call: str) -> Callable[..., Any]:
     ]
     head = str(Signature([owner, *written]))
     items = {"args": [], "kwargs": []}
+    by_name = {Parameter.KEYWORD_ONLY}
+    if not any(each.kind is Parameter.VAR_POSITIONAL for each in parameters):
+        by_name.add(Parameter.POSITIONAL_OR_KEYWORD)
     for each in parameters:
         match each.kind:
             case Parameter.VAR_POSITIONAL:
                 items["args"].append(f"*{each.name}")
             case Parameter.VAR_KEYWORD:
                 items["kwargs"].append(f"**{each.name}")
+            case _ if each.kind in by_name and each.default is not Parameter.empty:
+                # the graphs of both modes may have other values
+                name = each.name
+                items["kwargs"].append(
+                    f"**({{}} if {name} is _default_{name} else {{{name!r}: {name}}})"
+                )
             case Parameter.KEYWORD_ONLY:
                 items["kwargs"].append(f"{each.name!r}: {each.name}")
             case _:
