@@ -462,9 +462,9 @@ class Graph:
 
         Example:
             >>> import torch, nestarray as na
-            >>> graph = na.trace_graph(torch.nn.Linear(2, 1), torch.ones(4, 2))
-            >>> graph.with_variables(graph.v * 0)(torch.ones(1, 2)).tolist()
-            [[0.0]]
+            >>> graph = na.trace_graph(torch.nn.Linear(2, 1), torch.ones(2, 2))
+            >>> graph.with_variables(graph.v * 0)(torch.ones(2, 2)).tolist()
+            [[0.0], [0.0]]
         """
         v = v if isinstance(v, Container) else Container(v)
         inside = {path: x for path, x in v.flat_items() if path in self.s}
