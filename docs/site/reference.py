@@ -77,6 +77,7 @@ TRANSFORMS: Groups = {
         "nestarray.transforms.control_flow",
         "nestarray.transforms.associative_scans",
     ),
+    "Minimization": ("minimize",),
     "Collectives": ("nestarray.transforms.collectives",),
 }
 TRACING: Groups = {
