@@ -98,6 +98,8 @@ def test_open_sizes_include_one(name, example):
         if isinstance(x, torch.Tensor)
     }
     graph = na.trace_graph(module, dynamic=dynamic, **_resized(inputs, *example))
+    if graph.needs_key:
+        pytest.skip("draws random numbers in evaluation")
     for batch in (1, 2, 5):
         for length in (1, 2, 7) if is_text else (1,):
             changed = _resized(inputs, batch, length)
