@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from importlib.util import find_spec
 
 import jax
 import pytest
 
 import nestarray as na
+from nestarray.errors import ShapeError
 from tests import models
 
 _ALWAYS = ("bert", "gpt2", "t5")
@@ -83,6 +85,10 @@ def _resized(inputs, batch, length):
     return changed
 
 
+#: Types whose program is another one for a single token: `if inputs_embeds.shape[1] == 1`.
+_BRANCHING = ("falcon_h1", "minimax", "phimoe")
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("example", [(1, 1), (4, 6)], ids=str)
 @pytest.mark.parametrize("name", _names(always=()))
@@ -103,7 +109,11 @@ def test_open_sizes_include_one(name, example):
     for batch in (1, 2, 5):
         for length in (1, 2, 7) if is_text else (1,):
             changed = _resized(inputs, batch, length)
-            assert models.error_beside_module(graph, module, changed) <= 1e-4
+            try:
+                assert models.error_beside_module(graph, module, changed) <= 1e-4
+            except ShapeError as error:  # with the line that asks for the size
+                if name not in _BRANCHING or not re.search(r"length [!=]= 1.*\.py:\d+", str(error)):
+                    raise
 
 
 # speech models draw the masks of their inputs by NumPy
