@@ -43,14 +43,14 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fast"))
 
 
 #: A test of more calls than this runs one call in so many, unless `one_in` says otherwise.
-_ONE_IN = {32: 8, 8: 4}
+_ONE_IN = {32: 16, 8: 8}
 
 
 @pytest.hookimpl(trylast=True)  # after the hooks that make the calls
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """``one_in(n)``: one test in n is not ``full``; the backends of one case take turns.
 
-    So it is with one call in four of a test that has many, and one in eight of very many.
+    So it is with one call in eight of a test that has many, and one in sixteen of very many.
 
     Without the full tests, their calls are dropped here: an item of each takes a third of the time
     that a run needs before its first test. So are the calls that the release legs leave out:

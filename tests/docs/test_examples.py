@@ -55,6 +55,7 @@ def test_the_gaussian_process_is_that_of_scikit_learn(backend: str) -> None:
     np.testing.assert_allclose(na.to_backend(mean, "numpy"), oracle.predict(new), atol=2e-3)
 
 
+@pytest.mark.full
 @pytest.mark.release
 @pytest.mark.parametrize(
     ("program", "name"), [(flax_in_torch, "Network"), (keras_in_torch, "Sequential")]

@@ -34,7 +34,7 @@ def jax_settings() -> Iterator[None]:
     jax.config.update("jax_enable_x64", before)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.usefixtures("jax_settings")
 @pytest.mark.parametrize("path", PATHS, ids=NAMES)
 def test_short_form_runs(path: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

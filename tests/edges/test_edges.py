@@ -43,7 +43,7 @@ def _sample() -> list[Any]:
     return rows
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(("case", "variant"), _sample())
 def test_a_variant(case: Case, variant: str) -> None:
     _check(case, variant)

@@ -18,7 +18,7 @@ def _check(chosen: Sequence[Call | Sample]) -> None:
     assert not any(found), "\n".join(filter(None, found))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("framework", FRAMEWORKS)
 def test_some_calls(framework: str) -> None:
     _check(calls(framework, 20))

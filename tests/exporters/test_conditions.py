@@ -61,7 +61,7 @@ def _refusal(graph: na.Graph, path: Path, format: str) -> str:
     return ""
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("format", ["torch", "onnx", "stablehlo", "savedmodel", "tflite"])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__[1:])
 def test_a_file_refuses_or_is_right(

@@ -167,7 +167,7 @@ _ROWS = [
 
 
 @pytest.mark.release
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("names", "style"), _ROWS)
 def test_the_source_runs_and_trains_without_nestarray(
     names: tuple[str, ...], style: str, tmp_path: Path

@@ -55,7 +55,7 @@ def _check(graph: na.Graph, name: str, target: str, folder: Path) -> None:
         assert not (folder / name).exists()
 
 
-@pytest.mark.one_in(96)
+@pytest.mark.one_in(192)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", IN_NUMPY)
@@ -65,7 +65,7 @@ def test_programs_of_numpy(name: str, target: str, tmp_path: Path) -> None:
     _check(graph, name, target, tmp_path)
 
 
-@pytest.mark.one_in(96)
+@pytest.mark.one_in(192)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", IN_JAX)
 def test_programs_of_jax(name: str, target: str, tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_programs_of_jax(name: str, target: str, tmp_path: Path) -> None:
     _check(na.trace_graph(program, *args, v="params"), name, target, tmp_path)
 
 
-@pytest.mark.one_in(96)
+@pytest.mark.one_in(192)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", TENSORFLOW_PROGRAMS)
 def test_programs_of_tensorflow(name: str, target: str, tmp_path: Path) -> None:

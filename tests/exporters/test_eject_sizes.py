@@ -299,6 +299,7 @@ def test_numbers_for_elements_that_are_written(tmp_path: Path) -> None:
         assert written in (tmp_path / target / "model.py").read_text()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
 def test_rows_of_four_experts_are_parts(target: str, tmp_path: Path) -> None:
     def mixture(rows: torch.Tensor, experts: torch.Tensor) -> torch.Tensor:

@@ -251,6 +251,7 @@ class Positions(torch.nn.Module):
         return self.head(x) * keep[..., None]
 
 
+@pytest.mark.full
 def test_symbolic_sizes_of_positions_and_keyword_inputs(tmp_path: Path) -> None:
     axes, rng = {0: "batch", 1: "length"}, np.random.default_rng(0)
     net, tokens, keep = Positions(), rng.integers(0, 5, (3, 7)), rng.integers(0, 2, (3, 7)) > 0

@@ -36,6 +36,7 @@ np.save(sys.argv[4], net.predict(x, verbose=0))
 """
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "backend",
     [

@@ -43,7 +43,7 @@ def _close(got: Any, want: Any) -> None:
 
 
 @pytest.mark.release("form")
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("row", ROWS)
 def test_native_modules_agree_with_the_model(row: str, form: str) -> None:

@@ -117,6 +117,7 @@ def test_stable_sorts_become_onnx(tmp_path: Path) -> None:
     np.testing.assert_array_equal(got, order(x))
 
 
+@pytest.mark.full
 def test_positions_in_int32_become_onnx(tmp_path: Path) -> None:
     table = np.linspace(-1.0, 1.0, 12, dtype=np.float32).reshape(4, 3)
 

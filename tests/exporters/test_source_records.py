@@ -29,7 +29,7 @@ def _gradients(function: Any, v: Any) -> Any:
     return na.jit(gradients)(v) if na.backend_of(v) != "torch" else gradients(v)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("backend", _BACKENDS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_values_and_gradients_are_those_of_the_graph(name: str, backend: str) -> None:
@@ -55,7 +55,7 @@ def test_values_and_gradients_are_those_of_the_graph(name: str, backend: str) ->
         np.testing.assert_allclose(host(got[path]) / scale, host(x) / scale, atol=2e-4)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("backend", _BACKENDS)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_there_is_about_one_call_for_each_call_of_the_graph(name: str, backend: str) -> None:
@@ -105,7 +105,7 @@ _OPS = frozenset(
 )
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(
     ("case", "backend"),
     [row for row in rows(one_an_op=True) if row.values[0].op in _OPS and row.values[0].jit],

@@ -117,7 +117,7 @@ def _of_bags() -> Any:
     return na.to_module(_Bags(), torch.zeros(2, 5, 3))
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "build", [_of_bags, _of_loops, _of_conditions, _of_counters, _of_rows, _of_keras]
 )

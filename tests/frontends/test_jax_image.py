@@ -30,7 +30,7 @@ EXPRESSIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str) -> None:
     expressions.assert_equal(expression, jax.image, frontend.image, "numpy")
@@ -42,7 +42,7 @@ def test_values_on_other_backends(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, jax.image, frontend.image, backend)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "expression", [row for row in EXPRESSIONS if "cubic" in row or "area" in row]
 )

@@ -93,13 +93,13 @@ NOT_DIFFERENTIATED = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(("space", "expression"), EXPRESSIONS)
 def test_values(space: str, expression: str) -> None:
     expressions.assert_equal(expression, *SPACES[space], "numpy")
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize(("space", "expression"), FIRST)
 @pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
 def test_a_call_of_each_function_on_other_backends(

@@ -47,13 +47,13 @@ INITIALIZERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, jax.nn, frontend.nn, backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:
@@ -61,7 +61,7 @@ def test_gradients(expression: str, backend: str) -> None:
         expressions.assert_gradients(expression, jax.nn, frontend.nn, backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(("call", "shape"), INITIALIZERS, ids=[call for call, _ in INITIALIZERS])
 def test_initial_values(call: str, shape: tuple[int, ...], backend: str) -> None:
     theirs = eval(call, vars(jax.nn.initializers))(jax.random.PRNGKey(3), shape)

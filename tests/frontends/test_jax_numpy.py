@@ -309,13 +309,13 @@ def _rows() -> list[str]:
 EXPRESSIONS = _rows()
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values_on_numpy(expression: str) -> None:
     expressions.assert_equal(expression, jax.numpy, frontend.numpy, "numpy")
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("backend", ["torch", "tensorflow", "jax"])
 @pytest.mark.parametrize("expression", expressions.first_of_each_function(EXPRESSIONS))
 def test_values(expression: str, backend: str) -> None:
@@ -338,7 +338,7 @@ def _differentiable(rows: list[str]) -> list[str]:
     ]
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize(
     "expression", expressions.first_of_each_function(_differentiable(EXPRESSIONS))
 )

@@ -137,7 +137,7 @@ KEYS = ["key_data(wrap_key_data(key))", "key_impl(key)", "key_dtype()"]
 SAMPLES_LIST = [row.strip() for row in SAMPLES.replace("\n", ";").split(";")]
 
 
-@pytest.mark.one_in(32)
+@pytest.mark.one_in(64)
 @pytest.mark.parametrize(("space", "expression"), EXPRESSIONS)
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 def test_values(space: str, expression: str, backend: str) -> None:
@@ -159,7 +159,7 @@ def test_gradients(space: str, expression: str, backend: str) -> None:
         expressions.assert_gradients(expression, *SPACES[space], backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", SAMPLES_LIST)
 def test_samples(expression: str) -> None:
     used = [name for name in expressions.used(expression) if not hasattr(jax.random, name)]

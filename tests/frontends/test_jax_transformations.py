@@ -15,7 +15,7 @@ import nestarray.frontends.jax as frontend
 from tests.arrays import host, on
 from tests.frontends import jax_expressions as expressions
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 
 X = {"w": np.asarray([1.0, -2.0, 0.5], "float32"), "b": [np.asarray(2.0, "float32")]}

@@ -239,12 +239,12 @@ DIFFERENTIATED = [row for row in EXPRESSIONS if not row.startswith(tuple(NOT_DIF
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-@pytest.mark.one_in(32)
+@pytest.mark.one_in(64)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, THEIRS, OURS, backend)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("expression", first_of_each_function(DIFFERENTIATED))
 def test_gradients_on_torch(expression: str) -> None:
     if expressions.is_differentiable(expression, THEIRS):

@@ -100,7 +100,7 @@ def test_values_on_numpy(expression: str) -> None:
     _compare(expression, "numpy")
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("backend", ["torch", "tensorflow", "jax"])
 @pytest.mark.parametrize("expression", expressions.first_of_each_function(EXPRESSIONS))
 def test_values(expression: str, backend: str) -> None:
@@ -131,7 +131,7 @@ def _pairs(name: str) -> list[tuple[str, ...]]:
     return list(itertools.product(DTYPES, repeat=getattr(np, name).nin))
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("backend", ["numpy", "torch"])
 @pytest.mark.parametrize("name", UFUNCS)
 def test_loops_of_ufuncs(name: str, backend: str) -> None:

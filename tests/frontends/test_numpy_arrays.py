@@ -42,7 +42,7 @@ def _plain(x: Any) -> Any:
     return host(x.native) if type(x) is frontend.ndarray else x
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("expression", METHODS)
 def test_methods_are_numpys(expression: str, backend: str) -> None:

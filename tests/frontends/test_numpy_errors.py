@@ -53,7 +53,7 @@ VALUES = """delete(v, 9); delete(v, [0, -5]); insert(v, 9, 1.0); insert(x, 3, 1.
 CALLS = [c.strip() for c in f"{SHAPES};{VALUES}".replace("\n", ";").split(";")]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("backend", ["numpy", "torch", "tensorflow", "jax"])
 @pytest.mark.parametrize("call", CALLS)
 def test_errors_are_of_numpys_kind(call: str, backend: str) -> None:

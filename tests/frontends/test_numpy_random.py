@@ -63,7 +63,7 @@ def test_distributions_are_numpys(call: str) -> None:
         assert np.all(np.abs(difference) <= 5 * spread)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("backend", ["torch", "tensorflow", "jax"])
 @pytest.mark.parametrize(
     "call",

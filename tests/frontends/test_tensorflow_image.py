@@ -105,13 +105,13 @@ DIFFERENTIABLE = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.image, frontend.image, backend)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("expression", DIFFERENTIABLE)
 def test_gradients(expression: str, backend: str) -> None:
     if expressions.is_differentiable(expression, tf.image):

@@ -42,19 +42,19 @@ QUANTIZATION = [
 ]  # fmt: skip
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", BITWISE)
 def test_bits(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.bitwise, frontend.bitwise, backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", QUANTIZATION)
 def test_quantized_numbers(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.quantization, frontend.quantization, backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", [row for row in QUANTIZATION if "_gradient" not in row])
 def test_gradients(expression: str, backend: str) -> None:
     expressions.assert_gradients(expression, tf.quantization, frontend.quantization, backend)

@@ -120,13 +120,13 @@ OF_MODULES = {
 HINTS = {"is_non_singular", "is_self_adjoint", "is_positive_definite", "is_square", "name"}
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.linalg, frontend.linalg, backend)
 
 
-@pytest.mark.one_in(32)
+@pytest.mark.one_in(64)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:
     if expressions.is_differentiable(expression, tf.linalg):

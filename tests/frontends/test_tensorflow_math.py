@@ -69,13 +69,13 @@ SPECIAL = [
 ]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.math, frontend.math, backend)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:
     is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))
@@ -83,13 +83,13 @@ def test_gradients(expression: str, backend: str) -> None:
         expressions.assert_gradients(expression, tf.math, frontend.math, backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", SPECIAL)
 def test_special_functions(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.math.special, frontend.math.special, backend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", SPECIAL)
 def test_gradients_of_special_functions(expression: str, backend: str) -> None:
     expressions.assert_gradients(expression, tf.math.special, frontend.math.special, backend)

@@ -53,13 +53,13 @@ NOT_DIFFERENTIATED = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.nn, frontend.nn, backend)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:
     is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))

@@ -51,13 +51,13 @@ NOT_DIFFERENTIATED = {
 WITHOUT_KERNEL = {"fftnd": "fftn", "ifftnd": "ifftn", "rfftnd": "rfftn", "irfftnd": "irfftn"}
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, tf.signal, frontend.signal, backend)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize(
     "expression", [row for row in EXPRESSIONS if not row.startswith(tuple(NOT_DIFFERENTIATED))]
 )

@@ -59,13 +59,13 @@ def _functions(module: ModuleType) -> ModuleType:
 THEIRS, OURS = _functions(tf), _functions(frontend)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_values(expression: str, backend: str) -> None:
     expressions.assert_equal(expression, THEIRS, OURS, backend)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_gradients(expression: str, backend: str) -> None:
     is_compared = not expression.startswith(tuple(NOT_DIFFERENTIATED))

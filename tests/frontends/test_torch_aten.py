@@ -56,7 +56,7 @@ def _check(name: str, case: Any, backend: str, *, values: bool = True) -> Call:
 
 
 @pytest.mark.release("name")
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize(("name", "number"), EXACT)
 def test_a_rule_computes_what_the_operation_computes(name: str, number: int, backend: str) -> None:
     call = _check(name, aten_cases.EXACT[name][number], backend)

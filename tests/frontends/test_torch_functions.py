@@ -18,7 +18,7 @@ from nestarray.proof import comparison
 from tests.frontends.compare import assert_same, to_backend
 from tests.frontends.op_samples import expected, function_of, records, samples
 
-pytestmark = pytest.mark.one_in(4)
+pytestmark = pytest.mark.one_in(8)
 
 #: Records that no comparison of values fits, and why.
 LEFT_OUT = {
@@ -221,7 +221,7 @@ def _on_two_backends() -> list[Any]:
 ROWS = _on_two_backends()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "backend"), ROWS)
 def test_function(name: str, backend: str) -> None:
     if backend == "jax":  # which compiles each new shape

@@ -71,7 +71,7 @@ def _tied(nest: Any, rng: np.random.Generator) -> Any:
     return pytree.tree_map(leaf, nest)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(("name", "backend"), on_one_backend(TIED, OTHERS, 12))
 def test_gradients(name: str, backend: str) -> None:
     info = records()[name]
@@ -188,7 +188,7 @@ def _pairs(calls: Iterable[str], is_row: Callable[[str, str], bool] = lambda *_:
 FAST = ("int32", "float32", "nan, float32")
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("call", "name"), _pairs(CALLS, _is_computed_upstream))
 def test_values_and_positions(call: str, name: str, backend: str) -> None:

@@ -152,7 +152,7 @@ NAMES = (
 )
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("kind", ["parameter", "buffer", "module"])
 @pytest.mark.parametrize("name", NAMES)
 def test_names_of_variables_are_free(name, kind):

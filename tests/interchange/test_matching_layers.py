@@ -49,7 +49,7 @@ def inputs_of(a: Network, b: Network, x: np.ndarray) -> dict[str, np.ndarray]:
     return {side: n.inputs(x) for side, n in networks.items() if n.inputs is not None}
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("kind", LAYERS)
 def test_models_decide_the_layouts(kind: str, tmp_path: Path) -> None:
     x = input_of(kind)
@@ -70,7 +70,7 @@ def test_models_decide_the_layouts(kind: str, tmp_path: Path) -> None:
 RECURRENT = [kind for kind in LAYERS if any(name in kind for name in ("LSTM", "GRU", "RNN"))]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("kind", RECURRENT)
 def test_names_tell_recurrent_layers(kind: str) -> None:
     networks = {name: build() for name, build in LAYERS[kind]().items()}

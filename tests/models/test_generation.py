@@ -10,6 +10,7 @@ from tests.models import generation
 _ALWAYS = ("gpt2",)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "name",
     [n if n in _ALWAYS else pytest.param(n, marks=pytest.mark.full) for n in generation.names()],

@@ -15,7 +15,7 @@ from nestarray import nn
 from nestarray.errors import ArgumentError
 from nestarray.testing import assert_close
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 

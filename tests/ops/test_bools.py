@@ -14,7 +14,7 @@ from nestarray.dispatch import OPS
 from nestarray.errors import DtypeError
 from tests.arrays import host, on
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 X = np.asarray([[True, False, True], [False, True, True]])
 Y = np.asarray([[True, True, False], [False, False, True]])

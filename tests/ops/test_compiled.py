@@ -38,7 +38,7 @@ COMPILE = {"jax": _jit_jax, "torch": _jit_torch, "tensorflow": _jit_tensorflow}
 BACKENDS = tuple(COMPILE) if EXHAUSTIVE else ("torch", "tensorflow")
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("case", "backend"), rows(BACKENDS, lambda case: case.jit, one_an_op=True))
 def test_compiled_is_plain(case: Case, backend: str) -> None:

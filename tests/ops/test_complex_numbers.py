@@ -17,7 +17,7 @@ from tests.arrays import host
 from tests.cases import on_backend
 from tests.derivatives import AUTODIFF, GRADIENTS, SUM
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 A = np.asarray([[1.0, -2.0, 0.5], [3.0, 0.25, 1.0]])
 B = np.asarray([0.5, -1.0, 2.0])

@@ -10,7 +10,7 @@ from nestarray.container import Container
 from nestarray.testing import assert_close
 from tests.cases import EXHAUSTIVE, Case, on_backend, rows
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 
 def has_arrays(case: Case) -> bool:

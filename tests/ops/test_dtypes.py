@@ -17,7 +17,7 @@ from tests.arrays import host, on
 from tests.cases import Case, convert, rows
 from tests.cases.transcendental import DOMAINS
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 HALVES = ("float16", "bfloat16")
 
@@ -321,7 +321,7 @@ def is_of_real_numbers(case: Case) -> bool:
     return bool(case.record.is_floating)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("case", "backend"), rows(where=is_of_real_numbers, one_an_op=True))
 def test_integers_are_computed_as_float32(case: Case, backend: str) -> None:
     """The arguments that are promoted; the dtypes of indices and masks tell their roles."""

@@ -204,7 +204,7 @@ FUNCTIONS: list[tuple[Callable[[Any], Any], np.ndarray]] = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("backend", AUTODIFF)
 @pytest.mark.parametrize(("function", "x"), FUNCTIONS, ids=[f.__name__ for f, _ in FUNCTIONS])
 def test_derivatives(backend: str, function: Callable[[Any], Any], x: np.ndarray) -> None:

@@ -16,7 +16,7 @@ from tests.derivatives import AUTODIFF, gradients, problem, weighted
 STEP = 1e-3
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(
     ("case", "backend"),
@@ -39,7 +39,7 @@ def test_gradients(case: Case, backend: str) -> None:
         )
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(
     ("case", "backend"),

@@ -65,25 +65,25 @@ def _inputs(kink: Kink, backend: str) -> list[Any]:
     return [on(backend, np.asarray(x, "float64")) for x in kink.args]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @_of(KINKS)
 def test_first_derivatives(kink: Kink, backend: str) -> None:
     _check(kink.gradients(*_inputs(kink, backend)), kink.first, kink)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @_of(KINKS)
 def test_second_derivatives(kink: Kink, backend: str) -> None:
     _check(kink.second_gradients(*_inputs(kink, backend)), kink.second, kink)
 
 
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 @pytest.mark.parametrize(("kink", "backend"), PAIRS)
 def test_compiled(kink: Kink, backend: str) -> None:
     _check(na.jit(kink.gradients)(*_inputs(kink, backend)), kink.first, kink)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @_of(KINKS)
 def test_vectorized(kink: Kink, backend: str) -> None:
     rows = [na.stack([x, x]) for x in _inputs(kink, backend)]
@@ -92,7 +92,7 @@ def test_vectorized(kink: Kink, backend: str) -> None:
         _check([g[i] for g in found], kink.first, kink)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @_of(filter(_is_finite, KINKS))
 def test_forward_mode(kink: Kink, backend: str) -> None:
     inputs = _inputs(kink, backend)
@@ -101,7 +101,7 @@ def test_forward_mode(kink: Kink, backend: str) -> None:
     np.testing.assert_allclose(host(pushed), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @_of(kink for kink in KINKS if _is_finite(kink) and _is_smooth(kink))
 @pytest.mark.parametrize("order", ["jvp of grad", "grad of jvp"])
 def test_second_derivatives_in_forward_mode(kink: Kink, order: str, backend: str) -> None:

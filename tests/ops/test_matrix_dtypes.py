@@ -13,7 +13,7 @@ from nestarray import backends
 from nestarray.testing import assert_close
 from tests.arrays import on
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 POSITIVE = np.asarray([[[4.0, 1.0, 0.0], [1.0, 3.0, 1.0], [0.0, 1.0, 2.0]]])
 RIGHT = np.asarray([[1.0, 0.0], [2.0, 1.0], [0.0, 3.0]])
@@ -73,7 +73,7 @@ def test_half_precision_is_that_of_float32_rounded_once(op: str, dtype: str, bac
     )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("dtype", ["bool", "int64", "uint16"])
 @pytest.mark.parametrize("op", [*OF_ONE, *OF_TWO])
 def test_integers_are_computed_in_float32(op: str, dtype: str, backend: str) -> None:

@@ -40,7 +40,7 @@ def _check(row: Row, name: str, backend: str) -> None:
             raise
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize(("row", "name", "backend"), _sample())
 def test_a_mode(row: Row, name: str, backend: str) -> None:
     _check(row, name, backend)

@@ -15,7 +15,7 @@ from nestarray.config import BACKENDS
 from tests.arrays import host
 from tests.cases import in_dtype, on_backend
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 NAN = np.nan
 ROWS = np.asarray([[3.0, NAN, -1.0, 2.0], [NAN, 0.5, NAN, -2.0]], "float32")

@@ -16,7 +16,7 @@ from tests.cases import Case, convert, on_backend, rows
 WITHOUT_CALL = {"shape", "asarray", "from_dlpack"}
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("case", "backend"), rows(one_an_op=True))
 def test_record_print_replay_is_the_call(case: Case, backend: str) -> None:

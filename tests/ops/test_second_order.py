@@ -40,7 +40,7 @@ def rows() -> list[Any]:
     return found
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("case", rows())
 def test_second_derivatives(case: Case) -> None:

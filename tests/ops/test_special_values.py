@@ -20,7 +20,7 @@ from nestarray.config import BACKENDS
 from nestarray.numerics.nonfinite import TABLES
 from tests.arrays import host, on
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 PARTS = (-math.inf, -1.5, -0.0, 0.0, 0.5, math.inf, math.nan)
 GRID = np.asarray([complex(a, b) for a, b in itertools.product(PARTS, PARTS)], "complex128")

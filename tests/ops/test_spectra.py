@@ -58,7 +58,7 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("backend", AUTODIFF)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives(backend: str, name: str) -> None:

@@ -12,7 +12,7 @@ import nestarray as na
 from nestarray import backends
 from nestarray.config import BACKENDS
 
-pytestmark = pytest.mark.one_in(2)
+pytestmark = pytest.mark.one_in(4)
 
 DTYPES = ("uint8", "uint16", "uint32", "uint64")
 

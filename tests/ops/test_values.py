@@ -15,7 +15,7 @@ from nestarray.testing import assert_close
 from tests.cases import ARRAYS, EXHAUSTIVE, Case, all_cases, convert, on_backend, rows
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("case", "backend"), rows())
 def test_values(case: Case, backend: str) -> None:

@@ -43,7 +43,7 @@ VMAP = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")  # a loop, on torch
 @pytest.mark.filterwarnings("ignore:torch.searchsorted:UserWarning")  # it copies batched arguments

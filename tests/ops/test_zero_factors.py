@@ -42,7 +42,7 @@ def _second(x: np.ndarray) -> np.ndarray:
     return np.stack(columns, axis=-1).reshape(3, 3, 3, 3)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("kind", MATRICES)
 def test_gradients_of_a_determinant(kind: str, backend: str) -> None:
     x = on(backend, MATRICES[kind])
@@ -50,14 +50,14 @@ def test_gradients_of_a_determinant(kind: str, backend: str) -> None:
         np.testing.assert_allclose(host(gradient(x)), _cofactors(host(x)), atol=1e-14)
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("kind", MATRICES)
 def test_second_derivatives_of_a_determinant(kind: str, backend: str) -> None:
     x = on(backend, MATRICES[kind])
     np.testing.assert_allclose(host(na.hessian(na.det)(x)), _second(host(x)), atol=1e-13)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_determinants_of_a_batch(backend: str) -> None:
     x = np.stack([*MATRICES.values()])
     expected = [_cofactors(matrix) for matrix in x]
@@ -66,7 +66,7 @@ def test_determinants_of_a_batch(backend: str) -> None:
     np.testing.assert_allclose(host(total), expected, atol=1e-13)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", SECOND)
 def test_a_product_of_a_segment_with_zeros(name: str, backend: str) -> None:
     ids = on(backend, [0, 0, 1, 0], "int64")
@@ -86,7 +86,7 @@ def test_a_saturated_exponential(backend: str) -> None:
         assert float(fn(x)) == pytest.approx(math.exp(-40.0), rel=1e-12), order
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_a_pseudo_inverse_of_equal_singular_values(backend: str) -> None:
     x, weights = on(backend, np.eye(2)), on(backend, [[1.0, 2.0], [3.0, 4.0]])
     inverse = lambda x: na.sum(na.pinv(x) * weights)  # noqa: E731
@@ -98,7 +98,7 @@ def test_a_pseudo_inverse_of_equal_singular_values(backend: str) -> None:
         np.testing.assert_allclose(host(na.hessian(function)(x)), expected, atol=1e-14)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 def test_values_of_equal_eigenvalues_have_a_gradient_and_vectors_none(backend: str) -> None:
     x = on(backend, np.eye(2))
     for values in (lambda x: na.eigh(x)[0], na.eigvalsh, na.svdvals, lambda x: na.svd(x)[1]):

@@ -73,13 +73,13 @@ ROWS = FLOATS + [
 ]
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("row", ROWS, ids=ids)
 def test_numbers(row: Row, backend: str) -> None:
     check(row, backend, 11, (500,), "float32")
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("row", INTEGERS, ids=ids)
 def test_integers(row: Row, backend: str) -> None:
     check(row, backend, 11, (100,), "int32")
@@ -98,7 +98,7 @@ SELECTIONS = [
 ]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", SELECTIONS)
 def test_selections(name: str, backend: str) -> None:
     ours, theirs = EXACT[name]
@@ -181,7 +181,7 @@ def test_signs_and_waiting_times_of_all_widths(dtype: str, backend: str) -> None
     check(Row("geometric", (np.asarray([0.01, 0.3, 1.0]),), (3,)), backend, 3, (40,), dtype)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32"])
 def test_counts_that_do_not_fit(dtype: str, backend: str) -> None:
     rates = np.asarray([0, 3, 50, 130, 260, 3e4, 7e4, 3e9, 1e12, -1, np.nan], "f4")

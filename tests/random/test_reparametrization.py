@@ -29,7 +29,7 @@ def _differences(function: Callable[[float], float], x: float) -> tuple[float, f
     return first / step, second / step**2
 
 
-@pytest.mark.one_in(18)
+@pytest.mark.one_in(36)
 @pytest.mark.parametrize("a", [0.3, 1.0, 7.0, 80.0])
 def test_gamma(a: float, backend: str) -> None:
     key = na.random.key(3, like=on(backend, 0.0))
@@ -69,7 +69,7 @@ RELATIVES: dict[str, tuple[Callable[..., Any], float]] = {
 }
 
 
-@pytest.mark.one_in(18)
+@pytest.mark.one_in(36)
 @pytest.mark.parametrize("name", RELATIVES)
 def test_relatives_agree_on_all_backends(name: str, backend: str) -> None:
     draw, parameter = RELATIVES[name]

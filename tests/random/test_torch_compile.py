@@ -39,7 +39,7 @@ FUNCTIONS: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.filterwarnings("ignore:.*autograd.function.Function.*:DeprecationWarning")  # torch's
 def test_the_numbers_of_plain_calls(name: str) -> None:

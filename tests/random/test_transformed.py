@@ -68,7 +68,7 @@ def test_normal_numbers_have_the_same_bits_everywhere(backend: str) -> None:
     np.testing.assert_allclose(np.asarray(moved), slope, rtol=1e-5)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "backend"), pairs())
 def test_compiled(name: str, backend: str) -> None:
     key, x, options = at(backend)

@@ -345,6 +345,7 @@ def test_donated_by_name(options: dict[str, Any]) -> None:
         assert give(na.jit(step, **options), e, f).numpy().tolist() == [3.0, 3.0, 3.0]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "fn",
     [

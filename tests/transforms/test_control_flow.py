@@ -248,7 +248,7 @@ def differentiated_by_jax(name: str) -> Any:
 
 
 @pytest.mark.release("backend")
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", losses())
 def test_gradients_are_those_of_jax(name: str, backend: str) -> None:
     v, x = variables(backend)

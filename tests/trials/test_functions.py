@@ -23,7 +23,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize(("source", "name", "target"), ROWS)
 def test_function(source: str, name: str, target: str) -> None:

@@ -12,7 +12,7 @@ from tests.trials.torch_programs import TRIALS
 TARGETS = [backend for backend in BACKENDS if backend != "torch"]
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("backend", TARGETS)
 @pytest.mark.parametrize("name", TRIALS)
 def test_module(name: str, backend: str) -> None:

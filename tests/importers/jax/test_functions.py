@@ -39,7 +39,7 @@ def expected(function: Any, x: Any) -> Expected:
     return Expected([np.asarray(y) for y in outputs], {}, {}, [np.asarray(gradient)])
 
 
-@pytest.mark.one_in(33)
+@pytest.mark.one_in(66)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
 @pytest.mark.parametrize("name", FUNCTIONS)

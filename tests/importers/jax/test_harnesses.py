@@ -15,7 +15,7 @@ from tests.importers.jax.harnesses import (
 )
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("group", GROUPS)
 def test_first_records(group: str) -> None:

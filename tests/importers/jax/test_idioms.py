@@ -86,7 +86,7 @@ BLOCKS: dict[str, Callable[[], na.Graph]] = {
 }
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("name", BLOCKS)
 def test_transformer_block(name: str) -> None:
     graph = BLOCKS[name]().lower()
@@ -237,7 +237,7 @@ ATTENTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], bool]] = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
 @pytest.mark.parametrize("name", ATTENTIONS)
 def test_attention(name: str, dtype: str) -> None:

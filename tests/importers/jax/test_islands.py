@@ -55,7 +55,7 @@ PROGRAMS = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("compiled", [False, True])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_callbacks_are_islands(name: str, compiled: bool, backend: str) -> None:

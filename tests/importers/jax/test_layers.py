@@ -41,7 +41,7 @@ def _cases() -> list[Any]:
     ]
 
 
-@pytest.mark.one_in(24)
+@pytest.mark.one_in(48)
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize(("library", "name", "backend"), _cases())
 def test_layer(library: str, name: str, backend: str, train: bool) -> None:

@@ -115,7 +115,7 @@ MODELS: dict[str, Any] = {
 }
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize("backend", ["torch", "tensorflow", "numpy"])
 @pytest.mark.parametrize("name", MODELS)

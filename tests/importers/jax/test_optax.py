@@ -152,7 +152,7 @@ def _cases() -> list[Any]:
 
 
 @pytest.mark.release
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(("name", "backend"), _cases())
 def test_optimizer(name: str, backend: str) -> None:
     check(name, backend)
@@ -215,7 +215,7 @@ LOSSES: dict[str, Any] = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "backend",
     [

@@ -42,7 +42,7 @@ def _cases(names: Any, fast: tuple[str, ...]) -> list[Any]:
 
 
 @pytest.mark.release("backend")
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize(("name", "backend"), _cases(PROGRAMS, FAST))
 def test_program(name: str, backend: str) -> None:
     function, *args = PROGRAMS[name]
@@ -54,7 +54,7 @@ def test_program(name: str, backend: str) -> None:
 
 
 @pytest.mark.release
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize(("name", "backend"), _cases(MODELS, FAST_MODELS))
 def test_model(name: str, backend: str, train: bool) -> None:

@@ -57,7 +57,7 @@ CASES = [(f, k) for f in PROGRAMS.values() for k in (random.key, random.PRNGKey)
 CASES += [(f, random.key) for f in TYPED.values()]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "backend",
     ["torch", pytest.param("tensorflow", marks=pytest.mark.full), "numpy"],

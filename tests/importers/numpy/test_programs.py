@@ -47,21 +47,21 @@ def _check(program: Any, args: tuple[Any, ...], backend: str) -> None:
 
 
 @pytest.mark.release("backend")
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(name: str, backend: str) -> None:
     _check(*PROGRAMS[name], backend)
 
 
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 @pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
 @pytest.mark.parametrize("name", EXERCISES)
 def test_exercise(name: str, backend: str) -> None:
     _check(*EXERCISES[name], backend)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("backend", ["torch", "jax", "tensorflow"])
 @pytest.mark.parametrize("name", IDIOMS)
 def test_idiom(name: str, backend: str) -> None:

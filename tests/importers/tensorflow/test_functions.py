@@ -175,7 +175,7 @@ def test_all_open_sizes_of_a_signature():
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 def test_open_sizes_of_loops_and_choices(backend):
     @tf.function
     def function(x):

@@ -203,7 +203,7 @@ def test_strides_over_open_images():
 
 
 @pytest.mark.parametrize("backend", ["numpy", "torch", "jax"])
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "cell",
     [lambda: layers.Bidirectional(layers.LSTM(3)), lambda: layers.GRU(3, return_sequences=True)],
@@ -270,7 +270,7 @@ def test_rows_of_a_scan_are_read_and_written_once():
     assert "GatherV2" not in text
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("backend", ["jax", "torch"])
 def test_models_on_other_backends_of_keras(backend):
     program = f"""

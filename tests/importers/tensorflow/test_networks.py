@@ -199,7 +199,7 @@ def translator() -> tuple[Any, tuple[Any, ...]]:
 @pytest.mark.parametrize("target", ["numpy", "torch", "jax"])
 @pytest.mark.parametrize("train", [False, True])
 @pytest.mark.parametrize("make", [text_transformer, tagger, u_net, wave_net])
-@pytest.mark.one_in(12)
+@pytest.mark.one_in(24)
 def test_models_compute_and_train_the_same(make: Any, train: bool, target: str) -> None:
     keras.utils.set_random_seed(0)
     model, inputs = make()
@@ -207,7 +207,7 @@ def test_models_compute_and_train_the_same(make: Any, train: bool, target: str) 
 
 
 @pytest.mark.parametrize("target", ["numpy", "torch", "jax"])
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 def test_a_decoding_loop(target: str) -> None:
     keras.utils.set_random_seed(0)
     model, inputs = translator()
@@ -218,14 +218,14 @@ def test_a_decoding_loop(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", ["numpy", "torch", "jax"])
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 def test_a_step_of_a_variational_autoencoder(target: str) -> None:
     keras.utils.set_random_seed(0)
     verify(AutoencoderStep(), (IMAGES,), target)
 
 
 @pytest.mark.parametrize("target", ["numpy", "torch", "jax"])
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 def test_a_step_of_an_adversarial_network(target: str) -> None:
     keras.utils.set_random_seed(0)
     latent = _rng.standard_normal((2, 3)).astype("float32")

@@ -52,7 +52,7 @@ def check(model: Any, inputs: tuple[Any, ...], **options: Any) -> None:
 
 @pytest.mark.parametrize("options", [{}, {"train": True}, {"dynamic": True}], ids=str)
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 def test_calls_of_models_have_a_place(name: str, options: dict[str, bool]) -> None:
     keras.utils.clear_session()
     check(*MODELS[name](), **options)

@@ -19,7 +19,7 @@ BEHAVIOURS = [*[(name, False) for name in PROGRAMS], *[(name, True) for name in 
 @pytest.mark.release("target")
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("name", "train"), BEHAVIOURS)
-@pytest.mark.one_in(16)
+@pytest.mark.one_in(32)
 def test_programs_compute_and_train_the_same(name: str, train: bool, target: str) -> None:
     keras.utils.set_random_seed(0)
     source, inputs = PROGRAMS[name]()

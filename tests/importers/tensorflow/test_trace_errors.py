@@ -112,7 +112,7 @@ REFUSED = {
 }  # fmt: skip
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("source_of", "module"), [(network, "module 'net/custom', "), (tf.function, "")]
 )

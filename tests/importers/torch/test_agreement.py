@@ -66,7 +66,7 @@ def eager(family: str, name: str, train: bool) -> Expected:
 
 
 @pytest.mark.release("family", "backend")
-@pytest.mark.one_in(32)
+@pytest.mark.one_in(64)
 @pytest.mark.usefixtures("x64")
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize("backend", ["jax", "tensorflow", "numpy"])

@@ -230,7 +230,7 @@ def test_on_all_backends(name):
     assert_agrees(make(), *args)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("name", MODULES)
 def test_one_graph_is_the_module_at_all_sizes(name):
     module, graph = traced(name)

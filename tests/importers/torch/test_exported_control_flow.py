@@ -121,7 +121,7 @@ def _traced(name: str):
 
 
 @pytest.mark.release("name")
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", MODULES)
 def test_values_and_gradients_are_those_of_torch(name, backend):

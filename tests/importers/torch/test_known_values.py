@@ -124,7 +124,7 @@ NUMBERS = {
 }
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
 @pytest.mark.parametrize("name", NUMBERS)
 def test_a_number_of_the_input_is_a_constant_for_derivatives(x, name, backend):

@@ -69,7 +69,7 @@ def _quick() -> list[Any]:
     return found
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("train", [False, True], ids=["eval", "train"])
 @pytest.mark.parametrize(("name", "backend"), _quick())
 def test_module(name: str, backend: str, train: bool) -> None:

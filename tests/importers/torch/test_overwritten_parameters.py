@@ -44,7 +44,7 @@ def _trained_by_torch(net: nn.Module, x: torch.Tensor) -> None:
         optimizer.step()
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("kind", ["graph", "compiled", "module"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_two_steps_of_training(backend: str, kind: str, x: torch.Tensor) -> None:

@@ -135,7 +135,7 @@ def _branch(x):
     return torch.cond(x.sum() > 0, lambda x: x + torch.ones(3), lambda x: x - torch.ones(3), (x,))
 
 
-@pytest.mark.one_in(8)
+@pytest.mark.one_in(16)
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
 @pytest.mark.parametrize(
     "source",
