@@ -319,4 +319,5 @@ def test_the_table_has_every_constructor() -> None:
         "from_object", "from_pytree", "from_torch_state_dict", "from_torch_module", "from_flax",
         "from_haiku", "from_equinox",
         "from_keras",  # tested in test_keras.py: Keras runs on one framework a process
+        "from_torch_cache",  # tested in tests/importers/torch/test_caches.py
     }  # fmt: skip

@@ -112,7 +112,7 @@ def test_a_neural_ode(backend: str, tmp_path: Path) -> None:
         k3 = model(rest + 0.5 * h * k2)
         rest = rest + h / 6 * (k1 + 2 * k2 + 2 * k3 + model(rest + h * k3))
     (rest**2).mean().backward()
-    np.testing.assert_allclose(float(value), float((rest**2).mean()), rtol=1e-4)
+    np.testing.assert_allclose(float(value), (rest**2).mean().item(), rtol=1e-4)
     for path, leaf in grads.flat_items():
         gradient = model.get_parameter(path.replace("/", ".")).grad
         np.testing.assert_allclose(na.to_backend(leaf, "numpy"), gradient, atol=1e-5)
