@@ -1,8 +1,7 @@
 """Signatures of native modules: their calls have the parameters of the source.
 
 An argument of arrays is required; a setting of the traced program has its value as the default.
-``inspect.signature(module)`` shows them. PyTorch's tools also read the names of ``forward``, so a
-module of PyTorch gets a method with these parameters.
+``inspect.signature(module)`` shows them. PyTorch's tools read the signature of ``forward``.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ def signature_of(program: Program, array: Any, *settings: Parameter) -> Signatur
 
 
 def with_parameters(signature: Signature, call: str) -> Callable[..., Any]:
-    """A method with the parameters of a signature, which calls another method of its object.
+    """A method that shows a signature, and hands its arguments to another method of its object.
 
     Args:
         signature: of the method, without its object.
@@ -90,60 +89,17 @@ def with_parameters(signature: Signature, call: str) -> Callable[..., Any]:
         >>> from nestarray.exporters.signatures import with_parameters
         >>> signature = inspect.signature(lambda x, *, scale=2.0: None)
         >>> inspect.signature(with_parameters(signature, "run"))
-        <Signature (_module, x, *, scale=2.0)>
+        <Signature (self, x, *, scale=2.0)>
     """
-    owner = Parameter("_module", Parameter.POSITIONAL_ONLY)
+
+    def forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return getattr(self, call)(args, kwargs)
+
     parameters = list(signature.parameters.values())
-    if not any(each.kind is Parameter.POSITIONAL_ONLY for each in parameters):
-        owner = owner.replace(kind=Parameter.POSITIONAL_OR_KEYWORD)
-    defaults = {f"_default_{each.name}": each.default for each in parameters}
-    written = [
-        each.replace(
-            annotation=Parameter.empty,
-            default=each.default if each.default is Parameter.empty else _Name(each.name),
-        )
-        for each in parameters
-    ]
-    head = str(Signature([owner, *written]))
-    items = {"args": [], "kwargs": []}
-    by_name = {Parameter.KEYWORD_ONLY}
-    if not any(each.kind is Parameter.VAR_POSITIONAL for each in parameters):
-        by_name.add(Parameter.POSITIONAL_OR_KEYWORD)
-    for each in parameters:
-        match each.kind:
-            case Parameter.VAR_POSITIONAL:
-                items["args"].append(f"*{each.name}")
-            case Parameter.VAR_KEYWORD:
-                items["kwargs"].append(f"**{each.name}")
-            case _ if each.kind in by_name and each.default is not Parameter.empty:
-                # the graphs of both modes may have other values
-                name = each.name
-                items["kwargs"].append(
-                    f"**({{}} if {name} is _default_{name} else {{{name!r}: {name}}})"
-                )
-            case Parameter.KEYWORD_ONLY:
-                items["kwargs"].append(f"{each.name!r}: {each.name}")
-            case _:
-                items["args"].append(each.name)
-    args = "".join(f"{item}, " for item in items["args"])
-    text = f"def forward{head}:\n    return _module.{call}(({args}), {{{', '.join(items['kwargs'])}}})\n"
-    namespace: dict[str, Any] = dict(defaults)
-    exec(compile(text, "<forward>", "exec"), namespace)
-    method = namespace["forward"]
-    method.__annotations__ = {
-        each.name: each.annotation for each in parameters if each.annotation is not Parameter.empty
-    }
-    return method
-
-
-class _Name:
-    """A default as the name of a variable in the text of a signature."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __repr__(self) -> str:
-        return f"_default_{self._name}"
+    is_positional = any(each.kind is Parameter.POSITIONAL_ONLY for each in parameters)
+    kind = Parameter.POSITIONAL_ONLY if is_positional else Parameter.POSITIONAL_OR_KEYWORD
+    forward.__signature__ = Signature([Parameter("self", kind), *parameters])  # pyright: ignore[reportFunctionMemberAccess]
+    return forward
 
 
 def _parameter(name: str, kind: Any, value: Any, array: Any) -> Parameter:
