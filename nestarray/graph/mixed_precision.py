@@ -155,11 +155,11 @@ def _has_limits(x: Any, half: DType) -> bool:
 
 
 def _checked(name: str, dtype: Any, expected: Collection[DType]) -> DType:
-    found = dtypes.dtype_for(f"cast: {name}", dtype)
-    if found not in expected:
+    parsed = dtypes.dtype_for(f"cast: {name}", dtype)
+    if parsed not in expected:
         names = listed([repr(d.name) for d in expected], most=4)
-        raise ArgumentError(f"cast: {name}: got {found.name!r}, expected {names}")
-    return found
+        raise ArgumentError(f"cast: {name}: got {parsed.name!r}, expected {names}")
+    return parsed
 
 
 def _module_of(node: Node) -> str:
@@ -180,7 +180,7 @@ def _modules(graph: Graph, patterns: tuple[str, ...]) -> frozenset[str]:
     tree = Container()
     for path in paths:
         tree = tree.set(f"{path}/.", path)
-    found: set[str] = set()
+    matching: set[str] = set()
     for pattern in patterns:
         hits = matches(tree._spec, tree._leaves, (pattern,))
         chosen = [path for path, hit in zip(tree.leaves(), hits, strict=True) if hit]
@@ -188,8 +188,8 @@ def _modules(graph: Graph, patterns: tuple[str, ...]) -> frozenset[str]:
             raise ArgumentError(
                 f"cast: keep: {pattern!r} matches no module of {graph.name}: {listed(paths, 8)}"
             )
-        found.update(chosen)
-    return frozenset(found)
+        matching.update(chosen)
+    return frozenset(matching)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -215,7 +215,7 @@ class _Casts:
     Args:
         half: the dtype of products.
         stored: the dtype of parameters.
-        kept: the paths of modules in float32.
+        in_float32: the paths of modules in float32.
         limits: the paths of constants that half precision cannot hold.
         taken: the names of the graph.
         values: of nodes outside of a body.
@@ -228,12 +228,12 @@ class _Casts:
         self,
         half: DType,
         stored: DType,
-        kept: frozenset[str],
+        in_float32: frozenset[str],
         limits: set[str],
         taken: set[str],
         values: dict[Node, _Value] | None = None,
     ) -> None:
-        self.half, self.stored, self.kept, self.taken = half, stored, kept, taken
+        self.half, self.stored, self.in_float32, self.taken = half, stored, in_float32, taken
         self.limits = limits
         self.values = {
             node: dataclasses.replace(value, nodes=dict(value.nodes))
@@ -284,7 +284,7 @@ class _Casts:
             is_moment = _chapter(node.args[0]) == "normalization" and node.args[1] != 0
             return whole.dtype, "computed" if is_moment else whole.status
         chapter, name = _chapter(node), _name(node)
-        if _module_of(node) in self.kept or chapter == "normalization":
+        if _module_of(node) in self.in_float32 or chapter == "normalization":
             return float32, "free"
         if chapter in _PRODUCTS and not self._is_declared(node):
             return self.half, "computed"
@@ -378,7 +378,9 @@ class _Casts:
 
     def _body(self, body: Body) -> Body:
         """A function of arrays in their old dtypes, which computes in others inside."""
-        inner = _Casts(self.half, self.stored, self.kept, self.limits, self.taken, self.values)
+        inner = _Casts(
+            self.half, self.stored, self.in_float32, self.limits, self.taken, self.values
+        )
         inner.others.update(self.others)
         for node in iter_nodes(body.parameters):
             if node.aval is not None and node.aval.dtype is float32:

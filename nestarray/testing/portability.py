@@ -1,10 +1,10 @@
-"""Lint: expressions in code over `na` that do not compute alike on all four frameworks.
+"""Lint: expressions in code over `na` whose results differ between frameworks.
 
 A function is code over `na` if it calls `na`, is handed to a function of `na`, or is a method of a
 `na.nn.Module`. Within it a name is an array if it is a parameter without default, or is assigned
 from a call of `na` or from arithmetic of arrays. `v`, `s` and `key` are Containers and keys by
-convention, so their methods are those of Container. Names are all that the syntax tree tells, so a
-finding can be a false alarm: ``# noqa`` on the line silences it.
+convention, and have Container's methods. The syntax tree has no types, so a finding can be a false
+alarm: ``# noqa`` on the line silences it.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _FRAMEWORKS = {"numpy", "torch", "jax", "tensorflow"}
 
 @dataclass(frozen=True)
 class Finding:
-    """An expression that does not compute alike everywhere."""
+    """An expression whose result differs between frameworks."""
 
     file: str
     line: int
@@ -278,7 +278,7 @@ class _Reader:
                 and side.attr == "dtype"
                 and self.is_array(side.value)
             ):
-                yield "dtype", "x.dtype is the framework's own; na.dtype_of(x)"
+                yield "dtype", "x.dtype differs between frameworks; na.dtype_of(x)"
 
     def _call(self, node: ast.Call) -> Iterator[tuple[str, str]]:
         name = _full_name(node.func, self.imports)
