@@ -118,45 +118,27 @@ class _DynamicWindow(_Window):
 class _StaticWindow(_Window):
     """A window of fixed size: its first ``min(position, size)`` rows are filled.
 
-    One new token is attended to in the new window, several in the old window and themselves.
+    New tokens are attended to together with the old window; the mask hides older tokens from each.
     """
 
     max_cache_len: int
 
     def get_mask_sizes(self, query_length: Any) -> tuple[Any, Any]:
         size = self.max_cache_len
-        if query_length == 1:
-            return size, (self.position + 1 - size).clamp(min=0)
         return size + query_length, (self.position - size).clamp(min=0)
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
         new, size = key_states.shape[-2], self.max_cache_len
         filled = self.position.clamp(max=size)
         first = (filled + new - size).clamp(min=0)
-        pairs = []
-        for rows, states in ((self.keys, key_states), (self.values, value_states)):
-            pairs.append(
-                _shifted(rows, states, filled, first)
-                if new == 1
-                else _joined(rows, states, filled, first)
-            )
-        (self.keys, keys), (self.values, values) = pairs
+        self.keys, keys = _joined(self.keys, key_states, filled, first)
+        self.values, values = _joined(self.values, value_states, filled, first)
         self.position = self.position + new
         return keys, values
 
 
-def _shifted(rows: Any, token: Any, filled: Any, first: Any) -> tuple[Any, Any]:
-    """The window after one token, twice: as it is kept, and as it is attended to."""
-    import torch
-
-    places = torch.arange(rows.shape[2], device=rows.device)
-    kept = rows.index_select(2, (places + first).clamp(max=rows.shape[2] - 1))
-    kept = kept.index_copy(2, (filled - first).reshape(1), token)
-    return kept, kept
-
-
 def _joined(rows: Any, states: Any, filled: Any, first: Any) -> tuple[Any, Any]:
-    """The window after several tokens; and the rows before it and the tokens."""
+    """The window after new tokens, from row `first`; and the old window with the tokens."""
     import torch
 
     places = torch.arange(states.shape[2], device=rows.device)

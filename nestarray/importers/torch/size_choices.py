@@ -211,32 +211,23 @@ def _is_same(program: Any, other: Any, ones: tuple[Any, ...]) -> bool:
 
 
 def _calls(program: Any) -> Iterator[Any]:
-    """The nodes of a program without the unused arithmetic of sizes."""
+    """The nodes of a program that its results need, and those that write."""
     used: set[Any] = set()
     kept = []
     for node in reversed(program.graph.nodes):
-        value = node.meta.get("val")
-        is_size = node.op == "call_function" and not hasattr(value, "shape")
-        is_used = any(user in used for user in node.users)
-        if is_used or not (is_size and _is_number(value)):
+        if node.is_impure() or any(user in used for user in node.users):
             used.add(node)
             kept.append(node)
     return reversed(kept)
 
 
-def _is_number(value: Any) -> bool:
-    import torch
-
-    return isinstance(value, (bool, int, float, torch.SymBool, torch.SymInt, torch.SymFloat))
-
-
 def _have_same_inputs(program: Any, other: Any) -> bool:
     import torch
 
-    signatures = program.graph_signature, other.graph_signature
+    signatures = [_signature(each.graph_signature) for each in (program, other)]
     constants = program.constants, other.constants
     return (
-        str(signatures[0]) == str(signatures[1])
+        signatures[0] == signatures[1]
         and constants[0].keys() == constants[1].keys()
         and all(
             x is constants[1][name]
@@ -244,6 +235,12 @@ def _have_same_inputs(program: Any, other: Any) -> bool:
             for name, x in constants[0].items()
         )
     )
+
+
+def _signature(signature: Any) -> tuple[str, list[Any]]:
+    """The inputs and outputs, without the names of calls, which count unused calls too."""
+    outputs = [(each.kind, type(each.arg), each.target) for each in signature.output_specs]
+    return str(signature.input_specs), outputs
 
 
 def _is_same_call(
