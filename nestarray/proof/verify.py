@@ -35,9 +35,9 @@ from nestarray.graph.node import Node, map_nodes
 from nestarray.proof.calls import Calls, Side, is_unset, on_backend
 from nestarray.proof.comparison import Pair, compare, compare_together, leaves, worst
 from nestarray.proof.expected_dtypes import ExpectedDtypes, number_dtype
+from nestarray.proof.global_state import keeping_random_states, leaving_modes
 from nestarray.proof.linearization import Along
 from nestarray.proof.projection import projection
-from nestarray.proof.random_state import keeping_random_states
 from nestarray.proof.report import Comparison, Report, Sample, first_divergence
 from nestarray.proof.rounding import SEEDS, allowance, moved, variants, with_rounding
 from nestarray.proof.sampling import drawn_like
@@ -50,6 +50,7 @@ _SETTINGS = ("rtol", "gradient_rtol", "gradients", "nodes", "samples", "key", "c
 
 @method
 @keeping_random_states()
+@leaving_modes()
 def verify(
     graph: Graph,
     /,

@@ -137,3 +137,12 @@ def test_the_error_names_the_argument_and_the_dtypes() -> None:
     )
     with pytest.raises(na.errors.DtypeError, match=text):
         frontend.nn.functional.layer_norm(x, (6,), weights["n"])
+
+
+def test_autocast_casts_arguments_of_several_dtypes() -> None:
+    x, weight = torch.ones(2, 3, dtype=torch.bfloat16), torch.ones(4, 3)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert (
+            frontend.nn.functional.linear(x, weight).dtype
+            is torch.nn.functional.linear(x, weight).dtype
+        )

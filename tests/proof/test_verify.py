@@ -130,6 +130,20 @@ def test_global_random_states_stay(backend, train):
     assert random.getstate() == before[2]
 
 
+_MODES = [lambda: torch.autocast("cpu", dtype=torch.bfloat16), torch.inference_mode, torch.no_grad]
+
+
+@pytest.mark.parametrize("mode", _MODES, ids=["autocast", "inference_mode", "no_grad"])
+def test_modes_around_a_proof_change_nothing(mode):
+    graph = na.trace_graph(
+        torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.GELU()), torch.ones(4, 3)
+    )
+    with mode():
+        report = graph.to_backend("torch").verify()
+    assert report.ok
+    assert len(report.gradients) == 2
+
+
 class _Casts(torch.nn.Module):
     """Half precision after a parameter and a buffer in float32."""
 

@@ -214,6 +214,21 @@ def test_under_no_grad() -> None:
     assert gradient.item() == 6.0
 
 
+def _pushed(function: Any) -> Any:
+    return lambda x: na.jvp(function, [x], [torch.ones(3)])[1]
+
+
+@pytest.mark.parametrize("is_inside", [True, False], ids=["inside of the mode", "after it"])
+@pytest.mark.parametrize("transform", [na.grad, na.jacrev, na.jacfwd, _pushed, na.hessian])
+def test_tensors_of_inference_mode(transform: Any, is_inside: bool) -> None:
+    function = transform(lambda x: na.sum(na.sin(x) * x))
+    expected = function(torch.ones(3))
+    with torch.inference_mode():
+        x = torch.ones(3)
+    with torch.inference_mode(is_inside):
+        assert_close(function(x), expected)
+
+
 def test_the_program_is_that_of_jax() -> None:
     v = variables("jax")
     ours, native = (jax.make_jaxpr(f(loss))(v) for f in (na.value_and_grad, jax.value_and_grad))

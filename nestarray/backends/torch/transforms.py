@@ -45,7 +45,7 @@ def value_and_grad(
     fn: Callable[..., Any], leaves: list[Any], has_aux: bool, name: str
 ) -> tuple[Any, Any, list[Any]]:
     """https://docs.pytorch.org/docs/stable/generated/torch.autograd.grad.html"""
-    if torch.compiler.is_compiling() or _in_functorch():
+    if _is_functional():
         with _checkpoints_explained(name), differentiated():
             return _functional(fn, leaves, has_aux)
     connected, values = _connected(leaves, name)
@@ -66,13 +66,15 @@ def _connected(leaves: list[Any], name: str) -> tuple[bool, list[Any]]:
     if connected and trace is not None:
         trace.append(name)
     if not connected:
-        return False, [leaf.detach().requires_grad_() for leaf in leaves]
+        return False, list(map(_leaf, leaves))
     with torch.enable_grad():
         # A view is a new node of the outer graph: tied arrays get one gradient each.
-        return True, [
-            leaf.view_as(leaf) if leaf.requires_grad else leaf.detach().requires_grad_()
-            for leaf in leaves
-        ]
+        return True, [leaf.view_as(leaf) if leaf.requires_grad else _leaf(leaf) for leaf in leaves]
+
+
+def _leaf(x: Any) -> Any:
+    """A tensor to differentiate at; autograd takes copies of tensors made in inference mode."""
+    return (x.clone() if x.is_inference() else x.detach()).requires_grad_()
 
 
 def _pulled(
@@ -105,6 +107,11 @@ def _detached(leaf: Any) -> Any:
 
 def _all_detached(arrays: Sequence[Any]) -> list[Any]:
     return [x.detach() for x in arrays]
+
+
+def _is_functional() -> bool:
+    """Whether torch.func takes a derivative: autograd records no calls in inference mode."""
+    return torch.compiler.is_compiling() or _in_functorch() or torch.is_inference_mode_enabled()
 
 
 def _in_functorch() -> bool:
@@ -144,7 +151,7 @@ def vjp(fn: Callable[..., Any], arrays: list[Any], name: str) -> tuple[Any, Any,
     if not arrays:
         return *fn(), lambda cotangents: []
     orders = _ORDERS.get(name, 1)
-    if torch.compiler.is_compiling() or _in_functorch():
+    if _is_functional():
         with _checkpoints_explained(name), differentiated(orders):
             found, pull, others = torch.func.vjp(fn, *arrays, has_aux=True)
         return found, others, lambda cotangents: list(pull(tuple(cotangents)))

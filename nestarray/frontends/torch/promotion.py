@@ -150,15 +150,21 @@ def expect_array(*operands: Any) -> None:
 def expect_one_dtype(name: str, input: Array, **others: Array | None) -> None:
     """An error unless the other arrays of a function that does not promote have `input`'s dtype.
 
+    In ``torch.autocast``, PyTorch casts its tensors.
+
     Raises:
         DtypeError: names the function, the argument and both dtypes.
     """
     dtype = dtypes.dtype_of(input)
     for argument, x in others.items():
-        if x is not None and dtypes.dtype_of(x) is not dtype:
+        if x is not None and dtypes.dtype_of(x) is not dtype and not _is_cast(input):
             raise DtypeError(
                 f"{name}: {argument}: got {dtypes.dtype_of(x).name}, expected {dtype.name} as input has"
             )
+
+
+def _is_cast(x: Array) -> bool:
+    return na.backend_of(x) == "torch" and backends.chapter("torch", "autocast").casts(x)
 
 
 def promote_arrays(*operands: Any) -> tuple[Array, ...]:

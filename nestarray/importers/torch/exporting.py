@@ -18,12 +18,12 @@ from functools import partial
 from inspect import Parameter, Signature
 from typing import Any
 
+from nestarray.backends.torch.autocast import casting
 from nestarray.errors import ConversionError
 from nestarray.importers.patching import is_tracing, tracing
 from nestarray.importers.torch import below_autograd
 from nestarray.importers.torch.aliases import detach_in_place, refuse_lost_writes
 from nestarray.importers.torch.assignments import call_with_writes
-from nestarray.importers.torch.autocast import casting
 from nestarray.importers.torch.dynamic import Dynamic
 from nestarray.importers.torch.functional import functional
 from nestarray.importers.torch.gradient_modes import detach_regions

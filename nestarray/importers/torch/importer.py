@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, dtypes, tree
+from nestarray.backends.torch.autocast import surrounding
 from nestarray.errors import ConversionError, DtypeError
 from nestarray.frontends.torch import vocabulary
 from nestarray.graph.binding import argument_names
@@ -25,7 +26,6 @@ from nestarray.importers.islands import island
 from nestarray.importers.keras import keras_backend
 from nestarray.importers.patching import one_trace
 from nestarray.importers.protocol import Imported, Request, training_of_function
-from nestarray.importers.torch.autocast import surrounding
 from nestarray.importers.torch.caches import with_nests
 from nestarray.importers.torch.control_flow import ControlFlow, is_control_flow
 from nestarray.importers.torch.coverage import by_schema_name, covered, is_foreign, rule_of

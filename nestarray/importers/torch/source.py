@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from nestarray.backends.torch.autocast import Autocast, casting
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.errors import UnsupportedError
@@ -12,7 +13,6 @@ from nestarray.graph.execution import Override, Steps, compute, identity, result
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
 from nestarray.importers.torch import autograd
-from nestarray.importers.torch.autocast import Autocast, casting
 from nestarray.importers.torch.original import call_copy
 from nestarray.importers.torch.workarounds import ctc_loss, sequences
 from nestarray.importers.torch.workarounds.embedding_bags import bags

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from nestarray.backends.torch.autocast import surrounding
 from nestarray.errors import ConversionError
 from nestarray.importers.torch import assignments
-from nestarray.importers.torch.autocast import surrounding
 from nestarray.importers.torch.size_choices import SizeChoices
 from nestarray.importers.torch.transformations import in_derivative, in_functorch
 from nestarray.importers.torch.workarounds import (

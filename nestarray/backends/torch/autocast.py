@@ -1,7 +1,7 @@
-"""``torch.autocast`` around a trace: as if forward itself entered it.
+"""The ``torch.autocast`` that surrounds a call.
 
-The exporter records the autocast that forward enters. One that surrounds it casts below the calls
-that the exporter sees, so that a program would have the dtypes of autocast and none of its casts.
+A trace counts it as entered by forward: the exporter records the autocast that forward enters, but one
+that surrounds it casts below the calls that the exporter sees. A proof leaves it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,21 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import torch
+
 #: Pairs of a type of device and the dtype to which calls on it are cast.
 Autocast = tuple[tuple[str, Any], ...]
 
 _DEVICES = ("cpu", "cuda", "mps", "xpu")
 
 
+def casts(x: Any) -> bool:
+    """Whether calls on the device of `x` cast their arguments."""
+    return torch.is_autocast_enabled(x.device.type)
+
+
 def surrounding() -> Autocast:
     """The autocast that is enabled now."""
-    import torch
-
     return tuple(
         (device, torch.get_autocast_dtype(device))
         for device in _DEVICES
@@ -30,8 +35,6 @@ def surrounding() -> Autocast:
 @contextlib.contextmanager
 def casting(autocast: Autocast, *, enabled: bool = True) -> Iterator[None]:
     """Enter `autocast`, or leave it."""
-    import torch
-
     with contextlib.ExitStack() as stack:
         for device, dtype in autocast:
             stack.enter_context(torch.autocast(device, dtype, enabled=enabled))

@@ -1,6 +1,7 @@
-"""The global random states of Python, NumPy and PyTorch, unchanged by a proof.
+"""Global state that a proof neither changes nor depends on.
 
-A source draws random numbers although the graph's numbers replace them.
+A source draws random numbers although the graph's numbers replace them. It runs in the modes of its
+trace, not in those around the proof.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ import sys
 from collections.abc import Iterator
 
 import numpy as np
+
+from nestarray import backends
 
 
 @contextlib.contextmanager
@@ -32,4 +35,23 @@ def keeping_random_states() -> Iterator[None]:
             on_cuda = torch.cuda.is_initialized()
             devices = range(torch.cuda.device_count()) if on_cuda else ()
             stack.enter_context(torch.random.fork_rng(devices))
+        yield
+
+
+@contextlib.contextmanager
+def leaving_modes() -> Iterator[None]:
+    """Leave ``torch.autocast`` and ``torch.inference_mode``, which change dtypes and gradients.
+
+    Example:
+        >>> import torch
+        >>> with torch.autocast("cpu"), leaving_modes():
+        ...     torch.is_autocast_enabled("cpu")
+        False
+    """
+    torch = sys.modules.get("torch")
+    with contextlib.ExitStack() as stack:
+        if torch is not None:
+            autocast = backends.chapter("torch", "autocast")
+            stack.enter_context(torch.inference_mode(False))
+            stack.enter_context(autocast.casting(autocast.surrounding(), enabled=False))
         yield
