@@ -127,11 +127,19 @@ def _carrying(step: Callable[..., Any], weights: Any, token: Any, cache: Any) ->
 def _on_torch(graph: na.Graph, tokens: Any, nest: Any) -> Callable[[], Any]:
     import torch
 
-    compiled = graph.lower().compile()
+    graph, cache = graph.lower(), nest.map(torch.clone)
+
+    def step(v: Any, token: Any, cache: Any) -> Any:
+        out = graph(input_ids=token, cache=cache, v=v)
+        return out["logits"], out["cache"]
+
+    compiled = na.jit(step, donate_argnums=2)
 
     def call() -> Any:
+        nonlocal cache
         with torch.no_grad():
-            return compiled(input_ids=tokens, cache=nest)
+            logits, cache = compiled(graph.v, tokens, cache)
+        return logits
 
     return call
 

@@ -61,7 +61,7 @@ def generate(
         stop: a token or tokens after which a row ends.
         pad: the token after the end of a row.
         mask: `(batch, length)`, False or 0 at the padding of the prompt. It is continued with ones
-            for the new tokens, up to ``length + steps``; a longer mask is passed as it is.
+            for the new tokens, up to ``length + steps``; a longer mask is passed unchanged.
         prefill: reads the prompt in place of `step`.
 
     Returns:

@@ -163,7 +163,7 @@ def _checked(name: str, dtype: Any, expected: Collection[DType]) -> DType:
 
 
 def _module_of(node: Node) -> str:
-    """The path of a call's module; without modules, that of the first parameter that it takes."""
+    """The path of a call's module; without modules, of its first parameter."""
     if node.module:
         return node.module.replace(".", "/")
     taken = [n.path for n in iter_nodes((node.args, node.kwargs)) if n.source == "v"]

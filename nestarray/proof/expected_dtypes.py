@@ -30,7 +30,7 @@ class ExpectedDtypes:
         self._backend, self._state = graph.backend, graph.s
 
     def of_output(self, want: Any) -> DType | None:
-        """The dtype of an output, given the source's; None if that is no array of numbers."""
+        """The dtype of an output, given the source's; None for other values."""
         dtype = number_dtype(want)
         return None if dtype is None else self._here(self._changes.get(dtype, dtype))
 

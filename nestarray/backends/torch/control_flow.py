@@ -5,9 +5,10 @@ one (`_Loop`), so that compilation takes as long for any number of steps. Files 
 have loops of a known length unrolled. A branch on a traced value becomes ``torch.cond`` or
 ``torch.while_loop``. The operators support no closures, so a first run of a function records the
 tensors that it captures, and the next runs receive them as arguments (`_Lifted`). Under
-``torch.func.vmap``, if the condition differs
-between examples, and in traces of derivatives that the operators lack, all branches run and each
-example selects its result.
+``torch.func.vmap``, if the condition differs between examples, and in traces of derivatives that the
+operators lack, all branches run and each example selects its result.
+
+The operator ``scan`` is private: PyTorch 2.14 exports ``cond`` and ``while_loop`` alone.
 """
 
 from __future__ import annotations
@@ -77,8 +78,8 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
         ]
         return _chosen(pred, true, false)
     branches = _Lifted([true_branch, false_branch], ((), ()))
-    found = _cond(pred, *branches.functions, branches.captured)
-    return tuple(map(_fresh, found))
+    results = _cond(pred, *branches.functions, branches.captured)
+    return tuple(map(_fresh, results))
 
 
 def _new(results: Sequence[Any]) -> tuple[Any, ...]:
@@ -177,23 +178,23 @@ def _masked_loop(test: Any, body: Any, carry: Any, count: int) -> tuple[Any, ...
 def _traced_loop(test: Any, body: Any, carry: Any, most: int | None) -> tuple[Any, ...]:
     if most is not None:  # count steps
         start = torch.zeros((), dtype=torch.int64, device=carry[0].device)
-        found = _traced_loop(
+        counted = _traced_loop(
             lambda state: test(state[1:]) & (state[0] < most),
             lambda state: (state[0] + 1, *body(state[1:])),
             (start, *carry),
             None,
         )
-        return found[1:]
+        return counted[1:]
     if torch.compiler.is_dynamo_compiling():
-        found = torch.while_loop(lambda *c: test(c), lambda *c: _new(body(c)), carry)
+        last = torch.while_loop(lambda *c: test(c), lambda *c: _new(body(c)), carry)
     else:
         parts = _Lifted([lambda *c: (test(c),), lambda *c: body(c)], (carry, carry))
         run_test, run_body = parts.functions
         trace = not_differentiable.get()
         if trace is not None and any(x.requires_grad for x in (*carry, *parts.captured)):
             trace.append("while_loop")  # its compiled form has no derivative
-        found = _while_loop(lambda *c: run_test(*c)[0], run_body, _new(carry), parts.captured)
-    return tuple(found)
+        last = _while_loop(lambda *c: run_test(*c)[0], run_body, _new(carry), parts.captured)
+    return tuple(last)
 
 
 def fori_loop(
@@ -235,20 +236,20 @@ def scan(
     if not carry:  # the operator needs one
         start = (torch.zeros((), device=xs[0].device),)
         return (), scan(lambda c, row: (c, step((), row)[1]), start, xs, reverse=reverse)[1]
-    kept, rows = len(carry), [torch.flip(x, (0,)) if reverse else x.clone() for x in xs]
+    width, rows = len(carry), [torch.flip(x, (0,)) if reverse else x.clone() for x in xs]
 
     def flat(*values: Any) -> tuple[Any, ...]:
-        new, results = step(values[:kept], values[kept:])
+        new, results = step(values[:width], values[width:])
         return *new, *results
 
     if torch.compiler.is_dynamo_compiling():
-        found = _read_by_dynamo(flat, _new(carry), _new(rows))
+        results = _read_by_dynamo(flat, _new(carry), _new(rows))
     else:
         parts = _Lifted([flat], ((*carry, *(x[0] for x in rows)),))
-        loop = _Loop(parts.functions[0], kept, len(rows), order())
-        found = loop.run((*_new(carry), *rows, *parts.captured))
-    columns = [torch.flip(x, (0,)) if reverse else x for x in found[kept:]]
-    return tuple(found[:kept]), tuple(columns)
+        loop = _Loop(parts.functions[0], width, len(rows), order())
+        results = loop.run((*_new(carry), *rows, *parts.captured))
+    columns = [torch.flip(x, (0,)) if reverse else x for x in results[width:]]
+    return tuple(results[:width]), tuple(columns)
 
 
 def _read_by_dynamo(
@@ -261,7 +262,7 @@ def _read_by_dynamo(
     Integers are pairs of floats, and results without a gradient get the gradient of an empty sum.
     """
     first = flat(*carry, *(x[0] for x in rows))  # shapes and dtypes, outside of the operator
-    kept, dtypes = len(carry), [x.dtype for x in first]
+    width, dtypes = len(carry), [x.dtype for x in first]
     differentiable = [x for x in first if x.requires_grad and x.is_floating_point()]
     nothing = differentiable[0].flatten()[:0].sum() if differentiable else None
 
@@ -278,10 +279,10 @@ def _read_by_dynamo(
 
     def body(carry: Any, row: Any) -> Any:
         results = coded(flat(*decoded(carry, dtypes), *row))
-        return results[:kept], results[kept:]
+        return results[:width], results[width:]
 
     last, columns = scan_of_nests(body, coded(carry), tuple(rows))
-    return (*decoded(last, dtypes), *decoded(columns, dtypes[kept:]))
+    return (*decoded(last, dtypes), *decoded(columns, dtypes[width:]))
 
 
 def _as_floats(x: Any) -> Any:
@@ -309,13 +310,14 @@ class _Loop:
 
     Attributes:
         step: ``(*carry, *row, *constants) → (*new carry, *results)``; it captures no tensors.
-        kept: the number of arrays in the carry.
-        width: the number of arrays in the carry and the rows.
+        width: the number of arrays in the carry.
+        constants: the place of the first constant, after the carry and the rows.
         order: the order of the derivative that is taken of the step.
     """
 
     def __init__(self, step: Callable[..., Any], carry: int, rows: int, order: int) -> None:
-        self.step, self.kept, self.width, self.order = step, carry, carry + rows, order
+        self.step, self.order = step, order
+        self.width, self.constants = carry, carry + rows
 
     def run(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """(last carry, stacked results) of (carry, rows, constants)."""
@@ -323,8 +325,8 @@ class _Loop:
         is_transformed = _functorch.get_dynamic_layer_stack_depth() > 0
         if not is_transformed and not (is_differentiated and torch.is_grad_enabled()):
             return self.operator(arrays, with_carries=False)
-        found = _Scan.apply(self, *arrays)
-        return tuple(found[: len(found) - self.kept])
+        results = _Scan.apply(self, *arrays)
+        return tuple(results[: len(results) - self.width])
 
     def operator(self, arrays: Sequence[Any], *, with_carries: bool) -> tuple[Any, ...]:
         """The results of `run` and, if asked for, the carries before all steps."""
@@ -336,7 +338,7 @@ class _Loop:
         def body(*values: Any) -> tuple[Any, ...]:
             with keys(), order_set(self.order):
                 results = self.step(*values[: len(arrays)])
-                return _new((*results, *(values[: self.kept] if with_carries else ())))
+                return _new((*results, *(values[: self.width] if with_carries else ())))
 
         carry, rows = _new(carry), _new(rows)
 
@@ -350,51 +352,51 @@ class _Loop:
         Each step computes the step forward again, from the carry before it.
         """
         carry, rows, constants = self._split(arrays)
-        kept, width = self.kept, self.width
+        width = self.width
+        of_last, of_carries = cotangents[:width], cotangents[len(cotangents) - width :]
         state = [i for i, x in enumerate(carry) if is_inexact(x)]
-        others = [i for i in range(kept, len(arrays)) if needed[i] and is_inexact(arrays[i])]
+        others = [i for i in range(width, len(arrays)) if needed[i] and is_inexact(arrays[i])]
         places = [*state, *others]
         outputs = [
-            i for i, c in enumerate(cotangents[: -kept or None]) if c is not None and i >= kept
+            i for i, c in enumerate(cotangents[: -width or None]) if c is not None and i >= width
         ]
-        direct = [i for i in state if cotangents[len(cotangents) - kept + i] is not None]
-        of_rows = len([i for i in others if i < width])
+        direct = [i for i in state if of_carries[i] is not None]
+        of_rows = len([i for i in others if i < self.constants])
 
         def step(*values: Any) -> tuple[Any, ...]:
             parts = iter(values)
             pulled = [next(parts) for _ in state]
             sums = [next(parts) for _ in others[of_rows:]]
-            inputs = [next(parts) for _ in range(width)]
+            inputs = [next(parts) for _ in range(self.constants)]
             pulled += [next(parts) for _ in outputs]
-            own = {i: next(parts) for i in direct}
+            added = {i: next(parts) for i in direct}
             inputs += parts
 
             def function(*values: Any) -> tuple[Any, ...]:
-                filled = list(inputs)
+                arguments = list(inputs)
                 for i, x in zip(places, values, strict=True):
-                    filled[i] = x
-                results = self.step(*filled)
+                    arguments[i] = x
+                results = self.step(*arguments)
                 return tuple([results[i] for i in (*state, *outputs)]), ()
 
             with order_set(max(self.order - 1, 0)):
                 pull = vjp(function, [inputs[i] for i in places], "scan")[2]
                 gradients = pull(pulled)
-            new = [g + own[i] if i in own else g for i, g in zip(state, gradients)]
-            rest = gradients[len(state) :]
-            total = [a + b for a, b in zip(sums, rest[of_rows:], strict=True)]
-            return *new, *total, *rest[:of_rows]
+            new = [g + added[i] if i in added else g for i, g in zip(state, gradients)]
+            of_row = gradients[len(state) : len(state) + of_rows]
+            of_constants = gradients[len(state) + of_rows :]
+            return *new, *(a + b for a, b in zip(sums, of_constants, strict=True)), *of_row
 
-        last = [cotangents[i] for i in state]
-        start = [torch.zeros_like(carry[i]) if c is None else c for i, c in zip(state, last)]
+        start = [torch.zeros_like(carry[i]) if of_last[i] is None else of_last[i] for i in state]
         start += [torch.zeros_like(arrays[i]) for i in others[of_rows:]]
         stacked = [*carries, *rows, *(cotangents[i] for i in outputs)]
-        stacked += [cotangents[len(cotangents) - kept + i] for i in direct]
+        stacked += [of_carries[i] for i in direct]
         stacked = [torch.flip(x, (0,)) for x in stacked]
         loop = _Loop(step, len(start), len(stacked), self.order)
-        found = loop.run((*start, *stacked, *constants))
+        results = loop.run((*start, *stacked, *constants))
         result: list[Any] = [None] * len(arrays)
-        flipped = [torch.flip(x, (0,)) for x in found[len(start) :]]
-        gradients = [*found[: len(state)], *flipped, *found[len(state) : len(start)]]
+        flipped = [torch.flip(x, (0,)) for x in results[len(start) :]]
+        gradients = [*results[: len(state)], *flipped, *results[len(state) : len(start)]]
         for i, gradient in zip(places, gradients, strict=True):
             result[i] = gradient
         return result
@@ -405,11 +407,11 @@ class _Loop:
         All carries and results have one.
         """
         step = torch.func.vmap(self.step, tuple([0 if b else None for b in batched]))
-        return _Loop(step, self.kept, self.width - self.kept, self.order)
+        return _Loop(step, self.width, self.constants - self.width, self.order)
 
     def _split(self, arrays: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
-        rows = arrays[self.kept : self.width]
-        return list(arrays[: self.kept]), list(rows), list(arrays[self.width :])
+        first, last = self.width, self.constants
+        return list(arrays[:first]), list(arrays[first:last]), list(arrays[last:])
 
 
 class _Scan(torch.autograd.Function):
@@ -419,15 +421,15 @@ class _Scan(torch.autograd.Function):
     def vmap(info: Any, axes: Any, loop: _Loop, *arrays: Any) -> Any:
         values, batched = [], []
         for i, (x, axis) in enumerate(zip(arrays, axes[1:], strict=True)):
-            place = int(loop.kept <= i < loop.width)
+            place = int(loop.width <= i < loop.constants)
             if axis is not None:
                 x = x.movedim(axis, place)
-            elif i < loop.kept:
+            elif i < loop.width:
                 x = x.expand(info.batch_size, *x.shape)
             values.append(x)
-            batched.append(axis is not None or i < loop.kept)
-        found = _Scan.apply(loop.mapped(batched), *values)
-        return found, (*[0] * loop.kept, *[1] * (len(found) - loop.kept))
+            batched.append(axis is not None or i < loop.width)
+        results = _Scan.apply(loop.mapped(batched), *values)
+        return results, (*[0] * loop.width, *[1] * (len(results) - loop.width))
 
     @staticmethod
     def forward(loop: _Loop, *arrays: Any) -> Any:
@@ -436,14 +438,15 @@ class _Scan(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         ctx.loop, *arrays = inputs
-        ctx.save_for_backward(*arrays, *output[len(output) - ctx.loop.kept :])
+        ctx.save_for_backward(*arrays, *output[len(output) - ctx.loop.width :])
         ctx.mark_non_differentiable(*(y for y in output if not is_inexact(y)))
         ctx.set_materialize_grads(False)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> Any:
         saved = ctx.saved_tensors
-        arrays, carries = saved[: len(saved) - ctx.loop.kept], saved[len(saved) - ctx.loop.kept :]
+        count = len(saved) - ctx.loop.width
+        arrays, carries = saved[:count], saved[count:]
         return None, *ctx.loop.pull(arrays, carries, cotangents, ctx.needs_input_grad[1:])
 
 
@@ -457,17 +460,17 @@ class _Lifted:
     """
 
     def __init__(self, functions: list[Callable[..., Any]], args: Sequence[Sequence[Any]]) -> None:
-        found: dict[int, Any] = {}
-        for function, given in zip(functions, args, strict=True):
-            own = tuple(map(torch.clone, given))  # the function may also capture `given`
-            with _Watch(own) as watch:
-                results = function(*own)
+        outside: dict[int, Any] = {}
+        for function, values in zip(functions, args, strict=True):
+            copies = tuple(map(torch.clone, values))  # the function may also capture `values`
+            with _Watch(copies) as watch:
+                results = function(*copies)
             watch.note(results)
-            found |= watch.outside
+            outside |= watch.outside
         self._keys = _dispatch_keys()
-        self._outside = tuple(found.values())
+        self._outside = tuple(outside.values())
         self.captured = tuple([torch.clone(x) for x in self._outside])
-        self.functions = [self._lifted(f, len(given)) for f, given in zip(functions, args)]
+        self.functions = [self._lifted(f, len(values)) for f, values in zip(functions, args)]
 
     def _lifted(self, function: Callable[..., Any], count: int) -> Callable[..., Any]:
         def call(*values: Any) -> tuple[Any, ...]:
@@ -514,17 +517,17 @@ class _Watch(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         self.note((args, kwargs or {}))
         result = func(*args, **kwargs or {})
-        tree_map_only(torch.Tensor, self._own, result)
+        tree_map_only(torch.Tensor, self._add, result)
         return result
 
     def note(self, nest: Any) -> None:
         """Record the captured tensors in `nest`."""
-        tree_map_only(torch.Tensor, self._foreign, nest)
+        tree_map_only(torch.Tensor, self._capture, nest)
 
-    def _own(self, x: Any) -> None:
+    def _add(self, x: Any) -> None:
         self._inside[id(x)] = x
 
-    def _foreign(self, x: Any) -> None:
+    def _capture(self, x: Any) -> None:
         while id(x) not in self._inside and _functorch.maybe_get_level(x) > self._depth:
             x = _functorch.get_unwrapped(x)
         if id(x) not in self._inside:
