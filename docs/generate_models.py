@@ -50,10 +50,11 @@ on values (jetmoe, higgs_audio_v2).
   `mask_time_indices` they are an argument.
 - *padded*: a mask hides the last tokens, on the graph that was traced without padding.
 - *float64*: on JAX, for models without parts in fixed float32.
-- *generates*: whether greedy generation with a cache, token by token, gives the tokens of `generate`
-  in torch ([examples/text_generation.py](../examples/text_generation.py)). Reformer and roformer
-  infer the number of tokens from the length of their growing cache, which is an open size. The steps
-  of jetmoe and reformer are not compiled, because sizes depend on values.
+- *generates*: whether `na.decoding.generate` gives the tokens of `generate` in torch, greedy and with
+  a cache ([text generation](guide/generation.md)). There are no tokens of hrm_text (which writes into
+  its cache under `torch.no_grad`), minimax and reformer (caches of their own classes, which grow) and
+  recurrent_gemma (states in attributes of layers), and on JAX, whose loops are compiled, of jetmoe
+  and roformer, because sizes depend on values.
 
 –: not applicable (no mask, no tokens to generate; in training ibert branches on NaN activations,
 which `torch.export` refuses). An empty cell is not measured; timm_wrapper wraps models of `timm`,
@@ -141,20 +142,24 @@ class Measured:
             return NOTHING if models.computes_in_float32(graph) else _errors(graph, "jax")
 
     @cached_property
-    def generator(self) -> tuple[Any, list[list[int]]]:
+    def decoder(self) -> tuple[Any, list[list[int]]]:
+        """The graphs of the language model, and the tokens that PyTorch generates."""
+        from tests.decoding.decoder import Decoder
         from tests.models import generation
 
         model = generation.language_model(self.name)
-        prompt, want = generation.greedy(model)
-        return generation.generator(self.name, model, prompt), want
+        prompt, tokens = generation.greedy(model)
+        return Decoder(model, prompt, generation.COUNT), tokens
 
     def generates(self, backend: str) -> str:
         from tests.models import generation
 
         if self.name not in generation.names():
             return NOTHING
-        graphs, want = self.generator
-        return "equal" if graphs.generate(backend) == want else "**other**"
+        decoder, tokens = self.decoder
+        if not decoder.can_run(backend):
+            return NOTHING
+        return "equal" if decoder.generate(backend) == tokens else "**other**"
 
 
 CELLS: dict[str, Callable[[Measured], str]] = {

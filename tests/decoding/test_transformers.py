@@ -6,7 +6,8 @@ import pytest
 import torch
 import transformers
 
-from tests.decoding.transformers_models import MODELS, Decoder, build
+from tests.decoding.decoder import Decoder
+from tests.decoding.transformers_models import MODELS, build
 
 STEPS = 7
 
@@ -46,10 +47,9 @@ def assert_tokens(name, backend, beams):
     assert len({token for row in free for token in row}) > 3
     settings = {} if beams == 1 else {"num_beams": beams, "length_penalty": 0.7}
     want = native_tokens(model, source, mask, stop, **settings)
-    whole = None if mask is None else torch.nn.functional.pad(mask, (0, STEPS), value=1)
-    decoder = Decoder(model, source, whole, STEPS, beams)
-    settings = {} if beams == 1 else {"beams": beams, "length_penalty": 0.7}
-    assert decoder.generate(backend, STEPS, mask, stop=stop, **settings) == want
+    decoder = Decoder(model, source, STEPS, mask, beams)
+    settings = {} if beams == 1 else {"length_penalty": 0.7}
+    assert decoder.generate(backend, stop=stop, **settings) == want
 
 
 ROWS = [(name, backend, beams) for name in MODELS for backend in ("jax", "tensorflow") for beams in (1, 3)]  # fmt: skip

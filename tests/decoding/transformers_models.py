@@ -1,10 +1,8 @@
-"""Small language models of `transformers`, and their steps as graphs."""
+"""Small language models of `transformers`."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import nestarray as na
 
 VOCABULARY, START = 64, 1
 
@@ -46,85 +44,3 @@ def build(name: str) -> Any:
         if weight.ndim > 1:
             weight.data.normal_(std=2.0 / weight.shape[-1] ** 0.5)
     return model
-
-
-class Decoder:
-    """The prompt and the steps of a model as graphs, from the example of one backend.
-
-    Args:
-        model: a model of `build`.
-        source: the prompt, or the encoder's input.
-        mask: of the prompt and all new tokens, or None.
-        steps: the number of new tokens.
-        beams: the number of rows for each row of `source`.
-    """
-
-    def __init__(self, model: Any, source: Any, mask: Any, steps: int, beams: int = 1) -> None:
-        import torch
-        import transformers
-
-        rows = source.repeat_interleave(beams, 0)
-        self.has_encoder = model.config.is_encoder_decoder
-        self.prompt = torch.full((len(source), 1), START) if self.has_encoder else source
-        length = self.prompt.shape[1] + steps
-        cache: Any = transformers.StaticCache(config=model.config, max_cache_len=length)
-        tokens = self.prompt.repeat_interleave(beams, 0)
-        inputs: dict[str, Any] = (
-            {} if mask is None else {"attention_mask": mask.repeat_interleave(beams, 0)}
-        )
-        if self.has_encoder:
-            cache = transformers.EncoderDecoderCache(cache, transformers.DynamicCache())
-            inputs["encoder_outputs"] = (model.get_encoder()(rows).last_hidden_state,)
-        self.token = "decoder_input_ids" if self.has_encoder else "input_ids"
-        self.is_placed = mask is not None
-        # the first call reads the prompt, and makes the keys of the encoder
-        settings = {self.token: tokens, "cache": cache} | self._placed(tokens) | inputs
-        kept = cache.self_attention_cache if self.has_encoder else cache
-        with torch.no_grad():
-            model(**settings)
-        kept.reset()
-        if self.has_encoder:
-            settings["cache"] = transformers.EncoderDecoderCache(kept, transformers.DynamicCache())
-        self.cache = na.Container.from_torch_cache(settings["cache"])
-        self.first = na.trace_graph(model, **settings)
-        settings |= {self.token: tokens[:, :1], "cache": cache} | self._placed(tokens[:, :1])
-        self.next = na.trace_graph(model, **settings)
-        self.inputs = {k: x for k, x in inputs.items() if k == "encoder_outputs"}
-
-    def _placed(self, tokens: Any) -> dict[str, Any]:
-        return {"position_ids": tokens} if self.is_placed else {}
-
-    def generate(self, backend: str, steps: int, mask: Any = None, **settings: Any) -> Any:
-        """The new tokens, of a compiled loop on `backend`."""
-        first, following = self.first.to_backend(backend), self.next.to_backend(backend)
-
-        def moved(nest: Any) -> Any:
-            return na.tree.map(lambda x: x if x is None else na.to_backend(x, backend), nest)
-
-        inputs = moved(self.inputs)
-
-        def step_of(graph: Any, v: Any) -> Any:
-            def step(tokens: Any, cache: Any, positions: Any, mask: Any) -> tuple[Any, Any]:
-                named = {self.token: tokens, "cache": cache} | inputs
-                if self.is_placed:
-                    named |= {"position_ids": positions, "attention_mask": mask}
-                out = graph(**named, v=v)
-                return out["logits"], out["cache"]
-
-            return step
-
-        def run(v: Any, prompt: Any, cache: Any, mask: Any) -> Any:
-            return na.decoding.generate(
-                step_of(following, v),
-                cache,
-                prompt,
-                steps,
-                prefill=step_of(first, v),
-                mask=mask,
-                **settings,
-            )
-
-        run = na.jit(run) if backend in ("jax", "tensorflow") else run
-        return na.to_backend(
-            run(first.v, *moved((self.prompt, self.cache, mask))), "numpy"
-        ).tolist()

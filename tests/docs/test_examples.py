@@ -10,7 +10,7 @@ import pytest
 from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 import nestarray as na
-from examples import gaussian_process, lora_in_jax
+from examples import gaussian_process, lora_in_jax, text_generation
 from nestarray.demo import flax_in_torch, keras_in_torch
 
 
@@ -23,6 +23,15 @@ def test_adapters_trained_in_jax_improve_the_model_in_torch(
     printed = capsys.readouterr().out
     assert printed.startswith("8 changed; 28 leaves → 28\n")
     assert "16 leaves, 4096 numbers trained" in printed
+
+
+@pytest.mark.full
+@pytest.mark.release
+def test_a_decoder_generates_the_same_tokens_in_jax() -> None:
+    native, likeliest, drawn = text_generation.main()
+    assert likeliest == native
+    assert drawn != native
+    assert all(len(set(row)) > 3 for row in native)
 
 
 # torch's own, where Inductor lowers a diagonal

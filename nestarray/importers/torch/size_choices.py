@@ -165,6 +165,8 @@ def _is_of_symbols(filename: str) -> bool:
 def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
     """The answer if some sizes are 1, and the others any larger ones; None if these decide."""
     import sympy
+    from torch.utils._sympy.numbers import int_oo
+    from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
     above = {
         symbol: sympy.Symbol(f"{symbol}_above", integer=True, nonnegative=True) + 2
@@ -174,6 +176,10 @@ def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
     if isinstance(value, sympy.core.relational.Relational):
         left: Any = value.lhs
         value = value.func(sympy.expand(left - value.rhs), 0)
+        if isinstance(value, sympy.core.relational.Relational):  # as of a minimum
+            ranges = {symbol: ValueRanges(0, int_oo) for symbol in above.values()}
+            bounds = bound_sympy(value, ranges)
+            value = bounds.lower if bounds.is_singleton() else value
     return bool(value) if value in (sympy.true, sympy.false) else None
 
 
@@ -200,25 +206,31 @@ def _combinations(symbols: list[Any]) -> Iterator[tuple[Any, ...]]:
 
 def _is_same(program: Any, other: Any, ones: tuple[Any, ...]) -> bool:
     """Whether two exported programs compute the same if some sizes are 1."""
-    calls, others = list(_calls(program)), list(_calls(other))
-    if len(calls) != len(others) or not _have_same_inputs(program, other):
-        return False
+    graphs = program.graph, other.graph
+    return _have_same_inputs(program, other) and _is_same_graph(*graphs, ones)
+
+
+def _is_same_graph(graph: Any, other: Any, ones: tuple[Any, ...]) -> bool:
+    calls, others = list(_calls(graph)), list(_calls(other))
     numbers = [{node: i for i, node in enumerate(each)} for each in (calls, others)]
-    return all(
+    return len(calls) == len(others) and all(
         _is_same_call(node, other, numbers[0], numbers[1], ones)
         for node, other in zip(calls, others, strict=True)
     )
 
 
-def _calls(program: Any) -> Iterator[Any]:
-    """The nodes of a program that its results need, and those that write."""
+def _calls(graph: Any) -> Iterator[Any]:
+    """The nodes of a graph that its results need, and those that may write."""
+    from torch._ops import HigherOrderOperator
+
     used: set[Any] = set()
-    kept = []
-    for node in reversed(program.graph.nodes):
-        if node.is_impure() or any(user in used for user in node.users):
+    needed = []
+    for node in reversed(graph.nodes):
+        writes = node.is_impure() or isinstance(node.target, HigherOrderOperator)
+        if writes or any(user in used for user in node.users):
             used.add(node)
-            kept.append(node)
-    return reversed(kept)
+            needed.append(node)
+    return reversed(needed)
 
 
 def _have_same_inputs(program: Any, other: Any) -> bool:
@@ -248,9 +260,14 @@ def _is_same_call(
 ) -> bool:
     from torch.fx.node import map_arg
 
-    if node.op == "get_attr":  # the body of a loop or a branch
+    if node.op != other.op:
         return False
-    if (node.op, node.target) != (other.op, other.target):
+    if node.op == "get_attr":  # the body of a loop, a branch or a context
+        bodies = [getattr(each.graph.owning_module, each.target) for each in (node, other)]
+        return all(hasattr(each, "graph") for each in bodies) and _is_same_graph(
+            *(each.graph for each in bodies), ones
+        )
+    if node.op == "call_function" and node.target != other.target:
         return False
     arguments = [
         dict(map_arg(by_schema_name(each), lambda x, known=known: ("node", known[x])))
