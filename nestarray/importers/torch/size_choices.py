@@ -165,8 +165,7 @@ def _is_of_symbols(filename: str) -> bool:
 def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
     """The answer if some sizes are 1, and the others any larger ones; None if these decide."""
     import sympy
-    from torch.utils._sympy.numbers import int_oo
-    from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
+    from torch.utils._sympy.value_ranges import bound_sympy
 
     above = {
         symbol: sympy.Symbol(f"{symbol}_above", integer=True, nonnegative=True) + 2
@@ -176,10 +175,8 @@ def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
     if isinstance(value, sympy.core.relational.Relational):
         left: Any = value.lhs
         value = value.func(sympy.expand(left - value.rhs), 0)
-        if isinstance(value, sympy.core.relational.Relational):  # as of a minimum
-            ranges = {symbol: ValueRanges(0, int_oo) for symbol in above.values()}
-            bounds = bound_sympy(value, ranges)
-            value = bounds.lower if bounds.is_singleton() else value
+        bounds: Any = bound_sympy(value)  # decides minima and maxima
+        value = bounds.lower if bounds.is_singleton() else value
     return bool(value) if value in (sympy.true, sympy.false) else None
 
 
@@ -264,9 +261,8 @@ def _is_same_call(
         return False
     if node.op == "get_attr":  # the body of a loop, a branch or a context
         bodies = [getattr(each.graph.owning_module, each.target) for each in (node, other)]
-        return all(hasattr(each, "graph") for each in bodies) and _is_same_graph(
-            *(each.graph for each in bodies), ones
-        )
+        graphs = [getattr(each, "graph", None) for each in bodies]
+        return None not in graphs and _is_same_graph(graphs[0], graphs[1], ones)
     if node.op == "call_function" and node.target != other.target:
         return False
     arguments = [
