@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 import nestarray as na
+from benchmarks.loop_twins import pairs
 from benchmarks.timing import Table, compare, ratio, readable
 
 
 def tables() -> list[Table]:
-    """Training steps of a convolutional network, and a transformer of Flax in PyTorch."""
-    return [steps(), transformer()]
+    """A convolutional network in each library; a transformer and loops of others in PyTorch."""
+    return [steps(), transformer(), loops()]
 
 
 def _source() -> Any:
@@ -184,34 +185,49 @@ def transformer() -> Table:
         "twin": nn.Sequential(Twin(), Twin()),
     }
 
-    def forward(net: Any) -> Callable[[], Any]:
-        def call() -> Any:
-            with torch.no_grad():
-                return net(x)
-
-        return call
-
-    def step(net: Any) -> Callable[[], Any]:
-        parameters = list(net.parameters())
-        return lambda: torch.autograd.grad(net(x).square().mean(), parameters)
-
     table = Table(
         "Native modules: a transformer of Flax in PyTorch",
         ["", "native module", "written by hand", "ratio"],
         "The minimum of calls in turn, of two blocks of width 64.",
     )
     compiled = {name: torch.compile(net) for name, net in modules.items()}
-    rows = [("forward, eager", forward, modules), ("step, eager", step, modules),
-            ("forward, torch.compile", forward, compiled), ("step, torch.compile", step, compiled)]  # fmt: skip
-    for name, function, nets in rows:
-        times = compare({n: function(net) for n, net in nets.items()}, rounds=30, at_least=0.0)
-        table.add(
-            name,
-            readable(times["native"]),
-            readable(times["twin"]),
-            ratio(times["native"], times["twin"]),
-        )
+    for how, nets in (("eager", modules), ("torch.compile", compiled)):
+        _add_rows(table, how, nets, (x,))
     return table
+
+
+def loops() -> Table:
+    """Networks with loops as torch modules, beside the networks in PyTorch."""
+    import torch
+
+    table = Table(
+        "Native modules: loops of other libraries in PyTorch",
+        ["", "native module", "written by hand", "ratio"],
+        "The minimum of calls in turn, eager. By hand: nn.LSTM, whose C++ code runs all steps; "
+        "Python loops over layers of torch.nn.",
+    )
+    for name, (source, arrays, twin) in pairs().items():
+        inputs = tuple(map(torch.from_numpy, arrays))
+        modules = {"native": na.to_module(source, *arrays).to_torch_module(), "twin": twin}
+        _add_rows(table, name, modules, inputs)
+    return table
+
+
+def _add_rows(table: Table, name: str, nets: dict[str, Any], inputs: tuple[Any, ...]) -> None:
+    """The times of a forward pass and of a training step."""
+    import torch
+
+    def forward(net: Any) -> Callable[[], Any]:
+        return torch.no_grad()(lambda: net(*inputs))
+
+    def step(net: Any) -> Callable[[], Any]:
+        parameters = list(net.parameters())
+        return lambda: torch.autograd.grad(net(*inputs).square().mean(), parameters)
+
+    for what, function in (("forward", forward), ("step", step)):
+        times = compare({n: function(net) for n, net in nets.items()}, rounds=60, at_least=0.0)
+        cells = [readable(times["native"]), readable(times["twin"])]
+        table.add(f"{name}, {what}", *cells, ratio(times["native"], times["twin"]))
 
 
 def _tf_gradients(net: Any, x: Any, settings: dict[str, Any]) -> Any:

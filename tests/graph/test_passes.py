@@ -580,3 +580,62 @@ def test_passes_in_bodies() -> None:
     assert names["na.tanh"] == 1
     assert names["na.multiply"] == 1
     np.testing.assert_array_equal(new(x), graph(x))
+
+
+def test_a_bias_after_a_product_is_an_argument_of_linear() -> None:
+    def program(x: Any, w: Any, b: Any, c: Any) -> Any:
+        y = na.matmul(x, w) + b
+        y = na.reshape(b, (1, 1, -1)) + na.matmul(y, na.permute_dims(w, (1, 0)))
+        shared = na.matmul(y, w)  # read twice
+        return shared + b, shared * 2.0, na.matmul(y, w) + c  # not a bias
+
+    rng = np.random.default_rng(0)
+    shapes = (2, 5, 3), (3, 3), (3,), (5, 1)
+    arrays = [torch.from_numpy(rng.normal(size=shape)) for shape in shapes]
+    graph = na.trace_graph(program, *arrays)
+    fused = passes.fuse_products(graph)
+    assert called(fused) == {"linear": 2, "permute_dims": 1, "matmul": 2, "add": 2, "multiply": 1}
+    fused.verify().raise_if_failed()
+
+
+@pytest.mark.parametrize("is_reversed", [False, True])
+def test_calls_of_rows_run_before_the_loop(is_reversed: bool) -> None:
+    """Products of rows, calls of no value of the step, and functions of a counter."""
+
+    def program(x: Any, w: Any, u: Any) -> Any:
+        def step(carry: Any, row: Any) -> Any:
+            i, h = carry
+            time = na.sin(na.astype(i, na.float64) * 0.5)
+            gates = na.matmul(row, w) + na.matmul(h, na.permute_dims(u, (1, 0)))
+            return (i + 2, na.tanh(gates) * time), (h, na.exp(row))
+
+        (count, h), ys = na.scan(step, (3, x[0, :, :2]), x, reverse=is_reversed)
+        return count, h, ys
+
+    rng = np.random.default_rng(0)
+    shapes = (4, 2, 3), (3, 2), (2, 2)
+    arrays = [torch.from_numpy(rng.normal(size=shape)).requires_grad_() for shape in shapes]
+    graph = na.trace_graph(program, *[x.detach() for x in arrays])
+    hoisted = graph.optimize(passes.training_passes(graph))
+    (loop,) = [node for node in hoisted.calls if node.target_name == "na.scan"]
+    inside = Counter(node.target_name for node in loop.args[0].nodes)
+    assert inside == {"na.matmul": 1, "na.add": 1, "na.tanh": 1, "na.multiply": 1}
+    assert "na.sin" not in {node.target_name for node in hoisted.calls}  # a constant
+    found, expected = hoisted(*arrays), program(*arrays)
+    assert found[0] == expected[0] == 11
+    for got, want in zip(na.tree.leaves(found), na.tree.leaves(expected), strict=True):
+        torch.testing.assert_close(got, want)
+    gradients = [torch.autograd.grad(y[1].sum() + y[2][0].sum(), arrays) for y in (found, expected)]
+    for got, want in zip(*gradients, strict=True):
+        torch.testing.assert_close(got, want)
+
+
+def test_calls_that_broadcast_rows_stay_in_the_loop() -> None:
+    def program(x: Any, table: Any) -> Any:
+        return na.scan(lambda c, row: (c + na.exp(row * table), None), table, x)[0]
+
+    arrays = torch.linspace(0, 1, 50), torch.ones(40, 50)
+    graph = na.trace_graph(program, *arrays)
+    hoisted = passes.hoist_from_scans(graph)
+    (loop,) = [node for node in hoisted.calls if node.target_name == "na.scan"]
+    assert [node.target_name for node in loop.args[0].nodes] == ["na.multiply", "na.exp", "na.add"]

@@ -7,6 +7,8 @@ intermediate values with the source.
 =============================  ==========================================================
 `recognize_idioms`             replace groups of calls by one op; `lower` runs it
 `fuse_biases`                  give convolutions the bias added after them; `lower` runs it
+`fuse_products`                give products the bias added after them (PyTorch)
+`hoist_from_scans`             compute what no carry decides before a loop (PyTorch)
 `share_moments`                read the moments of a batch from its normalization; `lower` runs it
 `fold_constants`               compute values of constants once; `lower` runs it
 `merge_common_subexpressions`  merge equal calls
@@ -28,11 +30,12 @@ from nestarray.display.progress import progress
 from nestarray.errors.unknown_names import suggest_names
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.passes.batch_norms import fold_batch_norms
-from nestarray.graph.passes.biases import fuse_biases
+from nestarray.graph.passes.biases import fuse_biases, fuse_products
 from nestarray.graph.passes.channels_last import channels_last
 from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.derivatives import pass_constants_to_pullbacks
+from nestarray.graph.passes.hoisting import hoist_from_scans
 from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.passes.loops import roll_loops
 from nestarray.graph.passes.moments import share_moments
@@ -52,6 +55,8 @@ __all__ = [
     "fold_constants",
     "fold_parameters",
     "fuse_biases",
+    "fuse_products",
+    "hoist_from_scans",
     "merge_common_subexpressions",
     "pass_constants_to_pullbacks",
     "recognize_idioms",
@@ -79,6 +84,8 @@ _CHANNELS_LAST = ("jax", "tensorflow")
 
 def training_passes(graph: Graph) -> tuple[Pass, ...]:
     """The passes that keep parameters and gradients, for the backend."""
+    if graph.backend == "torch":
+        return (fuse_products, hoist_from_scans, *TRAINING)
     return (channels_last, *TRAINING) if graph.backend in _CHANNELS_LAST else TRAINING
 
 

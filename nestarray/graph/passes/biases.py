@@ -1,4 +1,4 @@
-"""Give a convolution the bias that a call adds to its result."""
+"""Give a convolution or a product the bias that a call adds to its result."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from nestarray.graph.passes.rewriting import (
     place_of,
     rewrite,
 )
+from nestarray.graph.passes.transposes import order_of, permuted
 
 _CONVOLUTIONS = ("conv", "conv1d", "conv2d", "conv3d")
 _VIEWS = ("reshape", "squeeze", "expand_dims")
@@ -52,6 +53,52 @@ def fuse_biases(graph: Graph) -> Graph:
         return None
 
     return rewrite(graph, rule)
+
+
+def fuse_products(graph: Graph) -> Graph:
+    """Replace ``add(matmul(x, kernel), bias)`` by ``linear(x, kernelᵀ, bias)``, one call of PyTorch.
+
+    The bias may be a vector behind calls that give it axes of size 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> from nestarray.graph import passes
+        >>> arrays = np.ones((5, 3)), np.ones((3, 2)), np.ones(2)
+        >>> graph = na.trace_graph(lambda x, w, b: na.matmul(x, w) + b, *arrays)
+        >>> print(passes.fuse_products(graph).to_source(comments=False))
+        import nestarray as na
+        <BLANKLINE>
+        <BLANKLINE>
+        def graph(x, w, b, *, v, s, constants, key=None):
+            permute_dims = na.permute_dims(w, (1, 0))
+            add = na.linear(x, permute_dims, b)
+            return add
+        <BLANKLINE>
+    """
+    uses = count_uses(graph)
+
+    def rule(writer: Writer, node: Node) -> Node | None:
+        if not is_op(node, "add") or node.aval is None or not node.aval.dtype.is_floating:
+            return None
+        for product, other in (node.args, node.args[::-1]):
+            if not is_op(product, "matmul") or uses[place_of(product)] != 1:
+                continue
+            x, kernel = product.args
+            bias = _vector(other, product, is_last=True)
+            if bias is None or product.aval != node.aval or not _is_matrix(kernel, node):
+                continue
+            weight = kernel.args[0] if order_of(kernel) else permuted(writer, kernel, (1, 0), node)
+            return writer.call("linear", x, weight, bias, like=node, aval=node.aval, name=node.name)
+        return None
+
+    return rewrite(graph, rule, in_bodies=True)
+
+
+def _is_matrix(x: Any, like: Node) -> bool:
+    """Whether `x` is a matrix of the dtype of another array."""
+    if not isinstance(x, Node) or x.aval is None or like.aval is None:
+        return False
+    return len(x.aval.shape) == 2 and x.aval.dtype is like.aval.dtype
 
 
 def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:

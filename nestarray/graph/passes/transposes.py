@@ -78,6 +78,14 @@ def order_of(node: Node) -> Order | None:
     return None
 
 
+def is_elementwise(node: Node) -> bool:
+    """Whether a call computes each element of its result from one element of each array."""
+    record: Op | None = getattr(node.target, "op", None)
+    if record is None or "axis" in record.signature.parameters:
+        return False
+    return record.chapter in _ELEMENTWISE or record.name in _OTHER_ELEMENTWISE
+
+
 def permuted(writer: Writer, x: Node, order: Sequence[int], like: Node, name: str = "") -> Node:
     """The array with its axes in another order; itself in its own order."""
     assert x.aval is not None
@@ -286,8 +294,7 @@ class _Transposer:
             axis = arguments_of(node)["axis"]
             moved = tuple(order[i] for i in axis) if isinstance(axis, tuple) else order[axis]
             return self.same_shape(node, order, first_only=True, axis=moved)
-        is_elementwise = record.chapter in _ELEMENTWISE or record.name in _OTHER_ELEMENTWISE
-        if is_elementwise and "axis" not in record.signature.parameters:
+        if is_elementwise(node):
             return len(node.aval.shape) == len(order) and self.same_shape(node, order)
         return False
 

@@ -25,7 +25,10 @@ _ELEMENTWISE = (
 
 def with_plain_calls(graph: Graph) -> Graph:
     """The graph without layout calls that cancel; eager PyTorch pays for each call."""
-    return rewrite(graph, plain)
+    new = rewrite(graph, plain, in_bodies=True)
+    while new.calls != graph.calls:  # a call that changes may cancel with the next one
+        graph, new = new, rewrite(new, plain, in_bodies=True)
+    return new
 
 
 def plain(writer: Writer, node: Node) -> Node | None:
@@ -38,7 +41,7 @@ def plain(writer: Writer, node: Node) -> Node | None:
         return _replaced(writer, node, args, {})
     if is_op(node, "where") and len(node.args) == 3:
         return _replaced(writer, node, _unbroadcast(node.args, node.aval), {})
-    if is_op(node, "conj", "real") and isinstance(node.args[0], Node):
+    if is_op(node, "astype", "conj", "real") and isinstance(node.args[0], Node):
         return node.args[0] if node.args[0].aval == node.aval else None
     if is_op(node, "sum", "prod") and "dtype" in node.kwargs:
         settings = {k: x for k, x in node.kwargs.items() if k != "dtype"}
