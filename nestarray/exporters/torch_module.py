@@ -100,9 +100,9 @@ class TorchModule(torch.nn.Module):
         frozen: frozenset[str] = frozenset()
         if self.training:  # submodules in evaluation mode
             frozen = frozenset([p for p, (owner, _) in self._places.items() if not owner.training])
-        if torch.is_grad_enabled():  # the derivative may need the present state
-            written = [path for path in program.written(self.training) if path in program.s]
-            values |= {path: values[path].clone() for path in written}
+        # results, other state and the derivative may need the present state
+        written = [path for path in program.written(self.training) if path in program.s]
+        values |= {path: values[path].clone() for path in written}
         output, new = program.run(self.training, args, kwargs, values, key, frozen)
         for path, value in new.items():
             owner, name = self._places[path]

@@ -87,6 +87,33 @@ def test_the_training_mode_writes_statistics_and_draws(row: str, form: str) -> N
         assert np.array_equal(host(output), host(other)) == is_keyed
 
 
+class _Exchange(nn.Module):
+    """Two buffers exchange their values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("a", torch.tensor([1.0, 2.0]))
+        self.register_buffer("b", torch.tensor([3.0, 4.0]))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        old = self.a.clone()
+        self.a.copy_(self.b)
+        self.b.copy_(old)
+        return x + old
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("form", ["torch", "keras", "tensorflow", "flax"])
+def test_new_state_is_computed_before_it_is_written(form: str) -> None:
+    native = FORMS[form](na.to_module(_Exchange(), torch.zeros(2)))
+    output, state = native.train((na.to_backend(np.zeros(2, np.float32), native.backend),), {})
+    assert host(output).tolist() == [1.0, 2.0]
+    assert {path: host(x).tolist() for path, x in state.items()} == {
+        "a": [3.0, 4.0],
+        "b": [1.0, 2.0],
+    }
+
+
 def test_modules_of_jax_and_tensorflow_have_channels_last() -> None:
     net = nn.Sequential(
         nn.Conv2d(3, 4, 3, padding=1), nn.BatchNorm2d(4), nn.ReLU(), nn.MaxPool2d(2),

@@ -502,6 +502,23 @@ def test_torch_differentiates_a_compiled_loop() -> None:
     assert_close(na.grad(jit(recurrent, "torch"))(w, x), na.grad(recurrent)(w, x))
 
 
+def chosen(w: Any, x: Any) -> Any:
+    """One branch has an expanded gradient, the other a dense one."""
+    return na.cond(na.sum(w) > 0, lambda: na.sum(na.matmul(x, w) ** 3), lambda: na.sum(w))
+
+
+COMPILED = DERIVATIVES | {"grad of cond": na.grad(chosen)}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [n if n == "grad of cond" else pytest.param(n, marks=pytest.mark.full) for n in COMPILED],
+)
+def test_inductor_compiles_derivatives(name: str) -> None:
+    w, x = on("torch", ROWS[:2] + 0.3), on("torch", ROWS)
+    assert_close(na.jit(COMPILED[name])(w, x), COMPILED[name](w, x))
+
+
 COMPILED_BY_TORCH = """
 import torch
 import nestarray as na

@@ -229,6 +229,20 @@ def test_tensors_of_inference_mode(transform: Any, is_inside: bool) -> None:
         assert_close(function(x), expected)
 
 
+def test_a_compiled_loop_in_inference_mode() -> None:
+    gradient = na.grad(lambda x: na.sum(na.fori_loop(0, 3, lambda _, c: na.sin(c * x), x)))
+    with torch.inference_mode():
+        x = torch.tensor([0.3, -0.5])
+        assert_close(na.jit(gradient, backend="eager")(x), gradient(x))
+
+
+@pytest.mark.filterwarnings("ignore:Anomaly Detection")
+def test_compilation_with_torchs_detection_of_anomalies() -> None:
+    x, gradient = torch.tensor([0.3, -0.5]), na.grad(lambda x: na.sum(na.sin(x)))
+    with torch.autograd.detect_anomaly(check_nan=True):
+        assert_close(na.jit(gradient, backend="eager")(x), gradient(x))
+
+
 def test_the_program_is_that_of_jax() -> None:
     v = variables("jax")
     ours, native = (jax.make_jaxpr(f(loss))(v) for f in (na.value_and_grad, jax.value_and_grad))

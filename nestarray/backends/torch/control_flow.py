@@ -79,7 +79,7 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> tuple[Any, ...]:
         return _chosen(pred, true, false)
     branches = _Lifted([true_branch, false_branch], ((), ()))
     results = _cond(pred, *branches.functions, branches.captured)
-    return tuple(map(_fresh, results))
+    return tuple(map(_Copy.apply, results))
 
 
 def _new(results: Sequence[Any]) -> tuple[Any, ...]:
@@ -98,9 +98,31 @@ def _is_supported(operator: Any) -> bool:
     return order() <= 1 and all(level.key() in operator.functorch_table for level in levels)
 
 
-def _fresh(x: Any) -> Any:
-    """A copy of `x` with a copied gradient; operators for control flow forbid aliases."""
-    return x * 1 if x.dtype.is_floating_point or x.dtype.is_complex else x.clone()
+class _Copy(torch.autograd.Function):
+    """A contiguous copy with a contiguous gradient.
+
+    Operators for control flow forbid aliases, and Inductor refuses gradients of two branches of
+    which one is expanded, as of a sum.
+    """
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x.clone(memory_format=torch.contiguous_format)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        if not is_inexact(output):
+            ctx.mark_non_differentiable(output)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> Any:
+        return _Copy.apply(*cotangents)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        return _Copy.apply(*tangents)
 
 
 #: The masks of the examples that take the running branches.
@@ -334,15 +356,19 @@ class _Loop:
         keys = _dispatch_keys()
         # Inductor finds the sizes of the results among the arguments
         sizes = {str(n): n for x in arrays for n in x.shape if isinstance(n, torch.SymInt)}
+        # and reads the only result of an operator as a tensor, not as a list of one
+        spare = (torch.zeros(()),) if self.width == 1 else ()
+        first, last = self.width, self.width + len(spare)
 
         def body(*values: Any) -> tuple[Any, ...]:
+            carry, arguments = values[:first], (*values[:first], *values[last:])
             with keys(), order_set(self.order):
-                results = self.step(*values[: len(arrays)])
-                return _new((*results, *(values[: self.width] if with_carries else ())))
+                results = self.step(*arguments[: len(arrays)])
+                results = (*results[:first], *values[first:last], *results[first:])
+                return _new((*results, *(carry if with_carries else ())))
 
-        carry, rows = _new(carry), _new(rows)
-
-        return tuple(_scan(body, carry, rows, (*constants, *sizes.values())))
+        results = _scan(body, [*_new(carry), *spare], _new(rows), (*constants, *sizes.values()))
+        return (*results[:first], *results[last:])
 
     def pull(
         self, arrays: Sequence[Any], carries: Sequence[Any], cotangents: Any, needed: Sequence[bool]
@@ -474,7 +500,7 @@ class _Lifted:
 
     def _lifted(self, function: Callable[..., Any], count: int) -> Callable[..., Any]:
         def call(*values: Any) -> tuple[Any, ...]:
-            inside = tuple(map(_fresh, values))
+            inside = tuple(map(_Copy.apply, values))
             swap = _Swap(self._outside, inside[count:])
             with self._keys(), swap:
                 results = function(*inside[:count])

@@ -423,11 +423,12 @@ def compile_leaves(
     """
     from torch.fx.experimental.proxy_tensor import make_fx
 
-    arrays, not_again, stops = _leaves(arrays), [], []
+    not_again, stops = [], []
     token = not_differentiable.set(not_again)
     try:
         # its arguments carry the outer gradients
-        with order_set(0), _saving_plainly(), _NotedStops(stops):
+        with _plain_modes(), order_set(0), _saving_plainly(), _NotedStops(stops):
+            arrays = _leaves(arrays)
             graph = make_fx(fn, tracing_mode="fake", _allow_non_fake_inputs=True)(*arrays)
     finally:
         not_differentiable.reset(token)
@@ -445,6 +446,13 @@ def compile_leaves(
     if not donated or is_differentiated:
         return plain
     return writing_over(graph, arrays, donated, plain, lambda g: _compiled(g, arrays, options))
+
+
+@contextmanager
+def _plain_modes() -> Iterator[None]:
+    """Leave the modes that a trace cannot be in; anomaly detection reads values."""
+    with torch.inference_mode(False), torch.autograd.set_detect_anomaly(False):
+        yield
 
 
 class _Differentiable:
@@ -546,7 +554,8 @@ def _detach(graph: Any, stops: Sequence[str]) -> None:
 
 def _leaves(arrays: list[Any]) -> list[Any]:
     """Leaf tensors like these; for other tensors, tracing reads ``grad``, which warns."""
-    return [x if x.is_leaf else x.detach().requires_grad_() for x in arrays]
+    leaves = [x if x.is_leaf else x.detach().requires_grad_() for x in arrays]
+    return [x.clone() if x.is_inference() else x for x in leaves]
 
 
 def _compiled(graph: Any, arrays: list[Any], options: dict[str, Any]) -> Callable[..., Any]:
