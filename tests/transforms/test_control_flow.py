@@ -719,3 +719,14 @@ def test_torchs_own_compiler_takes_choices_inside_choices_and_loops() -> None:
     assert [chosen(torch.tensor(i), x)[0].item() for i in range(3)] == [1.0, 2.0, 3.0]
     summed = na.jit(lambda n, x: na.fori_loop(0, n, lambda i, x: x + i, x))
     assert [summed(torch.tensor(n), x)[0].item() for n in (0, 3)] == [1.0, 4.0]
+
+
+def test_second_derivatives_of_rules_in_a_loop_of_tensorflow() -> None:
+    x = on("tensorflow", np.asarray([1.5, 2.0, 3.0]))
+
+    def loss(x: Any) -> Any:
+        step = lambda c, row: (c + na.sum(na.cumulative_prod(x * row)), None)  # noqa: E731
+        return na.scan(step, 0 * x[0], x[:2])[0]
+
+    pushed = lambda x: na.jvp(loss, [x], [na.ones_like(x)])[1]  # noqa: E731
+    assert_close(jit(pushed, "tensorflow")(x), na.sum(na.grad(loss)(x)))

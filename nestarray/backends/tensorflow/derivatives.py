@@ -42,10 +42,12 @@ def with_derivative_of(
     @functools.wraps(native)
     def function(*args: Any) -> Any:
         def gradient(upstream: Any) -> Any:
+            # the graph of a loop's gradient has other tensors in place of the loop's
+            inputs = tf.identity_n(args)
             with tf.GradientTape() as tape:
-                tape.watch(args)
-                y = smooth(*args)
-            return tape.gradient(y, args, upstream)
+                tape.watch(inputs)
+                y = smooth(*inputs)
+            return tape.gradient(y, inputs, upstream)
 
         return native(*args), gradient
 
