@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -13,7 +12,6 @@ from nestarray.backends.checks.shapes import check_linear, check_tensordot
 from nestarray.backends.torch.core import INEXACT
 from nestarray.backends.torch.integers import LACKING, through_int64
 from nestarray.backends.torch.promotion import promoted, promoting
-from nestarray.dynamo import is_compiling
 from nestarray.numerics.axes import check_contracted
 
 matmul = promoting(torch.matmul, otherwise=through_int64(torch.matmul))
@@ -52,13 +50,6 @@ def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
         and getattr(x1, "dtype", x1) is getattr(x2, "dtype", None)
         and x1.dtype not in LACKING
     ):
-        batch, width = x1.shape[: x1.ndim - axes], x2.shape[:axes]
-        if 0 < axes <= x1.ndim and x1.shape[x1.ndim - axes :] == width and not is_compiling():
-            # torch.tensordot is code in Python, which takes as long as a small product
-            rows = x1 if axes == 1 else x1.reshape(*batch, math.prod(width))
-            outer = x2.shape[axes:]
-            kernel = x2.reshape(math.prod(width), math.prod(outer))
-            return torch.matmul(rows, kernel).reshape(*batch, *outer)
         _check_lengths(x1, x2, axes)
         return torch.tensordot(x1, x2, axes)
     check_contracted(axes, "tensordot")
