@@ -91,7 +91,7 @@ class KerasModel(keras.Model):
             if dtypes.dtype_of(x).is_integer:  # Keras holds uint32 as int64 on PyTorch
                 values[path] = ops.astype(values[path], dtypes.dtype_of(x))
         train = bool(training) and self.trainable
-        for path in self.program.written(train):  # results may be the present state
+        for path in values.keys() & self.program.written(train):  # results may be the present state
             values[path] = keras.ops.copy(values[path])
         frozen = frozenset(path for path in values if train and not self.owner(path).trainable)
         key = None
