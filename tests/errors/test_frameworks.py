@@ -95,3 +95,22 @@ def test_a_missing_framework_names_the_extra(framework):
     for line in lines:
         assert line.startswith(f"backend {framework!r} needs the package {framework!r}")
         assert line.endswith(f"Install it with: pip install 'nestarray[{framework}]'")
+
+
+@pytest.mark.one_in(1)
+@pytest.mark.parametrize("framework", ["jax", "tensorflow", "numpy"])
+def test_traces_need_the_framework_of_the_program_alone(framework):
+    missing = {"jax", "torch", "tensorflow", "keras"} - {framework}
+    code = f"""
+        import sys
+        sys.modules.update(dict.fromkeys({sorted(missing)!r}))  # as if they were not installed
+        import numpy as np
+        import nestarray as na
+        x = na.to_backend(np.ones(3, np.float32), {framework!r})
+        graph = na.trace_graph(lambda x: x * 2 + 1, x)
+        print(graph.to_backend("numpy").verify().ok)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True
+    )
+    assert done.stdout.strip() == "True", done.stderr

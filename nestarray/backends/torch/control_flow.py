@@ -357,7 +357,7 @@ class _Loop:
         # Inductor finds the sizes of the results among the arguments
         sizes = {str(n): n for x in arrays for n in x.shape if isinstance(n, torch.SymInt)}
         # and reads the only result of an operator as a tensor, not as a list of one
-        spare = (torch.zeros(()),) if self.width == 1 else ()
+        spare = (torch.zeros((), device=arrays[0].device),) if self.width == 1 else ()
         first, last = self.width, self.width + len(spare)
 
         def body(*values: Any) -> tuple[Any, ...]:

@@ -8,6 +8,9 @@ the sizes with the same answer. Comparisons with 1 have two reasons:
 - The program chooses in Python, ``is_causal = length > 1 and mask is None``. The module is
   exported again with the answers of size 1. If the two programs are equal for that size, the
   choice restricts nothing; else it is a condition of the graph, with its line.
+
+Private names of torch without a public form: the bounds of expressions of sizes
+(``torch.utils._sympy.value_ranges``).
 """
 
 from __future__ import annotations
@@ -218,12 +221,11 @@ def _is_same_graph(graph: Any, other: Any, ones: tuple[Any, ...]) -> bool:
 
 def _calls(graph: Any) -> Iterator[Any]:
     """The nodes of a graph that its results need, and those that may write."""
-    from torch._ops import HigherOrderOperator
-
     used: set[Any] = set()
     needed = []
     for node in reversed(graph.nodes):
-        writes = node.is_impure() or isinstance(node.target, HigherOrderOperator)
+        is_region = any(each.op == "get_attr" for each in node.all_input_nodes)
+        writes = node.is_impure() or is_region
         if writes or any(user in used for user in node.users):
             used.add(node)
             needed.append(node)
