@@ -8,6 +8,7 @@ usage: python examples/text_generation.py
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import torch
@@ -15,16 +16,20 @@ from transformers import LlamaConfig, LlamaForCausalLM, StaticCache
 
 import nestarray as na
 
+#: The parameter and the output of a model that are its cache. Older releases of `transformers` say
+#: `past_key_values`.
+PARAMETERS = inspect.signature(LlamaForCausalLM.forward).parameters
+CACHE = "cache" if "cache" in PARAMETERS else "past_key_values"
+
 
 def decoder(model: Any, prompt: torch.Tensor, room: int) -> tuple[na.Graph, na.Container]:
     """The graph of a model of `transformers`, and an empty cache for `room` tokens."""
     cache = StaticCache(config=model.config, max_cache_len=room)
     with torch.no_grad():
-        model(prompt, cache=cache)  # makes the arrays of the cache
+        model(prompt, **{CACHE: cache})  # makes the arrays of the cache
     cache.reset()
-    graph = na.trace_graph(
-        model, input_ids=prompt, cache=cache, dynamic={"input_ids": {1: "length"}}
-    )
+    inputs = {"input_ids": prompt, CACHE: cache}
+    graph = na.trace_graph(model, **inputs, dynamic={"input_ids": {1: "length"}})
     return graph, na.Container.from_torch_cache(cache)
 
 
@@ -48,8 +53,8 @@ def main(steps: int = 12) -> tuple[list[list[int]], list[list[int]], list[list[i
     @na.jit
     def generate(v: na.Container, cache: na.Container, prompt: Any, key: Any = None) -> Any:
         def step(tokens: Any, cache: na.Container, positions: Any, mask: Any) -> tuple[Any, Any]:
-            out = graph(input_ids=tokens, cache=cache, v=v)
-            return out["logits"], out["cache"]
+            out = graph(**{"input_ids": tokens, CACHE: cache}, v=v)
+            return out["logits"], out[CACHE]
 
         settings = {} if key is None else {"key": key, "temperature": 0.8, "top_p": 0.9}
         return na.decoding.generate(step, cache, prompt, steps, **settings)
