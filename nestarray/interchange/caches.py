@@ -31,7 +31,7 @@ def cache_nest(cache: Any) -> dict[str, Any]:
         raise UnsupportedError(
             f"{type(cache).__name__} moves its layers between devices; make it with offloading=False"
         )
-    if _has_base(cache, "BaseQuantizedLayer"):
+    if any(_has_base(cache, name) for name in ("BaseQuantizedLayer", "QuantizedLayer")):
         raise UnsupportedError(
             f"{type(cache).__name__} holds quantized keys, whose numbers depend on the steps before; "
             "use a DynamicCache or a StaticCache"

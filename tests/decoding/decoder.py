@@ -10,6 +10,13 @@ import transformers
 
 import nestarray as na
 
+#: The parameter and the output of a model that are its cache, in this release of `transformers`.
+CACHE = next(
+    name
+    for name in ("cache", "past_key_values")
+    if name in inspect.signature(transformers.LlamaForCausalLM.forward).parameters
+)
+
 
 class Decoder:
     """A decoder, the graph that reads its prompt, the graph that reads a token, and its cache.
@@ -35,14 +42,14 @@ class Decoder:
     ) -> None:
         parameters = inspect.signature(model.forward).parameters
         self.prompt, self.steps, self.beams, self.inputs = source, steps, beams, {}
-        self.tokens, self.names = "input_ids", {"cache", "position_ids", "attention_mask"}
+        self.tokens, self.names = "input_ids", {CACHE, "position_ids", "attention_mask"}
         if model.config.is_encoder_decoder:
             start = model.generation_config.decoder_start_token_id
             self.prompt = torch.full((len(source), 1), start)
             with torch.no_grad():
                 encoded = model.get_encoder()(source.repeat_interleave(beams, 0)).last_hidden_state
             self.inputs = {"encoder_outputs": (encoded,)}
-            self.tokens, self.names = "decoder_input_ids", {"cache"}
+            self.tokens, self.names = "decoder_input_ids", {CACHE}
         self.names = {self.tokens} | self.names & {*parameters}
         length = self.prompt.shape[1]
         decoder = transformers.StaticCache(config=model.config, max_cache_len=length + steps)
@@ -79,7 +86,7 @@ class Decoder:
 
     def _call(self, tokens: Any, cache: Any, positions: Any, mask: Any) -> dict[str, Any]:
         """The arguments of the model for some tokens."""
-        named = {"cache": cache, "position_ids": positions, "attention_mask": mask}
+        named = {CACHE: cache, "position_ids": positions, "attention_mask": mask}
         named[self.tokens] = tokens
         return {name: x for name, x in named.items() if name in self.names} | self.inputs
 
@@ -100,7 +107,7 @@ class Decoder:
             def step_of(graph: Any) -> Any:
                 def step(tokens: Any, cache: Any, positions: Any, mask: Any) -> tuple[Any, Any]:
                     out = graph(**self._call(tokens, cache, positions, mask) | inputs, v=v)
-                    return out["logits"], out["cache"]
+                    return out["logits"], out[CACHE]
 
                 return step
 

@@ -12,6 +12,7 @@ import transformers
 import nestarray as na
 from nestarray.errors import ArgumentError, ConversionError
 from nestarray.testing import assert_close
+from tests.decoding.decoder import CACHE
 
 SIZES = {
     "vocab_size": 37,
@@ -43,7 +44,7 @@ def _seed():
 def tokens_and_cache(model, make, length, **inputs):
     tokens = torch.randint(0, 37, (2, 24))
     cache = make(config=model.config)
-    model(tokens[:, :length], cache=cache, **inputs)
+    model(tokens[:, :length], **{CACHE: cache}, **inputs)
     return tokens, cache
 
 
@@ -59,18 +60,19 @@ def assert_steps(model, graph, tokens, cache, *, start, backend="torch", count=4
     step = graph.compile() if backend == "jax" else graph
     for i in range(count):
         token = tokens[:, start + i : start + i + 1]
-        logits = model(token, cache=cache, **inputs).logits
-        out = step(input_ids=na.to_backend(token, backend), cache=nest, **moved)
+        logits = model(token, **{CACHE: cache}, **inputs).logits
+        out = step(input_ids=na.to_backend(token, backend), **{CACHE: nest}, **moved)
         assert_close(na.to_backend(out["logits"], "torch"), logits)
-        nest = out["cache"]
+        nest = out[CACHE]
 
 
+@pytest.mark.release
 def test_a_static_cache_steps_on_another_backend():
     model = llama()
     static = lambda config: transformers.StaticCache(config=config, max_cache_len=12)  # noqa: E731
     tokens, cache = tokens_and_cache(model, static, 5)
     before = copy.deepcopy(cache)
-    graph = na.trace_graph(model, input_ids=tokens[:, :1], cache=cache)
+    graph = na.trace_graph(model, input_ids=tokens[:, :1], **{CACHE: cache})
     assert_close(nest_of(cache), nest_of(before))  # the trace writes into a copy
     assert graph.verify(gradients=False)
     assert_steps(model, graph, tokens, cache, start=5, backend="jax")
@@ -81,7 +83,7 @@ def test_a_dynamic_cache_grows_along_an_open_size():
     tokens, cache = tokens_and_cache(model, transformers.DynamicCache, 5)
     sizes = {"keys": {2: "length"}, "values": {2: "length"}}
     graph = na.trace_graph(
-        model, input_ids=tokens[:, :1], cache=cache, dynamic={"cache": {"layers": [sizes]}}
+        model, input_ids=tokens[:, :1], **{CACHE: cache}, dynamic={CACHE: {"layers": [sizes]}}
     )
     assert_steps(model, graph, tokens, cache, start=5, backend="numpy")
 
@@ -103,10 +105,10 @@ def test_a_static_window_moves_on(length, is_masked):
     first = {"attention_mask": mask[:, :length]} if is_masked else {}
     tokens, cache = tokens_and_cache(model, static, length, **first)
     inputs = {"attention_mask": mask} if is_masked else {}
-    graph = na.trace_graph(model, input_ids=tokens[:, :1], cache=cache, **inputs)
+    graph = na.trace_graph(model, input_ids=tokens[:, :1], **{CACHE: cache}, **inputs)
     assert (
         "position"
-        in graph(input_ids=tokens[:, :1], cache=nest_of(cache), **inputs)["cache"]["layers"][0]
+        in graph(input_ids=tokens[:, :1], **{CACHE: nest_of(cache)}, **inputs)[CACHE]["layers"][0]
     )
     assert_steps(model, graph, tokens, cache, start=length, **inputs)
 
@@ -119,22 +121,22 @@ def test_one_graph_reads_the_prompt_and_single_tokens_in_a_window():
     tokens, cache = tokens_and_cache(model, static, 3)
     cache.reset()
     inputs = {"input_ids": tokens[:, :3], "attention_mask": mask}
-    graph = na.trace_graph(model, **inputs, cache=cache, dynamic={"input_ids": {1: "length"}})
+    graph = na.trace_graph(model, **inputs, **{CACHE: cache}, dynamic={"input_ids": {1: "length"}})
     nest = nest_of(copy.deepcopy(cache))
     for start, stop in itertools.pairwise((0, 6, 7, 8, 11, 12)):
         chunk = tokens[:, start:stop]
-        out = graph(input_ids=chunk, attention_mask=mask, cache=nest)
+        out = graph(input_ids=chunk, attention_mask=mask, **{CACHE: nest})
         # the module compares the mask with its count, unless the mask ends with the chunk
-        want = model(chunk, attention_mask=mask[:, :stop], cache=cache).logits
+        want = model(chunk, attention_mask=mask[:, :stop], **{CACHE: cache}).logits
         assert_close(out["logits"], want)
-        nest = out["cache"]
+        nest = out[CACHE]
 
 
 @pytest.mark.full
 def test_a_dynamic_window_keeps_its_last_tokens():
     model = mistral()
     tokens, cache = tokens_and_cache(model, transformers.DynamicCache, 7)
-    graph = na.trace_graph(model, input_ids=tokens[:, :1], cache=cache)
+    graph = na.trace_graph(model, input_ids=tokens[:, :1], **{CACHE: cache})
     assert_steps(model, graph, tokens, cache, start=7)
 
 
@@ -150,17 +152,17 @@ def test_a_decoder_with_an_encoder_keeps_both_caches():
         transformers.StaticCache(config=config, max_cache_len=8),
         transformers.DynamicCache(config=config),
     )
-    model(decoder_input_ids=tokens[:, :1], encoder_outputs=encoded, cache=cache)
+    model(decoder_input_ids=tokens[:, :1], encoder_outputs=encoded, **{CACHE: cache})
     graph = na.trace_graph(
         model, decoder_input_ids=tokens[:, :1], encoder_outputs=encoded, cache=cache
     )
     nest = nest_of(copy.deepcopy(cache))
     for i in range(3):
         token = tokens[:, i : i + 1]
-        out = graph(decoder_input_ids=token, encoder_outputs=encoded, cache=nest)
-        want = model(decoder_input_ids=token, encoder_outputs=encoded, cache=cache).logits
+        out = graph(decoder_input_ids=token, encoder_outputs=encoded, **{CACHE: nest})
+        want = model(decoder_input_ids=token, encoder_outputs=encoded, **{CACHE: cache}).logits
         assert_close(out["logits"], want)
-        nest = out["cache"]
+        nest = out[CACHE]
 
 
 def test_a_quantized_cache_is_refused():
@@ -170,7 +172,7 @@ def test_a_quantized_cache_is_refused():
     with pytest.raises(
         ConversionError, match="trace_graph: Fp8QuantizedLayer holds quantized keys"
     ):
-        na.trace_graph(model, input_ids=tokens, cache=cache)
+        na.trace_graph(model, input_ids=tokens, **{CACHE: cache})
 
 
 def test_other_objects_are_no_caches():
