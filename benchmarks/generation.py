@@ -137,6 +137,8 @@ def _on_torch(graph: na.Graph, tokens: Any, nest: Any) -> Callable[[], Any]:
 
     def call() -> Any:
         nonlocal cache
+        for length in cache.select("**/cumulative_length").leaves():
+            length.fill_(READ)  # writes at the same place again, as the peer
         with torch.no_grad():
             logits, cache = compiled(graph.v, tokens, cache)
         return logits

@@ -1,11 +1,12 @@
-"""Layers: the numbers and gradients of their twins in torch, the same on every backend."""
+"""Properties of every layer: torch's numbers, and the same on every backend and in every mode."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import contextlib
+import pickle
 from typing import Any
 
+import jax
 import numpy as np
 import pytest
 import torch
@@ -14,218 +15,231 @@ import nestarray as na
 from nestarray import nn
 from nestarray.errors import ArgumentError
 from nestarray.testing import assert_close
+from tests.nn.rows import ROWS, Row
 
-pytestmark = pytest.mark.one_in(4)
+pytestmark = pytest.mark.one_in(12)
 
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
 
-@dataclass(frozen=True)
-class Row:
-    """A layer, its twin, and the function that draws their inputs."""
-
-    name: str
-    layer: Callable[[], nn.Module]
-    twin: Callable[[], torch.nn.Module]
-    shape: tuple[int, ...]
-    is_index: bool = False
-
-    def x(self) -> np.ndarray:
-        rng = np.random.default_rng(0)
-        if self.is_index:
-            return rng.integers(0, 5, self.shape)
-        return rng.normal(size=self.shape).astype(np.float32)
-
-    def pair(self) -> tuple[nn.Module, torch.nn.Module]:
-        """The layer with the variables and the state of its twin, which are not constant."""
-        torch.manual_seed(0)
-        twin = self.twin().eval()
-        with torch.no_grad():
-            for tensor in (*twin.parameters(), *twin.buffers()):
-                if tensor.is_floating_point():
-                    tensor.add_(0.1 * torch.rand_like(tensor))
-        tree = na.Container.from_torch_module(twin, buffers=True)
-        return self.layer().with_variables(tree.map(lambda t: t.clone())), twin
-
-
-class Attention(torch.nn.Module):
-    """torch's layer called as a self-attention."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__()
-        self.attention = torch.nn.MultiheadAttention(8, 2, batch_first=True, **settings)
-
-    def forward(self, x: Any) -> Any:
-        return self.attention(x, x, x, need_weights=False)[0]
-
-
-class OurAttention(nn.Module):
-    """Ours under the same name."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.attention = nn.MultiHeadAttention(8, 2, **settings)
-
-    def forward(self, x: Any) -> Any:
-        return self.attention(x)
-
-
-T = torch.nn
-ROWS = [
-    Row("Linear", lambda: nn.Linear(3, 4), lambda: T.Linear(3, 4), (5, 3)),
-    Row("Linear bare", lambda: nn.Linear(3, 4, False), lambda: T.Linear(3, 4, False), (2, 5, 3)),
-    Row("Conv1d", lambda: nn.Conv1d(2, 4, 3), lambda: T.Conv1d(2, 4, 3), (2, 2, 7)),
-    Row(
-        "Conv2d",
-        lambda: nn.Conv2d(2, 4, 3, 2, 1),
-        lambda: T.Conv2d(2, 4, 3, 2, 1),
-        (2, 2, 6, 5),
-    ),
-    Row(
-        "Conv2d grouped",
-        lambda: nn.Conv2d(4, 4, (3, 1), groups=2, dilation=2, bias=False),
-        lambda: T.Conv2d(4, 4, (3, 1), groups=2, dilation=2, bias=False),
-        (2, 4, 6, 5),
-    ),
-    Row("Conv3d", lambda: nn.Conv3d(1, 2, 2), lambda: T.Conv3d(1, 2, 2), (1, 1, 3, 4, 3)),
-    Row(
-        "ConvTranspose2d",
-        lambda: nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1, output_padding=1, groups=2),
-        lambda: T.ConvTranspose2d(4, 2, 3, stride=2, padding=1, output_padding=1, groups=2),
-        (1, 4, 3, 3),
-    ),
-    Row("BatchNorm", lambda: nn.BatchNorm(3), lambda: T.BatchNorm2d(3), (4, 3, 2, 2)),
-    Row(
-        "BatchNorm average",
-        lambda: nn.BatchNorm(3, 1e-3, None, affine=False),
-        lambda: T.BatchNorm1d(3, 1e-3, None, affine=False),
-        (6, 3),
-    ),
-    Row("LayerNorm", lambda: nn.LayerNorm(4), lambda: T.LayerNorm(4), (2, 3, 4)),
-    Row(
-        "LayerNorm axes",
-        lambda: nn.LayerNorm((3, 4), bias=False),
-        lambda: T.LayerNorm((3, 4), bias=False),
-        (2, 3, 4),
-    ),
-    Row("RMSNorm", lambda: nn.RMSNorm(4), lambda: T.RMSNorm(4, 1e-6), (2, 3, 4)),
-    Row("GroupNorm", lambda: nn.GroupNorm(2, 4), lambda: T.GroupNorm(2, 4), (2, 4, 3)),
-    Row("Embedding", lambda: nn.Embedding(5, 3), lambda: T.Embedding(5, 3), (2, 4), True),
-    Row("MultiHeadAttention", OurAttention, Attention, (2, 5, 8)),
-    Row(
-        "MultiHeadAttention bare",
-        lambda: OurAttention(bias=False),
-        lambda: Attention(bias=False),
-        (2, 5, 8),
-    ),
-    Row(
-        "Sequential",
-        lambda: nn.Sequential(nn.Linear(3, 4), na.tanh, nn.Linear(4, 2)),
-        lambda: T.Sequential(T.Linear(3, 4), T.Tanh(), T.Linear(4, 2)),
-        (5, 3),
-    ),
-]
-
-
 @pytest.fixture(params=ROWS, ids=lambda row: row.name)
 def row(request: pytest.FixtureRequest) -> Row:
-    """Each layer with its twin."""
+    """Each layer with its inputs."""
     return request.param
 
 
-def test_forward_is_torchs(row: Row, backend: str) -> None:
-    layer, twin = row.pair()
-    expected = twin(torch.from_numpy(row.x())).detach().numpy()
-    found = layer.to_backend(backend)(na.to_backend(row.x(), backend))
-    assert na.backend_of(found) == backend
-    assert_close(na.to_backend(found, "numpy"), expected)
+@pytest.fixture(params=[row for row in ROWS if row.twin], ids=lambda row: row.name)
+def twinned(request: pytest.FixtureRequest) -> Row:
+    """Each layer that torch has too."""
+    return request.param
+
+
+def numbers(tree: Any) -> Any:
+    """A nest of NumPy arrays of a nest of any backend."""
+    return na.tree.map(lambda x: np.array(na.to_backend(x, "numpy")), tree)
+
+
+def torchs(tree: Any) -> Any:
+    """A nest of NumPy arrays of the results of a module of torch."""
+    return na.tree.map(lambda x: x.detach().numpy(), tree)
+
+
+def energy(tree: Any) -> Any:
+    """The sum of the squares of all floating results."""
+    leaves = [x for x in na.tree.leaves(tree) if na.dtype_of(x).is_inexact]
+    return sum(na.sum(na.square(x)) for x in leaves)
+
+
+# -- equal to torch ---------------------------------------------------------------------------
+
+
+def test_forward_is_torchs(twinned: Row, backend: str) -> None:
+    layer, twin = twinned.pair()
+    expected = torchs(twin(*map(torch.from_numpy, twinned.xs())))
+    out = layer.to_backend(backend)(*twinned.on(backend))
+    assert {na.backend_of(x) for x in na.tree.leaves(out)} == {backend}
+    assert_close(numbers(out), expected)
 
 
 @pytest.mark.parametrize("backend", DIFFERENTIABLE)
-def test_gradients_are_torchs(row: Row, backend: str) -> None:
-    layer, twin = row.pair()
+def test_gradients_are_torchs(twinned: Row, backend: str) -> None:
+    layer, twin = twinned.pair()
     if not layer.v.leaves():
-        return
-    twin(torch.from_numpy(row.x())).square().sum().backward()
-    layer, x = layer.to_backend(backend), na.to_backend(row.x(), backend)
-    found = na.grad(lambda v: na.sum(layer(x, v=v) ** 2))(layer.v).to_backend("numpy")
+        pytest.skip("no variables")
+    energy(twin(*map(torch.from_numpy, twinned.xs()))).backward()
+    layer, xs = layer.to_backend(backend), twinned.on(backend)
+    grads = numbers(na.grad(lambda v: energy(layer(*xs, v=v)))(layer.v))
     expected = {name.replace(".", "/"): p.grad.numpy() for name, p in twin.named_parameters()}
-    assert set(found.paths()) == set(expected)
-    for path, gradient in found.flat_items():
+    assert set(grads.paths()) == set(expected)
+    for path, gradient in grads.flat_items():
         assert_close(gradient, expected[path], rtol=1e-4, atol=1e-4, reason="long sums")
 
 
-def test_training_is_torchs(row: Row, backend: str) -> None:
-    layer, twin = row.pair()
+def test_training_is_torchs(twinned: Row, backend: str) -> None:
+    if twinned.draws:
+        pytest.skip("torch draws other numbers")
+    layer, twin = twinned.pair()
     twin.train()
-    layer, x = layer.to_backend(backend), na.to_backend(row.x(), backend)
+    layer, xs = layer.to_backend(backend), twinned.on(backend)
     for _ in range(2):
-        expected = twin(torch.from_numpy(row.x())).detach().numpy()
-        out, s = layer(x, train=True)
-        assert_close(na.to_backend(out, "numpy"), expected)
+        expected = torchs(twin(*map(torch.from_numpy, twinned.xs())))
+        out, s = layer(*xs, train=True)
+        assert_close(numbers(out), expected)
         layer = layer.with_variables(layer.v, s)
     for path, state in layer.s.flat_items():
         buffer = twin.get_buffer(path.replace("/", ".")).numpy()
         assert_close(na.to_backend(state, "numpy"), buffer, check_dtype=False)
 
 
-def test_a_call_changes_nothing(row: Row, backend: str) -> None:
-    layer, _ = row.pair()
-    layer, x = layer.to_backend(backend), na.to_backend(row.x(), backend)
-    v, s = layer.v, layer.s
-    before = [np.array(na.to_backend(leaf, "numpy")) for c in (v, s) for leaf in c.leaves()]
-    layer(x, train=True, key=na.random.key(0, backend=backend))
-    assert layer.v is v
-    assert layer.s is s
-    for old, leaf in zip(before, (*v.leaves(), *s.leaves()), strict=True):
-        np.testing.assert_array_equal(old, na.to_backend(leaf, "numpy"))
-
-
-def test_jit_is_the_plain_call(row: Row, backend: str) -> None:
-    layer, _ = row.pair()
-    layer, x = layer.to_backend(backend), na.to_backend(row.x(), backend)
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
-
-    def step(v: Any, s: Any, x: Any) -> Any:
-        return layer(x, v=v, s=s, train=True)
-
-    out, s = na.jit(step, **options)(layer.v, layer.s, x)
-    expected, state = step(layer.v, layer.s, x)
-    assert_close(out, expected)
-    assert_close(s, state)
-
-
-def test_tensorflow_leaves_the_batch_open(row: Row) -> None:
-    import tensorflow as tf
-
-    layer, _ = row.pair()
-    layer, x = layer.to_backend("tensorflow"), na.to_backend(row.x(), "tensorflow")
-
-    def step(x: Any) -> Any:
-        out, s = layer(x, train=True)
-        return out, s.to_flat_dict()
-
-    spec = tf.TensorSpec((None, *x.shape[1:]), x.dtype)
-    assert_close(tf.function(step, input_signature=[spec])(x), step(x))
-
-
-def test_init_has_the_paths_and_shapes_of_torch(row: Row, backend: str) -> None:
-    layer = row.layer().init(na.random.key(0, backend=backend))
-    twin = na.Container.from_torch_module(row.twin(), buffers=True)
+def test_init_has_the_paths_and_shapes_of_torch(twinned: Row, backend: str) -> None:
+    layer = twinned.layer().init(na.random.key(0, backend=backend))
+    twin = na.Container.from_torch_module(twinned.twin(), buffers=True)
     both = layer.v.update(layer.s)
     assert set(both.paths()) == set(twin.paths())
     for path, leaf in both.flat_items():
         assert tuple(leaf.shape) == tuple(twin[path].shape), path
         assert na.backend_of(leaf) == backend
-    assert (
-        layer(na.to_backend(row.x(), backend)).shape == row.twin()(torch.from_numpy(row.x())).shape
-    )
+
+
+# -- equal on every backend -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", ("jax", "torch", "tensorflow"))
+def test_training_and_gradients_are_those_of_numpy(row: Row, backend: str) -> None:
+    def step(name: str) -> Any:
+        layer, xs = row.initialized().to_backend(name), row.on(name)
+        key = na.random.key(5, backend=name)
+
+        def loss(v: Any) -> Any:
+            out, s = layer(*xs, v=v, train=True, key=key)
+            return energy(out), (out, s)
+
+        if not layer.v.leaves():
+            return numbers(loss(layer.v)[1])
+        return numbers(na.execute_with_gradients(loss, layer.v, has_aux=True))
+
+    has_int64 = backend != "jax"
+    assert_close(
+        *(step(backend), step("numpy")),
+        rtol=1e-4, atol=1e-4, reason="long sums", check_dtype=has_int64,
+    )  # fmt: skip
 
 
 def test_init_draws_the_same_on_every_backend(row: Row) -> None:
     expected = row.layer().init(na.random.key(3)).v
     for backend in DIFFERENTIABLE:
-        found = row.layer().init(na.random.key(3, backend=backend)).v.to_backend("numpy")
-        assert_close(found, expected)
+        v = row.layer().init(na.random.key(3, backend=backend)).v.to_backend("numpy")
+        assert_close(v, expected)
+
+
+# -- equal in every mode ----------------------------------------------------------------------
+
+
+def test_a_call_changes_nothing(row: Row, backend: str) -> None:
+    layer, xs = row.initialized().to_backend(backend), row.on(backend)
+    v, s = layer.v, layer.s
+    before = numbers((v, s))
+    layer(*xs, train=True, key=na.random.key(0, backend=backend))
+    assert layer.v is v
+    assert layer.s is s
+    assert_close(numbers((v, s)), before)
+
+
+def test_jit_is_the_plain_call(row: Row, backend: str) -> None:
+    layer, xs = row.initialized().to_backend(backend), row.on(backend)
+    key = na.random.key(5, backend=backend)
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+
+    def step(v: Any, s: Any, key: Any, *xs: Any) -> Any:
+        return layer(*xs, v=v, s=s, train=True, key=key)
+
+    compiled = na.jit(step, **options)(layer.v, layer.s, key, *xs)
+    assert_close(numbers(compiled), numbers(step(layer.v, layer.s, key, *xs)))
+
+
+def test_vmap_is_a_call_for_each_example(row: Row, backend: str) -> None:
+    layer, xs = row.initialized().to_backend(backend), row.on(backend)
+    pairs = [na.stack([x, na.flip(x)]) for x in xs]
+    mapped = na.vmap(lambda *xs: layer(*xs))(*pairs)
+    for i in range(2):
+        alone = layer(*[x[i] for x in pairs])
+        assert_close(numbers(na.tree.map(lambda x, i=i: x[i], mapped)), numbers(alone))
+
+
+@pytest.mark.parametrize("backend", DIFFERENTIABLE)
+def test_products_with_the_hessian_are_differences_of_gradients(row: Row, backend: str) -> None:
+    layer = row.initialized()
+    if row.has_kinks or not layer.v.leaves():
+        pytest.skip("no second derivative")
+    wide = lambda x: x.astype("float64") if x.dtype == np.float32 else x  # noqa: E731
+    layer = layer.with_variables(layer.v.map(wide), layer.s.map(wide))
+    with jax.enable_x64(True) if backend == "jax" else contextlib.nullcontext():
+        layer = layer.to_backend(backend)
+        xs = [na.to_backend(wide(x), backend) for x in row.xs()]
+        gradient = na.grad(lambda v: energy(layer(*xs, v=v)))
+        direction = layer.v.map(lambda x: na.cos(x + 1.0))
+        product = na.jvp(gradient, (layer.v,), (direction,))[1]
+        ahead, behind = (gradient(layer.v + direction * h) for h in (1e-5, -1e-5))
+        difference = numbers((ahead - behind) * 5e4)
+        assert_close(numbers(product), difference, rtol=1e-5, atol=1e-5, reason="differences")
+
+
+def test_tensorflow_leaves_the_batch_open(row: Row) -> None:
+    import tensorflow as tf
+
+    layer, xs = row.initialized().to_backend("tensorflow"), row.on("tensorflow")
+    key = na.random.key(5, backend="tensorflow")
+
+    def step(*xs: Any) -> Any:
+        out, s = layer(*xs, train=True, key=key)
+        return out, s.to_flat_dict()
+
+    specs = [tf.TensorSpec((None, *x.shape[1:]), x.dtype) for x in xs]
+    assert_close(tf.function(step, input_signature=specs)(*xs), step(*xs))
+
+
+def test_a_graph_of_the_layer_runs_on_another_backend(row: Row) -> None:
+    layer = row.initialized()
+    graph = na.trace_graph(layer, *row.xs())
+    for backend in ("jax", "torch"):
+        out = graph.to_backend(backend)(*row.on(backend))
+        assert_close(numbers(out), numbers(layer(*row.xs())))
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("library", ("torch", "flax", "keras", "equinox", "haiku"))
+def test_native_modules_compute_the_same(row: Row, library: str) -> None:
+    layer = row.initialized()
+    graph = na.trace_graph(layer, *row.xs())
+    assert_close(native_results(graph, library, row), numbers(layer(*row.xs())))
+
+
+def native_results(graph: na.Graph, library: str, row: Row) -> Any:
+    """The results of a graph as a module of a library."""
+    if library == "torch":
+        return torchs(graph.to_torch_module()(*map(torch.from_numpy, row.xs())))
+    if library == "keras":
+        module, xs = graph.to_keras_model(), row.on("tensorflow")
+        return numbers(module(*xs) if len(xs) == 1 else module(list(xs)))
+    if library == "haiku":
+        import haiku
+
+        module = haiku.transform_with_state(lambda *xs: graph.to_haiku_module()(*xs))
+        v, s = module.init(None, *row.on("jax"))
+        return numbers(module.apply(v, s, None, *row.on("jax"))[0])
+    if library == "flax":
+        return numbers(graph.to_flax_module()(*row.on("jax")))
+    module = graph.to_equinox_module()
+    if isinstance(module, tuple):  # with state
+        return numbers(module[0](*row.on("jax"), module[1])[0])
+    return numbers(module(*row.on("jax")))
+
+
+def test_a_layer_can_be_pickled_and_shown(row: Row) -> None:
+    layer = row.initialized()
+    again = pickle.loads(pickle.dumps(layer))
+    assert_close(numbers(again(*row.xs())), numbers(layer(*row.xs())))
+    assert type(layer).__name__ in repr(layer)
 
 
 class TestDropout:

@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 
 from nestarray.backends.base import supports
-from nestarray.backends.torch.derivatives import order
+from nestarray.backends.torch.derivatives import is_batched, order
 
 
 # torch uses its own generator for dropout, accepts either a mask or causality, no mask of another
@@ -16,6 +16,9 @@ from nestarray.backends.torch.derivatives import order
 @supports(
     lambda query, key, value, mask=None, *_, dropout_p=0.0, is_causal=False, enable_gqa=False, attn_logits_soft_cap=None, **_settings: (
         query.is_floating_point()
+        and not any(
+            map(is_batched, (query, key, value))
+        )  # the kernel for CPUs has no rule for vmap
         and (order() < 2 or not query.is_cpu)  # the kernel for CPUs has a first derivative only
         and dropout_p == 0
         and attn_logits_soft_cap is None

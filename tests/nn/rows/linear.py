@@ -1,0 +1,21 @@
+"""Rows of `nestarray.nn.linear`."""
+
+from __future__ import annotations
+
+import torch
+
+from nestarray import nn
+from tests.nn.rows.row import Row
+
+T = torch.nn
+
+ROWS = [
+    Row("Linear", lambda: nn.Linear(3, 4), lambda: T.Linear(3, 4), ((5, 3),)),
+    Row("Linear bare", lambda: nn.Linear(3, 4, False), lambda: T.Linear(3, 4, False), ((2, 5, 3),)),
+    Row(
+        "Embedding",
+        lambda: nn.Embedding(5, 3),
+        lambda: T.Embedding(5, 3),
+        inputs=lambda rng: (rng.integers(0, 5, (2, 4)),),
+    ),
+]
