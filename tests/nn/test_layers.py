@@ -104,7 +104,7 @@ def test_init_has_the_paths_and_shapes_of_torch(twinned: Row, backend: str) -> N
 # -- equal on every backend -------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("backend", ("jax", "torch", "tensorflow"))
+@pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
 def test_training_and_gradients_are_those_of_numpy(row: Row, backend: str) -> None:
     def step(name: str) -> Any:
         layer, xs = row.initialized().to_backend(name), row.on(name)
@@ -207,7 +207,7 @@ def test_a_graph_of_the_layer_runs_on_another_backend(row: Row) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("library", ("torch", "flax", "keras", "equinox", "haiku"))
+@pytest.mark.parametrize("library", ["torch", "flax", "keras", "equinox", "haiku"])
 def test_native_modules_compute_the_same(row: Row, library: str) -> None:
     layer = row.initialized()
     graph = na.trace_graph(layer, *row.xs())
