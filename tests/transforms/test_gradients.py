@@ -243,6 +243,20 @@ def test_compilation_with_torchs_detection_of_anomalies() -> None:
         assert_close(na.jit(gradient, backend="eager")(x), gradient(x))
 
 
+@pytest.mark.parametrize(
+    "transform", [na.grad, na.jacfwd, na.hessian, lambda f: na.jit(na.grad(f))]
+)
+def test_derivatives_where_tensorflow_records_none(transform: Any) -> None:
+    function = transform(lambda x: na.sum(x**2))
+    with (
+        tf.init_scope(),
+        pytest.raises(errors.UnsupportedError, match="records no derivatives here"),
+    ):
+        function(tf.ones(3))
+    constant = na.grad(lambda x: na.sum(tf.ones(2)))
+    assert_close(constant(tf.ones(3)), tf.zeros(3))
+
+
 def test_the_program_is_that_of_jax() -> None:
     v = variables("jax")
     ours, native = (jax.make_jaxpr(f(loss))(v) for f in (na.value_and_grad, jax.value_and_grad))

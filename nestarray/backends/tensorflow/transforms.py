@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from nestarray.backends.tensorflow.core import native_dtype
 from nestarray.backends.tensorflow.derivatives import custom_gradient, lost
+from nestarray.errors import UnsupportedError
 
 #: The tapes around the running code, outermost first.
 _tapes: ContextVar[tuple[Any, ...]] = ContextVar("nestarray_tapes", default=())
@@ -64,10 +65,28 @@ def _watched(tape: Any, arrays: list[Any]) -> list[Any]:
 
 
 def _gradients(tape: Any, target: Any, sources: list[Any], cotangents: Any = None) -> list[Any]:
-    """The gradients by all sources; zeros for independent ones."""
-    found = tape.gradient(target, sources, output_gradients=cotangents)
-    pairs = zip(found, sources, strict=True)
+    """The gradients by all sources; zeros for independent ones.
+
+    Raises:
+        UnsupportedError: no tape records here.
+    """
+    gradients = tape.gradient(target, sources, output_gradients=cotangents)
+    if all(g is None for g in gradients) and any(map(_is_inexact, sources)) and not _records():
+        raise UnsupportedError(
+            "TensorFlow records no derivatives here, as inside of tf.init_scope(); differentiate "
+            "outside of it"
+        )
+    pairs = zip(gradients, sources, strict=True)
     return _dense([tf.zeros_like(x) if g is None else g for g, x in pairs])
+
+
+def _records() -> bool:
+    """Whether a new tape records: ``tf.init_scope`` stops all tapes of the thread."""
+    x = tf.zeros(())
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = tf.negative(x)
+    return tape.gradient(y, x) is not None
 
 
 def _dense(gradients: list[Any]) -> list[Any]:
