@@ -21,10 +21,11 @@ import nestarray as na
 from nestarray import backends
 from nestarray.errors import UnsupportedError
 from nestarray.testing import assert_close
-from tests.arrays import on
+from tests.arrays import host, on
 
 #: torch's own compiler takes seconds for a kernel; only its tracing is tested here.
 OPTIONS: dict[str, dict[str, Any]] = {"torch": {"backend": "aot_eager"}}
+ORDER: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-5, "reason": "sums in another order"}
 ROWS = np.linspace(-1.0, 1.0, 8, dtype=np.float32).reshape(4, 2)
 
 
@@ -730,3 +731,46 @@ def test_second_derivatives_of_rules_in_a_loop_of_tensorflow() -> None:
 
     pushed = lambda x: na.jvp(loss, [x], [na.ones_like(x)])[1]  # noqa: E731
     assert_close(jit(pushed, "tensorflow")(x), na.sum(na.grad(loss)(x)))
+
+
+def _mapped_in_a_step(x: Any) -> Any:
+    def step(carry: Any, _: Any) -> Any:
+        rows = na.vmap(lambda row: row * na.pow(carry[0] * 2.0, 1.3))(carry)
+        return rows * 0.7, na.sum(rows)
+
+    return na.sum(na.scan(step, x, length=3)[1])
+
+
+def _powers_of_a_captured_array(x: Any) -> Any:
+    last, ys = na.scan(lambda c, _: (na.pow(c, 1.2) * x[0] + x, na.sum(c * x)), x + 1.0, length=3)
+    return na.sum(last) + na.sum(ys)
+
+
+def _maxima_with_a_count(x: Any) -> Any:
+    def step(carry: Any, row: Any) -> Any:
+        count, y = carry
+        return (count + 1, na.maximum(y * row, na.asarray(0.1, like=y))), count
+
+    (count, last), _ = na.scan(step, (na.astype(na.sum(x) * 0.0, "int32"), x), x, reverse=True)
+    return na.sum(last) * na.astype(count, last.dtype)
+
+
+@pytest.mark.parametrize(
+    "program", [_mapped_in_a_step, _powers_of_a_captured_array, _maxima_with_a_count]
+)
+@pytest.mark.parametrize(
+    "transform",
+    [
+        na.grad,
+        lambda f: lambda x: na.jvp(f, (x,), (x,))[1],
+        pytest.param(na.hessian, marks=pytest.mark.full),
+    ],
+    ids=["grad", "jvp", "hessian"],
+)
+def test_custom_derivatives_in_compiled_steps(program: Any, transform: Any, backend: str) -> None:
+    x = on(backend, [0.5, 1.5, 2.0], "float32")
+    derivative, options = transform(program), OPTIONS.get(backend, {})
+    expected = host(derivative(x))
+    assert_close(host(na.jit(derivative, **options)(x)), expected, **ORDER)
+    if transform is na.grad:  # of a function that was compiled before
+        assert_close(host(na.grad(na.jit(program, **options))(x)), expected, **ORDER)

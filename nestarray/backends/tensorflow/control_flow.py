@@ -8,7 +8,8 @@ import tensorflow as tf
 
 from nestarray.backends import control_flow, portable
 from nestarray.backends.tensorflow import lite
-from nestarray.backends.tensorflow.derivatives import lose
+from nestarray.backends.tensorflow.derivatives import custom_gradient, lose, losing
+from nestarray.backends.tensorflow.transforms import derivatives_around, is_inexact, vjp
 
 
 def static_value(x: Any) -> Any:
@@ -67,15 +68,11 @@ def fori_loop(
     *,
     unroll: int | bool | None = None,
 ) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
+    """A Python loop; in a graph, a `scan` over the indices."""
     if tf.executing_eagerly() or unroll is True:
         return control_flow.fori_loop(lower, upper, body, carry, like)
-    return _loop(
-        lambda state: state[0] < upper,
-        lambda state: (state[0] + 1, *body(state[0], state[1:])),
-        (tf.constant(lower, tf.int64), *carry),
-        max(upper - lower, 0),
-    )[1:]
+    steps = tf.range(lower, max(lower, upper), dtype=tf.int64)
+    return scan(lambda carry, row: (body(row[0], carry), ()), carry, (steps,))[0]
 
 
 def scan(
@@ -87,34 +84,130 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
 ) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
+    """https://www.tensorflow.org/api_docs/python/tf/while_loop
+
+    The derivative of a step with custom derivatives is a scan in the other direction, which calls
+    each step again: the gradient of ``tf.while_loop`` evaluates them in another graph than the step,
+    where those of `vmap` are 0 for tensors of the step, and second ones fail.
+    """
     static = xs[0].shape[0] if xs and length is None else length
     if tf.executing_eagerly() or static == 0 or unroll is True:
         return control_flow.scan(step, carry, xs, length, reverse=reverse)
-    count = tf.shape(xs[0])[0] if static is None else static
-    results = _results_of(step, carry, xs)
-    if portable.are_wanted() and not all(y.shape.is_fully_defined() for y in results):
-        return lite.scan(step, carry, xs, count, reverse)
-    columns = [tf.TensorArray(y.dtype, size=count, element_shape=y.shape) for y in results]
-
-    def body(state: tuple[Any, ...]) -> tuple[Any, ...]:
-        done, carry, columns = state
-        place = count - 1 - done if reverse else done
-        carry, ys = step(carry, tuple([tf.gather(x, place) for x in xs]))
-        written = [column.write(place, y) for column, y in zip(columns, ys, strict=True)]
-        return done + 1, tuple(carry), tuple(written)
-
-    start = (tf.constant(0), tuple(carry), tuple(columns))
-    _, carry, found = _loop(lambda state: state[0] < count, body, start, static)
-    return tuple(carry), tuple([column.stack() for column in found])
+    loop = _Scan(step, carry, xs, static, reverse)
+    if portable.are_wanted() and not all(y.shape.is_fully_defined() for y in loop.specs):
+        return lite.scan(step, carry, xs, loop.count, reverse)
+    if portable.are_wanted() or loop.reads_variables or not loop.has_rules:
+        return loop.run(carry, xs)
+    if not derivatives_around():
+        return loop.differentiable(carry, xs)
+    stored = _Scan(_storing(step), carry, xs, static, reverse)
+    last, ys = stored.differentiable(carry, xs, stores=True)
+    return last, ys[: len(loop.specs)]
 
 
-def _results_of(step: Any, carry: Any, xs: Any) -> Any:
-    """The specifications of the results of a step, traced into a separate graph."""
+def _storing(step: Any) -> Any:
+    """The step, with the carry before it as further results."""
 
-    def specification(x: Any, first: int) -> Any:
-        return tf.TensorSpec(x.shape[first:], x.dtype)
+    def stored(carry: Any, row: Any) -> Any:
+        new, ys = step(carry, row)
+        return new, (*ys, *carry)
 
-    given = tuple([specification(x, 0) for x in carry]), tuple([specification(x, 1) for x in xs])
-    traced = tf.function(step, autograph=False).get_concrete_function(*given)
-    return traced.structured_outputs[1]
+    return stored
+
+
+class _Scan:
+    """A scan with a derivative of any order.
+
+    The backward pass carries the cotangents of the carry and of the captured tensors.
+    """
+
+    def __init__(self, step: Any, carry: Any, xs: Any, length: int | None, reverse: bool) -> None:
+        self.step, self.length, self.reverse = step, length, reverse
+        self.count = tf.shape(xs[0])[0] if length is None else length
+        self.width, self.inputs = len(carry), len(carry) + len(xs)
+
+        def spec(x: Any, first: int) -> Any:
+            return tf.TensorSpec(x.shape[first:], x.dtype)
+
+        inputs = tuple([spec(x, 0) for x in carry]), tuple([spec(x, 1) for x in xs])
+        with losing() as names:
+            traced = tf.function(step, autograph=False).get_concrete_function(*inputs)
+        self.has_rules = any(name != "cond" for name in names)
+        self.specs = traced.structured_outputs[1]
+        captured = traced.captured_inputs
+        self.captured = list(filter(is_inexact, captured))
+        self.reads_variables = any(x.dtype == tf.resource for x in captured)
+
+    def run(self, carry: Any, xs: Any) -> tuple[Any, Any]:
+        """The last carry, and the results of all steps."""
+        columns = [tf.TensorArray(y.dtype, self.count, element_shape=y.shape) for y in self.specs]
+
+        def body(state: tuple[Any, ...]) -> tuple[Any, ...]:
+            done, carry, columns = state
+            place = self.count - 1 - done if self.reverse else done
+            new, ys = self.step(carry, tuple([tf.gather(x, place) for x in xs]))
+            written = [column.write(place, y) for column, y in zip(columns, ys, strict=True)]
+            return done + 1, tuple(new), tuple(written)
+
+        start = (tf.constant(0), tuple(carry), tuple(columns))
+        _, last, columns = _loop(lambda state: state[0] < self.count, body, start, self.length)
+        return tuple(last), tuple([column.stack() for column in columns])
+
+    def differentiable(self, carry: Any, xs: Any, stores: bool = False) -> tuple[Any, Any]:
+        """`run`; if `stores`, the last results are the carries before each step."""
+        width = self.width
+
+        @custom_gradient
+        def loop(*inputs: Any) -> Any:
+            last, ys = self.run(inputs[:width], inputs[width : self.inputs])
+
+            def pullback(*cotangents: Any) -> list[Any]:
+                carry, xs = inputs[:width], inputs[width : self.inputs]
+                if stores:
+                    carries = results[len(results) - width :]
+                else:
+                    step = _storing(self.step)
+                    ys = scan(step, carry, xs, self.length, reverse=self.reverse)[1]
+                    carries = ys[len(ys) - width :]
+                gradients = self._pulled((*carries, *xs), cotangents)
+                return [gradients.get(i) for i in range(len(inputs))]
+
+            return tuple(map(tf.stop_gradient, (*last, *ys))), pullback
+
+        results = loop(*carry, *xs, *self.captured)
+        return tuple(results[:width]), tuple(results[width:])
+
+    def _pulled(self, rows: Any, cotangents: Any) -> dict[int, Any]:
+        """The gradients by place among (carry, xs, captured).
+
+        Args:
+            rows: the carry before each step, and `xs`.
+            cotangents: of the last carry and of the results.
+        """
+        places = [i for i, x in enumerate(rows) if is_inexact(x)]
+        inner = sum(place < self.width for place in places)
+
+        def back(state: Any, row: Any) -> Any:
+            values, by_ys = list(row[: self.inputs]), row[self.inputs :]
+
+            def of_a_step(*inexact: Any) -> Any:
+                for place, x in zip(places, inexact, strict=True):
+                    values[place] = x
+                new, ys = self.step(tuple(values[: self.width]), tuple(values[self.width :]))
+                return tuple(filter(is_inexact, (*new, *ys))), ()
+
+            inputs = [values[place] for place in places]
+            pull = vjp(of_a_step, inputs, "scan", closed=self.captured)[2]
+            gradients = pull([*state[:inner], *by_ys])
+            pairs = zip(state[inner:], gradients[len(places) :], strict=True)
+            sums = [total + gradient for total, gradient in pairs]
+            return (*gradients[:inner], *sums), tuple(gradients[inner : len(places)])
+
+        pairs = zip(cotangents, (*rows[: self.width], *self.specs), strict=True)
+        inexact = [i for i, (_, y) in enumerate(pairs) if is_inexact(y)]
+        by_last = [cotangents[i] for i in inexact if i < self.width]
+        by_ys = [cotangents[i] for i in inexact if i >= self.width]
+        start = (*by_last, *map(tf.zeros_like, self.captured))
+        last, by_xs = scan(back, start, (*rows, *by_ys), self.length, reverse=not self.reverse)
+        keys = (*places, *range(self.inputs, self.inputs + len(self.captured)))
+        return dict(zip(keys, (*last[:inner], *by_xs, *last[inner:]), strict=True))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
@@ -19,6 +20,19 @@ def lose(name: str) -> None:
     names = lost.get()
     if names is not None:
         names.append(name)
+
+
+@contextmanager
+def losing() -> Iterator[list[str]]:
+    """The names of the features that the code inside uses; code around it uses them too."""
+    around, names = lost.get(), []
+    token = lost.set(names)
+    try:
+        yield names
+    finally:
+        lost.reset(token)
+    if around is not None:
+        around.extend(names)
 
 
 def custom_gradient(fn: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends.tensorflow.core import native_dtype
-from nestarray.backends.tensorflow.derivatives import custom_gradient, lost
+from nestarray.backends.tensorflow.derivatives import custom_gradient, losing
 from nestarray.errors import UnsupportedError
 
 #: The tapes around the running code, outermost first.
@@ -57,7 +57,7 @@ def _watched(tape: Any, arrays: list[Any]) -> list[Any]:
         return []
     values = list(arrays)
     for i, x in enumerate(values):
-        if _is_inexact(x):
+        if is_inexact(x):
             values[i] = tf.identity(x)
             tape.watch(values[i])
             break
@@ -71,7 +71,7 @@ def _gradients(tape: Any, target: Any, sources: list[Any], cotangents: Any = Non
         UnsupportedError: no tape records here.
     """
     gradients = tape.gradient(target, sources, output_gradients=cotangents)
-    if all(g is None for g in gradients) and any(map(_is_inexact, sources)) and not _records():
+    if all(g is None for g in gradients) and any(map(is_inexact, sources)) and not _records():
         raise UnsupportedError(
             "TensorFlow records no derivatives here, as inside of tf.init_scope(); differentiate "
             "outside of it"
@@ -281,16 +281,13 @@ def _mapped(
     fn: Callable[..., tuple[Any, ...]], arrays: list[Any]
 ) -> tuple[tuple[Any, ...], list[str]]:
     """The results, and the names of functions whose derivatives are lost."""
-    around, names = lost.get(), []
-    tokens = lost.set(names), _depth.set(_depth.get() + 1)
+    token = _depth.set(_depth.get() + 1)
     try:
-        found = tf.vectorized_map(lambda rows: tuple(map(tf.identity, fn(*rows))), tuple(arrays))
+        with losing() as names:
+            rows = tf.vectorized_map(lambda x: tuple(map(tf.identity, fn(*x))), tuple(arrays))
     finally:
-        lost.reset(tokens[0])
-        _depth.reset(tokens[1])
-    if around is not None:
-        around.extend(names)
-    return found, names
+        _depth.reset(token)
+    return rows, names
 
 
 def _row_by_row(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
@@ -310,11 +307,11 @@ def _with_mapped_derivatives(
     """
     specs = [tf.TensorSpec(x.shape[1:], x.dtype) for x in arrays]
     traced = tf.function(fn, autograph=False).get_concrete_function(*specs)
-    closed = [x for x in traced.captured_inputs if _is_inexact(x)]
+    closed = [x for x in traced.captured_inputs if is_inexact(x)]
     count = len(arrays)
 
     def of_a_row(*row: Any) -> tuple[Any, Any]:
-        return tuple(filter(_is_inexact, fn(*row))), ()
+        return tuple(filter(is_inexact, fn(*row))), ()
 
     @tf.custom_gradient
     def function(*inputs: Any) -> Any:
@@ -323,7 +320,7 @@ def _with_mapped_derivatives(
                 pull = vjp(of_a_row, list(xs[:count]), "vmap", closed=closed)[2]
                 return tuple(pull(list(xs[count:])))
 
-            given = [ct for ct, y in zip(cotangents, found, strict=True) if _is_inexact(y)]
+            given = [ct for ct, y in zip(cotangents, found, strict=True) if is_inexact(y)]
             gradients = vmap(row, [*inputs[:count], *given])
             return [*gradients[:count], *[tf.reduce_sum(g, axis=0) for g in gradients[count:]]]
 
@@ -332,7 +329,8 @@ def _with_mapped_derivatives(
     return tuple(function(*arrays, *closed))
 
 
-def _is_inexact(x: Any) -> bool:
+def is_inexact(x: Any) -> bool:
+    """Whether a tensor or a specification is floating or complex."""
     return x.dtype.is_floating or x.dtype.is_complex
 
 
