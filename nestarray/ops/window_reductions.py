@@ -420,7 +420,7 @@ def fractional_maxima(
         index = ops.reshape(index, (*shape[:2], out * k))
         x = ops.moveaxis(x, axis + 2, 2)
         rest = tuple(x.shape[3:])
-        index = ops.reshape(index, (*index.shape, *(1,) * len(rest)))
+        index = ops.reshape(index, (*ops.shape(index), *(1,) * len(rest)))
         wide = ops.broadcast_to(index, (*shape[:2], out * k, *rest))
         windowed = (*shape[:2], out, k, *rest)
         parts = ops.reshape(ops.take_along_axis(x, wide, axis=2), windowed)
