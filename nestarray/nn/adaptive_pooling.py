@@ -9,6 +9,7 @@ from nestarray import ops
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module
+from nestarray.numerics import windows
 from nestarray.ops.window_reductions import adaptive_maxima
 from nestarray.typing import Array
 
@@ -125,11 +126,8 @@ class _AdaptiveMaxPool(_AdaptivePool):
     def _maxima(self, pool: Callable[..., Array], x: Array) -> Any:
         if not self.return_indices:
             return pool(x, output_size=self.output_size)
-        if len(x.shape) != self.num_axes + 2:
-            raise ShapeError(
-                f"{type(self).__name__}: x: got the shape {tuple(x.shape)}, expected (batch, "
-                f"channels, *spatial) with {self.num_axes} spatial axes"
-            )
+        name, layout = type(self).__name__, "(batch, channels, *spatial)"
+        windows.check_rank(name, "x", layout, x.shape, self.num_axes)
         return adaptive_maxima(x, self.output_size)
 
 

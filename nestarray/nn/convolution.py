@@ -56,7 +56,7 @@ class Convolution(Module):
         self.dilation = windows.per_axis(name, "dilation", dilation, self.num_axes)
         self.padding, self.padding_mode = padding, padding_mode
         self.groups, self.has_bias = groups, bias
-        self._margins = self._read_padding()
+        self._margins: Any = self._read_padding()
         self._initializer = initializer or initializers.fan_in_uniform()
 
     def _read_padding(self) -> Padding:
@@ -90,7 +90,7 @@ class Convolution(Module):
         return declared
 
     def _convolved(self, convolve: Callable[..., Array], x: Array, **settings: Any) -> Array:
-        padding: Any = self._margins
+        padding = self._margins
         if self.padding_mode != "zeros":
             x, padding = padded(x, padding, self.padding_mode), 0
         return convolve(

@@ -50,9 +50,9 @@ class _FractionalMaxPool(Module):
 
     def forward(self, x: Array) -> Any:
         """x: `(batch, channels, *spatial)`; returns `(batch, channels, *output_size)`."""
-        output = self.output_size
-        if output is None:
-            output = tuple(int(n * r) for n, r in zip(ops.shape(x)[2:], self.output_ratio))
+        output = self.output_size or [
+            int(n * ratio) for n, ratio in zip(ops.shape(x)[2:], self.output_ratio or ())
+        ]
 
         def draw() -> Array:
             shape = (*ops.shape(x)[:2], self.num_axes)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from nestarray import ops
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module
 from nestarray.numerics import windows
@@ -54,11 +54,8 @@ class _MaxPool(_Pool):
 
     def _maxima(self, pool: Callable[..., Array], x: Array) -> Any:
         if self.return_indices:
-            if len(x.shape) != self.num_axes + 2:
-                raise ShapeError(
-                    f"{type(self).__name__}: x: got the shape {tuple(x.shape)}, expected "
-                    f"(batch, channels, *spatial) with {self.num_axes} spatial axes"
-                )
+            name, layout = type(self).__name__, "(batch, channels, *spatial)"
+            windows.check_rank(name, "x", layout, x.shape, self.num_axes)
             pool = ops.max_pool_with_indices
         return pool(
             x, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
@@ -271,11 +268,8 @@ class _LPPool(_Pool):
 
     def forward(self, x: Array) -> Array:
         """x: `(batch, channels, *spatial)`; returns `(batch, channels, *out)`."""
-        if len(x.shape) != self.num_axes + 2:
-            raise ShapeError(
-                f"{type(self).__name__}: x: got the shape {tuple(x.shape)}, expected "
-                f"(batch, channels, *spatial) with {self.num_axes} spatial axes"
-            )
+        name, layout = type(self).__name__, "(batch, channels, *spatial)"
+        windows.check_rank(name, "x", layout, x.shape, self.num_axes)
         return ops.lp_pool(
             x, ord=self.norm_type, kernel_size=self.kernel_size, stride=self.stride,
             ceil_mode=self.ceil_mode,

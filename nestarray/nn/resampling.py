@@ -75,9 +75,9 @@ class Upsample(Module):
     def forward(self, x: Array) -> Array:
         """x: `(batch, channels, *spatial)`; returns `(batch, channels, *size)`."""
         size, factor = self.size, self.scale_factor
-        if self.recompute_scale_factor:
+        if self.recompute_scale_factor and factor is not None:
             spatial = ops.shape(x)[2:]
-            factors = [factor] * len(spatial) if isinstance(factor, (int, float)) else factor
+            factors = factor if isinstance(factor, Sequence) else [factor] * len(spatial)
             size, factor = [int(n * f) for n, f in zip(spatial, factors)], None
         return ops.interpolate(
             x, size=size, scale_factor=factor, mode=self.mode,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from nestarray import ops
-from nestarray.errors import ArgumentError, ShapeError
+from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module
 from nestarray.numerics import windows
@@ -39,11 +39,8 @@ class _MaxUnpool(Module):
         Returns:
             `(batch, channels, *output_size)`.
         """
-        if len(x.shape) != self.num_axes + 2:
-            raise ShapeError(
-                f"{type(self).__name__}: x: got the shape {tuple(x.shape)}, expected (batch, "
-                f"channels, *spatial) with {self.num_axes} spatial axes"
-            )
+        name, layout = type(self).__name__, "(batch, channels, *spatial)"
+        windows.check_rank(name, "x", layout, x.shape, self.num_axes)
         if output_size is not None and len(output_size) not in (self.num_axes, self.num_axes + 2):
             raise ArgumentError(
                 f"{type(self).__name__}: output_size: got {tuple(output_size)}, expected "

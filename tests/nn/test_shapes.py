@@ -13,7 +13,10 @@ from nestarray.errors import ArgumentError, NestarrayError
 
 ERRORS = {
     "sides": (lambda: nn.ZeroPad2d((1, 2)), r"ZeroPad2d: padding: got \(1, 2\), expected an integer or 4"),
-    "kind": (lambda: nn.ConstantPad1d("same", 0.0), "ConstantPad1d: padding: got 'same'"),
+    "kind": (
+        lambda: nn.ConstantPad1d("same", 0.0),  # pyright: ignore[reportArgumentType]
+        "ConstantPad1d: padding: got 'same'",
+    ),
     "sizes": (lambda: nn.Upsample(), "Upsample: got size=None and scale_factor=None"),
     "mode": (lambda: nn.Upsample(2, mode="cubist"), "mode: got 'cubist'"),
     "corners": (lambda: nn.Upsample(2, align_corners=True), "align_corners: got True with mode='nearest'"),
