@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from nestarray import ops
-from nestarray.errors import ArgumentError
+from nestarray.errors import ArgumentError, ShapeError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module
 from nestarray.numerics.windows import Ints
@@ -62,7 +62,7 @@ class _Pad(Module):
 
     def _pad(self, x: Array, value: float = 0.0) -> Array:
         if len(x.shape) <= self.num_axes:
-            raise ArgumentError(
+            raise ShapeError(
                 f"{type(self).__name__}: x: got the shape {tuple(x.shape)}, expected (*batch, "
                 f"channels, *spatial) with {self.num_axes} spatial axes"
             )
