@@ -261,7 +261,7 @@ def max_unpool(
     empty = ops.broadcast_to(
         ops.zeros_like(flat[:, :, :1]), (*ops.shape(flat)[:2], math.prod(sizes))
     )
-    filled = ops.put_along_axis(empty, ops.reshape(indices, (-1, channels, many)), flat, axis=-1)
+    filled = ops.scatter(empty, ops.reshape(indices, (-1, channels, many)), flat, axis=-1)
     return ops.reshape(filled, (-1, channels, *sizes))
 
 
