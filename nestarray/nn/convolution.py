@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from nestarray import ops
@@ -12,11 +12,14 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.initializers import Initializer
 from nestarray.nn.module import Module, Variable
-from nestarray.typing import Array
+from nestarray.nn.padding import MODES, padded
+from nestarray.numerics import windows
+from nestarray.numerics.windows import Ints, Padding
+from nestarray.typing import Array, check_range
 
 
-class _Conv(Module):
-    """What convolutions over one, two and three axes share."""
+class Convolution(Module):
+    """Settings and variables of convolutions over `num_axes` axes; the base of these layers."""
 
     num_axes: ClassVar[int]
     is_transposed: ClassVar[bool] = False
@@ -26,26 +29,53 @@ class _Conv(Module):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: int | Sequence[int],
-        stride: int | Sequence[int] = 1,
-        padding: Any = 0,
-        *,
-        dilation: int | Sequence[int] = 1,
+        kernel_size: Ints,
+        stride: Ints = 1,
+        padding: Padding = 0,
+        dilation: Ints = 1,
         groups: int = 1,
         bias: bool = True,
+        padding_mode: str = "zeros",
+        *,
         initializer: Initializer | None = None,
     ) -> None:
-        for name, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
+        name = type(self).__name__
+        check_range(name, "groups", groups, 1)
+        for argument, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
             if channels % groups:
                 raise ArgumentError(
-                    f"{type(self).__name__}: {name}: got {channels}, expected a multiple of "
-                    f"groups={groups}"
+                    f"{name}: {argument}: got {channels}, expected a multiple of groups={groups}"
                 )
+        if padding_mode not in MODES:
+            raise ArgumentError(
+                f"{name}: padding_mode: got {padding_mode!r}, expected one of {', '.join(MODES)}"
+            )
         self.in_channels, self.out_channels = in_channels, out_channels
-        self.kernel_size = _sizes(kernel_size, self.num_axes)
-        self.stride, self.padding, self.dilation, self.groups = stride, padding, dilation, groups
-        self.has_bias = bias
+        self.kernel_size = windows.per_axis(name, "kernel_size", kernel_size, self.num_axes)
+        self.stride = windows.per_axis(name, "stride", stride, self.num_axes)
+        self.dilation = windows.per_axis(name, "dilation", dilation, self.num_axes)
+        self.padding, self.padding_mode = padding, padding_mode
+        self.groups, self.has_bias = groups, bias
+        self._margins: Any = self._read_padding()
         self._initializer = initializer or initializers.fan_in_uniform()
+
+    def _read_padding(self) -> Padding:
+        """A pair for each axis, or ``"same"`` where it depends on the size of x."""
+        name = type(self).__name__
+        if self.padding == "causal" and self.num_axes == 1:
+            return ((self.dilation[0] * (self.kernel_size[0] - 1), 0),)
+        if self.padding == "same" and max(self.stride) > 1:
+            if self.padding_mode != "zeros":
+                raise ArgumentError(
+                    f"{name}: padding: got 'same' with stride={self.stride} and padding_mode="
+                    f"{self.padding_mode!r}, expected stride=1 or padding_mode='zeros'"
+                )
+            return "same"
+        sizes: Any = (None,) * self.num_axes
+        return windows.settings(
+            name, sizes, self.kernel_size, stride=self.stride, padding=self.padding,
+            dilation=self.dilation,
+        ).padding  # fmt: skip
 
     def variables(self) -> Mapping[str, Variable]:
         """weight, and bias if there is one."""
@@ -53,39 +83,49 @@ class _Conv(Module):
         if self.is_transposed:
             first, second = second, first
         shape = (first, second // self.groups, *self.kernel_size)
-        found = {"weight": Variable(shape, self._initializer)}
+        declared = {"weight": Variable(shape, self._initializer)}
         if self.has_bias:
             bound = 1 / math.sqrt(max(1, math.prod(shape[1:])))
-            found["bias"] = Variable((self.out_channels,), initializers.uniform(bound))
-        return found
+            declared["bias"] = Variable((self.out_channels,), initializers.uniform(bound))
+        return declared
 
-    def _settings(self) -> dict[str, Any]:
-        names = ("stride", "padding", "dilation", "groups")
-        return {name: getattr(self, name) for name in names}
-
-
-def _sizes(kernel_size: int | Sequence[int], num_axes: int) -> tuple[int, ...]:
-    if isinstance(kernel_size, int):
-        return (kernel_size,) * num_axes
-    if len(kernel_size) != num_axes:
-        raise ArgumentError(
-            f"Conv{num_axes}d: kernel_size: got {tuple(kernel_size)}, expected {num_axes} numbers"
+    def _convolved(self, convolve: Callable[..., Array], x: Array, **settings: Any) -> Array:
+        padding = self._margins
+        if self.padding_mode != "zeros":
+            x, padding = padded(x, padding, self.padding_mode), 0
+        return convolve(
+            x,
+            self.weight,
+            self.bias if self.has_bias else None,
+            stride=self.stride,
+            padding=padding,
+            dilation=self.dilation,
+            groups=self.groups,
+            **settings,
         )
-    return tuple(kernel_size)
 
 
-class Conv1d(_Conv):
-    """The cross-correlation over one axis, plus a bias for each channel.
+class Conv1d(Convolution):
+    """The cross-correlation over one axis, y[o, i] = Σ x[c, s·i + d·k] · w[o, c, k] + b[o].
 
     Args:
         in_channels: channels of x.
         out_channels: channels of the result.
-        kernel_size: of the window.
-        stride, padding, dilation, groups: as in `na.conv1d`.
+        kernel_size: the size of the window.
+        stride: the step s between windows.
+        padding: an integer, a pair (before, after), ``"valid"``: none, ``"same"``: so that the
+            result has ⌈length / stride⌉ elements, or ``"causal"``: before x, so that element i of the
+            result depends only on the elements of x up to s·i.
+        dilation: the step d between the elements of a window.
+        groups: the number of groups of channels; divides both numbers of channels.
         bias: whether to add a bias.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
         initializer: of the weight; None is PyTorch's, uniform in ±1 / √fan-in.
 
     Variables: weight `(out, in / groups, kernel)`, bias `(out,)`.
+
+    Raises:
+        ArgumentError: `groups` does not divide the channels, or a setting has a wrong kind or length.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -95,28 +135,36 @@ class Conv1d(_Conv):
 
     References:
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Conv1d.html
+        https://keras.io/api/layers/convolution_layers/convolution1d/
     """
 
     num_axes = 1
 
     def forward(self, x: Array) -> Array:
         """x: `(batch, in, length)`; returns `(batch, out, out_length)`."""
-        bias = self.bias if self.has_bias else None
-        return ops.conv1d(x, self.weight, bias, **self._settings())
+        return self._convolved(ops.conv1d, x)
 
 
-class Conv2d(_Conv):
+class Conv2d(Convolution):
     """The cross-correlation over two axes, plus a bias for each channel.
 
     Args:
         in_channels: channels of x.
         out_channels: channels of the result.
-        kernel_size: of the window, one number or two.
-        stride, padding, dilation, groups: as in `na.conv2d`.
+        kernel_size: the size of the window; an integer, or one for each axis.
+        stride: the step between windows; an integer, or one for each axis.
+        padding: an integer, one integer or pair (before, after) for each axis, ``"valid"``: none,
+            or ``"same"``: so that the result has ⌈size / stride⌉ elements.
+        dilation: the step between the elements of a window.
+        groups: the number of groups of channels; divides both numbers of channels.
         bias: whether to add a bias.
+        padding_mode: ``"zeros"``, ``"reflect"``, ``"replicate"`` or ``"circular"``.
         initializer: of the weight; None is PyTorch's, uniform in ±1 / √fan-in.
 
     Variables: weight `(out, in / groups, kernel, kernel)`, bias `(out,)`.
+
+    Raises:
+        ArgumentError: `groups` does not divide the channels, or a setting has a wrong kind or length.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -132,22 +180,22 @@ class Conv2d(_Conv):
 
     def forward(self, x: Array) -> Array:
         """x: `(batch, in, height, width)`; returns `(batch, out, out_height, out_width)`."""
-        bias = self.bias if self.has_bias else None
-        return ops.conv2d(x, self.weight, bias, **self._settings())
+        return self._convolved(ops.conv2d, x)
 
 
-class Conv3d(_Conv):
+class Conv3d(Convolution):
     """The cross-correlation over three axes, plus a bias for each channel.
 
     Args:
         in_channels: channels of x.
         out_channels: channels of the result.
-        kernel_size: of the window, one number or three.
-        stride, padding, dilation, groups: as in `na.conv3d`.
-        bias: whether to add a bias.
-        initializer: of the weight; None is PyTorch's, uniform in ±1 / √fan-in.
+        kernel_size: the size of the window; an integer, or one for each axis.
+        stride, padding, dilation, groups, bias, padding_mode, initializer: as for `Conv2d`.
 
     Variables: weight `(out, in / groups, kernel, kernel, kernel)`, bias `(out,)`.
+
+    Raises:
+        ArgumentError: `groups` does not divide the channels, or a setting has a wrong kind or length.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -163,46 +211,4 @@ class Conv3d(_Conv):
 
     def forward(self, x: Array) -> Array:
         """x: `(batch, in, *spatial)`; returns `(batch, out, *out_spatial)`."""
-        bias = self.bias if self.has_bias else None
-        return ops.conv3d(x, self.weight, bias, **self._settings())
-
-
-class ConvTranspose2d(_Conv):
-    """The transpose of a convolution over two axes, plus a bias for each channel.
-
-    Args:
-        in_channels: channels of x.
-        out_channels: channels of the result.
-        kernel_size: of the window, one number or two.
-        stride, padding, dilation, groups: as in `na.conv_transpose2d`.
-        output_padding: what to add to the size of the result on one side.
-        bias: whether to add a bias.
-        initializer: of the weight; None is PyTorch's, uniform in ±1 / √fan-in.
-
-    Variables: weight `(in, out / groups, kernel, kernel)`, bias `(out,)`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> net = na.nn.ConvTranspose2d(3, 2, 2, stride=2).init(na.random.key(0))
-        >>> net(np.ones((1, 3, 4, 4), np.float32)).shape
-        (1, 2, 8, 8)
-
-    References:
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.ConvTranspose2d.html
-    """
-
-    num_axes = 2
-    is_transposed = True
-
-    @signature_errors()
-    def __init__(
-        self, *args: Any, output_padding: int | Sequence[int] = 0, **settings: Any
-    ) -> None:
-        super().__init__(*args, **settings)
-        self.output_padding = output_padding
-
-    def forward(self, x: Array) -> Array:
-        """x: `(batch, in, height, width)`; returns `(batch, out, out_height, out_width)`."""
-        bias = self.bias if self.has_bias else None
-        settings: dict[str, Any] = self._settings() | {"output_padding": self.output_padding}
-        return ops.conv_transpose2d(x, self.weight, bias, **settings)
+        return self._convolved(ops.conv3d, x)

@@ -218,8 +218,8 @@ def convolution(
         ArgumentError: a setting is invalid.
         ShapeError: the shapes of `x`, `weight` and `bias` do not match.
     """
-    _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
-    _check_rank(op, "weight", "(out, in / groups, *kernel)", weight_shape, count)
+    check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
+    check_rank(op, "weight", "(out, in / groups, *kernel)", weight_shape, count)
     _check_groups_and_bias(op, groups, bias, weight_shape[0])
     if isinstance(x_shape[1], int) and x_shape[1] != weight_shape[1] * groups:
         raise ShapeError(
@@ -278,8 +278,8 @@ def transposed_convolution(
         ArgumentError: a setting is invalid.
         ShapeError: the shapes of `x`, `weight` and `bias` do not match, or the output is empty.
     """
-    _check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
-    _check_rank(op, "weight", "(in, out / groups, *kernel)", weight_shape, count)
+    check_rank(op, "x", "(batch, in, *spatial)", x_shape, count)
+    check_rank(op, "weight", "(in, out / groups, *kernel)", weight_shape, count)
     _check_groups_and_bias(op, groups, bias, weight_shape[1], is_share=True)
     if 0 in x_shape[2:]:
         raise ShapeError(
@@ -330,7 +330,8 @@ def _check_groups_and_bias(
         )
 
 
-def _check_rank(op: str, name: str, layout: str, shape: Sequence[int], count: int) -> None:
+def check_rank(op: str, name: str, layout: str, shape: Sequence[int], count: int) -> None:
+    """Raise ShapeError unless `shape` has `count` spatial axes after two others."""
     if len(shape) != count + 2:
         raise ShapeError(
             f"{op}: {name} has {len(shape)} axes, shape {tuple(shape)}, expected {count + 2}: "
@@ -356,7 +357,7 @@ def pooling(
         ArgumentError: `divisor` is 0.
         ShapeError: `x` has another rank, or the window is larger than the padded input.
     """
-    _check_rank(op, "x", "(batch, channels, *spatial)", x_shape, count)
+    check_rank(op, "x", "(batch, channels, *spatial)", x_shape, count)
     check_not_zero(op, "divisor_override", divisor)
     return settings(
         op,

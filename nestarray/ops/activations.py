@@ -618,7 +618,7 @@ def rrelu(
         )
     if key is None:
         return ops.leaky_relu(x, negative_slope=(lower + upper) / 2)
-    uniform = ops.random_uniform(key, shape=tuple(x.shape), dtype=dtypes.dtype_of(x))
+    uniform = ops.random_uniform(key, shape=ops.shape(x), dtype=dtypes.dtype_of(x))
     slopes = ops.add(ops.multiply(uniform, upper - lower), lower)
     return ops.where(ops.greater(x, 0), x, ops.multiply(x, slopes))
 

@@ -168,6 +168,43 @@ def greatest(elements: Array) -> Array:
     return ops.where(ops.any(is_nan, axis=-1), last, greatest)
 
 
+def adaptive_maxima(x: Array, output_size: Sequence[int | None]) -> tuple[Array, Array]:
+    """The maximum of each part of the last axes, and their indices in these axes, flattened.
+
+    `output_size` has the number of parts of each axis; None keeps an axis.
+    """
+    count = len(output_size)
+    lead, spatial = ops.shape(x)[:-count], ops.shape(x)[-count:]
+    sizes = [n if parts is None else parts for n, parts in zip(spatial, output_size)]
+    # the places in the flattened image, (*sizes, *elements)
+    place: Any = ops.asarray(0, dtype=dtypes.int32, like=x)
+    for axis, (n, m) in enumerate(zip(spatial, sizes)):
+        shape = [1] * 2 * count
+        shape[axis], shape[count + axis] = m, -1
+        place = ops.add(ops.multiply(place, n), ops.reshape(_elements_of_parts(x, n, m), shape))
+    count_of_part = math.prod(ops.shape(place)[count:])
+    place = ops.reshape(place, (*sizes, count_of_part))
+    rows = ops.reshape(x, (*lead, math.prod(spatial)))
+    parts = ops.take(rows, ops.reshape(place, (-1,)), axis=-1)
+    parts = ops.reshape(parts, (*lead, *sizes, count_of_part))
+    best = ops.expand_dims(greatest(parts), axis=-1)
+    place = ops.broadcast_to(ops.astype(place, dtypes.int64), ops.shape(parts))
+    values, index = (ops.take_along_axis(each, best, axis=-1) for each in (parts, place))
+    return ops.squeeze(values, axis=-1), ops.squeeze(index, axis=-1)
+
+
+def _elements_of_parts(x: Array, n: int, m: int) -> Array:
+    """`(m, longest)`: the positions of the elements of m parts of n elements.
+
+    Short parts repeat their last element, which changes neither the maximum nor its index.
+    """
+    part = ops.expand_dims(ops.arange(m, dtype=dtypes.int32, like=x), axis=-1)
+    start, stop = ops.multiply(part, n), ops.multiply(part + 1, n)
+    longest = n // m if isinstance(n, int) and n % m == 0 else n // m + 2  # or less
+    place = ops.add(ops.floor_divide(start, m), ops.arange(longest, dtype=dtypes.int32, like=x))
+    return ops.minimum(place, ops.floor_divide(stop - 1, m))
+
+
 @op
 def max_unpool(
     x: Array,
@@ -224,7 +261,7 @@ def max_unpool(
     empty = ops.broadcast_to(
         ops.zeros_like(flat[:, :, :1]), (*ops.shape(flat)[:2], math.prod(sizes))
     )
-    filled = ops.put_along_axis(empty, ops.reshape(indices, (-1, channels, many)), flat, axis=-1)
+    filled = ops.scatter(empty, ops.reshape(indices, (-1, channels, many)), flat, axis=-1)
     return ops.reshape(filled, (-1, channels, *sizes))
 
 
@@ -360,13 +397,13 @@ def fractional_maxima(
     count = layout.count(",") + 1
     kernel = windows.per_axis(name, "kernel_size", kernel_size, count)
     output = windows.per_axis(name, "output_size", output_size, count)
-    shape = tuple(x.shape)
+    shape = ops.shape(x)  # the batch may be of unknown size
     fits = len(shape) == count + 2 and all(
         n >= o + k - 1 for n, o, k in zip(shape[2:], output, kernel)
     )
     if not fits:
         raise ShapeError(
-            f"{name}: x has shape {shape}, expected (batch, channels, {layout}) with sizes of "
+            f"{name}: x has shape {tuple(x.shape)}, expected (batch, channels, {layout}) with sizes of "
             f"at least {tuple(o + k - 1 for o, k in zip(output, kernel))}: output_size + "
             "kernel_size − 1"
         )
@@ -383,7 +420,7 @@ def fractional_maxima(
         index = ops.reshape(index, (*shape[:2], out * k))
         x = ops.moveaxis(x, axis + 2, 2)
         rest = tuple(x.shape[3:])
-        index = ops.reshape(index, (*index.shape, *(1,) * len(rest)))
+        index = ops.reshape(index, (*ops.shape(index), *(1,) * len(rest)))
         wide = ops.broadcast_to(index, (*shape[:2], out * k, *rest))
         windowed = (*shape[:2], out, k, *rest)
         parts = ops.reshape(ops.take_along_axis(x, wide, axis=2), windowed)

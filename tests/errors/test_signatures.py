@@ -137,8 +137,8 @@ CALLS: dict[str, tuple[Callable[[], Any], str]] = {
     "layer": (
         lambda: na.nn.Conv2d(3, 4, 3, use_bias=False),  # pyright: ignore[reportCallIssue]
         "Conv2d: use_bias: unknown argument, use bias; "
-        "Conv2d(in_channels, out_channels, kernel_size, stride=1, padding=0, *, dilation=1, "
-        "groups=1, bias=True, initializer=None)",
+        "Conv2d(in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1, groups=1, "
+        "bias=True, padding_mode='zeros', *, initializer=None)",
     ),
     "optimizer": (
         lambda: na.nn.SGD(lr=0.1),  # pyright: ignore[reportCallIssue]

@@ -6,11 +6,49 @@ have are in `tests.nn.test_layers`.
 
 from __future__ import annotations
 
-from tests.nn.rows import attention, composition, convolution, linear, normalization
+from tests.nn.rows import (
+    activations,
+    adaptive_pooling,
+    attention,
+    composition,
+    convolution,
+    distances,
+    linear,
+    normalization,
+    padding,
+    patches,
+    pooling,
+    rectifiers,
+    resampling,
+    separable_convolution,
+    shapes,
+    softmax,
+    transposed_convolution,
+    unpooling,
+)
 from tests.nn.rows.row import Row
 
 ROWS: list[Row] = [
     row
-    for chapter in (linear, convolution, normalization, attention, composition)
+    for chapter in (
+        activations,
+        adaptive_pooling,
+        attention,
+        composition,
+        convolution,
+        distances,
+        linear,
+        normalization,
+        padding,
+        patches,
+        pooling,
+        rectifiers,
+        resampling,
+        separable_convolution,
+        shapes,
+        softmax,
+        transposed_convolution,
+        unpooling,
+    )
     for row in chapter.ROWS
 ]

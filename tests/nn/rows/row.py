@@ -71,3 +71,8 @@ class Row:
                     tensor.add_(0.1 * torch.rand_like(tensor))
         tree = na.Container.from_torch_module(twin, buffers=True)
         return self.layer().with_variables(tree.map(lambda t: t.clone())), twin
+
+
+def both(name: str, layer: Callable[[Any], Any], *shapes: tuple[int, ...], **options: Any) -> Row:
+    """A row of a layer that the same call makes in `nestarray.nn` and `torch.nn`."""
+    return Row(name, lambda: layer(nn), lambda: layer(torch.nn), shapes, **options)

@@ -10,7 +10,7 @@ import nestarray as na
 from nestarray import dtypes
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.frontends.torch.dims import has_zero, ndim_of, per_dim, shape_of
-from nestarray.ops.window_reductions import greatest
+from nestarray.ops.window_reductions import adaptive_maxima
 from nestarray.typing import Array
 
 __all__ = [
@@ -130,54 +130,22 @@ def _max_pool(
 def adaptive_max_pool1d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
     """The maximum of each of `output_size` parts; with `return_indices` also the indices."""
     if return_indices:
-        return _adaptive_max_and_place(1, input, output_size)
+        return adaptive_maxima(input, per_part(output_size, 1))
     return _adaptive(na.adaptive_max_pool1d, 1, input, output_size)
 
 
 def adaptive_max_pool2d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
     """The maximum of each of `output_size` parts; with `return_indices` also the indices."""
     if return_indices:
-        return _adaptive_max_and_place(2, input, output_size)
+        return adaptive_maxima(input, per_part(output_size, 2))
     return _adaptive(na.adaptive_max_pool2d, 2, input, output_size)
 
 
 def adaptive_max_pool3d(input: Array, output_size: Sizes, return_indices: bool = False) -> Any:
     """The maximum of each of `output_size` parts; with `return_indices` also the indices."""
     if return_indices:
-        return _adaptive_max_and_place(3, input, output_size)
+        return adaptive_maxima(input, per_part(output_size, 3))
     return _adaptive(na.adaptive_max_pool3d, 3, input, output_size)
-
-
-def _adaptive_max_and_place(count: int, x: Array, output_size: Sizes) -> tuple[Array, Array]:
-    lead, spatial = na.shape(x)[:-count], na.shape(x)[-count:]
-    sizes = [n if part is None else part for n, part in zip(spatial, per_part(output_size, count))]
-    # the places in the flattened image, (*sizes, *elements)
-    place: Any = na.asarray(0, dtype=dtypes.int32, like=x)
-    for axis, (n, m) in enumerate(zip(spatial, sizes)):
-        shape = [1] * 2 * count
-        shape[axis], shape[count + axis] = m, -1
-        place = na.add(na.multiply(place, n), na.reshape(_elements_of_parts(x, n, m), shape))
-    count_of_part = math.prod(na.shape(place)[count:])
-    place = na.reshape(place, (*sizes, count_of_part))
-    rows = na.reshape(x, (*lead, math.prod(spatial)))
-    found = na.take(rows, na.reshape(place, (-1,)), axis=-1)
-    found = na.reshape(found, (*lead, *sizes, count_of_part))
-    best = na.expand_dims(greatest(found), axis=-1)
-    place = na.broadcast_to(na.astype(place, dtypes.int64), na.shape(found))
-    values, index = (na.take_along_axis(each, best, axis=-1) for each in (found, place))
-    return na.squeeze(values, axis=-1), na.squeeze(index, axis=-1)
-
-
-def _elements_of_parts(x: Array, n: int, m: int) -> Array:
-    """`(m, longest)`: the positions of the elements of m parts of n elements.
-
-    Short parts repeat their last element, which changes neither the maximum nor its index.
-    """
-    part = na.expand_dims(na.arange(m, dtype=dtypes.int32, like=x), axis=-1)
-    start, stop = na.multiply(part, n), na.multiply(part + 1, n)
-    longest = n // m if isinstance(n, int) and n % m == 0 else n // m + 2  # or less
-    place = na.add(na.floor_divide(start, m), na.arange(longest, dtype=dtypes.int32, like=x))
-    return na.minimum(place, na.floor_divide(stop - 1, m))
 
 
 # -- average -------------------------------------------------------------------------------
