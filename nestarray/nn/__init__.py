@@ -4,32 +4,66 @@ from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
 from nestarray.nn import initializers, schedules
 from nestarray.nn.attention import MultiHeadAttention
+from nestarray.nn.batch_norm import (
+    BatchNorm,
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)
 from nestarray.nn.composition import Lambda, Sequential
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
 from nestarray.nn.linear import Embedding, Linear
 from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
-from nestarray.nn.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
+from nestarray.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
-from nestarray.nn.regularization import Dropout
+from nestarray.nn.regularization import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    DropPath,
+    FeatureAlphaDropout,
+    GaussianDropout,
+    GaussianNoise,
+)
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
 
 __all__ = [
     "SGD",
     "Adam",
     "AdamW",
+    "AlphaDropout",
     "BatchNorm",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
     "Conv1d",
     "Conv2d",
     "Conv3d",
     "ConvTranspose2d",
+    "DropPath",
     "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
     "DynamicLossScale",
     "Embedding",
+    "FeatureAlphaDropout",
+    "GaussianDropout",
+    "GaussianNoise",
     "GroupNorm",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
     "Lambda",
     "LayerNorm",
     "Linear",
+    "LocalResponseNorm",
     "Module",
     "MultiHeadAttention",
     "Optimizer",

@@ -6,11 +6,27 @@ have are in `tests.nn.test_layers`.
 
 from __future__ import annotations
 
-from tests.nn.rows import attention, composition, convolution, linear, normalization
+from tests.nn.rows import (
+    attention,
+    batch_norm,
+    composition,
+    convolution,
+    linear,
+    normalization,
+    regularization,
+)
 from tests.nn.rows.row import Row
 
 ROWS: list[Row] = [
     row
-    for chapter in (linear, convolution, normalization, attention, composition)
+    for chapter in (
+        linear,
+        convolution,
+        normalization,
+        batch_norm,
+        regularization,
+        attention,
+        composition,
+    )
     for row in chapter.ROWS
 ]
