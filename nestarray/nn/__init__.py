@@ -2,7 +2,7 @@
 
 from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.nn import initializers, schedules
+from nestarray.nn import initializers, recurrent_weights, schedules
 from nestarray.nn.attention import MultiHeadAttention
 from nestarray.nn.batch_norm import (
     BatchNorm,
@@ -20,6 +20,8 @@ from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
+from nestarray.nn.recurrent import GRU, LSTM, RNN
+from nestarray.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from nestarray.nn.regularization import (
     AlphaDropout,
     Dropout,
@@ -34,6 +36,9 @@ from nestarray.nn.regularization import (
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
 
 __all__ = [
+    "GRU",
+    "LSTM",
+    "RNN",
     "SGD",
     "Adam",
     "AdamW",
@@ -54,12 +59,14 @@ __all__ = [
     "DynamicLossScale",
     "Embedding",
     "FeatureAlphaDropout",
+    "GRUCell",
     "GaussianDropout",
     "GaussianNoise",
     "GroupNorm",
     "InstanceNorm1d",
     "InstanceNorm2d",
     "InstanceNorm3d",
+    "LSTMCell",
     "Lambda",
     "LayerNorm",
     "Linear",
@@ -68,11 +75,13 @@ __all__ = [
     "MultiHeadAttention",
     "Optimizer",
     "RMSNorm",
+    "RNNCell",
     "Sequential",
     "Variable",
     "accumulate_gradients",
     "initializers",
     "maml_step",
+    "recurrent_weights",
     "reptile_step",
     "schedules",
 ]

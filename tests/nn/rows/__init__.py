@@ -13,6 +13,7 @@ from tests.nn.rows import (
     convolution,
     linear,
     normalization,
+    recurrent,
     regularization,
 )
 from tests.nn.rows.row import Row
@@ -25,6 +26,7 @@ ROWS: list[Row] = [
         normalization,
         batch_norm,
         regularization,
+        recurrent,
         attention,
         composition,
     )
