@@ -13,13 +13,22 @@ from nestarray.nn.batch_norm import (
     InstanceNorm2d,
     InstanceNorm3d,
 )
-from nestarray.nn.composition import Lambda, Sequential
+from nestarray.nn.bidirectional import Bidirectional
+from nestarray.nn.composition import (
+    Lambda,
+    Parallel,
+    Remat,
+    Residual,
+    Sequential,
+    TimeDistributed,
+)
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
 from nestarray.nn.linear import Embedding, Linear
 from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
+from nestarray.nn.parametrization import orthogonal, spectral_norm, weight_norm
 from nestarray.nn.recurrent import GRU, LSTM, RNN
 from nestarray.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from nestarray.nn.regularization import (
@@ -33,6 +42,7 @@ from nestarray.nn.regularization import (
     GaussianDropout,
     GaussianNoise,
 )
+from nestarray.nn.repetition import Repeat
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
 
 __all__ = [
@@ -47,6 +57,7 @@ __all__ = [
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
+    "Bidirectional",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -74,16 +85,24 @@ __all__ = [
     "Module",
     "MultiHeadAttention",
     "Optimizer",
+    "Parallel",
     "RMSNorm",
     "RNNCell",
+    "Remat",
+    "Repeat",
+    "Residual",
     "Sequential",
+    "TimeDistributed",
     "Variable",
     "accumulate_gradients",
     "initializers",
     "maml_step",
+    "orthogonal",
     "recurrent_weights",
     "reptile_step",
     "schedules",
+    "spectral_norm",
+    "weight_norm",
 ]
 
 suggest_names(__name__)

@@ -70,7 +70,7 @@ class _Recurrent(Module):
         """The outputs of the last layer, and the last states of all."""
         directions = len(self._directions())
         for state in states:
-            if state is not None and state.shape[0] != self.num_layers * directions:
+            if state is not None and state.shape[0] not in (None, self.num_layers * directions):
                 raise ShapeError(
                     f"{type(self).__name__}: state: got the shape {tuple(state.shape)}, expected "
                     f"{self.num_layers * directions} along axis 0: layers · directions"

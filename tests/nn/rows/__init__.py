@@ -13,6 +13,7 @@ from tests.nn.rows import (
     convolution,
     linear,
     normalization,
+    parametrization,
     recurrent,
     regularization,
 )
@@ -27,6 +28,7 @@ ROWS: list[Row] = [
         batch_norm,
         regularization,
         recurrent,
+        parametrization,
         attention,
         composition,
     )
