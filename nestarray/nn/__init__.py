@@ -43,12 +43,14 @@ from nestarray.nn.regularization import (
     GaussianNoise,
 )
 from nestarray.nn.repetition import Repeat
+from nestarray.nn.state_space import S4D, Mamba
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
 
 __all__ = [
     "GRU",
     "LSTM",
     "RNN",
+    "S4D",
     "SGD",
     "Adam",
     "AdamW",
@@ -82,6 +84,7 @@ __all__ = [
     "LayerNorm",
     "Linear",
     "LocalResponseNorm",
+    "Mamba",
     "Module",
     "MultiHeadAttention",
     "Optimizer",

@@ -193,7 +193,7 @@ class Module:
         v = v if isinstance(v, Container) else Container(v)
         inside = {p: x for p, x in v.flat_items() if p in states}
         if inside:
-            v = v.delete(*inside)
+            v = Container.from_flat_dict({p: x for p, x in v.flat_items() if p not in inside})
             s = Container.from_flat_dict(inside) if s is None else s
         if s is None:
             s = vars(self).get("_s")

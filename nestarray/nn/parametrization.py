@@ -212,7 +212,7 @@ def orthogonal(
     """A layer whose weight has orthonormal columns, or rows if it is wide.
 
     With the lower triangle L of the original and A = L − Lᵀ, the weight is exp(A), or
-    (1 + A/2)⁻¹ (1 − A/2), or the product of the reflections along the columns of L.
+    (1 − A/2)⁻¹ (1 + A/2), or the product of the reflections along the columns of L.
 
     Args:
         layer: the module; if it has values, the weight becomes the orthogonal factor of its QR
@@ -410,7 +410,7 @@ class Orthogonal:
         if self.kind == "matrix_exp":
             return ops.expm(skew)[..., :k]
         one = ops.eye(n, dtype=tall.dtype, like=tall)
-        return ops.solve(one + 0.5 * skew, one - 0.5 * skew)[..., :k]
+        return ops.solve(one - 0.5 * skew, one + 0.5 * skew)[..., :k]
 
 
 def _only(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:

@@ -66,7 +66,7 @@ def test_weights_of_keras_that_do_not_fit() -> None:
     with pytest.raises(StructureError, match=r"to_keras: v: has 'weight_ih_l1', .* `like` lacks"):
         nn.recurrent_weights.to_keras(two.v, weights)
     bare = nn.GRU(3, 5, bias=False).init(na.random.key(0))
-    with pytest.raises(StructureError, match="to_keras: v: lacks 'bias_ih_l0' and 'bias_hh_l0'"):
+    with pytest.raises(StructureError, match="to_keras: v: lacks 'bias_ih_l0', 'bias_hh_l0'"):
         nn.recurrent_weights.to_keras(bare.v, weights)
 
 

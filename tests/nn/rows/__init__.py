@@ -16,6 +16,7 @@ from tests.nn.rows import (
     parametrization,
     recurrent,
     regularization,
+    state_space,
 )
 from tests.nn.rows.row import Row
 
@@ -28,6 +29,7 @@ ROWS: list[Row] = [
         batch_norm,
         regularization,
         recurrent,
+        state_space,
         parametrization,
         attention,
         composition,

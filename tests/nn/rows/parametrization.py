@@ -14,9 +14,12 @@ from tests.nn.rows.row import Row
 T = torch.nn
 
 
-def orthogonal(layer: Any, kind: str, **settings: Any) -> Any:
-    """torch's layer with an orthogonal weight."""
-    return parametrizations.orthogonal(layer, "weight", kind, **settings)
+def reflected(layer: Any) -> Any:
+    """torch's layer with a product of reflections, of which the diagonal has the signs."""
+    layer = parametrizations.orthogonal(layer, "weight", "householder")
+    with torch.no_grad():
+        layer.parametrizations.weight.original.diagonal().mul_(1.5)
+    return layer
 
 
 ROWS = [
@@ -76,13 +79,15 @@ ROWS = [
     Row(
         "orthogonal cayley",
         lambda: nn.orthogonal(nn.Linear(3, 2), orthogonal_map="cayley", use_trivialization=False),
-        lambda: orthogonal(T.Linear(3, 2), "cayley", use_trivialization=False),
+        lambda: parametrizations.orthogonal(
+            T.Linear(3, 2), "weight", "cayley", use_trivialization=False
+        ),
         ((5, 3),),
     ),
     Row(
         "orthogonal householder",
         lambda: nn.orthogonal(nn.Linear(2, 4)),
-        lambda: parametrizations.orthogonal(T.Linear(2, 4)),
+        lambda: reflected(T.Linear(2, 4)),
         ((5, 2),),
     ),
 ]
