@@ -28,7 +28,8 @@ from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
-from nestarray.nn.parametrization import orthogonal, spectral_norm, weight_norm
+from nestarray.nn.orthogonal_weights import orthogonal
+from nestarray.nn.parametrization import spectral_norm, weight_norm
 from nestarray.nn.recurrent import GRU, LSTM, RNN
 from nestarray.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
 from nestarray.nn.regularization import (

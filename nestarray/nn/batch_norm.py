@@ -71,7 +71,7 @@ class _RunningStatistics(Module):
         return number
 
     def _averaged(self, rate: Any, mean: Array, variance: Array) -> dict[str, Array]:
-        """The running statistics, moved towards those of a batch."""
+        """The running statistics, moved towards the ones of a batch."""
         return {
             name: ops.add(old, ops.multiply(ops.subtract(ops.astype(new, old.dtype), old), rate))
             for name, old, new in (

@@ -97,6 +97,6 @@ class Bidirectional(Module):
         if lengths is None:
             return ops.flip(x, axis=axis)
         times = ops.arange(ops.shape(x)[axis], dtype=dtypes.dtype_of(lengths), like=lengths)
-        times, lengths = ops.expand_dims(times, axis=1 - axis), ops.expand_dims(lengths, axis=axis)
-        places = ops.where(ops.less(times, lengths), lengths - 1 - times, times)
+        times, ends = ops.expand_dims(times, axis=1 - axis), ops.expand_dims(lengths, axis=axis)
+        places = ops.where(ops.less(times, ends), ops.subtract(ends, times + 1), times)
         return ops.take_along_axis(x, ops.expand_dims(places, axis=2), axis=axis)

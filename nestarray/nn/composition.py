@@ -61,7 +61,7 @@ class Sequential(Module):
         return self._layers[index]
 
     def __repr__(self) -> str:
-        return shown("Sequential", self._layers)
+        return shown("Sequential(", self._layers)
 
 
 class Lambda(Module):
@@ -125,7 +125,7 @@ class Parallel(Module):
     Variables: of each module under its number, ``"0/weight"``.
 
     Raises:
-        ArgumentError: there is no branch, a branch cannot be called, or `merge` is unknown.
+        ArgumentError: branches are missing or cannot be called, or `merge` is unknown.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -160,15 +160,15 @@ class Parallel(Module):
         return merge(results, axis=self.axis)
 
     def __repr__(self) -> str:
-        settings = f"merge={self.merge!r}" + f", axis={self.axis}" * (self.merge != "sum")
-        return shown(f"Parallel[{settings}]", self._branches)
+        axis = f", axis={self.axis}" * (self.merge != "sum")
+        return shown(f"Parallel(merge={self.merge!r}{axis}", self._branches)
 
 
 class Remat(Module):
     """A layer whose intermediate values are recomputed in the backward pass: `na.checkpoint`.
 
     Args:
-        layer: a module, or a function that calls none.
+        layer: a module, or a function without modules.
         policy: the values to store, as for `na.checkpoint`.
 
     Variables: of the layer under ``layer``.
@@ -257,12 +257,12 @@ def numbered(layers: tuple[Callable[..., Any], ...]) -> dict[str, Module]:
 
 
 def shown(head: str, layers: tuple[Callable[..., Any], ...]) -> str:
-    """The text of a module with these layers."""
+    """The text of a module with these layers, after its name and settings."""
     lines = "".join(
         "\n  " + f"{number}: {_name(layer)}".replace("\n", "\n  ")
         for number, layer in enumerate(layers)
     )
-    return f"{head}({lines}\n)" if lines else f"{head}()"
+    return f"{head}{lines}\n)" if lines else f"{head})"
 
 
 def _name(layer: Callable[..., Any]) -> str:

@@ -2,7 +2,7 @@
 
 `weight_norm`, `spectral_norm` and `orthogonal` return a module with the variables of a layer, in
 which one weight is replaced by the variables that determine it. A call computes the weight and calls
-the layer as a pure function. The paths are those of ``torch.nn.utils.parametrizations``.
+the layer as a pure function. The paths are the ones of ``torch.nn.utils.parametrizations``.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Parametrized(Enclosing):
         self._inside = _path(name)
 
     def variables(self) -> Mapping[str, Variable]:
-        """Variables of the layer but the weight, and those of the weight."""
+        """Variables of the layer without the weight, and the variables that determine it."""
         return self._replaced(0)
 
     def states(self) -> Mapping[str, Variable]:
@@ -78,11 +78,10 @@ class Parametrized(Enclosing):
     def inverse(self, v: Mapping[str, Array], s: Mapping[str, Array], key: Array) -> Groups:
         """Variables and states with which the layer has the variables `v` and states `s`."""
         added = self.parametrization.inverse(v[self.name], key)
-        groups = ({path: x for path, x in v.items() if path != self.name}, dict(s))
-        return tuple(
-            group | {self._inside + name: x for name, x in more.items()}
-            for group, more in zip(groups, added)
+        variables, states = (
+            {self._inside + name: x for name, x in group.items()} for group in added
         )
+        return {p: x for p, x in v.items() if p != self.name} | variables, {**s, **states}
 
     def _initial_values(
         self, key: Array, prefix: str
@@ -92,10 +91,10 @@ class Parametrized(Enclosing):
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the weight and call the layer."""
-        groups = self.layer._declared()
-        v, s = [self._values([p for p in group if p != self.name]) for group in groups]
-        names = [name for group in self._parts() for name in group]
-        values = {name: self._running(self._inside + name) for name in names}
+        v, s = self.layer._declared()
+        groups = self.parametrization.declared(v[self.name])
+        values = {name: self._running(self._inside + name) for g in groups for name in g}
+        v, s = self._values([path for path in v if path != self.name]), self._values(s)
         v[self.name], new = self.parametrization.weight(values, self.training)
         if new:
             self.update_state(**{self._inside + name: x for name, x in new.items()})
@@ -105,9 +104,6 @@ class Parametrized(Enclosing):
         out, s = self.layer(*args, v=v, s=s, train=True, key=self._key(), **kwargs)
         self.update_state(**s.to_flat_dict())
         return out
-
-    def _parts(self) -> Groups:
-        return self.parametrization.declared(self.layer._declared()[0][self.name])
 
 
 def _path(name: str) -> str:
@@ -144,10 +140,10 @@ def weight_norm(layer: Module, name: str = "weight", dim: int | None = 0) -> Par
         https://arxiv.org/abs/1602.07868
         https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.weight_norm.html
     """
-    rank = len(_weight("weight_norm", layer, name).shape)
+    rank = len(weight_of("weight_norm", layer, name).shape)
     if dim is not None and not -1 <= dim < rank:
         raise ArgumentError(f"weight_norm: dim: got {dim}, expected None or -1 to {rank - 1}")
-    return _parametrized(layer, name, WeightNorm(None if dim == -1 else dim))
+    return parametrized(layer, name, WeightNorm(None if dim == -1 else dim))
 
 
 @signature_errors()
@@ -189,7 +185,7 @@ def spectral_norm(
         https://arxiv.org/abs/1802.05957
         https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.spectral_norm.html
     """
-    rank = len(_weight("spectral_norm", layer, name).shape)
+    rank = len(weight_of("spectral_norm", layer, name).shape)
     if n_power_iterations < 1:
         raise ArgumentError(
             f"spectral_norm: n_power_iterations: got {n_power_iterations}, expected at least 1"
@@ -198,64 +194,17 @@ def spectral_norm(
         dim = 1 if type(layer).__name__.startswith("ConvTranspose") else 0
     if not -rank <= dim < rank:
         raise ArgumentError(f"spectral_norm: dim: got {dim}, expected {-rank} to {rank - 1}")
-    return _parametrized(layer, name, SpectralNorm(n_power_iterations, eps, dim % rank))
+    return parametrized(layer, name, SpectralNorm(n_power_iterations, eps, dim % rank))
 
 
-@signature_errors()
-def orthogonal(
-    layer: Module,
-    name: str = "weight",
-    orthogonal_map: str | None = None,
-    *,
-    use_trivialization: bool = True,
-) -> Parametrized:
-    """A layer whose weight has orthonormal columns, or rows if it is wide.
-
-    With the lower triangle L of the original and A = L − Lᵀ, the weight is exp(A), or
-    (1 − A/2)⁻¹ (1 + A/2), or the product of the reflections along the columns of L.
-
-    Args:
-        layer: the module; if it has values, the weight becomes the orthogonal factor of its QR
-            decomposition.
-        name: path of the weight below it, a matrix or a batch of matrices.
-        orthogonal_map: ``"matrix_exp"``, ``"cayley"`` or ``"householder"``; None is the first for
-            square matrices and the last for others.
-        use_trivialization: whether to multiply with a fixed orthogonal matrix, the state, which
-            keeps the optimization near the identity map.
-
-    Variables: of the layer, with parametrizations/weight/original in place of the weight. State:
-    parametrizations/weight/0/base, `(n, n)` for n the longer of rows and columns.
+def weight_of(function: str, layer: Module, name: str) -> Variable:
+    """The declaration of a weight of a layer, for the function of this name.
 
     Raises:
-        ArgumentError: the layer has no variable `name`, it has less than two axes, or
-            `orthogonal_map` is unknown.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> net = na.nn.orthogonal(na.nn.Linear(3, 2, bias=False)).init(na.random.key(0))
-        >>> weight = net(np.eye(3, dtype="float32"))
-        >>> np.allclose(weight.T @ weight, np.eye(2), atol=1e-6)
-        True
-
-    References:
-        https://arxiv.org/abs/1909.09501
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.orthogonal.html
+        ArgumentError: the layer is not a module, or has no variable `name`.
     """
-    shape = _weight("orthogonal", layer, name).shape
-    if len(shape) < 2:
-        raise ArgumentError(f"orthogonal: name: {name!r} has the shape {shape}, expected a matrix")
-    if orthogonal_map is None:
-        orthogonal_map = "matrix_exp" if shape[-2] == shape[-1] else "householder"
-    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
-        raise ArgumentError(
-            f"orthogonal: orthogonal_map: got {orthogonal_map!r}, expected 'matrix_exp', 'cayley' or "
-            "'householder'"
-        )
-    return _parametrized(layer, name, Orthogonal(orthogonal_map, use_trivialization))
-
-
-def _weight(function: str, layer: Module, name: str) -> Variable:
-    """The declaration of a weight."""
+    if not isinstance(layer, Module):
+        raise ArgumentError(f"{function}: layer: got {type(layer).__name__}, expected a module")
     declared = layer._declared()[0]
     if name not in declared:
         raise ArgumentError(
@@ -265,7 +214,7 @@ def _weight(function: str, layer: Module, name: str) -> Variable:
     return declared[name]
 
 
-def _parametrized(layer: Module, name: str, parametrization: Parametrization) -> Parametrized:
+def parametrized(layer: Module, name: str, parametrization: Parametrization) -> Parametrized:
     """The layer with the parametrization, and with values if it has some."""
     module = Parametrized(layer, name, parametrization)
     if "_v" not in vars(layer):
@@ -349,85 +298,5 @@ class SpectralNorm:
         return u, v
 
 
-@dataclass(frozen=True)
-class Orthogonal:
-    """An orthogonal matrix as a function of a triangular one."""
-
-    kind: str
-    has_base: bool
-
-    def declared(self, weight: Variable) -> Groups:
-        """The triangular matrix, and the fixed one."""
-        if not self.has_base:
-            return {"original": weight}, {}
-        *batch, rows, columns = weight.shape
-        size = max(rows, columns)
-        base = Variable((*batch, size, size), _identity, weight.dtype)
-        return {"original": weight}, {"0/base": base}
-
-    def inverse(self, weight: Array, key: Array) -> Groups:
-        """Matrices whose weight is the orthogonal factor of `weight`.
-
-        Without a fixed matrix, the lower triangle of `weight` with the signs of its diagonal.
-        """
-        tall = _tall(weight)
-        *batch, n, k = tall.shape
-        diagonal = ops.eye(n, k, dtype=weight.dtype, like=weight)
-        if not self.has_base:
-            signs = ops.where(ops.less(tall, 0.0), -1.0, 1.0) * diagonal
-            return {"original": _as(ops.add(ops.tril(tall, k=-1), signs), weight)}, {}
-        more = random.normal(key, (*batch, n, n - k), weight.dtype)
-        q, r = ops.qr(ops.concat([tall, more], axis=-1))
-        signs = ops.where(ops.less(ops.diagonal(r), 0.0), -1.0, 1.0)
-        base = q * ops.expand_dims(ops.astype(signs, weight.dtype), axis=-2)
-        start = ops.zeros_like(tall) - diagonal
-        return {"original": _as(start, weight)}, {"0/base": base}
-
-    def weight(self, values: Mapping[str, Array], train: bool) -> tuple[Array, dict[str, Array]]:
-        """The weight."""
-        original = values["original"]
-        tall = _tall(original)
-        q = self._reflected(tall) if self.kind == "householder" else self._rotated(tall)
-        if self.has_base:
-            q = ops.matmul(values["0/base"], q)
-        return _as(q, original), {}
-
-    def _reflected(self, tall: Array) -> Array:
-        """The product of reflections, with the signs of the diagonal."""
-        vectors = ops.tril(tall, k=-1)
-        factors = 2.0 / (1.0 + ops.sum(ops.square(vectors), axis=-2))
-        signs = ops.trunc(ops.stop_gradient(ops.diagonal(tall)))
-        return ops.householder_product(vectors, factors) * ops.expand_dims(signs, axis=-2)
-
-    def _rotated(self, tall: Array) -> Array:
-        """The exponential or the Cayley transform of L − Lᵀ."""
-        *batch, n, k = tall.shape
-        lower = ops.tril(tall)
-        if n != k:
-            zeros = ops.zeros((*batch, n, n - k), dtype=tall.dtype, like=tall)
-            lower = ops.concat([lower, zeros], axis=-1)
-        skew = lower - ops.matrix_transpose(lower)
-        if self.kind == "matrix_exp":
-            return ops.expm(skew)[..., :k]
-        one = ops.eye(n, dtype=tall.dtype, like=tall)
-        return ops.solve(one - 0.5 * skew, one + 0.5 * skew)[..., :k]
-
-
 def _only(shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
     return tuple(n if i == axis else 1 for i, n in enumerate(shape))
-
-
-def _identity(key: Array, shape: tuple[int, ...], dtype: Any = "float32") -> Array:
-    return ops.broadcast_to(ops.eye(shape[-1], dtype=dtype, like=key), shape)
-
-
-def _tall(matrix: Array) -> Array:
-    """The matrix, transposed if it has more columns than rows."""
-    rows, columns = matrix.shape[-2:]
-    return ops.matrix_transpose(matrix) if rows < columns else matrix
-
-
-def _as(tall: Array, original: Array) -> Array:
-    """The inverse of `_tall`."""
-    rows, columns = original.shape[-2:]
-    return ops.matrix_transpose(tall) if rows < columns else tall

@@ -154,7 +154,7 @@ class RNN(_Recurrent):
     def forward(
         self, x: Array, state: Array | None = None, *, lengths: Array | None = None
     ) -> tuple[Array, Array]:
-        """Run over time; the arguments and results are those of `GRU.forward`."""
+        """Run over time, with the arguments and results of `GRU.forward`."""
         out, (state,) = self._run(x, (state,), lengths)
         return out, state
 
@@ -162,7 +162,7 @@ class RNN(_Recurrent):
         self, x: Array, weights: list[Array], starts: list[Array | None], lengths: Array | None
     ) -> tuple[Array, ...]:
         settings = self._settings()
-        return ops.rnn(x, weights, *starts, lengths, nonlinearity=self.nonlinearity, **settings)
+        return ops.rnn(x, weights, starts[0], lengths, nonlinearity=self.nonlinearity, **settings)
 
 
 class GRU(_Recurrent):
@@ -240,7 +240,7 @@ class GRU(_Recurrent):
     def _layer(
         self, x: Array, weights: list[Array], starts: list[Array | None], lengths: Array | None
     ) -> tuple[Array, ...]:
-        return ops.gru(x, weights, *starts, lengths, **self._settings())
+        return ops.gru(x, weights, starts[0], lengths, **self._settings())
 
 
 class LSTM(_Recurrent):
@@ -337,7 +337,7 @@ class LSTM(_Recurrent):
     def _layer(
         self, x: Array, weights: list[Array], starts: list[Array | None], lengths: Array | None
     ) -> tuple[Array, ...]:
-        return ops.lstm(x, weights, *starts, lengths, **self._settings())
+        return ops.lstm(x, weights, starts[0], starts[1], lengths, **self._settings())
 
 
 def check_sizes(layer: Module, **sizes: int) -> None:

@@ -239,7 +239,7 @@ class DropPath(_Dropout):
         >>> x = np.ones((6, 3), np.float32)
         >>> out, _ = block.init(na.random.key(0))(x, train=True, key=na.random.key(1))
         >>> (out == x).all(1).tolist()
-        [False, True, True, True, True, False]
+        [False, True, False, True, False, True]
 
     References:
         https://arxiv.org/abs/1603.09382
@@ -286,7 +286,7 @@ class GaussianNoise(Module):
 class GaussianDropout(Module):
     """In training mode, x · (1 + σ ε) with standard normal ε and σ = √(rate / (1 − rate)).
 
-    Mean and variance of the factor are those of `Dropout` with the probability `rate`.
+    The factor has the mean and the variance of `Dropout` with the probability `rate`.
 
     Args:
         rate: in [0, 1).

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
@@ -18,7 +18,7 @@ from nestarray.typing import Array, DTypeLike, Nest, Shape
 
 
 class Enclosing(Module):
-    """A module with a layer that is no child: the module declares variables for it."""
+    """A module that declares the variables of a layer, which is not its child."""
 
     def __init__(self, layer: Module) -> None:
         if not isinstance(layer, Module):
@@ -31,7 +31,7 @@ class Enclosing(Module):
         """None; the layer is called as a pure function."""
         return {}
 
-    def _values(self, paths: Mapping[str, Any]) -> dict[str, Array]:
+    def _values(self, paths: Iterable[str]) -> dict[str, Array]:
         """Variables or states of this module in the running call."""
         return {path: self._running(path) for path in paths}
 

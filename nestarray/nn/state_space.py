@@ -189,7 +189,7 @@ class Mamba(Module):
     out_proj/weight `(d_model, channels)`; the paths of ``transformers`` and ``mamba_ssm``.
 
     Raises:
-        ArgumentError: a size is not positive.
+        ArgumentError: a size is not positive, or `dt_rank` is neither a size nor ``"auto"``.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -219,10 +219,12 @@ class Mamba(Module):
         bias: bool = False,
     ) -> None:
         rank = math.ceil(d_model / 16) if dt_rank == "auto" else dt_rank
+        if not isinstance(rank, int):
+            raise ArgumentError(f"Mamba: dt_rank: got {rank!r}, expected a size or 'auto'")
         sizes = {"d_model": d_model, "d_state": d_state, "d_conv": d_conv, "expand": expand}
         for name, size in (*sizes.items(), ("dt_rank", rank)):
-            if not isinstance(size, int) or size < 1:
-                raise ArgumentError(f"Mamba: {name}: got {size!r}, expected at least 1")
+            if size < 1:
+                raise ArgumentError(f"Mamba: {name}: got {size}, expected at least 1")
         channels = expand * d_model
         self.d_state, self.d_conv, self.channels = d_state, d_conv, channels
         self.in_proj = Linear(d_model, 2 * channels, bias)

@@ -65,10 +65,10 @@ def test_settings_and_shapes_are_checked() -> None:
     ):
         nn.BatchNorm2d(3).init(key)(x)
     with pytest.raises(
-        ArgumentError, match="InstanceNorm1d: x: .* more than one value for each ch"
+        ArgumentError, match=r"InstanceNorm1d: x: .* more than one value for each ch"
     ):
         nn.InstanceNorm1d(3).init(key)(x)
     with pytest.raises(
-        ArgumentError, match="BatchNorm1d: x: .* more than one value for each channe"
+        ArgumentError, match=r"BatchNorm1d: x: .* more than one value for each channe"
     ):
         nn.BatchNorm1d(3).init(key)(x[:1], train=True)

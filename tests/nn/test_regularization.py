@@ -78,12 +78,14 @@ def test_all_or_nothing() -> None:
 
 
 def test_settings_and_shapes_are_checked() -> None:
-    with pytest.raises(ArgumentError, match="Dropout2d: p: got 1.5, expected a number from 0 to 1"):
+    with pytest.raises(
+        ArgumentError, match=r"Dropout2d: p: got 1\.5, expected a number from 0 to 1"
+    ):
         nn.Dropout2d(1.5)
     with pytest.raises(ArgumentError, match="GaussianNoise: stddev: got -1, expected at least 0"):
         nn.GaussianNoise(-1)
     with pytest.raises(
-        ArgumentError, match="GaussianDropout: rate: got 1.0, expected a number belo"
+        ArgumentError, match=r"GaussianDropout: rate: got 1\.0, expected a number belo"
     ):
         nn.GaussianDropout(1.0)
     x = np.ones(3, np.float32)

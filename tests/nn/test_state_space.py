@@ -66,5 +66,7 @@ def test_settings_are_checked() -> None:
         ArgumentError, match="S4D: d_state: got 3, expected an even positive number"
     ):
         nn.S4D(4, 3)
-    with pytest.raises(ArgumentError, match="Mamba: dt_rank: got 'all', expected at least 1"):
+    with pytest.raises(ArgumentError, match="Mamba: dt_rank: got 'all', expected a size or 'auto'"):
         nn.Mamba(4, dt_rank="all")
+    with pytest.raises(ArgumentError, match="Mamba: d_conv: got 0, expected at least 1"):
+        nn.Mamba(4, d_conv=0)
