@@ -15,6 +15,7 @@ from nestarray.nn.convolution import Conv1d
 from nestarray.nn.linear import Linear
 from nestarray.nn.module import Module, Variable
 from nestarray.transforms.associative_scans import associative_scan
+from nestarray.transforms.control_flow import scan
 from nestarray.typing import Array, DTypeLike, Shape
 
 
@@ -23,8 +24,10 @@ def linear_recurrence(
 ) -> Array:
     """hₜ = decayₜ · hₜ₋₁ + xₜ, elementwise, in logarithmic depth.
 
+    In TensorFlow, a length that is known only at run time takes linear depth.
+
     Args:
-        decay: as `x`, or with sizes of 1 that broadcast; not along `axis`.
+        decay: the shape of `x`.
         x: any shape.
         state: h before the first step, in the shape of `x` without `axis`; None: zeros.
         axis: of time.
@@ -40,10 +43,23 @@ def linear_recurrence(
     References:
         Blelloch, Prefix sums and their applications. 1990.
     """
+    if x.shape[axis] is None:  # in TensorFlow, where a tree needs a known depth
+        return _step_by_step(decay, x, state, axis)
     product, h = associative_scan(_after, (decay, x), axis=axis)
     if state is None:
         return h
     return ops.add(h, ops.multiply(product, ops.expand_dims(state, axis=axis)))
+
+
+def _step_by_step(decay: Array, x: Array, state: Array | None, axis: int) -> Array:
+    rows = (ops.moveaxis(decay, axis, 0), ops.moveaxis(x, axis, 0))
+
+    def step(h: Array, row: tuple[Array, Array]) -> tuple[Array, Array]:
+        h = ops.add(ops.multiply(row[0], h), row[1])
+        return h, h
+
+    start = ops.zeros_like(rows[1][0]) if state is None else state
+    return ops.moveaxis(scan(step, start, rows)[1], 0, axis)
 
 
 def _after(first: tuple[Array, Array], second: tuple[Array, Array]) -> tuple[Array, Array]:

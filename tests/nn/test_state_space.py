@@ -54,6 +54,16 @@ def test_a_sequence_in_parts_is_the_whole(layer: nn.Module, backend: str) -> Non
     assert_close(parts, whole, rtol=1e-4, atol=1e-5, reason="another order of the sums")
 
 
+@pytest.mark.parametrize("layer", [nn.S4D(4, 6), nn.Mamba(4, 3)], ids=["S4D", "Mamba"])
+def test_tensorflow_leaves_the_length_open(layer: nn.Module) -> None:
+    import tensorflow as tf
+
+    net = layer.init(na.random.key(0, backend="tensorflow"))
+    x = tf.constant(RNG.normal(size=(2, 7, 4)).astype(np.float32))
+    open_net = tf.function(net, input_signature=[tf.TensorSpec((None, None, 4))])
+    assert_close(open_net(x), net(x), rtol=1e-4, atol=1e-5, reason="another order of the sums")
+
+
 def test_the_first_steps_of_mamba() -> None:
     v = nn.Mamba(64).init(na.random.key(0)).v
     steps = np.log1p(np.exp(v.dt_proj.bias))
