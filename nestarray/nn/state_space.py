@@ -173,8 +173,10 @@ class S4D(Module):
         """
         A = ops.complex(-ops.exp(self.log_A_real), self.A_imag)
         dt = ops.astype(ops.exp(self.log_dt), A.dtype)
-        decay = ops.exp(ops.multiply(A, ops.expand_dims(dt, axis=-1)))
-        gain = ops.divide(ops.subtract(decay, 1.0), A)
+        change = ops.expm1(
+            ops.multiply(A, ops.expand_dims(dt, axis=-1))
+        )  # accurate for small steps
+        decay, gain = ops.add(change, 1.0), ops.divide(change, A)
         driven = ops.multiply(ops.astype(ops.expand_dims(x, axis=-1), A.dtype), gain)
         h = linear_recurrence(ops.broadcast_to(decay, ops.shape(driven)), driven, state, axis=1)
         outputs = ops.multiply(h, ops.view_as_complex(self.C))
