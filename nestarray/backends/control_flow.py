@@ -153,7 +153,8 @@ def associative_scan(
         count = int(odd[0].shape[axis])
         woven = []
         for a, b in zip(part(even, None, count, None), odd, strict=True):
-            shape = (*b.shape[:axis], 2 * count, *b.shape[axis + 1 :])
+            sizes = xp.shape(b)
+            shape = (*sizes[:axis], 2 * count, *sizes[axis + 1 :])
             woven.append(xp.reshape(xp.stack((a, b), axis=axis + 1), shape))
         rest = part(even, count, None, None)
         return joined(tuple(woven), rest) if rest[0].shape[axis] else tuple(woven)

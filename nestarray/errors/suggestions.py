@@ -297,7 +297,7 @@ SUGGESTIONS: dict[str, dict[str, str]] = {
         "na.nn.Lambda(lambda x: na.reshape(x, shape))": "Reshape Unflatten",
         "na.nn.Lambda(lambda x: x)": "Identity",
         "na.nn.LayerNorm": "LayerNormalization",
-        "na.nn.BatchNorm": "BatchNormalization BatchNorm1d BatchNorm2d BatchNorm3d",
+        "na.nn.BatchNorm": "BatchNormalization",
         "the function na.adaptive_avg_pool2d": "AdaptiveAvgPool2d",
         "the function na.mean over the axes of the image": "GlobalAveragePooling2D GlobalAvgPool2d",
         "the function na.interpolate": "Upsample UpSampling2D",

@@ -2,7 +2,7 @@
 
 from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.nn import initializers, schedules
+from nestarray.nn import initializers, recurrent_weights, schedules
 from nestarray.nn.activations import (
     GELU,
     GLU,
@@ -28,15 +28,26 @@ from nestarray.nn.adaptive_pooling import (
     GlobalMaxPool,
 )
 from nestarray.nn.attention import MultiHeadAttention
-from nestarray.nn.composition import Lambda, Sequential
+from nestarray.nn.batch_norm import (
+    BatchNorm,
+    BatchNorm1d,
+    BatchNorm2d,
+    BatchNorm3d,
+    InstanceNorm1d,
+    InstanceNorm2d,
+    InstanceNorm3d,
+)
+from nestarray.nn.bidirectional import Bidirectional
+from nestarray.nn.composition import Lambda, Parallel, Remat, Residual, Sequential, TimeDistributed
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d
 from nestarray.nn.distances import CosineSimilarity, PairwiseDistance
 from nestarray.nn.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
 from nestarray.nn.linear import Bilinear, Embedding, Linear
 from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
-from nestarray.nn.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
+from nestarray.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
+from nestarray.nn.orthogonal_weights import orthogonal
 from nestarray.nn.padding import (
     CircularPad1d,
     CircularPad2d,
@@ -54,6 +65,7 @@ from nestarray.nn.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from nestarray.nn.parametrization import spectral_norm, weight_norm
 from nestarray.nn.patches import Fold, Unfold
 from nestarray.nn.pooling import (
     AvgPool1d,
@@ -80,7 +92,20 @@ from nestarray.nn.rectifiers import (
     Softshrink,
     Threshold,
 )
-from nestarray.nn.regularization import Dropout
+from nestarray.nn.recurrent import GRU, LSTM, RNN
+from nestarray.nn.recurrent_cells import GRUCell, LSTMCell, RNNCell
+from nestarray.nn.regularization import (
+    AlphaDropout,
+    Dropout,
+    Dropout1d,
+    Dropout2d,
+    Dropout3d,
+    DropPath,
+    FeatureAlphaDropout,
+    GaussianDropout,
+    GaussianNoise,
+)
+from nestarray.nn.repetition import Repeat
 from nestarray.nn.resampling import (
     ChannelShuffle,
     PixelShuffle,
@@ -97,6 +122,7 @@ from nestarray.nn.separable_convolution import (
 )
 from nestarray.nn.shapes import Flatten, Identity, Unflatten
 from nestarray.nn.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
+from nestarray.nn.state_space import S4D, Mamba
 from nestarray.nn.transposed_convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from nestarray.nn.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
@@ -106,6 +132,10 @@ __all__ = [
     "ELU",
     "GELU",
     "GLU",
+    "GRU",
+    "LSTM",
+    "RNN",
+    "S4D",
     "SELU",
     "SGD",
     "Adam",
@@ -116,10 +146,15 @@ __all__ = [
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
+    "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
     "AvgPool3d",
     "BatchNorm",
+    "BatchNorm1d",
+    "BatchNorm2d",
+    "BatchNorm3d",
+    "Bidirectional",
     "Bilinear",
     "ChannelShuffle",
     "CircularPad1d",
@@ -137,13 +172,21 @@ __all__ = [
     "CosineSimilarity",
     "DepthwiseConv1d",
     "DepthwiseConv2d",
+    "DropPath",
     "Dropout",
+    "Dropout1d",
+    "Dropout2d",
+    "Dropout3d",
     "DynamicLossScale",
     "Embedding",
+    "FeatureAlphaDropout",
     "Flatten",
     "Fold",
     "FractionalMaxPool2d",
     "FractionalMaxPool3d",
+    "GRUCell",
+    "GaussianDropout",
+    "GaussianNoise",
     "GlobalAvgPool",
     "GlobalMaxPool",
     "GroupNorm",
@@ -152,15 +195,21 @@ __all__ = [
     "Hardswish",
     "Hardtanh",
     "Identity",
+    "InstanceNorm1d",
+    "InstanceNorm2d",
+    "InstanceNorm3d",
     "LPPool1d",
     "LPPool2d",
     "LPPool3d",
+    "LSTMCell",
     "Lambda",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
+    "Mamba",
     "MaxPool1d",
     "MaxPool2d",
     "MaxPool3d",
@@ -173,18 +222,23 @@ __all__ = [
     "Optimizer",
     "PReLU",
     "PairwiseDistance",
+    "Parallel",
     "PixelShuffle",
     "PixelUnshuffle",
     "RMSNorm",
+    "RNNCell",
     "RReLU",
     "ReLU",
     "ReLU6",
     "ReflectionPad1d",
     "ReflectionPad2d",
     "ReflectionPad3d",
+    "Remat",
+    "Repeat",
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
+    "Residual",
     "SeparableConv1d",
     "SeparableConv2d",
     "Sequential",
@@ -199,6 +253,7 @@ __all__ = [
     "Tanh",
     "Tanhshrink",
     "Threshold",
+    "TimeDistributed",
     "Unflatten",
     "Unfold",
     "Upsample",
@@ -211,8 +266,12 @@ __all__ = [
     "accumulate_gradients",
     "initializers",
     "maml_step",
+    "orthogonal",
+    "recurrent_weights",
     "reptile_step",
     "schedules",
+    "spectral_norm",
+    "weight_norm",
 ]
 
 suggest_names(__name__)

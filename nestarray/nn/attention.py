@@ -94,7 +94,7 @@ class MultiHeadAttention(Module):
             self._split(ops.linear(x, weight, bias))
             for x, weight, bias in zip((query, source, values), weights, biases)
         ]
-        if self.training and self.dropout.rate > 0:
+        if self.training and self.dropout.p > 0:
             out = attended(q, k, v, mask, is_causal=is_causal, drop=self.dropout)
         else:
             out = ops.scaled_dot_product_attention(q, k, v, mask, is_causal=is_causal)

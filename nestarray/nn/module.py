@@ -131,16 +131,32 @@ class Module:
         Args:
             key: as made by ``na.random.key``.
         """
-        values = [
-            Container.from_flat_dict({
-                path: declared.initializer(
-                    random.fold_in(key, path), declared.shape, declared.dtype
-                )
-                for path, declared in group.items()
-            })
-            for group in self._declared()
-        ]  # fmt: skip
+        values = [Container.from_flat_dict(group) for group in self._drawn(key)]
         return self._with(*values)
+
+    def _drawn(self, key: Array, prefix: str = "") -> tuple[dict[str, Array], dict[str, Array]]:
+        """Initial variables and states of this module and of all below, by path."""
+        groups: tuple[dict[str, Array], dict[str, Array]] = ({}, {})
+        for path, module in self.named_modules():
+            inside = f"{prefix}{path}/" if path else prefix
+            for group, values in zip(groups, module._initial_values(key, inside)):
+                group |= {f"{path}/{name}" if path else name: x for name, x in values.items()}
+        return groups
+
+    def _initial_values(
+        self, key: Array, prefix: str
+    ) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
+        """Initial variables and states of this module itself; its path is `prefix`."""
+
+        def drawn(group: Mapping[str, Variable]) -> dict[str, Array]:
+            return {
+                name: declared.initializer(
+                    random.fold_in(key, prefix + name), declared.shape, declared.dtype
+                )
+                for name, declared in group.items()
+            }
+
+        return drawn(self.variables()), drawn(self.states())
 
     @property
     def v(self) -> Container:
@@ -177,7 +193,7 @@ class Module:
         v = v if isinstance(v, Container) else Container(v)
         inside = {p: x for p, x in v.flat_items() if p in states}
         if inside:
-            v = v.delete(*inside)
+            v = Container.from_flat_dict({p: x for p, x in v.flat_items() if p not in inside})
             s = Container.from_flat_dict(inside) if s is None else s
         if s is None:
             s = vars(self).get("_s")

@@ -1,12 +1,10 @@
-"""Normalizations, with learned scales and shifts."""
+"""Normalizations of each example, with learned scales and shifts."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 
-from nestarray import ops
-from nestarray.backends import is_array
+from nestarray import dtypes, ops
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
@@ -14,11 +12,12 @@ from nestarray.nn.module import Module, Variable
 from nestarray.typing import Array
 
 
-def _affine(shape: tuple[int, ...], bias: bool = True) -> dict[str, Variable]:
-    found = {"weight": Variable(shape, initializers.ones)}
+def affine_variables(shape: tuple[int, ...], bias: bool = True) -> dict[str, Variable]:
+    """The weight, at first ones, and the bias, at first zeros."""
+    declared = {"weight": Variable(shape, initializers.ones)}
     if bias:
-        found["bias"] = Variable(shape, initializers.zeros)
-    return found
+        declared["bias"] = Variable(shape, initializers.zeros)
+    return declared
 
 
 def _shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
@@ -27,100 +26,14 @@ def _shape(normalized_shape: int | Sequence[int]) -> tuple[int, ...]:
     return tuple(normalized_shape)
 
 
-class BatchNorm(Module):
-    """(x − μ) / √(σ² + eps) · weight + bias, for each channel, with any number of spatial axes.
-
-    In training mode, μ and σ² are the statistics of the batch, and the running statistics move
-    towards them: ``running ← (1 − momentum) · running + momentum · batch`` (with the
-    unbiased variance); otherwise μ and σ² are the running statistics.
-
-    Args:
-        num_features: number of channels, the size of axis 1.
-        eps: added to the variance, under the root.
-        momentum: the weight of the new batch; None averages over all batches.
-        affine: whether there are weight and bias.
-
-    Variables: weight `(channels,)`, bias `(channels,)`. State: running_mean,
-    running_var `(channels,)`, num_batches_tracked `()`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> net = na.nn.BatchNorm(2).init(na.random.key(0))
-        >>> x = np.asarray([[1.0, 2.0], [3.0, 6.0]], np.float32)
-        >>> out, s = net(x, train=True)
-        >>> s.running_mean, net.s.running_mean
-        (array([0.2, 0.4], dtype=float32), array([0., 0.], dtype=float32))
-
-    References:
-        https://arxiv.org/abs/1502.03167
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html
-    """
-
-    @signature_errors()
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        *,
-        affine: bool = True,
-    ) -> None:
-        self.num_features, self.affine = num_features, affine
-        self.eps, self.momentum = eps, momentum
-
-    def variables(self) -> Mapping[str, Variable]:
-        """weight and bias, if affine."""
-        return _affine((self.num_features,)) if self.affine else {}
-
-    def states(self) -> Mapping[str, Variable]:
-        """The running statistics and the number of batches in them."""
-        shape = (self.num_features,)
-        return {
-            "running_mean": Variable(shape, initializers.zeros),
-            "running_var": Variable(shape, initializers.ones),
-            "num_batches_tracked": Variable((), initializers.zeros, "int64"),
-        }
-
-    def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, *spatial)`; returns the same shape."""
-        affine = (self.weight, self.bias) if self.affine else (None, None)
-        if not self.training:
-            return ops.batch_norm(x, self.running_mean, self.running_var, *affine, eps=self.eps)
-        number = math.prod([size for axis, size in enumerate(ops.shape(x)) if axis != 1])
-        if is_array(number):  # a batch of unknown size in TensorFlow
-            number = ops.astype(number, x.dtype)
-        elif number < 2:
-            raise ArgumentError(
-                f"BatchNorm: x: got the shape {tuple(x.shape)}, expected more than one value for "
-                "each channel when training"
-            )
-        out, mean, variance = ops.batch_norm_training(x, *affine, eps=self.eps)
-        self._track(ops.stop_gradient(mean), ops.stop_gradient(variance) * (number / (number - 1)))
-        return out
-
-    def _track(self, mean: Array, variance: Array) -> None:
-        count = ops.add(self.num_batches_tracked, 1)
-        rate = self.momentum
-        if rate is None:
-            rate = ops.divide(1.0, ops.astype(count, "float32"))
-        updates = {
-            name: ops.add(old, ops.multiply(ops.subtract(ops.astype(new, old.dtype), old), rate))
-            for name, old, new in (
-                ("running_mean", self.running_mean, mean),
-                ("running_var", self.running_var, variance),
-            )
-        }
-        self.update_state(num_batches_tracked=count, **updates)
-
-
 class LayerNorm(Module):
     """(x − μ) / √(σ² + eps) · weight + bias over the last axes.
 
     Args:
         normalized_shape: sizes of the last axes, or the size of the last one.
         eps: added to the variance, under the root.
-        affine: whether there is a weight.
-        bias: whether there is a bias, if affine.
+        elementwise_affine: whether there is a weight.
+        bias: whether there is a bias, if there is a weight.
 
     Variables: weight, bias, of the shape `normalized_shape`.
 
@@ -140,20 +53,21 @@ class LayerNorm(Module):
         self,
         normalized_shape: int | Sequence[int],
         eps: float = 1e-5,
-        *,
-        affine: bool = True,
+        elementwise_affine: bool = True,
         bias: bool = True,
     ) -> None:
-        self.normalized_shape = _shape(normalized_shape)
-        self.eps, self.affine, self.has_bias = eps, affine, affine and bias
+        self.normalized_shape, self.eps = _shape(normalized_shape), eps
+        self.elementwise_affine, self.has_bias = elementwise_affine, elementwise_affine and bias
 
     def variables(self) -> Mapping[str, Variable]:
         """weight and bias, if affine."""
-        return _affine(self.normalized_shape, self.has_bias) if self.affine else {}
+        if not self.elementwise_affine:
+            return {}
+        return affine_variables(self.normalized_shape, self.has_bias)
 
     def forward(self, x: Array) -> Array:
         """x: `(*batch, *normalized_shape)`; returns the same shape."""
-        weight = self.weight if self.affine else None
+        weight = self.weight if self.elementwise_affine else None
         axes = tuple(range(-len(self.normalized_shape), 0))
         return ops.layer_norm(
             x, weight, self.bias if self.has_bias else None, axis=axes, eps=self.eps
@@ -165,7 +79,9 @@ class RMSNorm(Module):
 
     Args:
         normalized_shape: sizes of the last axes, or the size of the last one.
-        eps: added to the mean, under the root.
+        eps: added to the mean, under the root; None is the distance of 1 to the next number of
+            the dtype of x.
+        elementwise_affine: whether there is a weight.
 
     Variables: weight, of the shape `normalized_shape`.
 
@@ -181,18 +97,26 @@ class RMSNorm(Module):
     """
 
     @signature_errors()
-    def __init__(self, normalized_shape: int | Sequence[int], eps: float = 1e-6) -> None:
-        self.normalized_shape = _shape(normalized_shape)
-        self.eps = eps
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float | None = None,
+        elementwise_affine: bool = True,
+    ) -> None:
+        self.normalized_shape, self.eps = _shape(normalized_shape), eps
+        self.elementwise_affine = elementwise_affine
 
     def variables(self) -> Mapping[str, Variable]:
-        """weight."""
-        return _affine(self.normalized_shape, bias=False)
+        """weight, if affine."""
+        if not self.elementwise_affine:
+            return {}
+        return affine_variables(self.normalized_shape, bias=False)
 
     def forward(self, x: Array) -> Array:
         """x: `(*batch, *normalized_shape)`; returns the same shape."""
         axes = tuple(range(-len(self.normalized_shape), 0))
-        return ops.rms_norm(x, self.weight, axis=axes, eps=self.eps)
+        eps = dtypes.finfo(dtypes.dtype_of(x)).eps if self.eps is None else self.eps
+        return ops.rms_norm(x, self.weight if self.elementwise_affine else None, axis=axes, eps=eps)
 
 
 class GroupNorm(Module):
@@ -205,6 +129,9 @@ class GroupNorm(Module):
         affine: whether there are weight and bias.
 
     Variables: weight `(channels,)`, bias `(channels,)`.
+
+    Raises:
+        ArgumentError: `num_groups` does not divide `num_channels`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -219,16 +146,58 @@ class GroupNorm(Module):
 
     @signature_errors()
     def __init__(
-        self, num_groups: int, num_channels: int, eps: float = 1e-5, *, affine: bool = True
+        self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
     ) -> None:
+        if num_groups < 1 or num_channels % num_groups:
+            raise ArgumentError(
+                f"GroupNorm: num_groups: got {num_groups}, expected a divisor of "
+                f"num_channels={num_channels}"
+            )
         self.num_groups, self.num_channels = num_groups, num_channels
         self.eps, self.affine = eps, affine
 
     def variables(self) -> Mapping[str, Variable]:
         """weight and bias, if affine."""
-        return _affine((self.num_channels,)) if self.affine else {}
+        return affine_variables((self.num_channels,)) if self.affine else {}
 
     def forward(self, x: Array) -> Array:
         """x: `(batch, channels, *spatial)`; returns the same shape."""
         affine = (self.weight, self.bias) if self.affine else (None, None)
         return ops.group_norm(x, *affine, num_groups=self.num_groups, eps=self.eps)
+
+
+class LocalResponseNorm(Module):
+    """x / (k + alpha · m)ᵝ, with the mean m of the squares over neighbouring channels.
+
+    Args:
+        size: the number of channels in the mean.
+        alpha: the weight of the mean.
+        beta: the exponent.
+        k: added to the denominator.
+
+    Raises:
+        ArgumentError: `size` is less than 1.
+
+    Example:
+        >>> import numpy as np, nestarray as na
+        >>> net = na.nn.LocalResponseNorm(2, alpha=2.0, beta=1.0, k=0.0).init(na.random.key(0))
+        >>> net(np.asarray([[3.0, 4.0]]))
+        array([[0.33333333, 0.16      ]])
+
+    References:
+        Krizhevsky et al., ImageNet classification with deep convolutional neural networks.
+        Advances in Neural Information Processing Systems, 2012.
+        https://docs.pytorch.org/docs/stable/generated/torch.nn.LocalResponseNorm.html
+    """
+
+    @signature_errors()
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        if size < 1:
+            raise ArgumentError(f"LocalResponseNorm: size: got {size}, expected at least 1")
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, x: Array) -> Array:
+        """x: `(batch, channels, *spatial)`; returns the same shape."""
+        return ops.local_response_norm(
+            x, size=self.size, alpha=self.alpha, beta=self.beta, k=self.k
+        )

@@ -133,7 +133,7 @@ def gru(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html
     """
     layout = Layout("gru", 3, num_layers, bidirectional, batch_first)
-    outputs, (last,) = _network(layout, _gru_cell, x, weights, (h0,), lengths)
+    outputs, (last,) = _network(layout, gru_cell, x, weights, (h0,), lengths)
     return outputs, last
 
 
@@ -187,7 +187,7 @@ def lstm(
         https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html
     """
     layout = Layout("lstm", 4, num_layers, bidirectional, batch_first)
-    outputs, (state, last) = _network(layout, _lstm_cell, x, weights, (h0, c0), lengths)
+    outputs, (state, last) = _network(layout, lstm_cell, x, weights, (h0, c0), lengths)
     return outputs, state, last
 
 
@@ -254,9 +254,10 @@ class Part(NamedTuple):
         return self.hidden(gates) if self.projection is None else self.projection.shape[0]
 
 
-def _lstm_cell(
+def lstm_cell(
     gates: Array, states: tuple[Array, ...], weight: Array, bias: Array | None
 ) -> tuple[Array, ...]:
+    """One step of `lstm`, without projection: the `Cell`."""
     hidden, cell = states
     gates = gates + ops.linear(hidden, weight, bias)
     into, forget, candidate, out = ops.split(gates, weight.shape[0] // 4, axis=-1)
@@ -264,9 +265,10 @@ def _lstm_cell(
     return ops.sigmoid(out) * ops.tanh(cell), cell
 
 
-def _gru_cell(
+def gru_cell(
     gates: Array, states: tuple[Array, ...], weight: Array, bias: Array | None
 ) -> tuple[Array, ...]:
+    """One step of `gru`: the `Cell`."""
     (hidden,) = states
     size = weight.shape[0] // 3
     x_reset, x_update, x_new = ops.split(gates, size, axis=-1)
