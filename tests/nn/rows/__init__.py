@@ -6,11 +6,35 @@ have are in `tests.nn.test_layers`.
 
 from __future__ import annotations
 
-from tests.nn.rows import attention, composition, convolution, linear, normalization
+from tests.nn.rows import (
+    attention,
+    composition,
+    convolution,
+    decoders,
+    embeddings,
+    experts,
+    graphs,
+    linear,
+    normalization,
+    positions,
+    transformer,
+)
 from tests.nn.rows.row import Row
 
 ROWS: list[Row] = [
     row
-    for chapter in (linear, convolution, normalization, attention, composition)
+    for chapter in (
+        linear,
+        convolution,
+        normalization,
+        embeddings,
+        positions,
+        attention,
+        transformer,
+        decoders,
+        experts,
+        graphs,
+        composition,
+    )
     for row in chapter.ROWS
 ]

@@ -12,10 +12,4 @@ T = torch.nn
 ROWS = [
     Row("Linear", lambda: nn.Linear(3, 4), lambda: T.Linear(3, 4), ((5, 3),)),
     Row("Linear bare", lambda: nn.Linear(3, 4, False), lambda: T.Linear(3, 4, False), ((2, 5, 3),)),
-    Row(
-        "Embedding",
-        lambda: nn.Embedding(5, 3),
-        lambda: T.Embedding(5, 3),
-        inputs=lambda rng: (rng.integers(0, 5, (2, 4)),),
-    ),
 ]
