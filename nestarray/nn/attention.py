@@ -400,8 +400,7 @@ def _appended(cache: Container, k: Array, v: Array, places: Array) -> Container:
         )
         for name, x in (("keys", k), ("values", v))
     }
-    length = ops.add(cache["length"], ops.astype(ops.shape(k)[-2], dtypes.int32))
-    return Container(new, length=length)
+    return Container(new, length=ops.add(places[-1], 1))
 
 
 def _is_bool(mask: Array) -> bool:

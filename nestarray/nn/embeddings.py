@@ -179,9 +179,9 @@ class EmbeddingBag(Module):
             numbers = ops.sum(numbers, axis=1)
         else:
             starts = offsets[:-1] if self.include_last_offset else offsets
-            one = ops.cumulative_sum(ops.ones_like(indices))
-            bags = ops.searchsorted(starts, ops.subtract(one, 1), side="right")
-            bags, size = ops.subtract(bags, 1), ops.shape(starts)[0]
+            count, size = ops.shape(indices)[0], ops.shape(starts)[0]
+            marks = ops.segment_sum(ops.ones_like(starts), starts, num_segments=count + 1)
+            bags = ops.subtract(ops.cumulative_sum(marks)[:-1], 1)
             reduce = ops.segment_max if self.mode == "max" else ops.segment_sum
             total = reduce(rows, bags, num_segments=size)
             numbers = ops.segment_sum(numbers, bags, num_segments=size)
