@@ -2,15 +2,17 @@
 
 from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.nn import initializers, positions, schedules
+from nestarray.nn import initializers, rotary, schedules
 from nestarray.nn.adapters import DoRA, LoRA
-from nestarray.nn.attention import GroupedQueryAttention, MultiHeadAttention
+from nestarray.nn.attention import MultiHeadAttention
 from nestarray.nn.composition import Lambda, Sequential
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
 from nestarray.nn.decoders import CausalBlock, CausalTransformer, GatedMLP
 from nestarray.nn.embeddings import Embedding, EmbeddingBag, PatchEmbedding
 from nestarray.nn.experts import MixtureOfExperts
-from nestarray.nn.graphs import GATConv, GCNConv, GINConv, MessagePassing, SAGEConv
+from nestarray.nn.graph_attention import GATConv
+from nestarray.nn.graphs import GCNConv, GINConv, MessagePassing, SAGEConv
+from nestarray.nn.grouped_attention import GroupedQueryAttention
 from nestarray.nn.linear import Linear
 from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
@@ -20,10 +22,10 @@ from nestarray.nn.positions import (
     AlibiBias,
     PositionEmbedding,
     RelativePositionBias,
-    RotaryEmbedding,
     SinePositionEncoding,
 )
 from nestarray.nn.regularization import Dropout
+from nestarray.nn.rotary import RotaryEmbedding
 from nestarray.nn.transformer import (
     Transformer,
     TransformerDecoder,
@@ -82,8 +84,8 @@ __all__ = [
     "accumulate_gradients",
     "initializers",
     "maml_step",
-    "positions",
     "reptile_step",
+    "rotary",
     "schedules",
 ]
 

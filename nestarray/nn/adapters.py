@@ -1,4 +1,4 @@
-"""Low-rank adapters: small Containers beside the variables of any model.
+"""Low-rank adapters: small Containers that change the variables of any model.
 
 `merge` is a function of variables and adapters, so a model needs no change, and training is the
 gradient by the adapters:

@@ -35,7 +35,7 @@ class MixtureOfExperts(Stacked):
         capacity_factor: the capacity relative to an equal share; None is unlimited.
         normalize: whether the `top_k` probabilities are divided by their sum.
 
-    Variables: gate/weight `(num_experts, embed)`, and those of the expert under ``experts``, each
+    Variables: gate/weight `(num_experts, embed)`, and of the expert under ``experts``, each
     with a first axis of `num_experts`. State: load_balance_loss and router_z_loss `()`.
 
     Raises:

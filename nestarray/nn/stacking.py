@@ -17,7 +17,7 @@ from nestarray.typing import Array, DTypeLike, Shape
 class Stacked(Module):
     """Base class of modules that apply one layer with several sets of variables.
 
-    Its variables and states are those of the layer under `name`, with a first axis of `count`. A
+    It declares the variables and states of the layer under `name`, with a first axis of `count`. A
     subclass maps or scans `_applied` over `_sets`.
 
     Args:

@@ -107,3 +107,14 @@ def test_layers_drop_different_places() -> None:
     out, _ = net(np.ones((1, 40, 40), "f4"), train=True, key=na.random.key(1))
     assert set(np.unique(out)) == {0.0, 256.0}
     assert np.count_nonzero(out) < 40
+
+
+def test_a_checkpoint_of_a_stack_has_its_gradients() -> None:
+    class Checkpointed(Decoder):
+        def forward(self, tokens: Any) -> Any:
+            return self.lm_head(na.checkpoint(self.stack)(self.embed_tokens(tokens)))
+
+    net = decoder("jax")
+    tokens = na.to_backend(TOKENS, "jax")
+    expected = na.grad(lambda v: na.mean(net(tokens, v=v) ** 2))(net.v)
+    assert_close(na.grad(lambda v: na.mean(Checkpointed()(tokens, v=v) ** 2))(net.v), expected)

@@ -90,7 +90,9 @@ def test_losses_pass_through_a_stack_of_layers() -> None:
 def test_errors() -> None:
     with pytest.raises(ArgumentError, match="top_k: got 3, expected 1 to num_experts=2"):
         nn.MixtureOfExperts(6, nn.Linear(6, 6), 2, 3)
-    with pytest.raises(ArgumentError, match="capacity_factor: got 0.0, expected a positive number"):
+    with pytest.raises(
+        ArgumentError, match=r"capacity_factor: got 0\.0, expected a positive number"
+    ):
         nn.MixtureOfExperts(6, nn.Linear(6, 6), 2, 1, 0.0)
     with pytest.raises(ArgumentError, match="got 0 experts, expected one at least"):
         nn.MixtureOfExperts(6, nn.Linear(6, 6), 0)

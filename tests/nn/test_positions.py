@@ -34,7 +34,7 @@ def test_frequencies_of_llama() -> None:
         high_freq_factor=4.0,
         original_max_position_embeddings=128,
     )
-    ours = nn.positions.llama3_frequencies(32, 1000.0, factor=4.0, original_length=128)
+    ours = nn.rotary.llama3_frequencies(32, 1000.0, factor=4.0, original_length=128)
     assert_close(ours.astype("float32"), expected.numpy())
 
 
@@ -43,7 +43,7 @@ def test_frequencies_of_yarn(truncate: bool) -> None:
     expected, factor = frequencies_of_transformers(
         rope_type="yarn", original_max_position_embeddings=128, truncate=truncate
     )
-    ours = nn.positions.yarn_frequencies(
+    ours = nn.rotary.yarn_frequencies(
         32, 1000.0, factor=4.0, original_length=128, truncate=truncate
     )
     assert_close(ours.astype("float32"), expected.numpy())
