@@ -161,7 +161,7 @@ class CausalTransformer(Stacked):
             a Container: arrays of the block's cache as `(batch, layers, …)`, scalars once.
         """
         cache = self._layer.init_cache(batch, capacity, dtype, like=like)
-        return cache.map(lambda x: ops.stack([x] * self._count, axis=1) if x.shape else x)
+        return cache.map(lambda x: ops.stack([x] * self._count, axis=1) if len(x.shape) else x)
 
     def forward(
         self,
@@ -201,7 +201,7 @@ class CausalTransformer(Stacked):
 
     def _by_layer(self, x: Array) -> Array:
         """`(batch, layers, …)` to `(layers, batch, …)`, and scalars to `(layers,)`."""
-        if x.shape:
+        if len(x.shape):
             return ops.swapaxes(x, 0, 1)
         return ops.broadcast_to(x, (self._count,))
 

@@ -92,7 +92,7 @@ class MessagePassing(Module):
         return ops.divide(total, _expanded(ops.maximum(degree, 1.0), total))
 
     def _ends(self, edge_index: Array) -> tuple[Array, Array]:
-        if len(edge_index.shape) != 2 or edge_index.shape[0] != 2:
+        if len(edge_index.shape) != 2 or edge_index.shape[0] not in (2, None):  # None: open
             raise ShapeError(
                 f"{type(self).__name__}: edge_index: got the shape {tuple(edge_index.shape)}, "
                 "expected (2, edges)"
