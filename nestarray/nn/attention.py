@@ -197,7 +197,7 @@ def both_masks(first: Array | None, second: Array) -> Array:
 
 
 def extended_mask(
-    mask: Array | None, is_causal: bool, q: Array, k: Array, extra: int, logits: Array | None = None
+    mask: Any, is_causal: bool, q: Array, k: Array, extra: int, logits: Array | None = None
 ) -> Array | None:
     """The mask of keys with `extra` ones at the end, which all queries see.
 

@@ -99,7 +99,7 @@ class MixtureOfExperts(Stacked):
         if self.capacity_factor is None:
             out = self._dense(rows, weights, choices)
         else:
-            out = self._dispatched(rows, weights, experts, choices)
+            out = self._dispatched(rows, weights, experts, choices, self.capacity_factor)
         return ops.reshape(out, ops.shape(x))
 
     def _dense(self, rows: Array, weights: Array, choices: Array) -> Array:
@@ -108,9 +108,11 @@ class MixtureOfExperts(Stacked):
         shares = ops.sum(ops.multiply(ops.expand_dims(weights, -1), choices), axis=1)
         return ops.einsum("te,etd->td", ops.astype(shares, dtypes.dtype_of(rows)), outs)
 
-    def _dispatched(self, rows: Array, weights: Array, experts: Array, choices: Array) -> Array:
+    def _dispatched(
+        self, rows: Array, weights: Array, experts: Array, choices: Array, factor: float
+    ) -> Array:
         """The weighted sum of the experts with room for a token."""
-        slots, count = self._slots(experts, choices, ops.shape(rows)[0])
+        slots, count = self._slots(experts, choices, ops.shape(rows)[0], factor)
         sources = ops.concat([rows] * self.top_k, axis=0)
         full = ops.segment_sum(sources, slots, num_segments=count + 1)[:-1]
         outs = self._experts(ops.reshape(full, (self._count, -1, self.embed_dim)))
@@ -121,12 +123,14 @@ class MixtureOfExperts(Stacked):
             ops.multiply(parts, ops.expand_dims(ops.swapaxes(weights, 0, 1), -1)), axis=0
         )
 
-    def _slots(self, experts: Array, choices: Array, tokens: int | Array) -> tuple[Array, int]:
+    def _slots(
+        self, experts: Array, choices: Array, tokens: int | Array, factor: float
+    ) -> tuple[Array, int]:
         """The rows of the experts' inputs, `(top_k · tokens,)`, and their number.
 
         A choice without room has this number as its row.
         """
-        share = self.capacity_factor * self.top_k / self._count
+        share = factor * self.top_k / self._count
         if isinstance(tokens, int):
             capacity = max(math.ceil(share * tokens), 1)
         else:

@@ -79,7 +79,7 @@ class RotaryEmbedding(Module):
         if positions is None:
             positions = position_range(ops.shape(x)[-2], x)
         places = ops.astype(positions, dtypes.float32)
-        if len(positions.shape) > 1:
+        if len(places.shape) > 1:
             places = ops.expand_dims(places, tuple(range(1, len(x.shape) - 2)))
         angles = ops.expand_dims(places, -1) * ops.asarray(self._frequencies, like=x)
         dtype = dtypes.dtype_of(x)
