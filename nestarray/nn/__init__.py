@@ -2,7 +2,7 @@
 
 from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.nn import initializers, recurrent_weights, schedules
+from nestarray.nn import initializers, recurrent_weights, rotary, schedules
 from nestarray.nn.activations import (
     GELU,
     GLU,
@@ -17,6 +17,7 @@ from nestarray.nn.activations import (
     Tanh,
     Tanhshrink,
 )
+from nestarray.nn.adapters import DoRA, LoRA
 from nestarray.nn.adaptive_pooling import (
     AdaptiveAvgPool1d,
     AdaptiveAvgPool2d,
@@ -40,9 +41,15 @@ from nestarray.nn.batch_norm import (
 from nestarray.nn.bidirectional import Bidirectional
 from nestarray.nn.composition import Lambda, Parallel, Remat, Residual, Sequential, TimeDistributed
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d
+from nestarray.nn.decoders import CausalBlock, CausalTransformer, GatedMLP
 from nestarray.nn.distances import CosineSimilarity, PairwiseDistance
+from nestarray.nn.embeddings import Embedding, EmbeddingBag, PatchEmbedding
+from nestarray.nn.experts import MixtureOfExperts
 from nestarray.nn.fractional_pooling import FractionalMaxPool2d, FractionalMaxPool3d
-from nestarray.nn.linear import Bilinear, Embedding, Linear
+from nestarray.nn.graph_attention import GATConv
+from nestarray.nn.graphs import GCNConv, GINConv, MessagePassing, SAGEConv
+from nestarray.nn.grouped_attention import GroupedQueryAttention
+from nestarray.nn.linear import Bilinear, Linear
 from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import GroupNorm, LayerNorm, LocalResponseNorm, RMSNorm
@@ -77,6 +84,12 @@ from nestarray.nn.pooling import (
     MaxPool1d,
     MaxPool2d,
     MaxPool3d,
+)
+from nestarray.nn.positions import (
+    AlibiBias,
+    PositionEmbedding,
+    RelativePositionBias,
+    SinePositionEncoding,
 )
 from nestarray.nn.rectifiers import (
     CELU,
@@ -114,6 +127,7 @@ from nestarray.nn.resampling import (
     UpsamplingBilinear2d,
     UpsamplingNearest2d,
 )
+from nestarray.nn.rotary import RotaryEmbedding
 from nestarray.nn.separable_convolution import (
     DepthwiseConv1d,
     DepthwiseConv2d,
@@ -123,6 +137,13 @@ from nestarray.nn.separable_convolution import (
 from nestarray.nn.shapes import Flatten, Identity, Unflatten
 from nestarray.nn.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 from nestarray.nn.state_space import S4D, Mamba
+from nestarray.nn.transformer import (
+    Transformer,
+    TransformerDecoder,
+    TransformerDecoderLayer,
+    TransformerEncoder,
+    TransformerEncoderLayer,
+)
 from nestarray.nn.transposed_convolution import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from nestarray.nn.unpooling import MaxUnpool1d, MaxUnpool2d, MaxUnpool3d
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
@@ -146,6 +167,7 @@ __all__ = [
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
+    "AlibiBias",
     "AlphaDropout",
     "AvgPool1d",
     "AvgPool2d",
@@ -156,6 +178,8 @@ __all__ = [
     "BatchNorm3d",
     "Bidirectional",
     "Bilinear",
+    "CausalBlock",
+    "CausalTransformer",
     "ChannelShuffle",
     "CircularPad1d",
     "CircularPad2d",
@@ -172,6 +196,7 @@ __all__ = [
     "CosineSimilarity",
     "DepthwiseConv1d",
     "DepthwiseConv2d",
+    "DoRA",
     "DropPath",
     "Dropout",
     "Dropout1d",
@@ -179,17 +204,23 @@ __all__ = [
     "Dropout3d",
     "DynamicLossScale",
     "Embedding",
+    "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
     "Fold",
     "FractionalMaxPool2d",
     "FractionalMaxPool3d",
+    "GATConv",
+    "GCNConv",
+    "GINConv",
     "GRUCell",
+    "GatedMLP",
     "GaussianDropout",
     "GaussianNoise",
     "GlobalAvgPool",
     "GlobalMaxPool",
     "GroupNorm",
+    "GroupedQueryAttention",
     "Hardshrink",
     "Hardsigmoid",
     "Hardswish",
@@ -206,6 +237,7 @@ __all__ = [
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LoRA",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
@@ -216,15 +248,19 @@ __all__ = [
     "MaxUnpool1d",
     "MaxUnpool2d",
     "MaxUnpool3d",
+    "MessagePassing",
     "Mish",
+    "MixtureOfExperts",
     "Module",
     "MultiHeadAttention",
     "Optimizer",
     "PReLU",
     "PairwiseDistance",
     "Parallel",
+    "PatchEmbedding",
     "PixelShuffle",
     "PixelUnshuffle",
+    "PositionEmbedding",
     "RMSNorm",
     "RNNCell",
     "RReLU",
@@ -233,17 +269,21 @@ __all__ = [
     "ReflectionPad1d",
     "ReflectionPad2d",
     "ReflectionPad3d",
+    "RelativePositionBias",
     "Remat",
     "Repeat",
     "ReplicationPad1d",
     "ReplicationPad2d",
     "ReplicationPad3d",
     "Residual",
+    "RotaryEmbedding",
+    "SAGEConv",
     "SeparableConv1d",
     "SeparableConv2d",
     "Sequential",
     "SiLU",
     "Sigmoid",
+    "SinePositionEncoding",
     "Softmax",
     "Softmax2d",
     "Softmin",
@@ -254,6 +294,11 @@ __all__ = [
     "Tanhshrink",
     "Threshold",
     "TimeDistributed",
+    "Transformer",
+    "TransformerDecoder",
+    "TransformerDecoderLayer",
+    "TransformerEncoder",
+    "TransformerEncoderLayer",
     "Unflatten",
     "Unfold",
     "Upsample",
@@ -269,6 +314,7 @@ __all__ = [
     "orthogonal",
     "recurrent_weights",
     "reptile_step",
+    "rotary",
     "schedules",
     "spectral_norm",
     "weight_norm",

@@ -92,8 +92,8 @@ class Frame:
         values = self.leaves | self.updates
         if id(fn) in self.prefixes:
             below = self.prefixes[id(fn)][1].named_modules()
-            inside = {self.prefix_of(module) for _, module in below}
-            values = {p: x for p, x in values.items() if p[: p.rfind("/") + 1] in inside}
+            inside = tuple([self.prefix_of(module) or "" for _, module in below])
+            values = {p: x for p, x in values.items() if p.startswith(inside)}
         return partial(self._apart, fn, dict(self.drawn), self.writable), values
 
     def repeatable(self, fn: Callable[..., Any]) -> Callable[..., tuple[Any, dict[str, Array]]]:

@@ -1,4 +1,4 @@
-"""Affine and bilinear maps, and look-up tables."""
+"""Affine and bilinear maps."""
 
 from __future__ import annotations
 
@@ -109,40 +109,3 @@ class Bilinear(Module):
         """x1: `(*batch, in1)`, x2: `(*batch, in2)`; returns `(*batch, out)`."""
         out = ops.einsum("...i,oij,...j->...o", x1, self.weight, x2)
         return ops.add(out, self.bias) if self.has_bias else out
-
-
-class Embedding(Module):
-    """Rows of a table: weight[indices].
-
-    Args:
-        num_embeddings: number of rows.
-        embedding_dim: size of a row.
-        initializer: of the weight; None is standard normal.
-
-    Variables: weight `(num_embeddings, embedding_dim)`.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> net = na.nn.Embedding(10, 4).init(na.random.key(0))
-        >>> net(np.asarray([[1, 2, 3]])).shape
-        (1, 3, 4)
-
-    References:
-        https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
-    """
-
-    @signature_errors()
-    def __init__(
-        self, num_embeddings: int, embedding_dim: int, *, initializer: Initializer | None = None
-    ) -> None:
-        self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
-        self._initializer = initializer or initializers.normal(1.0)
-
-    def variables(self) -> Mapping[str, Variable]:
-        """weight."""
-        shape = (self.num_embeddings, self.embedding_dim)
-        return {"weight": Variable(shape, self._initializer)}
-
-    def forward(self, indices: Array) -> Array:
-        """indices: `(*batch,)`, integers; returns `(*batch, embedding_dim)`."""
-        return ops.embedding(indices, self.weight)

@@ -14,10 +14,4 @@ ROWS = [
     Row("Linear bare", lambda: nn.Linear(3, 4, False), lambda: T.Linear(3, 4, False), ((2, 5, 3),)),
     both("Bilinear", lambda nn: nn.Bilinear(2, 3, 4), (5, 2), (5, 3)),
     both("Bilinear bare", lambda nn: nn.Bilinear(2, 3, 4, False), (2, 5, 2), (2, 5, 3)),
-    Row(
-        "Embedding",
-        lambda: nn.Embedding(5, 3),
-        lambda: T.Embedding(5, 3),
-        inputs=lambda rng: (rng.integers(0, 5, (2, 4)),),
-    ),
 ]
