@@ -2,7 +2,7 @@
 
 from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.nn import initializers, schedules
+from nestarray.nn import initializers, metrics, schedules
 from nestarray.nn.attention import MultiHeadAttention
 from nestarray.nn.composition import Lambda, Sequential
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
@@ -39,6 +39,7 @@ __all__ = [
     "accumulate_gradients",
     "initializers",
     "maml_step",
+    "metrics",
     "reptile_step",
     "schedules",
 ]
