@@ -147,6 +147,7 @@ if _TYPE_CHECKING:
     from nestarray.importers.module import to_module as to_module
     from nestarray.interchange.naming.key_map import KeyMap as KeyMap
     from nestarray.nn.minimization import minimize as minimize
+    from nestarray.nn.training import train_step as train_step
 
 _lazy_imports.attach(
     __name__,
@@ -169,6 +170,7 @@ _lazy_imports.attach(
         "nestarray.graph": ("Graph", "check", "trace_graph"),
         "nestarray.importers.module": ("GraphModule", "to_module"),
         "nestarray.nn.minimization": ("minimize",),
+        "nestarray.nn.training": ("train_step",),
         "nestarray.interchange.naming.key_map": ("KeyMap",),
         "nestarray.comparison.diff": ("Diff",),
         "nestarray.comparison.merge": ("MISSING",),

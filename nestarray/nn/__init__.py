@@ -12,6 +12,7 @@ from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
 from nestarray.nn.regularization import Dropout
+from nestarray.nn.training import TrainStep, train_step
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "Optimizer",
     "RMSNorm",
     "Sequential",
+    "TrainStep",
     "Variable",
     "accumulate_gradients",
     "initializers",
@@ -42,6 +44,7 @@ __all__ = [
     "metrics",
     "reptile_step",
     "schedules",
+    "train_step",
 ]
 
 suggest_names(__name__)
