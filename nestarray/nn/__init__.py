@@ -4,6 +4,7 @@ from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
 from nestarray.nn import initializers, metrics, schedules
 from nestarray.nn.attention import MultiHeadAttention
+from nestarray.nn.checkpoints import Checkpoint, Checkpointer
 from nestarray.nn.composition import Lambda, Sequential
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d, ConvTranspose2d
 from nestarray.nn.linear import Embedding, Linear
@@ -20,6 +21,8 @@ __all__ = [
     "Adam",
     "AdamW",
     "BatchNorm",
+    "Checkpoint",
+    "Checkpointer",
     "Conv1d",
     "Conv2d",
     "Conv3d",
