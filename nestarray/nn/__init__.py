@@ -12,6 +12,7 @@ from nestarray.nn.loss_scaling import DynamicLossScale
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import BatchNorm, GroupNorm, LayerNorm, RMSNorm
 from nestarray.nn.optimizers import SGD, Adam, AdamW, Optimizer
+from nestarray.nn.progress_line import progress
 from nestarray.nn.regularization import Dropout
 from nestarray.nn.training import TrainStep, train_step
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
@@ -45,6 +46,7 @@ __all__ = [
     "initializers",
     "maml_step",
     "metrics",
+    "progress",
     "reptile_step",
     "schedules",
     "train_step",
