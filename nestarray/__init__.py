@@ -143,7 +143,7 @@ if _TYPE_CHECKING:
     from nestarray.graph import Graph as Graph
     from nestarray.graph import check as check
     from nestarray.graph import trace_graph as trace_graph
-    from nestarray.graph.flops import flops as flops
+    from nestarray.importers.costs import flops as flops
     from nestarray.importers.module import GraphModule as GraphModule
     from nestarray.importers.module import to_module as to_module
     from nestarray.interchange.naming.key_map import KeyMap as KeyMap
@@ -169,7 +169,7 @@ _lazy_imports.attach(
             "typing",
         ),
         "nestarray.graph": ("Graph", "check", "trace_graph"),
-        "nestarray.graph.flops": ("flops",),
+        "nestarray.importers.costs": ("flops",),
         "nestarray.importers.module": ("GraphModule", "to_module"),
         "nestarray.nn.minimization": ("minimize",),
         "nestarray.nn.training": ("train_step",),

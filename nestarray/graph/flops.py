@@ -1,4 +1,4 @@
-"""`flops`: additions and multiplications of a computation, from its graph.
+"""Additions and multiplications of the calls of a graph.
 
 A multiply-add counts as two. Only products count, as in ``torch.utils.flop_counter``:
 
@@ -27,53 +27,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from nestarray.errors import ShapeError
-from nestarray.errors.signatures import signature_errors
-from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies
 
 Shape = tuple[Any, ...]
-
-
-@signature_errors(callables=("fn",))
-def flops(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> int:
-    """The floating-point operations of ``fn(*args, **kwargs)``; a multiply-add counts as two.
-
-    The function is traced, not computed. Matrix products, convolutions, attention and recurrent layers
-    count, as in ``torch.utils.flop_counter``; the rule of each op is in `nestarray.graph.flops`.
-    A training step computes about three times as much as the loss: derivatives cannot be traced.
-
-    Args:
-        fn: anything that `na.trace_graph` accepts: a function over `na`, a module of `na.nn`, PyTorch,
-            JAX or Keras; or a `Graph`, without arguments.
-        *args, **kwargs: example inputs; only shapes and dtypes matter.
-
-    Raises:
-        ShapeError: values decide how often a loop runs, or a size of a graph is open.
-
-    Example:
-        >>> import numpy as np, nestarray as na
-        >>> x = np.ones((8, 2), "float32")
-        >>> na.flops(na.nn.Linear(2, 3).init(na.random.key(0)), x)
-        96
-        >>> na.flops(lambda x: na.exp(x @ x.T), x)
-        256
-
-    References:
-        https://docs.pytorch.org/docs/stable/utils.html#torch.utils.flop_counter.FlopCounterMode
-    """
-    graph = fn
-    if not isinstance(graph, Graph):
-        from nestarray.importers.tracing import trace_graph
-
-        graph = trace_graph(fn, *args, **kwargs)
-    total = flops_of(graph.calls)
-    if total is None:
-        raise ShapeError(
-            f"flops: {graph.name}: a size is open, or values decide how often a loop runs; trace it with "
-            "fixed sizes"
-        )
-    return total
 
 
 def flops_of(calls: Iterable[Node]) -> int | None:

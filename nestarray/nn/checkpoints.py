@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from nestarray import backends
+from nestarray import backends, storage
 from nestarray.backends.transfer import move
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
@@ -18,7 +18,6 @@ from nestarray.container.leaf import describe
 from nestarray.container.spec import explain_mismatch
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, MissingFileError, ShapeError, StorageError
-from nestarray.storage import metadata
 from nestarray.storage.atomic import discard, remove_leftovers
 
 #: The entry of a file's metadata with step, metrics and position.
@@ -238,7 +237,7 @@ class Checkpointer:
     def _entry(self, step: int) -> dict[str, Any]:
         path = self._path(step)
         try:
-            entry = json.loads(metadata(path)[_ENTRY])
+            entry = json.loads(storage.metadata(path)[_ENTRY])
             return {"metrics": dict(entry["metrics"]), "position": entry["position"]}
         except (KeyError, TypeError, ValueError):
             raise StorageError(

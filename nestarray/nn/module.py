@@ -15,6 +15,7 @@ has one path, the first, and so shares its variables.
 from __future__ import annotations
 
 import copy
+import importlib
 import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -514,12 +515,11 @@ class Module:
         }
         costs: dict[str, Any] = {}
         if args or kwargs:
-            from nestarray.nn.costs import Cost, costs_of
-
+            module_costs = importlib.import_module("nestarray.importers.costs")
             leaves = tree.leaves((args, kwargs))
             net = self if "_v" in vars(self) else self.init(random.key(0, like=leaves[0]))
-            costs = costs_of(net, args, kwargs)
-            columns |= {name: [] for name in Cost._fields}
+            costs = module_costs.costs_of(net, args, kwargs)
+            columns |= {name: [] for name in module_costs.Cost._fields}
         for path, module in self.named_modules():
             own = module.variables()
             shapes = [f"{n} {_show_shape(d.shape)}" for n, d in {**own, **module.states()}.items()]
@@ -528,7 +528,7 @@ class Module:
             elements = sum(math.prod(d.shape) for d in own.values())
             row = [path or ".", type(module).__name__, ", ".join(shapes), elements]
             if costs:
-                output, flops, activations = costs.get(path, Cost())
+                output, flops, activations = costs.get(path, (None, 0, 0))
                 row += ["" if output is None else _show_shape(output), flops, activations]
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)

@@ -7,6 +7,7 @@ program.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -168,7 +169,9 @@ class TrainStep:
             Under `accumulate` the loss is the mean over the parts, and every array of aux has a first
             axis of parts.
         """
-        missing = [name for name in ("v", "s", "optimizer", "step") if name not in state]
+        names = ["v", "s", "optimizer", "step"]
+        names += ["key"] * self.has_key + ["scale"] * (self.loss_scale is not None)
+        missing = [name for name in names if name not in state]
         if missing:
             raise ArgumentError(
                 f"TrainStep: state: has no {', '.join(missing)}; expected the Container that "
@@ -177,20 +180,23 @@ class TrainStep:
         return (self._compiled or self._step)(state, batch)
 
     def _step(self, state: Container, batch: Nest) -> tuple[Container, Container]:
-        v, s, scale = state["v"], state["s"], state.get("scale")
+        v, s = state["v"], state["s"]
+        scale = state.get("scale")
         key = random.fold_in(state["key"], state["step"]) if "key" in state else None
         if self.accumulate == 1:
             loss, s, aux, grads = self._gradients(v, s, batch, key, scale)
         else:
             loss, s, aux, grads = self._accumulated(v, s, batch, key, scale)
-        new = {"step": state["step"] + 1}
-        if self.loss_scale is None:
+        new: dict[Any, Any] = {"step": state["step"] + 1, "s": s}
+        if self.loss_scale is None or scale is None:
             new["v"], new["optimizer"] = self.optimizer.step(v, grads, state["optimizer"])
         else:
-            new["v"], new["optimizer"], new["scale"] = self.loss_scale.step(
-                self.optimizer, v, grads, state["optimizer"], scale
+            grads, is_finite = self.loss_scale.unscale(grads, scale)
+            new["v"], new["optimizer"] = self.loss_scale.apply(
+                self.optimizer, v, grads, state["optimizer"], is_finite
             )
-        new["s"] = s
+            new["s"] = tree.map(lambda x, old: ops.where(is_finite, x, old), s, state["s"])
+            new["scale"] = self.loss_scale.update(scale, is_finite)
         return Container({name: new.get(name, part) for name, part in state.items()}), Container(
             loss=loss, **aux
         )
@@ -203,8 +209,9 @@ class TrainStep:
 
         def scaled(v: Container) -> tuple[Array, Any]:
             loss, new, aux = self._parts(function(v, batch, s, key), s)
-            is_scaled = self.loss_scale is not None
-            return self.loss_scale.scale(loss, scale) if is_scaled else loss, (loss, new, aux)
+            if self.loss_scale is None or scale is None:
+                return loss, (loss, new, aux)
+            return self.loss_scale.scale(loss, scale), (loss, new, aux)
 
         (_, (loss, new, aux)), grads = execute_with_gradients(scaled, v, has_aux=True)
         return loss, new, aux, grads
@@ -239,9 +246,8 @@ class TrainStep:
         kinds = tuple([(tuple(x.shape), dtypes.dtype_of(x)) for x in arrays])
         function = None if is_traced else self._graphs.get((structure.key, kinds))
         if function is None:
-            from nestarray.graph import trace_graph
-
-            function = trace_graph(self._call, *arguments).cast(
+            tracing = importlib.import_module("nestarray.importers.tracing")
+            function = tracing.trace_graph(self._call, *arguments).cast(
                 compute=self.compute, keep=self.keep
             )
             if not is_traced:  # the constants of a graph may belong to a trace
@@ -274,15 +280,17 @@ class TrainStep:
 def _split(batch: Nest, count: int) -> Nest:
     """The batch with a first axis of `count` parts."""
     leaves, structure = tree.flatten(batch, unfused=True)
-    sizes = {x.shape[0] if x.shape else None for x in leaves if backends.is_array(x)}
-    if len(sizes) != 1 or None in sizes or next(iter(sizes)) % count:
+    sizes = {tuple(x.shape[:1]) for x in leaves if backends.is_array(x)}
+    size = next(iter(sizes))[0] if len(sizes) == 1 and () not in sizes else None
+    if size is None or size % count:
+        shown = ", ".join(str(axis[0]) if axis else "none" for axis in sorted(sizes))
         raise ShapeError(
-            f"train_step: accumulate: got {count} for first axes of {sorted(map(str, sizes))}, expected a "
-            "divisor of one size"
+            f"train_step: accumulate: got {count} for first axes of {shown}, expected a divisor of one "
+            "size"
         )
-    size = sizes.pop() // count
     parts = [
-        ops.reshape(x, (count, size, *x.shape[1:])) if backends.is_array(x) else x for x in leaves
+        ops.reshape(x, (count, size // count, *x.shape[1:])) if backends.is_array(x) else x
+        for x in leaves
     ]
     return tree.unflatten(structure, parts)
 

@@ -21,7 +21,7 @@ SPACES = [
     na.typing,
 ]  # fmt: skip
 #: Modules that are public names of a namespace.
-MODULES = {"graph": {"passes"}, "nn": {"initializers", "schedules"}}
+MODULES = {"graph": {"passes"}, "nn": {"initializers", "metrics", "schedules"}}
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.__name__)

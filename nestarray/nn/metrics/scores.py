@@ -27,8 +27,9 @@ class _Curve(Metric):
         if isinstance(thresholds, int):
             if thresholds < 2:
                 raise ArgumentError(f"{name}: thresholds: got {thresholds}, expected 2 or more")
-            thresholds = np.linspace(0, 1, thresholds).tolist()
-        values = [float(x) for x in thresholds]
+            values = np.linspace(0, 1, thresholds).tolist()
+        else:
+            values = [float(x) for x in thresholds]
         if any(b <= a for a, b in pairwise(values)):
             raise ArgumentError(
                 f"{name}: thresholds: got {thresholds!r}, expected increasing numbers"
