@@ -72,7 +72,7 @@ def name_of(node: Node) -> str:
 
 
 def _shape(x: Any) -> Any:
-    """The shape of a node; a list of those of its members; None of anything else."""
+    """The shape of a node; a list of the shapes of its members; None of anything else."""
     if isinstance(x, (list, tuple)):
         return [_shape(item) for item in x]
     aval = getattr(x, "aval", None)

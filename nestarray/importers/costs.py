@@ -55,7 +55,7 @@ def flops(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> int:
 
 
 class Cost(NamedTuple):
-    """What a module computes itself, without its children.
+    """The cost of a module without its children.
 
     Attributes:
         output: the shape of the last array that it computes; None if it has no calls.
@@ -84,11 +84,11 @@ def _add(costs: dict[str, Cost], calls: Iterable[Node], times: int | None) -> No
             for nodes in inner:
                 _add(costs, nodes, None if times is None or steps is None else times * steps)
         output, flops, activations = costs.get(node.module, Cost())
-        own = 0 if inner else flops_of([node])
-        if flops is None or own is None or times is None:
+        count = 0 if inner else flops_of([node])
+        if flops is None or count is None or times is None:
             flops = None
         else:
-            flops += times * own
+            flops += times * count
         if node.aval is not None:
             output = node.aval.shape
             sizes = [size for size in output if isinstance(size, int)]

@@ -31,8 +31,8 @@ class Checkpoint(NamedTuple):
     Attributes:
         state: the training state.
         step: the number of steps done.
-        metrics: as they were saved.
-        position: of the data, as it was saved; None if it was not.
+        metrics: the saved numbers, by name.
+        position: the saved position in the data, or None.
     """
 
     state: Container
@@ -48,7 +48,7 @@ class Checkpointer:
     they are. Files are safetensors, and loading executes nothing of them.
 
     Args:
-        folder: a directory, made if there is none.
+        folder: a directory; a new one if it does not exist.
         keep: the number of checkpoints that stay; None: all.
         best: the name of a metric; the checkpoint with its best value stays too.
         mode: ``"min"``: smaller is better; ``"max"``: larger is better.
@@ -116,8 +116,8 @@ class Checkpointer:
             position: of the data: anything that JSON has, such as the numbers of the epoch and the batch.
 
         Raises:
-            ArgumentError: `step` is missing, or smaller than that of another checkpoint; a metric is no
-                number, or missing; JSON has no `position`.
+            ArgumentError: `step` is missing, or smaller than the step of another checkpoint; a metric is
+                missing, or not a number; JSON has no `position`.
             StorageError: the file cannot be written.
         """
         number = self._step_of(state, step)
@@ -149,7 +149,7 @@ class Checkpointer:
             backend: the framework of the arrays, without `like`; by default the current backend.
 
         Raises:
-            MissingFileError: there is no such checkpoint.
+            MissingFileError: the checkpoint does not exist.
             StorageError: the file is damaged, or not of a `Checkpointer`.
             StructureError, ShapeError, DtypeError: it does not fit `like`; names the first path.
         """

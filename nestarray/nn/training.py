@@ -50,12 +50,12 @@ def train_step(
             ``(loss, aux)``, or ``(loss, s, aux)``.
         accumulate: the number of equal parts of a batch whose gradients are averaged. Only one part
             needs memory for intermediate values. The model state goes from part to part, and each
-            part has a key of its own.
+            part has another key.
         compute: ``"bfloat16"`` or ``"float16"``: products compute in this dtype, softmax, losses and
             normalizations in float32, as with `Graph.cast`; the variables stay in float32.
         keep: patterns of the paths of modules that compute in float32, such as ``"**/norm*"``.
-        loss_scale: for float16: the gradients are those of a scaled loss, and steps with gradients
-            that are not finite change nothing but the scale and the number of steps.
+        loss_scale: for float16: the loss is scaled, and its gradients are divided again. Steps with
+            gradients that are not finite change nothing but the scale and the number of steps.
         compile: compile the step by `na.jit`, on frameworks that compile.
         donate: let results reuse the memory of the state, which must not be used after the call.
         **options: options of the backend's compiler; see `na.jit`.
@@ -232,8 +232,10 @@ class TrainStep:
         return ops.mean(losses), carry[0], aux, grads
 
     def _call(self, v: Container, batch: Nest, s: Container, key: Array | None) -> Any:
-        own = {"s": s} if self.has_state else {}
-        return self.loss_fn(v, batch, **own, **({"key": key} if self.has_key else {}))
+        named: dict[str, Any] = {"s": s} if self.has_state else {}
+        if self.has_key:
+            named["key"] = key
+        return self.loss_fn(v, batch, **named)
 
     def _function(self, *arguments: Any) -> Callable[..., Any]:
         """The loss as a function of (v, batch, s, key), in mixed precision if it is asked for."""
@@ -255,7 +257,7 @@ class TrainStep:
         return function
 
     def _parts(self, result: Any, s: Container) -> tuple[Array, Container, Mapping[str, Any]]:
-        """Loss, new model state and aux of what the loss function returned."""
+        """Loss, new model state and aux from the result of the loss function."""
         names = ("loss", *(["s"] if self.has_state else []), *(["aux"] if self.has_aux else []))
         values = result if isinstance(result, tuple) else (result,)
         if len(values) != len(names):

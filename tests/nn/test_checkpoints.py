@@ -1,4 +1,4 @@
-"""Checkpoints: which ones stay, what they restore, and what a killed writer leaves."""
+"""Checkpoints: retention, restored runs, and killed writers."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_run_continues_with_the_same_bits(backend: str, tmp_path: Path) -> Non
         y, s = net(batch.x, v=v, s=s, train=True, key=key)
         return na.mean(na.square(y)), s
 
-    step = na.train_step(loss_fn, nn.Adam(0.1), compile=False)
+    step = na.train_step(loss_fn, nn.Adam(0.1), compile=backend != "torch")
     key = na.random.key(1, backend=backend)
 
     def run(state: Any, start: tuple[int, int], stop: int | None, folder: Path | None) -> Any:
@@ -90,9 +90,8 @@ def test_a_run_continues_with_the_same_bits(backend: str, tmp_path: Path) -> Non
                     return losses
         return losses
 
-    state = step.init(net.v, net.s, key)
-    expected = run(state, (0, 0), None, None)
-    first = run(state, (0, 0), 4, tmp_path)
+    expected = run(step.init(net.v, net.s, key), (0, 0), None, None)
+    first = run(step.init(net.v, net.s, key), (0, 0), 4, tmp_path)
     loaded = nn.Checkpointer(tmp_path).restore(like=step.init(net.v, net.s, key))
     assert loaded.step == 4
     assert na.backend_of(loaded.state["key"]) == backend

@@ -83,7 +83,7 @@ def _torch_resnet() -> torch.nn.Module:
 
 
 def _count(fn: Callable[..., Any], *args: Any) -> int:
-    """The FLOPs that torch counts, which are not those of its fused kernels of attention."""
+    """The FLOPs that torch counts, which leaves out its fused kernels of attention."""
     counter = FlopCounterMode(display=False)
     is_fast = torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)

@@ -34,7 +34,7 @@ def default(framework: str, role: str = "weight", *, fan_in: int | None = None) 
         framework: ``"torch"``, ``"keras"`` or ``"flax"``.
         role: ``"weight"`` of affine maps and convolutions, ``"bias"``, ``"embedding"``, or
             ``"recurrent"``, the weight of the hidden state.
-        fan_in: that of the layer's weight, which PyTorch's biases depend on.
+        fan_in: the fan-in of the layer's weight, on which PyTorch's biases depend.
 
     Raises:
         ArgumentError: a name is unknown, or `fan_in` is missing.

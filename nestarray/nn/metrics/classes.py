@@ -2,7 +2,7 @@
 
 Predictions are scores `(*batch, classes)`, of which the largest counts, or integer classes
 `(*batch,)`. Without a number of classes they are scores of the positive class `(*batch,)`. Targets are
-integer classes `(*batch,)`; others than those of the metric, such as −100, count for nothing.
+integer classes `(*batch,)`; integers outside the range of classes, such as −100, count for nothing.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ class Precision(_Counts):
 
 
 class Recall(_Counts):
-    """The share of right ones among the targets of a class; the settings are those of `Precision`.
+    """The share of right ones among the targets of a class; settings as for `Precision`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -202,7 +202,7 @@ class Recall(_Counts):
 class F1(_Counts):
     """The harmonic mean of precision and recall, 2 · hits / (predicted + actual).
 
-    The settings are those of `Precision`.
+    Settings as for `Precision`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -222,7 +222,7 @@ class F1(_Counts):
 class Dice(F1):
     """The Dice coefficient of regions: `F1`, but the mean is over the classes that occur.
 
-    The settings are those of `Precision`.
+    Settings as for `Precision`.
 
     Example:
         >>> import numpy as np, nestarray as na
@@ -237,7 +237,7 @@ class Dice(F1):
 class IoU(_Counts):
     """Intersection over union of regions: hits / (predicted + actual − hits).
 
-    The settings are those of `Precision`; the mean is over the classes that occur.
+    Settings as for `Precision`; the mean is over the classes that occur.
 
     Example:
         >>> import numpy as np, nestarray as na

@@ -42,8 +42,8 @@ class Metric:
         """The state of one batch.
 
         Args:
-            x: what the model computed.
-            target: what it should be.
+            x: predictions.
+            target: the right values.
             weight: of each element of `target`, broadcast to its shape; 0 leaves it out. None: 1.
         """
         raise TypeError(f"{type(self).__name__} defines no measure")
@@ -126,7 +126,7 @@ class Mean(Metric):
     def update(  # type: ignore[override]
         self, state: Container, x: Array, weight: Array | None = None
     ) -> Container:
-        """The state after one more batch; the arguments are those of `measure`."""
+        """The state after one more batch; arguments as for `measure`."""
         like = state["count"] if isinstance(state, Container) and "count" in state else None
         return self._add(state, self.measure(ops.asarray(x, like=like), weight))
 

@@ -88,7 +88,7 @@ class AUROC(_Curve):
     """
 
     def compute(self, state: Container) -> Array:
-        """The area; NaN if there are no positive or no negative targets."""
+        """The area; NaN without positive or negative targets."""
         positive, negative = state["positive"], state["negative"]
         above = ops.sum(positive) - ops.cumulative_sum(positive)
         area = ops.sum(negative * (above + 0.5 * positive))
@@ -115,7 +115,7 @@ class AveragePrecision(_Curve):
     """
 
     def compute(self, state: Container) -> Array:
-        """The mean; NaN if there are no positive targets."""
+        """The mean; NaN without positive targets."""
         positive, negative = state["positive"], state["negative"]
         total = ops.sum(positive)
         hits = total - ops.cumulative_sum(positive) + positive

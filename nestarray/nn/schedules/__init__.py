@@ -2,7 +2,7 @@
 
 A schedule is a function of the number of steps done, an integer or an integer array of shape `()`;
 it returns a float32 array of shape `()` on the backend of the count, in compiled code too. Numbers
-equal those of ``optax`` and ``torch.optim.lr_scheduler``. Schedules can be pickled.
+equal ``optax`` and ``torch.optim.lr_scheduler``. Schedules can be pickled.
 
 `warmup`, `then` and `restarts` compose them. `Plateau` depends on a metric, so it has a state.
 

@@ -1,0 +1,37 @@
+"""Losses of PyTorch are ops of the same name, with the same reductions."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+import torch.nn.functional as F
+
+import nestarray as na
+
+#: The first takes a function, where `triplet_margin_loss` has a norm; the second is
+#: ``na.cross_entropy(na.linear(x, weight), target)``.
+_ABSENT = {"triplet_margin_with_distance_loss", "linear_cross_entropy"}
+_NAMES = sorted(
+    name
+    for name in dir(F)
+    if name.endswith(("_loss", "cross_entropy", "_with_logits", "kl_div")) and name[0] != "_"
+)
+
+
+@pytest.mark.one_in(1)
+@pytest.mark.parametrize("name", sorted({*_NAMES} - _ABSENT))
+def test_the_losses_of_torch(name: str) -> None:
+    settings = inspect.signature(getattr(na, name)).parameters
+    assert settings["reduction"].default == "mean"
+    shared = {
+        "weight",
+        "label_smoothing",
+        "ignore_index",
+        "blank",
+        "zero_infinity",
+        "margin",
+        "beta",
+    }
+    theirs = inspect.signature(inspect.unwrap(getattr(F, name))).parameters
+    assert shared & set(theirs) <= set(settings)
