@@ -143,10 +143,12 @@ if _TYPE_CHECKING:
     from nestarray.graph import Graph as Graph
     from nestarray.graph import check as check
     from nestarray.graph import trace_graph as trace_graph
+    from nestarray.importers.costs import flops as flops
     from nestarray.importers.module import GraphModule as GraphModule
     from nestarray.importers.module import to_module as to_module
     from nestarray.interchange.naming.key_map import KeyMap as KeyMap
     from nestarray.nn.minimization import minimize as minimize
+    from nestarray.nn.training import train_step as train_step
 
 _lazy_imports.attach(
     __name__,
@@ -167,8 +169,10 @@ _lazy_imports.attach(
             "typing",
         ),
         "nestarray.graph": ("Graph", "check", "trace_graph"),
+        "nestarray.importers.costs": ("flops",),
         "nestarray.importers.module": ("GraphModule", "to_module"),
         "nestarray.nn.minimization": ("minimize",),
+        "nestarray.nn.training": ("train_step",),
         "nestarray.interchange.naming.key_map": ("KeyMap",),
         "nestarray.comparison.diff": ("Diff",),
         "nestarray.comparison.merge": ("MISSING",),

@@ -22,6 +22,7 @@ MODULES = (
     "nestarray",
     "nestarray.nn",
     "nestarray.nn.initializers",
+    "nestarray.nn.metrics",
     "nestarray.nn.schedules",
     "nestarray.random",
     "nestarray.decoding",
@@ -93,6 +94,13 @@ NN: Groups = {
     "Module": ("Module", "Variable"),
     "Layers": ("nestarray.nn",),
     "Optimizers": ("nestarray.nn.optimizers",),
+    "Training": (
+        "train_step",
+        "nestarray.nn.training",
+        "nestarray.nn.loss_scaling",
+        "nestarray.nn.checkpoints",
+        "nestarray.nn.progress_line",
+    ),
     "Meta-learning": ("nestarray.transforms",),
 }
 
@@ -247,6 +255,7 @@ def pages() -> list[Page]:
             {
                 **grouped(NN, entries_of("nestarray.nn")),
                 "Initializers": entries_of("nestarray.nn.initializers"),
+                "Metrics": entries_of("nestarray.nn.metrics"),
                 "Schedules": entries_of("nestarray.nn.schedules"),
             },
         ),

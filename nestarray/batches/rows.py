@@ -59,26 +59,28 @@ class Rows(Sequence[Any]):
 class Batches(Sequence[Any]):
     """Containers of at most `size` rows; see `Container.batches`."""
 
-    __slots__ = ("_length", "_order", "_rows", "_size")
+    __slots__ = ("_numbers", "_order", "_rows", "_size")
 
-    def __init__(self, rows: Rows, size: int, order: np.ndarray | None, drop_last: bool) -> None:
-        self._rows, self._size, self._order = rows, size, order
-        self._length = len(rows) // size if drop_last else -(-len(rows) // size)
+    def __init__(self, rows: Rows, size: int, order: np.ndarray | None, numbers: range) -> None:
+        self._rows, self._size, self._order, self._numbers = rows, size, order, numbers
 
     def __len__(self) -> int:
-        return self._length
+        return len(self._numbers)
 
     def __getitem__(self, index: Any) -> Any:
-        """A batch by its number."""
-        start = int(positions(index, self._length, "Container.batches", "batches")) * self._size
+        """A batch by its number; the batches of a slice, such as ``batches[3:]`` after three steps."""
+        if isinstance(index, slice):
+            return Batches(self._rows, self._size, self._order, self._numbers[index])
+        number = int(positions(index, len(self), "Container.batches", "batches"))
+        start = self._numbers[number] * self._size
         part = slice(start, min(start + self._size, len(self._rows)))
         return self._rows[part if self._order is None else self._order[part]]
 
     def __iter__(self) -> Iterator[Container]:
-        return (self[i] for i in range(self._length))
+        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return f"Batches({self._length:,} of {counted(self._size, 'row')})"
+        return f"Batches({len(self):,} of {counted(self._size, 'row')})"
 
 
 @method
@@ -136,6 +138,11 @@ def batches(
         >>> shuffled = data.batches(2, shuffle=na.random.key(0), drop_last=True)
         >>> len(shuffled), sum(len(batch.x) for batch in shuffled)
         (2, 4)
+
+        A run that stopped after one batch continues with the others:
+
+        >>> [batch.y.tolist() for batch in data.batches(2)[1:]]
+        [[20, 30], [40]]
     """
     if isinstance(size, bool) or not isinstance(size, Integral) or size < 1:
         raise ArgumentError(
@@ -147,7 +154,8 @@ def batches(
         )
     data = Rows(c)
     order = None if shuffle is None else _host(permutation(shuffle, len(data)))
-    return Batches(data, int(size), order, drop_last)
+    count = len(data) // size if drop_last else -(-len(data) // size)
+    return Batches(data, int(size), order, range(count))
 
 
 def _common_length(c: Container) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from typing import Any
 
 from nestarray import dtypes
 from nestarray.container import Container
@@ -13,8 +12,9 @@ from nestarray.display.sections import HasSections, Sections
 from nestarray.display.table import Table
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import where_of
+from nestarray.graph.flops import flops_of, name_of
 from nestarray.graph.graph import Graph, method
-from nestarray.graph.node import Node, all_calls, bodies, iter_nodes
+from nestarray.graph.node import Node, all_calls, iter_nodes
 from nestarray.graph.passes.idioms.idiom import idiom_of
 from nestarray.graph.passes.transposes import order_of
 from nestarray.graph.precision import NARROW, calls_in
@@ -31,7 +31,6 @@ _CHANNELS_FIRST = frozenset(
         for name in ("conv", "conv_transpose", "max_pool", "avg_pool")
     ]
 )
-_PRODUCTS = frozenset(["linear", "matmul", "mm", "bmm", "addmm", "baddbmm"])
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
@@ -57,9 +56,8 @@ class GraphReport(HasSections):
         dropped: calls of the source that the graph leaves out: they print, and return nothing.
         assumptions: the values of arrays on which the course of the recorded code depended, with
             their lines; calls check them unless traced with ``guards="ignore"``.
-        flops: additions and multiplications of matrix products, attention and convolutions
-            in one call; None if sizes are open, or values decide how often a loop
-            runs. Of a choice, the longest branch.
+        flops: additions and multiplications of products in one call, by the rules of
+            `nestarray.graph.flops`; None if sizes are open, or values decide how often a loop runs.
     """
 
     name: str
@@ -133,7 +131,7 @@ def report(graph: Graph) -> GraphReport:
     of_parameters = sum(_of_variable(node) for node in transposing)
     hidden = 0
     if graph.backend == "tensorflow":
-        hidden = sum(_hidden(_short(node)) for node in calls)
+        hidden = sum(_hidden(name_of(node)) for node in calls)
     return GraphReport(
         name=graph.name,
         backend=graph.backend,
@@ -150,7 +148,7 @@ def report(graph: Graph) -> GraphReport:
         idioms=dict(Counter(idiom_of(node) for node in calls if idiom_of(node))),
         dropped=list(graph.dropped),
         assumptions=[str(each) for each in graph.assumptions],
-        flops=_flops(graph.calls),
+        flops=flops_of(graph.calls),
     )
 
 
@@ -158,12 +156,8 @@ def _and(count: int, what: str) -> str:
     return f", and {count} {what}" if count else ""
 
 
-def _short(node: Node) -> str:
-    return node.target_name.rpartition(".")[2]
-
-
 def _transposes(node: Node) -> bool:
-    return order_of(node) is not None or _short(node) in _TRANSPOSES
+    return order_of(node) is not None or name_of(node) in _TRANSPOSES
 
 
 def _of_variable(node: Node) -> bool:
@@ -182,58 +176,6 @@ def _elements(c: Container) -> tuple[int, int]:
     counts = [math.prod(map(int, x.shape)) for x in leaves]
     sizes = [n * dtypes.dtype_of(x).bits // 8 for n, x in zip(counts, leaves, strict=True)]
     return sum(counts), sum(sizes)
-
-
-def _flops(calls: list[Node]) -> int | None:
-    total = 0
-    for node in calls:
-        name = _short(node)
-        inner = [_flops(body.nodes) for body in bodies(node.args)]
-        if inner:
-            count = _steps(node)
-            if count is None or None in inner:
-                return None
-            total += count * max(n for n in inner if n is not None)
-        if name not in _PRODUCTS | _CHANNELS_FIRST | {"conv", "scaled_dot_product_attention"}:
-            continue
-        if "pool" in name:
-            continue
-        shapes = [_shape(x) for x in (node, *node.args)]
-        if any(not isinstance(size, int) for shape in shapes for size in shape or ()):
-            return None
-        out, *given = [shape for shape in shapes if shape is not None]
-        if name in ("addmm", "baddbmm"):
-            given = given[1:]
-        if name in _PRODUCTS:
-            total += 2 * math.prod(out) * given[0][-1]
-        elif name == "scaled_dot_product_attention":
-            query, key, value = given[:3]
-            total += 2 * math.prod(query[:-1]) * key[-2] * (query[-1] + value[-1])
-        elif name.startswith("conv_transpose"):
-            total += 2 * math.prod(given[0]) * math.prod(given[1][1:])
-        else:
-            channels = -1 if node.kwargs.get("weight_format") == "channels_last" else 0
-            total += 2 * math.prod(out) * (math.prod(given[1]) // given[1][channels])
-    return total
-
-
-def _steps(node: Node) -> int | None:
-    """How often a call runs its body; None if it is not known."""
-    name = _short(node)
-    if name in ("scan", "map"):
-        rows = [_shape(x) for x in node.args[-1]]
-        count = rows[0][0] if rows and rows[0] else node.kwargs.get("length")
-    elif name == "fori_loop":
-        lower, upper, *_ = node.args
-        count = upper - lower if isinstance(upper, int) and isinstance(lower, int) else None
-    else:
-        count = None if name == "while_loop" else 1
-    return count if isinstance(count, int) else None
-
-
-def _shape(x: Any) -> tuple[Any, ...] | None:
-    aval = getattr(x, "aval", None)
-    return None if aval is None else aval.shape
 
 
 def _readable(count: int) -> str:

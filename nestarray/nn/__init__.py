@@ -2,7 +2,7 @@
 
 from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.nn import initializers, recurrent_weights, rotary, schedules
+from nestarray.nn import initializers, metrics, recurrent_weights, rotary, schedules
 from nestarray.nn.activations import (
     GELU,
     GLU,
@@ -39,6 +39,7 @@ from nestarray.nn.batch_norm import (
     InstanceNorm3d,
 )
 from nestarray.nn.bidirectional import Bidirectional
+from nestarray.nn.checkpoints import Checkpoint, Checkpointer
 from nestarray.nn.composition import Lambda, Parallel, Remat, Residual, Sequential, TimeDistributed
 from nestarray.nn.convolution import Conv1d, Conv2d, Conv3d
 from nestarray.nn.decoders import CausalBlock, CausalTransformer, GatedMLP
@@ -91,6 +92,7 @@ from nestarray.nn.positions import (
     RelativePositionBias,
     SinePositionEncoding,
 )
+from nestarray.nn.progress_line import progress
 from nestarray.nn.rectifiers import (
     CELU,
     ELU,
@@ -137,6 +139,7 @@ from nestarray.nn.separable_convolution import (
 from nestarray.nn.shapes import Flatten, Identity, Unflatten
 from nestarray.nn.softmax import LogSoftmax, Softmax, Softmax2d, Softmin
 from nestarray.nn.state_space import S4D, Mamba
+from nestarray.nn.training import TrainStep, train_step
 from nestarray.nn.transformer import (
     Transformer,
     TransformerDecoder,
@@ -181,6 +184,8 @@ __all__ = [
     "CausalBlock",
     "CausalTransformer",
     "ChannelShuffle",
+    "Checkpoint",
+    "Checkpointer",
     "CircularPad1d",
     "CircularPad2d",
     "CircularPad3d",
@@ -294,6 +299,7 @@ __all__ = [
     "Tanhshrink",
     "Threshold",
     "TimeDistributed",
+    "TrainStep",
     "Transformer",
     "TransformerDecoder",
     "TransformerDecoderLayer",
@@ -311,12 +317,15 @@ __all__ = [
     "accumulate_gradients",
     "initializers",
     "maml_step",
+    "metrics",
     "orthogonal",
+    "progress",
     "recurrent_weights",
     "reptile_step",
     "rotary",
     "schedules",
     "spectral_norm",
+    "train_step",
     "weight_norm",
 ]
 

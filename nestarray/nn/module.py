@@ -15,11 +15,12 @@ has one path, the first, and so shares its variables.
 from __future__ import annotations
 
 import copy
+import importlib
 import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from nestarray import dtypes, ops, random
+from nestarray import dtypes, ops, random, tree
 from nestarray.container import Container
 from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
@@ -497,37 +498,66 @@ class Module:
         inner = "".join(f"\n  {line}" for line in lines)
         return f"{head}{inner}\n)"
 
-    def summary(self) -> Table:
+    def summary(self, *args: Any, **kwargs: Any) -> Table:
         """A table of the layers that have variables: path, type, shapes, number of elements.
+
+        With example inputs also what a call in evaluation mode computes in each module: the shape of its
+        output, FLOPs by the rules of `na.flops`, and the bytes of all results, which gradients may
+        need. A module's row is without its children's.
+
+        Args:
+            *args, **kwargs: inputs of `forward`; only shapes and dtypes matter.
 
         Returns:
             a `Table`: it prints, shows in notebooks, and ``summary()["elements"]`` is a column.
 
         Example:
-            >>> import nestarray as na
-            >>> print(na.nn.Sequential(na.nn.Linear(2, 3), na.relu).summary())
+            >>> import numpy as np, nestarray as na
+            >>> net = na.nn.Sequential(na.nn.Linear(2, 3), na.relu)
+            >>> print(net.summary())
             path   layer   variables                elements
             0      Linear  weight (3, 2), bias (3)         9
             ────────────────────────────────────────────────
             total                                          9
+            >>> print(net.summary(np.ones((8, 2), "float32")))
+            path   layer       variables                elements  output  flops  activations
+            .      Sequential                                  0  (8, 3)      0           96
+            0      Linear      weight (3, 2), bias (3)         9  (8, 3)     96           96
+            ────────────────────────────────────────────────────────────────────────────────
+            total                                              9             96          192
         """
-        rows = []
+        columns: dict[str, list[Any]] = {
+            name: [] for name in ("path", "layer", "variables", "elements")
+        }
+        costs: dict[str, Any] = {}
+        if args or kwargs:
+            module_costs = importlib.import_module("nestarray.importers.costs")
+            leaves = tree.leaves((args, kwargs))
+            net = self if "_v" in vars(self) else self.init(random.key(0, like=leaves[0]))
+            costs = module_costs.costs_of(net, args, kwargs)
+            columns |= {name: [] for name in module_costs.Cost._fields}
         for path, module in self.named_modules():
             own = module.variables()
             shapes = [f"{n} {_show_shape(d.shape)}" for n, d in {**own, **module.states()}.items()]
-            if shapes:
-                elements = sum(math.prod(d.shape) for d in own.values())
-                rows.append((path or ".", type(module).__name__, ", ".join(shapes), elements))
-        columns = ("path", "layer", "variables", "elements")
-        return Table(
-            {name: [row[i] for row in rows] for i, name in enumerate(columns)},
-            total={
-                "path": "total",
-                "layer": "",
-                "variables": "",
-                "elements": sum(r[3] for r in rows),
-            },
-        )
+            if not shapes and path not in costs:
+                continue
+            elements = sum(math.prod(d.shape) for d in own.values())
+            row = [path or ".", type(module).__name__, ", ".join(shapes), elements]
+            if costs:
+                output, flops, activations = costs.get(path, (None, 0, 0))
+                row += ["" if output is None else _show_shape(output), flops, activations]
+            for column, value in zip(columns.values(), row, strict=True):
+                column.append(value)
+        texts = ("path", "layer", "variables", "output")
+        total: dict[str, Any] = {
+            name: "" if name in texts else _total(column) for name, column in columns.items()
+        }
+        return Table(columns, total=total | {"path": "total"})
+
+
+def _total(column: list[Any]) -> Any:
+    """The sum; None if a number is not known."""
+    return None if None in column else sum(column)
 
 
 def running_path(module: Module) -> str | None:

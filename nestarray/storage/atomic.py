@@ -235,3 +235,13 @@ def _lock(folder: Path) -> int | None:
             raise FileNotFoundError(f"{str(folder)!r} is another directory now")
         undone.pop_all()
     return descriptor
+
+
+def remove_leftovers(directory: Path, pattern: str) -> None:
+    """Remove the temporary directories that killed programs left for files of a name pattern."""
+    for folder in directory.glob(f".{pattern}.*.tmp"):
+        with contextlib.suppress(OSError):  # a running program holds the lock
+            lock = _lock(folder)
+            if lock is not None:
+                discard(folder)
+                os.close(lock)

@@ -71,6 +71,19 @@ def test_batches_have_one_order_on_all_backends(backend: str) -> None:
         shuffled[3]
 
 
+def test_slices_of_batches_continue_an_epoch() -> None:
+    data = na.Container(x=np.arange(11))
+    batches = data.batches(3, shuffle=na.random.key(0))
+    every = [batch.x.tolist() for batch in batches]
+    for start in range(5):
+        assert [batch.x.tolist() for batch in batches[start:]] == every[start:]
+    assert [batch.x.tolist() for batch in batches[1:][1:-1]] == every[2:-1]
+    assert batches[-2:][1].x.tolist() == every[-1]
+    assert repr(batches[1:]) == "Batches(3 of 3 rows)"
+    with pytest.raises(IndexingError, match="got the index 3, expected one of 3 batches"):
+        batches[1:][3]
+
+
 def test_rows_of_files_are_read_alone(tmp_path: Path) -> None:
     records().save(tmp_path / "c.safetensors")
     lazy = na.Container.load(tmp_path / "c.safetensors", lazy=True)

@@ -61,6 +61,8 @@ UPWARDS = {
     ("graph/__init__.py", "importers"): "public names of na.graph, imported on first access",
     ("graph/__init__.py", "exporters"): "methods of Graph, imported on first access",
     ("nn/__init__.py", "exporters"): "methods of nn.Module, imported on first access",
+    ("nn/module.py", "importers"): "a summary with example inputs traces the module",
+    ("nn/training.py", "importers"): "mixed precision traces the loss",
     ("graph/__init__.py", "proof"): "Graph.verify, imported on first access",
 }
 

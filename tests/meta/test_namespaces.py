@@ -21,7 +21,10 @@ SPACES = [
     na.typing,
 ]  # fmt: skip
 #: Modules that are public names of a namespace.
-MODULES = {"graph": {"passes"}, "nn": {"initializers", "recurrent_weights", "rotary", "schedules"}}
+MODULES = {
+    "graph": {"passes"},
+    "nn": {"initializers", "metrics", "recurrent_weights", "rotary", "schedules"},
+}
 
 
 @pytest.mark.parametrize("space", SPACES, ids=lambda space: space.__name__)

@@ -19,7 +19,8 @@ from nestarray import nn
 from tests.nn.test_layers import ROWS
 
 SPACES = [
-    na, na.dtypes, na.errors, na.graph, na.graph.passes, na.nn, na.nn.initializers, na.nn.schedules,
+    na, na.dtypes, na.errors, na.graph, na.graph.passes, na.nn, na.nn.initializers, na.nn.metrics,
+    na.nn.schedules,
     na.ops, na.random, na.storage, na.testing, na.tree, na.typing,
 ]  # fmt: skip
 

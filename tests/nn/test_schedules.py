@@ -1,6 +1,9 @@
-"""Schedules: the numbers of optax, on every backend."""
+"""Schedules: the numbers of optax and torch, on every backend."""
 
 from __future__ import annotations
+
+import pickle
+from itertools import pairwise
 
 import numpy as np
 import optax
@@ -22,7 +25,7 @@ _CASES = {
         optax.warmup_cosine_decay_schedule(0.01, 0.3, 5, 20, end_value=0.03),
     ),
     "warm-up, then constant": (
-        schedules.warmup(lambda count: 0.3, 5),
+        schedules.warmup(schedules.constant(0.3), 5),
         optax.warmup_constant_schedule(0.0, 0.3, 5),
     ),
     "one cycle": (schedules.one_cycle(0.3, 20), optax.cosine_onecycle_schedule(20, 0.3)),
@@ -39,18 +42,102 @@ _CASES = {
         optax.piecewise_constant_schedule(0.3, {15: 0.2, 4: 0.5}),
     ),
     "no pieces": (schedules.piecewise(0.3, {}), optax.constant_schedule(0.3)),
+    "constant": (schedules.constant(0.3), optax.constant_schedule(0.3)),
+    "polynomial": (
+        schedules.polynomial(0.3, 0.1, 20, power=2.5),
+        optax.polynomial_schedule(0.3, 0.1, 2.5, 20),
+    ),
+    "exponential": (schedules.exponential(0.3, 7, 0.5), optax.exponential_decay(0.3, 7, 0.5)),
+    "exponential, with a bound": (
+        schedules.exponential(0.3, 7, 0.5, staircase=True, end=0.1),
+        optax.exponential_decay(0.3, 7, 0.5, staircase=True, end_value=0.1),
+    ),
+    "exponential, rising to a bound": (
+        schedules.exponential(0.3, 7, 1.5, end=0.5),
+        optax.exponential_decay(0.3, 7, 1.5, end_value=0.5),
+    ),
+    "piecewise linear": (
+        schedules.piecewise_linear({4: 0.1, 15: 0.7, 0: 0.3}),
+        lambda count: np.interp(count, [0, 4, 15], [0.3, 0.1, 0.7]),
+    ),
+    "then": (
+        schedules.then(schedules.linear(0.3, 0.1, 5), 5, schedules.cosine(0.2, 9)),
+        optax.join_schedules(
+            [optax.linear_schedule(0.3, 0.1, 5), optax.cosine_decay_schedule(0.2, 9)], [5]
+        ),
+    ),
+    "inverse square root": (
+        schedules.warmup(schedules.inverse_square_root(0.3, 6), 6),
+        lambda count: 0.3 * min(count / 6, np.sqrt(6 / max(count, 1))),
+    ),
+    "warm-up, stable, decay": (
+        schedules.warmup_stable_decay(0.3, warmup=4, stable=10, decay=8, start=0.1, end=0.05),
+        lambda count: np.interp(count, [0, 4, 14, 22], [0.1, 0.3, 0.3, 0.05]),
+    ),
+    "warm-up, stable, decay by a square root": (
+        schedules.warmup_stable_decay(0.3, warmup=0, stable=10, decay=8, end=0.05, shape="sqrt"),
+        lambda count: 0.3 - 0.25 * np.sqrt(np.clip((count - 10) / 8, 0, 1)),
+    ),
+    "warm-up, stable, decay by a cosine": (
+        schedules.warmup_stable_decay(0.3, warmup=3, stable=0, decay=8, shape="cosine"),
+        optax.warmup_cosine_decay_schedule(0.0, 0.3, 3, 11),
+    ),
 }
+
+
+def _of_torch(scheduler, start: float, **settings):
+    """The learning rate of a scheduler of torch after so many steps."""
+
+    def rate(count: int) -> float:
+        optimizer = torch.optim.SGD([torch.zeros(1)], start)
+        schedule = getattr(torch.optim.lr_scheduler, scheduler)(optimizer, **settings)
+        for _ in range(count):
+            optimizer.step()
+            schedule.step()
+        return optimizer.param_groups[0]["lr"]
+
+    return rate
+
+
+_CASES |= {
+    "step": (schedules.step(0.3, 6, 0.5), _of_torch("StepLR", 0.3, step_size=6, gamma=0.5)),
+    "restarts": (
+        schedules.cosine_restarts(0.3, 5, end=0.01),
+        _of_torch("CosineAnnealingWarmRestarts", 0.3, T_0=5, eta_min=0.01),
+    ),
+    "longer restarts": (
+        schedules.cosine_restarts(0.3, 3, growth=2),
+        _of_torch("CosineAnnealingWarmRestarts", 0.3, T_0=3, T_mult=2),
+    ),
+    "lower restarts": (
+        schedules.cosine_restarts(0.3, 5, decay=0.5),
+        optax.sgdr_schedule([
+            {"init_value": v, "peak_value": v, "decay_steps": 5, "warmup_steps": 0}
+            for v in (0.3, 0.15, 0.075, 0.0375, 0.01875, 0.009375)
+        ]),
+    ),
+    "cyclic": (
+        schedules.cyclic(0.1, 0.3, 4, 6),
+        _of_torch("CyclicLR", 0.1, base_lr=0.1, max_lr=0.3, step_size_up=4, step_size_down=6),
+    ),
+    "cyclic, in falling triangles": (
+        schedules.cyclic(0.1, 0.3, 4, decay=0.5),
+        _of_torch(
+            "CyclicLR", 0.1, base_lr=0.1, max_lr=0.3, step_size_up=4, mode="triangular2"
+        ),
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", _CASES)
 @pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
-def test_the_numbers_of_optax(name, backend):
+def test_the_numbers_of_optax_and_torch(name, backend):
     ours, theirs = _CASES[name]
     for count in range(27):
         got = ours(na.to_backend(np.asarray(count, "int32"), backend))
         assert (na.backend_of(got), na.dtype_of(got), tuple(got.shape)) == (backend, na.float32, ())
-        np.testing.assert_allclose(float(got), float(theirs(count)), rtol=1e-6, atol=1e-7)
-        assert float(ours(count)) == pytest.approx(float(got), rel=2e-6)
+        np.testing.assert_allclose(float(got), float(theirs(count)), rtol=2e-6, atol=1e-7)
+        assert float(ours(count)) == pytest.approx(float(got), rel=2e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize("name", _CASES)
@@ -66,6 +153,50 @@ def test_compiled_by_torch():
     schedule = _CASES["one cycle"][0]
     count = torch.tensor(7, dtype=torch.int32)
     np.testing.assert_allclose(float(na.jit(schedule)(count)), float(schedule(7)), rtol=2e-6)
+
+
+@pytest.mark.parametrize("growth", [1.5, 2, 3])
+def test_each_cycle_begins_at_the_first_value(growth):
+    """Its first step is a power of `growth`, of which a float32 logarithm is inexact."""
+    schedule = schedules.restarts(schedules.linear(1.0, 0.0, 10), 10, growth=growth)
+    begins = [10 * (growth**n - 1) / (growth - 1) for n in range(12)]
+    for begin, end in pairwise(begins):
+        for count in {int(np.ceil(begin)), int(np.ceil(end)) - 1}:
+            expected = 1 - (count - begin) / (end - begin)
+            assert float(schedule(count)) == pytest.approx(expected, abs=2e-4)
+
+
+_PLATEAUS = [
+    {"factor": 0.5, "patience": 1},
+    {"factor": 0.5, "patience": 0, "cooldown": 2, "threshold": 0.1},
+    {"factor": 0.3, "patience": 1, "mode": "max", "relative": False, "minimum": 0.05},
+]
+
+
+@pytest.mark.parametrize("settings", _PLATEAUS)
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch", "tensorflow"])
+def test_plateau_is_that_of_torch(settings, backend):
+    rename = {"relative": "threshold_mode", "minimum": "min_lr"}
+    theirs = {rename.get(name, name): value for name, value in settings.items()}
+    if "threshold_mode" in theirs:
+        theirs["threshold_mode"] = "rel" if theirs["threshold_mode"] else "abs"
+    optimizer = torch.optim.SGD([torch.zeros(1)], 1.0)
+    expected = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **theirs)
+    plateau = schedules.Plateau(**settings)
+    state = plateau.init(like=na.to_backend(np.zeros((), "float32"), backend))
+    update = na.jit(plateau.update) if backend in ("jax", "tensorflow") else plateau.update
+    for metric in (3.0, 2.0, 2.0, 1.9, 1.9, 1.95, 1.0, 1.0, 1.0, 1.0, 1.0, 0.9, 1.2, 1.2):
+        expected.step(metric)
+        state = update(state, na.to_backend(np.asarray(metric, "float32"), backend))
+        assert float(state["scale"]) == pytest.approx(optimizer.param_groups[0]["lr"], rel=1e-6)
+        assert int(state["waited"]) == expected.num_bad_epochs
+        assert na.backend_of(state["best"]) == backend
+
+
+@pytest.mark.parametrize("name", _CASES)
+def test_pickle(name):
+    schedule = _CASES[name][0]
+    assert float(pickle.loads(pickle.dumps(schedule))(7)) == float(schedule(7))
 
 
 def test_an_optimizer_takes_a_schedule():
@@ -87,6 +218,17 @@ def test_an_optimizer_takes_a_schedule():
         (lambda: schedules.warmup(lambda n: 1.0, -1), "warmup: steps: got -1"),
         (lambda: schedules.one_cycle(1.0, 5, warmup=2.0), "one_cycle: warmup: got 2.0"),
         (lambda: schedules.piecewise(1.0, [3]), "piecewise: scales: got list"),
+        (lambda: schedules.piecewise_linear({}), "piecewise_linear: values: got {}"),
+        (lambda: schedules.exponential(1.0, 3, 0.0), "exponential: factor: got 0.0"),
+        (lambda: schedules.restarts(lambda n: 1.0, 3, growth=0.5), "growth: got 0.5, expected"),
+        (lambda: schedules.then(1.0, 3, 2.0), "then: first: got 1.0, expected a function"),
+        (lambda: schedules.cyclic(0.1, 1.0, 4, 0), "cyclic: down: got 0, expected a positive"),
+        (
+            lambda: schedules.warmup_stable_decay(1.0, warmup=1, stable=1, decay=1, shape="log"),
+            "warmup_stable_decay: shape: got 'log', expected 'linear'",
+        ),
+        (lambda: schedules.Plateau(1.5), "Plateau: factor: got 1.5, expected a number between"),
+        (lambda: schedules.Plateau(mode="low"), "Plateau: mode: got 'low', expected 'min'"),
     ],
 )
 def test_wrong_settings(make, message):

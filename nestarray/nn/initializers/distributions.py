@@ -1,9 +1,4 @@
-"""Initial values of variables: ``initializer(key, shape, dtype)``.
-
-Weights have the layout of PyTorch: `(out, in, *window)`; so the fan-in is the product of
-all sizes but the first, the fan-out of all but the second. Initializers, and the layers that hold
-them, can be pickled: their functions are not local.
-"""
+"""Initial values that are constant, or independent random numbers."""
 
 from __future__ import annotations
 
@@ -14,27 +9,7 @@ from typing import TypeAlias
 
 from nestarray import ops, random
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.errors.unknown_names import suggest_names
 from nestarray.typing import Array, DTypeLike, Shape
-
-__all__ = [
-    "Initializer",
-    "constant",
-    "fan_in_uniform",
-    "fans",
-    "glorot_normal",
-    "glorot_uniform",
-    "he_normal",
-    "he_uniform",
-    "lecun_normal",
-    "lecun_uniform",
-    "normal",
-    "ones",
-    "truncated_normal",
-    "uniform",
-    "variance_scaling",
-    "zeros",
-]
 
 #: A function of a key, a shape and a dtype.
 Initializer: TypeAlias = Callable[..., Array]
@@ -296,4 +271,32 @@ def fan_in_uniform() -> Initializer:
     return variance_scaling(1.0 / 3.0, "fan_in", "uniform")
 
 
-suggest_names(__name__)
+#: Name of an activation → gain.
+_GAINS = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 0.75}
+
+
+def gain(activation: str, slope: float = 0.01) -> float:
+    """The factor of a standard deviation that keeps the variance through an activation.
+
+    Args:
+        activation: ``"linear"``, ``"sigmoid"``, ``"tanh"``, ``"relu"``, ``"leaky_relu"`` or ``"selu"``.
+        slope: of ``"leaky_relu"`` for negative numbers.
+
+    Raises:
+        ArgumentError: the activation is unknown.
+
+    Example:
+        >>> import nestarray as na
+        >>> relu = na.nn.initializers.gain("relu")
+        >>> na.nn.Linear(2, 3, initializer=na.nn.initializers.orthogonal(relu))
+        Linear(in_features=2, out_features=3, has_bias=True)
+
+    References:
+        https://docs.pytorch.org/docs/stable/nn.init.html#torch.nn.init.calculate_gain
+    """
+    if activation == "leaky_relu":
+        return math.sqrt(2 / (1 + slope**2))
+    if activation not in _GAINS:
+        names = ", ".join(map(repr, [*_GAINS, "leaky_relu"]))
+        raise ArgumentError(f"gain: activation: got {activation!r}, expected one of {names}")
+    return _GAINS[activation]
