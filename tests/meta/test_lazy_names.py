@@ -68,11 +68,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
             "use na.trace_graph(module, x) or na.to_module(module, x), or "
             "na.Container.from_torch_module(module) for its arrays",
         ),
-        (
-            na.nn,
-            "Flatten",
-            "use na.nn.Lambda(lambda x: na.flatten(x, start_axis=1)), which keeps the batch axis",
-        ),
+        (na.nn, "Reshape", "use na.nn.Lambda(lambda x: na.reshape(x, shape))"),
     ],
 )
 def test_names_of_elsewhere_are_explained(module: ModuleType, name: str, words: str) -> None:

@@ -214,7 +214,8 @@ def test_a_loop_of_unknown_length_is_an_error() -> None:
         na.flops(graph)
 
 
-def test_a_summary_divides_the_costs_among_the_modules() -> None:
+def test_a_summary_divides_the_costs_among_the_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "200")  # else the table breaks its lines
     net, x = ResNet(), _ones(2, 3, 16, 16)
     table = net.summary(x)
     rows = dict(zip(table["path"], zip(table["output"], table["flops"], table["activations"])))

@@ -21,9 +21,11 @@ class Decoder(nn.Module):
     def __init__(self, layers: int = 3) -> None:
         rotary = nn.RotaryEmbedding(4)
         attention = nn.GroupedQueryAttention(8, 2, 1, bias=False, positions=rotary)
-        block = nn.CausalBlock(attention, nn.GatedMLP(8, 12), nn.RMSNorm(8), nn.RMSNorm(8))
+        block = nn.CausalBlock(
+            attention, nn.GatedMLP(8, 12), nn.RMSNorm(8, 1e-6), nn.RMSNorm(8, 1e-6)
+        )
         self.embed_tokens = nn.Embedding(11, 8)
-        self.stack = nn.CausalTransformer(block, layers, nn.RMSNorm(8))
+        self.stack = nn.CausalTransformer(block, layers, nn.RMSNorm(8, 1e-6))
         self.lm_head = nn.Linear(8, 11, False)
 
     def forward(

@@ -17,7 +17,11 @@ from nestarray.errors import ArgumentError
 from nestarray.testing import assert_close
 from tests.nn.rows import ROWS, Row
 
-pytestmark = pytest.mark.one_in(12)
+pytestmark = [
+    pytest.mark.one_in(12),
+    # of torch's LSTM with projections, once in a process
+    pytest.mark.filterwarnings("ignore:TF32 acceleration on top of oneDNN"),
+]
 
 DIFFERENTIABLE = ("numpy", "jax", "torch", "tensorflow")
 
