@@ -126,7 +126,7 @@ class LBFGS(Optimizer):
         gradient = tree_ravel(old.map(lambda _, grad: grad, gradients))[0]
         scale = Scale(self.learning_rate, state["count"], old)
         moments = self._remembered(x, gradient, state)
-        direction = ops.negative(_inverse_hessian_product(gradient, moments, scale))
+        direction = ops.negative(_inverse_hessian_product(gradient, moments))
         length = ops.ones_like(x[0]) * scale.number
         if loss is not None:
             on_vector = lambda x: loss(with_floating(v, unravel(x)))  # noqa: E731
@@ -187,7 +187,7 @@ class LBFGS(Optimizer):
         return ops.where(end["is_done"], end["eta"], end["low"])
 
 
-def _inverse_hessian_product(gradient: Array, memory: dict[str, Array], scale: Scale) -> Array:
+def _inverse_hessian_product(gradient: Array, memory: dict[str, Array]) -> Array:
     """H g by the two loops over the remembered steps, from the newest to the oldest and back."""
     rows = (memory["steps"], memory["changes"], memory["weights"])
 
