@@ -9,13 +9,13 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.nn.optimizers.chains import OptimizerChain
 from nestarray.nn.optimizers.optimizer import (
     Optimizer,
+    Scale,
     check_counts,
     check_decays,
     check_not_negative,
     with_floating,
 )
 from nestarray.transforms import cond
-from nestarray.typing import Array
 
 
 class EMA(OptimizerChain):
@@ -53,11 +53,13 @@ class EMA(OptimizerChain):
         self.decay = decay
 
     def update_around(
-        self, v: Container, grads: Container, state: Container, count: Array
+        self, v: Container, grads: Container, state: Container, scale: Scale
     ) -> tuple[Container, dict[str, Any]]:
         """One step; see the class."""
         new, inner = self.optimizer.step(v, grads, state["inner"])
-        return new, {"ema": state["ema"].ema(new, self.decay, step=count), "inner": inner}
+        weight = scale.spread((1 - self.decay) / scale.bias(self.decay), v)
+        ema = state["ema"] + (new - state["ema"]) * weight
+        return new, {"ema": ema, "inner": inner}
 
     def evaluation_variables(self, v: Container, state: Container) -> Container:
         """The average."""
@@ -103,7 +105,7 @@ class Lookahead(OptimizerChain):
         return {"slow": v}
 
     def update_around(
-        self, v: Container, grads: Container, state: Container, count: Array
+        self, v: Container, grads: Container, state: Container, scale: Scale
     ) -> tuple[Container, dict[str, Any]]:
         """One step; see the class."""
         fast, inner = self.optimizer.step(v, grads, state["inner"])
@@ -112,7 +114,7 @@ class Lookahead(OptimizerChain):
             slow = slow + (fast - slow) * self.slow_step_size
             return slow, slow
 
-        is_due = count % self.steps == 0
+        is_due = scale.count % self.steps == 0
         fast, slow = cond(is_due, synchronize, _unchanged, fast, state["slow"])
         return fast, {"slow": slow, "inner": inner}
 

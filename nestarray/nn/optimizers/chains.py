@@ -14,12 +14,12 @@ from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.optimizers.optimizer import (
     Optimizer,
+    Scale,
     check_counts,
     check_not_negative,
     check_state,
     floating_part,
     refuse_setting,
-    wide_dtype,
     with_floating,
 )
 from nestarray.transforms import cond
@@ -46,12 +46,12 @@ class OptimizerChain(Optimizer):
         old = floating_part(v, "step", "v")
         gradients = floating_part(grads, "step", "grads")
         check_state(state, ("count", *self.moments, "inner"))
-        count = state["count"] + 1
-        new, entries = self.update_around(old, gradients, state, count)
-        return with_floating(v, new), Container(count=count, **entries)
+        scale = Scale(0.0, state["count"], old)
+        new, entries = self.update_around(old, gradients, state, scale)
+        return with_floating(v, new), Container(count=scale.count, **entries)
 
     def update_around(
-        self, v: Container, grads: Container, state: Container, count: Array
+        self, v: Container, grads: Container, state: Container, scale: Scale
     ) -> tuple[Container, dict[str, Any]]:
         """One step: (new variables, new moments and ``inner`` by name). Subclasses define it.
 
@@ -59,7 +59,7 @@ class OptimizerChain(Optimizer):
             v: the floating variables.
             grads: their gradients.
             state: the moments before, by name, and ``inner``.
-            count: the number of steps with this one, int32 `()`.
+            scale: the number of steps, without a learning rate.
         """
         raise TypeError(f"{type(self).__name__} defines no update_around")
 
@@ -173,12 +173,12 @@ class GradientNoise(OptimizerChain):
         self.eta, self.gamma, self.seed = eta, gamma, seed
 
     def update_around(
-        self, v: Container, grads: Container, state: Container, count: Array
+        self, v: Container, grads: Container, state: Container, scale: Scale
     ) -> tuple[Container, dict[str, Any]]:
         """One step; see the class."""
-        key = random.key(self.seed, backend=backends.backend_of(count))
-        key = random.fold_in(key, count)
-        deviation = self.eta**0.5 * ops.astype(count, wide_dtype(v)) ** (-self.gamma / 2)
+        key = random.key(self.seed, backend=backends.backend_of(scale.count))
+        key = random.fold_in(key, scale.count)
+        deviation = self.eta**0.5 * scale.t ** (-self.gamma / 2)
 
         def noisy(path: str, grad: Array) -> Array:
             dtype = dtypes.dtype_of(grad)
@@ -222,7 +222,7 @@ class Accumulate(OptimizerChain):
         self.steps = steps
 
     def update_around(
-        self, v: Container, grads: Container, state: Container, count: Array
+        self, v: Container, grads: Container, state: Container, scale: Scale
     ) -> tuple[Container, dict[str, Any]]:
         """One step; see the class."""
         total = state["grads"] + grads
@@ -236,6 +236,6 @@ class Accumulate(OptimizerChain):
         def wait(*arguments: Container) -> tuple[Container, ...]:
             return arguments
 
-        is_due = count % self.steps == 0
+        is_due = scale.count % self.steps == 0
         v, total, inner = cond(is_due, apply, wait, v, total, state["inner"])
         return v, {"grads": total, "inner": inner}
