@@ -51,6 +51,12 @@ from nestarray.nn.optimizers import (
     Shampoo,
     WeightDecay,
     Yogi,
+    from_keras_optimizer,
+    from_optax,
+    from_torch_optimizer,
+    to_keras_optimizer,
+    to_optax,
+    to_torch_optimizer,
 )
 from nestarray.nn.regularization import Dropout
 from nestarray.transforms.meta_learning import accumulate_gradients, maml_step, reptile_step
@@ -114,10 +120,16 @@ __all__ = [
     "WeightDecay",
     "Yogi",
     "accumulate_gradients",
+    "from_keras_optimizer",
+    "from_optax",
+    "from_torch_optimizer",
     "initializers",
     "maml_step",
     "reptile_step",
     "schedules",
+    "to_keras_optimizer",
+    "to_optax",
+    "to_torch_optimizer",
 ]
 
 suggest_names(__name__)

@@ -36,6 +36,14 @@ from nestarray.nn.optimizers.chains import (
 )
 from nestarray.nn.optimizers.clipping import ClipByGlobalNorm, ClipByNorm, ClipByValue
 from nestarray.nn.optimizers.factored import SM3, Adafactor
+from nestarray.nn.optimizers.interchange import (
+    from_keras_optimizer,
+    from_optax,
+    from_torch_optimizer,
+    to_keras_optimizer,
+    to_optax,
+    to_torch_optimizer,
+)
 from nestarray.nn.optimizers.layerwise import LAMB, LARS, NovoGrad
 from nestarray.nn.optimizers.lbfgs import LBFGS
 from nestarray.nn.optimizers.muon import Muon
@@ -55,4 +63,6 @@ __all__ = [
     "LearningRate", "Lion", "Lookahead", "Muon", "NAdam", "NovoGrad", "Optimizer",
     "OptimizerChain", "Partition", "Prodigy", "RAdam", "RMSprop", "Rprop", "Scale",
     "ScheduleFreeAdamW", "ScheduleFreeSGD", "Shampoo", "WeightDecay", "Yogi",
+    "from_keras_optimizer", "from_optax", "from_torch_optimizer", "to_keras_optimizer", "to_optax",
+    "to_torch_optimizer",
 ]  # fmt: skip
