@@ -16,6 +16,7 @@ import torch
 
 import nestarray as na
 from nestarray import nn
+from tests.nn.optimizers.rows import ROWS as OPTIMIZERS
 from tests.nn.test_layers import ROWS
 
 SPACES = [

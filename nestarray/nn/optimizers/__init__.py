@@ -18,14 +18,8 @@ Example:
 
 from nestarray.nn.optimizers.adagrad import Adadelta, Adagrad, RMSprop
 from nestarray.nn.optimizers.adam import Adam, Adamax, AdamW
-from nestarray.nn.optimizers.adam_variants import (
-    AdaBelief,
-    Adan,
-    AdEMAMix,
-    NAdam,
-    RAdam,
-    Yogi,
-)
+from nestarray.nn.optimizers.adam_momentum import Adan, AdEMAMix, NAdam
+from nestarray.nn.optimizers.adam_variance import AdaBelief, RAdam, Yogi
 from nestarray.nn.optimizers.averaging import EMA, Lookahead
 from nestarray.nn.optimizers.chains import (
     Accumulate,
@@ -47,10 +41,11 @@ from nestarray.nn.optimizers.interchange import (
 from nestarray.nn.optimizers.layerwise import LAMB, LARS, NovoGrad
 from nestarray.nn.optimizers.lbfgs import LBFGS
 from nestarray.nn.optimizers.muon import Muon
-from nestarray.nn.optimizers.optimizer import LearningRate, Optimizer, Scale
+from nestarray.nn.optimizers.optimizer import Optimizer
 from nestarray.nn.optimizers.partition import Partition
 from nestarray.nn.optimizers.preconditioned import SOAP, Shampoo
 from nestarray.nn.optimizers.prodigy import Prodigy
+from nestarray.nn.optimizers.scale import LearningRate, Scale
 from nestarray.nn.optimizers.schedule_free import ScheduleFreeAdamW, ScheduleFreeSGD
 from nestarray.nn.optimizers.sgd import ASGD, SGD
 from nestarray.nn.optimizers.signs import Lion, Rprop

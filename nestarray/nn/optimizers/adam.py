@@ -7,14 +7,9 @@ from typing import Any
 from nestarray import ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Optimizer,
-    Scale,
-    average,
-    check_decays,
-    check_not_negative,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, average
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import check_decays, check_not_negative
 
 
 class Adam(Optimizer):
@@ -83,14 +78,14 @@ class Adam(Optimizer):
         square = moments["nu"]
         if self.amsgrad:
             square = moments["nu_max"] = ops.maximum(state["nu_max"], square)
-        mean = _corrected_mean(moments["mu"], grads, self, scale)
+        mean = corrected_mean(moments["mu"], grads, self, scale)
         correction = scale.correction(self.b2, square)
         if self.eps_hat:
             return mean / (ops.sqrt(square) + self.eps) * ops.sqrt(correction), moments
         return mean / (ops.sqrt(square / correction) + self.eps), moments
 
 
-def _corrected_mean(mu: Container, grads: Container, optimizer: Any, scale: Scale) -> Container:
+def corrected_mean(mu: Container, grads: Container, optimizer: Any, scale: Scale) -> Container:
     """m̂, or with the next momentum if the optimizer has Nesterov's."""
     correction = scale.correction(optimizer.b1, mu)
     if not optimizer.nesterov:

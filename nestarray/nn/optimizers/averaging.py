@@ -7,14 +7,9 @@ from typing import Any
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.optimizers.chains import OptimizerChain
-from nestarray.nn.optimizers.optimizer import (
-    Optimizer,
-    Scale,
-    check_counts,
-    check_decays,
-    check_not_negative,
-    with_floating,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, with_floating
+from nestarray.nn.optimizers.scale import Scale
+from nestarray.nn.optimizers.settings import check_counts, check_decays, check_not_negative
 from nestarray.transforms import cond
 
 

@@ -12,16 +12,9 @@ from typing import Any
 from nestarray import backends, dtypes, ops, random
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.optimizer import (
-    Optimizer,
-    Scale,
-    check_counts,
-    check_not_negative,
-    check_state,
-    floating_part,
-    refuse_setting,
-    with_floating,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, check_state, floating_part, with_floating
+from nestarray.nn.optimizers.scale import Scale
+from nestarray.nn.optimizers.settings import check_counts, check_not_negative, refuse_setting
 from nestarray.transforms import cond
 from nestarray.typing import Array
 

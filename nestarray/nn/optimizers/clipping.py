@@ -6,7 +6,8 @@ from nestarray import ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.optimizers.chains import GradientTransformation
-from nestarray.nn.optimizers.optimizer import Optimizer, check_not_negative, refuse_setting
+from nestarray.nn.optimizers.optimizer import Optimizer
+from nestarray.nn.optimizers.settings import check_not_negative, refuse_setting
 from nestarray.tree_math.reductions import tree_norm
 
 

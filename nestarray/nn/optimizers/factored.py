@@ -9,14 +9,9 @@ from nestarray import dtypes, ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.optimizers.leafwise import LeafwiseOptimizer
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Scale,
-    average,
-    check_counts,
-    check_decays,
-    check_not_negative,
-)
+from nestarray.nn.optimizers.optimizer import average
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import check_counts, check_decays, check_not_negative
 from nestarray.typing import Array
 
 
@@ -43,8 +38,8 @@ class Adafactor(LeafwiseOptimizer):
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> optimizer = na.nn.Adafactor(1e-2, min_dim_size_to_factor=2)
-        >>> optimizer.init(na.Container(w=np.ones((2, 3)))).shapes()["leaves/w"].to_dict()
+        >>> state = na.nn.Adafactor(min_dim_size_to_factor=2).init(na.Container(w=np.ones((2, 3))))
+        >>> {name: x.shape for name, x in state["leaves/w"].items()}
         {'row': (2,), 'column': (3,)}
 
     References:
@@ -160,7 +155,8 @@ class SM3(LeafwiseOptimizer):
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.nn.SM3(0.1).init(na.Container(w=np.ones((2, 3)))).shapes()["leaves/w"].to_list()
+        >>> state = na.nn.SM3(0.1).init(na.Container(w=np.ones((2, 3))))
+        >>> [x.shape for x in state["leaves/w"].leaves()]
         [(2,), (3,)]
 
     References:

@@ -8,14 +8,9 @@ from nestarray import ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.optimizers.adam import Adam
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Optimizer,
-    Scale,
-    average,
-    check_decays,
-    check_not_negative,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, average
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import check_decays, check_not_negative
 
 
 class LAMB(Adam):
@@ -161,8 +156,8 @@ class NovoGrad(Optimizer):
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.nn.NovoGrad(1e-3).init(na.Container(w=np.ones(2)))["nu"].w
-        array(0.)
+        >>> float(na.nn.NovoGrad(1e-3).init(na.Container(w=np.ones(2)))["nu"].w)
+        0.0
 
     References:
         Ginsburg et al., Stochastic gradient methods with layer-wise adaptive moments for training of

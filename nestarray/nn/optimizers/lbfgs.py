@@ -9,16 +9,9 @@ from nestarray import ops
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Optimizer,
-    Scale,
-    check_counts,
-    check_state,
-    floating_part,
-    refuse_setting,
-    with_floating,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, check_state, floating_part, with_floating
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import check_counts, refuse_setting
 from nestarray.transforms import scan, value_and_grad, while_loop
 from nestarray.tree_math.raveling import tree_ravel
 from nestarray.typing import Array

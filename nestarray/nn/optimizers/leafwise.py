@@ -6,7 +6,8 @@ from typing import Any
 
 from nestarray import dtypes, ops, tree
 from nestarray.container import Container
-from nestarray.nn.optimizers.optimizer import Optimizer, Scale
+from nestarray.nn.optimizers.optimizer import Optimizer
+from nestarray.nn.optimizers.scale import Scale
 from nestarray.typing import Array
 
 _HALF = (dtypes.float16, dtypes.bfloat16)

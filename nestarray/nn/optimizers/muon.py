@@ -7,19 +7,17 @@ from typing import Any
 from nestarray import dtypes, ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.adam import AdamW, _corrected_mean
+from nestarray.nn.optimizers.adam import AdamW, corrected_mean
 from nestarray.nn.optimizers.leafwise import widened
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Optimizer,
-    Scale,
-    average,
+from nestarray.nn.optimizers.optimizer import Optimizer, average
+from nestarray.nn.optimizers.partition import PartitionedOptimizer
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import (
     check_counts,
     check_decays,
     check_not_negative,
     refuse_setting,
 )
-from nestarray.nn.optimizers.partition import PartitionedOptimizer
 from nestarray.typing import Array
 
 
@@ -128,7 +126,7 @@ class _Orthogonal(Optimizer):
     ) -> tuple[Container, dict[str, Any]]:
         """One step; see `Muon`."""
         mu = average(state["mu"], grads, self.b1)
-        direction = _corrected_mean(mu, grads, self, scale).map(self._step)
+        direction = corrected_mean(mu, grads, self, scale).map(self._step)
         return v - self.with_decay(direction, v) * scale.rate(v), {"mu": mu}
 
     def _step(self, x: Array) -> Array:

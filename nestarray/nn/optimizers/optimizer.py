@@ -1,23 +1,16 @@
-"""The base class of optimizers, and the numbers of a step in the dtypes of the leaves."""
+"""The base class of optimizers."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 from nestarray import backends, dtypes, ops, tree
 from nestarray.container import Container, FusedContainer
-from nestarray.errors import ArgumentError, StructureError
+from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
+from nestarray.nn.optimizers.scale import LearningRate, Scale, for_leaves
 from nestarray.random.arguments import is_number
-from nestarray.typing import Array
-
-#: A number, or a function of the number of steps done (an int32 array of shape `()`).
-Rate: TypeAlias = float | Callable[[Array], Any]
-
-#: A rate for all leaves, or rates by path pattern.
-LearningRate: TypeAlias = Rate | Mapping[Any, Rate]
 
 
 class Optimizer:
@@ -164,7 +157,7 @@ class Optimizer:
         hits = v.mask(self.decay)
         if all(hits.leaves()):
             return direction + v * self.weight_decay
-        return direction + v * _for_leaves(
+        return direction + v * for_leaves(
             hits.map(lambda hit: self.weight_decay if hit else 0.0), v
         )
 
@@ -173,74 +166,9 @@ class Optimizer:
         return f"{type(self).__name__}({settings})"
 
 
-class Scale:
-    """The numbers of one step, in the dtypes of the leaves that they multiply.
-
-    Args:
-        learning_rate: of the optimizer.
-        done: the number of steps done, int32 `()`.
-        v: the floating variables.
-
-    Attributes:
-        count: the number of steps with this one, int32 `()`.
-        wide: the dtype of `t` and other numbers: float64 if a leaf is float64, else float32.
-        t: `count` in that dtype.
-    """
-
-    def __init__(self, learning_rate: LearningRate, done: Array, v: Container) -> None:
-        self.count = done + 1
-        self.wide = wide_dtype(v)
-        self.t = ops.astype(self.count, self.wide)
-        self._rate = _rate_of(learning_rate, done, v)
-
-    @property
-    def number(self) -> Any:
-        """The learning rate of all leaves, a number or an array `()` of dtype `wide`."""
-        rate = self._rate
-        return rate if isinstance(rate, (int, float)) else ops.astype(rate, self.wide)
-
-    def rate(self, c: Container) -> Any:
-        """The learning rate, to multiply `c` with."""
-        if isinstance(self._rate, (int, float)):
-            return self._rate
-        return (
-            _for_leaves(self._rate, c)
-            if isinstance(self._rate, Container)
-            else self.spread(self._rate, c)
-        )
-
-    def spread(self, number: Array, c: Container) -> Container:
-        """A number `()` for each leaf of `c`, in its dtype; one array for all leaves of a dtype."""
-        numbers = {dtype: ops.astype(number, dtype) for dtype in _dtypes(c)}
-        return tree.map(lambda leaf: numbers[dtypes.dtype_of(leaf)], c)
-
-    def bias(self, decay: float, ahead: int = 0) -> Array:
-        """1 − decayᵗ, in the dtype `wide`; for the step t + `ahead`.
-
-        Computed as −expm1(t ln decay): the difference would lose four float32 digits in the first
-        steps, and differently on each backend.
-        """
-        rate = math.log(decay) if decay else -math.inf
-        return ops.negative(ops.expm1(ops.multiply(self.t + ahead, rate)))
-
-    def correction(self, decay: float, c: Container, ahead: int = 0) -> Container:
-        """`bias`, to divide the running mean `c` by."""
-        return self.spread(self.bias(decay, ahead), c)
-
-
 def average(mean: Any, x: Any, decay: float) -> Any:
     """The next exponential moving average, decay · mean + (1 − decay) · x."""
     return mean * decay + x * (1 - decay)
-
-
-def wide_dtype(v: Container) -> dtypes.DType:
-    """float64 if a leaf is float64, else float32."""
-    return dtypes.float64 if dtypes.float64 in _dtypes(v) else dtypes.float32
-
-
-def number_like(value: float, v: Container) -> Array:
-    """A number as an array `()` of the wide dtype, on the backend of `v`."""
-    return ops.full((), value, dtype=wide_dtype(v), like=tree.flatten(v)[0][0])
 
 
 def floating_part(c: Any, method: str, name: str) -> Container:
@@ -283,84 +211,9 @@ def check_state(state: Any, names: tuple[str, ...]) -> None:
         )
 
 
-def check_decays(optimizer: Optimizer, **decays: float) -> None:
-    """Check that decays of running means are in [0, 1).
-
-    Raises:
-        ArgumentError: one is outside.
-    """
-    for name, value in decays.items():
-        if not is_number(value) or not 0 <= value < 1:
-            refuse_setting(optimizer, name, value, "a number of at least 0 and below 1")
-
-
-def check_not_negative(optimizer: Optimizer, **numbers: float) -> None:
-    """Check that settings are 0 or more.
-
-    Raises:
-        ArgumentError: one is negative.
-    """
-    for name, value in numbers.items():
-        if not is_number(value) or not value >= 0:
-            refuse_setting(optimizer, name, value, "a number of at least 0")
-
-
-def check_counts(optimizer: Optimizer, **counts: int) -> None:
-    """Check that settings are integers of at least 1.
-
-    Raises:
-        ArgumentError: one is not.
-    """
-    for name, value in counts.items():
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            refuse_setting(optimizer, name, value, "an integer of at least 1")
-
-
-def refuse_setting(optimizer: Optimizer, name: str, value: Any, expected: str) -> None:
-    """Raise the error of a wrong setting.
-
-    Raises:
-        ArgumentError: always.
-    """
-    raise ArgumentError(f"{type(optimizer).__name__}: {name}: got {value!r}, expected {expected}")
-
-
 def _is_rate(rate: Any) -> bool:
     return callable(rate) or is_number(rate) or backends.is_array(rate)
 
 
 def _is_floating(leaf: Any) -> bool:
     return backends.is_array(leaf) and dtypes.dtype_of(leaf).is_floating
-
-
-def _dtypes(c: Container) -> set[dtypes.DType]:
-    return {dtypes.dtype_of(leaf) for leaf in tree.flatten(c)[0]}
-
-
-def _rate_of(learning_rate: LearningRate, done: Array, v: Container) -> Any:
-    """A number, an array `()`, or a Container of these for the leaves of `v`."""
-    if not isinstance(learning_rate, Mapping):
-        return learning_rate(done) if callable(learning_rate) else learning_rate
-    rates: list[Any] = [None] * len(v.leaves())
-    for pattern, rate in learning_rate.items():
-        number = rate(done) if callable(rate) else rate
-        hits = v.mask(pattern).leaves()
-        rates = [number if r is None and hit else r for r, hit in zip(rates, hits, strict=True)]
-    for path, rate in zip(v.paths(), rates, strict=True):
-        if rate is None:
-            raise StructureError(
-                f"optimizer.step: learning_rate: no pattern matches {path!r}, expected a rate for each "
-                f"leaf; the patterns are {', '.join(map(repr, learning_rate))}; '**' matches the rest"
-            )
-    return tree.unflatten(tree.flatten(v, unfused=True)[1], rates)
-
-
-def _for_leaves(numbers: Container, c: Container) -> Container:
-    """Numbers for the leaves of `c`, in their dtypes; as full buffers if `c` is fused."""
-    if isinstance(c, FusedContainer):
-        return numbers.map(lambda number, leaf: leaf * 0 + _in_dtype_of(number, leaf), c).fuse()
-    return numbers.map(_in_dtype_of, c)
-
-
-def _in_dtype_of(number: Any, leaf: Any) -> Any:
-    return number if is_number(number) else ops.astype(number, dtypes.dtype_of(leaf))

@@ -8,12 +8,7 @@ from typing import Any
 from nestarray.container import Container
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.optimizer import (
-    Optimizer,
-    check_state,
-    floating_part,
-    with_floating,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, check_state, floating_part, with_floating
 
 
 class PartitionedOptimizer(Optimizer):

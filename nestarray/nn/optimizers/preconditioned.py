@@ -9,14 +9,9 @@ from nestarray import dtypes, ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.optimizers.leafwise import LeafwiseOptimizer
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Scale,
-    average,
-    check_counts,
-    check_decays,
-    check_not_negative,
-)
+from nestarray.nn.optimizers.optimizer import average
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import check_counts, check_decays, check_not_negative
 from nestarray.transforms import cond
 from nestarray.typing import Array
 
@@ -42,13 +37,9 @@ class Shampoo(LeafwiseOptimizer):
 
     Example:
         >>> import numpy as np, nestarray as na
-        >>> na.nn.Shampoo(0.1).init(na.Container(w=np.ones((2, 3)))).select("**/roots").shapes()
-        Container(2 leaves)
-          leaves
-            w
-              roots
-                0  (2, 2)
-                1  (3, 3)
+        >>> state = na.nn.Shampoo(0.1).init(na.Container(w=np.ones((2, 3))))
+        >>> [x.shape for x in state["leaves/w/roots"].leaves()]
+        [(2, 2), (3, 3)]
 
     References:
         Gupta, Koren and Singer, Shampoo: preconditioned stochastic tensor optimization. ICML 2018.

@@ -7,18 +7,9 @@ from typing import Any
 from nestarray import ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Optimizer,
-    Scale,
-    average,
-    check_decays,
-    check_not_negative,
-    floating_part,
-    number_like,
-    refuse_setting,
-    with_floating,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, average, floating_part, with_floating
+from nestarray.nn.optimizers.scale import LearningRate, Scale, number_like
+from nestarray.nn.optimizers.settings import check_decays, check_not_negative, refuse_setting
 
 
 class ScheduleFreeSGD(Optimizer):

@@ -7,14 +7,9 @@ from typing import Any
 from nestarray import ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Optimizer,
-    Scale,
-    check_not_negative,
-    refuse_setting,
-    with_floating,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, with_floating
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import check_not_negative, refuse_setting
 
 
 class SGD(Optimizer):

@@ -7,15 +7,9 @@ from typing import Any
 from nestarray import ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.optimizer import (
-    LearningRate,
-    Optimizer,
-    Scale,
-    average,
-    check_decays,
-    check_not_negative,
-    refuse_setting,
-)
+from nestarray.nn.optimizers.optimizer import Optimizer, average
+from nestarray.nn.optimizers.scale import LearningRate, Scale
+from nestarray.nn.optimizers.settings import check_decays, check_not_negative, refuse_setting
 from nestarray.random.arguments import is_number
 
 
@@ -70,8 +64,8 @@ class Lion(Optimizer):
 class Rprop(Optimizer):
     """A step length s for each element, of gradients of the whole data: v ← v − s sign(g).
 
-    s is multiplied by η₊ if the sign of g is that of the step before, and by η₋ if it changed; then
-    the element stays.
+    s is multiplied by η₊ if g has kept its sign since the last step, and by η₋ if it has changed; then the
+    element stays.
 
     Args:
         learning_rate: the first s; a number.
@@ -120,7 +114,8 @@ class Rprop(Optimizer):
 
     def init_moments(self, v: Container) -> dict[str, Any]:
         """The first lengths, and no gradient."""
-        lengths = ops.full_like(v, self.learning_rate)
+        first: Any = self.learning_rate
+        lengths = ops.full_like(v, first)
         return {"step_sizes": lengths, "previous": ops.zeros_like(v)}
 
     def update(

@@ -115,7 +115,7 @@ def test_chains_nest_and_compile(backend: str) -> None:
     optimizer = nn.EMA(
         0.9, nn.ClipByGlobalNorm(1.0, nn.Accumulate(2, nn.Lookahead(2, nn.AdamW(0.1))))
     )
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
     step = na.jit(optimizer.step, **options)
     plain, compiled = [na.Container(START).map(np.float32).to_backend(backend)] * 2
     plain_state, state = [optimizer.init(plain)] * 2

@@ -24,7 +24,7 @@ def rosenbrock(v: Any) -> Any:
 
 def start(backend: str, dtype: str = "float64") -> na.Container:
     v = na.Container(a=np.asarray([-1.2, 1.0]), b={"c": np.asarray([[-1.0, 2.0], [0.5, 1.5]])})
-    return v.map(lambda x: x.astype(dtype)).to_backend(backend)
+    return v.map(lambda x: np.asarray(x, dtype)).to_backend(backend)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -68,7 +68,7 @@ def test_less_than_twice_the_steps_of_scipy() -> None:
 def test_a_search_compiles(backend: str) -> None:
     with float64(backend):
         optimizer, v = nn.LBFGS(), start(backend)
-        options = {"backend": "aot_eager"} if backend == "torch" else {}
+        options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
 
         def step(v: Any, state: Any) -> Any:
             value, grads = na.value_and_grad(rosenbrock)(v)

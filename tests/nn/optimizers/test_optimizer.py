@@ -44,11 +44,20 @@ def test_integers_and_other_leaves_stay() -> None:
 
 
 def test_a_schedule_keeps_half_precision(backend: str) -> None:
-    v = na.Container(w=na.astype(na.to_backend(np.ones(2), backend), "bfloat16"))
-    optimizer = nn.Adam({"w": lambda count: 0.1 / (1 + count)})
+    v = na.Container(w=na.astype(na.to_backend(np.ones(2, "float32"), backend), "bfloat16"))
+    optimizer = nn.Adam({"w": nn.schedules.linear(0.1, 0.0, 5)})
     new, state = optimizer.step(v, v, optimizer.init(v))
     assert na.dtype_of(new["w"]) is na.bfloat16
     assert na.dtype_of(state["mu/w"]) is na.bfloat16
+
+
+def test_a_scalar_of_numpy_keeps_the_dtype() -> None:
+    for rate in (
+        np.float64(0.1),
+        lambda count: np.float64(0.1),
+        {"**": lambda count: np.float64(0.1)},
+    ):
+        assert trained(nn.SGD(rate), 1)["w"].dtype == np.float32
 
 
 def test_decay_of_a_part() -> None:
@@ -113,7 +122,8 @@ def test_rates_by_path_where_one_is_needed() -> None:
         (lambda: nn.AdamW(eps=-1.0), "AdamW: eps: got -1.0, expected a number of at least 0"),
         (lambda: nn.SGD(0.1, nesterov=True),
          "SGD: nesterov: got True, expected momentum above 0 and no dampening with it"),
-        (lambda: nn.Rprop(lambda count: 0.1), "Rprop: learning_rate: got <function"),
+        (lambda: nn.Rprop(nn.schedules.linear(0.1, 0.0, 5)),  # type: ignore[arg-type]
+         "Rprop: learning_rate: got functools.partial"),
         (lambda: nn.Rprop(eta_plus=0.9),
          "Rprop: eta_minus, eta_plus: got (0.5, 0.9), expected 0 < η₋ < 1 < η₊"),
         (lambda: nn.Rprop(min_step_size=3, max_step_size=2),

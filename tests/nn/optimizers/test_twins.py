@@ -28,7 +28,7 @@ def row(request: pytest.FixtureRequest) -> Row:
 
 
 def compiled(function: Any, backend: str) -> Any:
-    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    options: dict[str, Any] = {"backend": "aot_eager"} if backend == "torch" else {}
     return na.jit(function, **options)
 
 

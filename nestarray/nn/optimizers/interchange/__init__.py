@@ -1,4 +1,4 @@
-"""States of optimizers as those of optax, PyTorch and Keras, and back.
+"""Conversion of optimizers and their states to optax, PyTorch and Keras, and back.
 
 A run that continues in another library has the losses that it would have without the change. An
 optimizer whose formulas differ there is refused.

@@ -1,4 +1,4 @@
-"""Optimizers as those of Keras, with their states.
+"""Optimizers of Keras with the formulas and states of the optimizers here.
 
 Keras computes Adam with ε before the correction of the second moment; `Adam` does so with
 ``eps_hat=True``. Weight decay is decoupled in all optimizers of Keras.

@@ -1,4 +1,4 @@
-"""Optimizers as transformations of optax, and their states.
+"""Transformations of optax with the formulas and states of the optimizers here.
 
 References:
     https://optax.readthedocs.io/en/latest/api/optimizers.html
@@ -14,7 +14,8 @@ from nestarray.container import Container
 from nestarray.errors import ArgumentError
 from nestarray.nn.optimizers.adagrad import Adadelta, Adagrad, RMSprop
 from nestarray.nn.optimizers.adam import Adam, Adamax, AdamW
-from nestarray.nn.optimizers.adam_variants import AdaBelief, Adan, RAdam, Yogi
+from nestarray.nn.optimizers.adam_momentum import Adan
+from nestarray.nn.optimizers.adam_variance import AdaBelief, RAdam, Yogi
 from nestarray.nn.optimizers.interchange.twins import Twin, twin_of
 from nestarray.nn.optimizers.layerwise import LAMB, LARS, NovoGrad
 from nestarray.nn.optimizers.optimizer import Optimizer
@@ -75,7 +76,7 @@ def to_optax(optimizer: Optimizer, state: Container, params: Any) -> tuple[Any, 
 
     Raises:
         ArgumentError: optax does not have the optimizer, or not with these settings.
-        StructureError: the paths of `state` are not those of `params`.
+        StructureError: `state` and `params` have different paths.
         MissingFrameworkError: optax is not installed.
 
     Example:
@@ -103,10 +104,8 @@ def to_optax(optimizer: Optimizer, state: Container, params: Any) -> tuple[Any, 
     native = state.to_backend("jax")
 
     def filled(node: Any) -> Any:
-        if not isinstance(node, tuple):
-            return node
         if not hasattr(node, "_fields"):
-            return tuple([filled(part) for part in node])
+            return tuple(map(filled, node)) if isinstance(node, tuple) else node
         values = {}
         for name, value in node._asdict().items():
             is_moment = name in twin.moments and name in native
@@ -165,10 +164,7 @@ def from_optax(optimizer: Optimizer, opt_state: Any) -> Container:
 
 def _fields_of(node: Any) -> Iterator[tuple[str, Any]]:
     """The named members of a state, the innermost first."""
-    if not isinstance(node, tuple):
-        return
-    named = node._asdict() if hasattr(node, "_fields") else dict(enumerate(node))
-    for name, value in named.items():
-        yield from _fields_of(value)
-        if isinstance(name, str):
-            yield name, value
+    for part in node if isinstance(node, tuple) else ():
+        yield from _fields_of(part)
+    for name in getattr(node, "_fields", ()):
+        yield name, getattr(node, name)

@@ -1,4 +1,4 @@
-"""Optimizers as those of PyTorch, with their states.
+"""Optimizers of PyTorch with the formulas and states of the optimizers here.
 
 References:
     https://docs.pytorch.org/docs/stable/optim.html
@@ -14,7 +14,7 @@ from nestarray.container import Container
 from nestarray.errors import ArgumentError, StructureError
 from nestarray.nn.optimizers.adagrad import Adadelta, Adagrad, RMSprop
 from nestarray.nn.optimizers.adam import Adam, Adamax, AdamW
-from nestarray.nn.optimizers.adam_variants import NAdam
+from nestarray.nn.optimizers.adam_momentum import NAdam
 from nestarray.nn.optimizers.interchange.twins import Twin, class_of, rates_of, twin_of
 from nestarray.nn.optimizers.optimizer import Optimizer
 from nestarray.nn.optimizers.sgd import SGD
@@ -76,8 +76,8 @@ def to_torch_optimizer(optimizer: Optimizer, state: Container, module: Any) -> A
         >>> module = torch.nn.Linear(3, 2)
         >>> optimizer = na.nn.Adam(0.1)
         >>> state = optimizer.init(na.Container.from_torch_module(module))
-        >>> na.nn.to_torch_optimizer(optimizer, state, module).state[module.bias]["exp_avg"]
-        tensor([0., 0.])
+        >>> na.nn.to_torch_optimizer(optimizer, state, module).param_groups[0]["lr"]
+        0.1
     """
     function = "to_torch_optimizer"
     twin = twin_of(optimizer, _TWINS, function, "PyTorch")
@@ -143,8 +143,8 @@ def from_torch_optimizer(optimizer: Any, module: Any) -> tuple[Optimizer, Contai
     twin = class_of(type(optimizer).__name__, _TWINS, function, "PyTorch")
     parameters = _parameters(module, function)
     paths = {id(tensor): path for path, tensor in parameters.items()}
-    groups = {paths.get(id(t)): g for g in optimizer.param_groups for t in g["params"]}
-    if None in groups:
+    groups = {paths.get(id(t), ""): g for g in optimizer.param_groups for t in g["params"]}
+    if "" in groups:
         raise StructureError(
             f"{function}: a parameter of the optimizer is not in the {type(module).__name__}, expected "
             "the module that it trains"

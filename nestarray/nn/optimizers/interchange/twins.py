@@ -125,7 +125,7 @@ def rates_of(optimizer: Optimizer, v: Container, function: str) -> dict[str, flo
     Raises:
         ArgumentError: a rate is not a number.
     """
-    rate = optimizer.learning_rate
+    rate: Any = optimizer.learning_rate
     rates: dict[str, float] = {}
     for pattern, number in (rate if isinstance(rate, Mapping) else {"**": rate}).items():
         if not is_number(number):
