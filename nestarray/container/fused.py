@@ -203,21 +203,21 @@ def _leaf(buffer: Any, place: Place) -> Any:
     A value that is not an array, or has no dimension (a sharding, a label, a number for the
     whole buffer), is returned for each leaf of the buffer.
     """
-    shape = getattr(buffer, "shape", None)
-    if place.start is None or not shape or not hasattr(buffer, "dtype"):
+    shape = _shape(buffer)
+    if place.start is None or not shape:
         return buffer
     stop = place.start + math.prod(place.shape)
-    front = tuple(shape[:-1])
+    front = shape[:-1]
     reshape: Any = Container.reshape  # type: ignore[attr-defined]  # na.reshape
     return reshape(_between(buffer, place.start, stop), (*front, *place.shape))
 
 
 def _leaves_of(buffer: Any, places: tuple[Place, ...]) -> list[Any]:
     """All leaves of a buffer from one call: many slices are slow on JAX and TensorFlow."""
-    shape = getattr(buffer, "shape", None)
-    if len(places) == 1 or not shape or not hasattr(buffer, "dtype"):
+    shape = _shape(buffer)
+    if len(places) == 1 or not shape:
         return [_leaf(buffer, place) for place in places]
-    front = tuple(shape[:-1])
+    front = shape[:-1]
     split: Any = Container.split  # type: ignore[attr-defined]  # na.split
     reshape: Any = Container.reshape  # type: ignore[attr-defined]  # na.reshape
     parts = split(buffer, [math.prod(place.shape) for place in places], axis=-1)
@@ -228,11 +228,17 @@ def _leaves_of(buffer: Any, places: tuple[Place, ...]) -> list[Any]:
 
 
 def _between(buffer: Any, start: int, stop: int) -> Any:
-    shape = getattr(buffer, "shape", None)
-    if not shape or not hasattr(buffer, "dtype") or (start == 0 and stop == shape[-1]):
+    shape = _shape(buffer)
+    if not shape or (start == 0 and stop == shape[-1]):
         return buffer
     index = slice(start, stop)
     return Container._take_part(buffer, index if len(shape) == 1 else (..., index))
+
+
+def _shape(buffer: Any) -> tuple[Any, ...]:
+    """The shape of an array; `()` of other values, and of a tensor of TensorFlow of unknown rank."""
+    shape = getattr(buffer, "shape", None) if hasattr(buffer, "dtype") else None
+    return tuple(shape) if shape else ()  # a TensorShape of no axes is true
 
 
 def composed(kind: str, entries: dict[Key, Any]) -> FusedContainer:

@@ -16,6 +16,7 @@ import torch
 
 import nestarray as na
 from nestarray import nn
+from tests.nn.optimizers.rows import ROWS as OPTIMIZERS
 from tests.nn.test_layers import ROWS
 
 SPACES = [
@@ -113,13 +114,9 @@ def test_layers(row: Any) -> None:
     assert not layer.init(key).v.diff(pickle.loads(pickle.dumps(layer)).init(key).v)
 
 
-@pytest.mark.parametrize(
-    "optimizer",
-    [value for name in dir(nn) if inspect.isclass(value := getattr(nn, name))
-     and issubclass(value, nn.Optimizer) and value is not nn.Optimizer],
-)  # fmt: skip
-def test_optimizers(optimizer: type[nn.Optimizer]) -> None:
-    check(optimizer(1e-3))
+@pytest.mark.parametrize("row", OPTIMIZERS, ids=lambda row: row.name)
+def test_optimizers(row: Any) -> None:
+    check(row.optimizer())
 
 
 @pytest.mark.parametrize("suffix", ["npz", "safetensors", "h5", "zarr", "json"])

@@ -48,6 +48,13 @@ def test_it_is_the_plain_call(backend: str) -> None:
         assert first.spec is c.spec
 
 
+def test_one_array_for_two_arguments_is_two_arguments_later(backend: str) -> None:
+    x = na.to_backend(np.ones(2, np.float32), backend)
+    compiled = jit(lambda c: c["a"] - 2.0 * c["b"], backend)
+    assert_close(compiled(na.Container(a=x, b=x)), -x)
+    assert_close(compiled(na.Container(a=3.0 * x, b=x)), x)
+
+
 def test_one_trace_for_each_structure_and_shape(backend: str) -> None:
     if backend == "numpy":
         return  # runs the function itself each time

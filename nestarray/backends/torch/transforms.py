@@ -553,8 +553,17 @@ def _detach(graph: Any, stops: Sequence[str]) -> None:
 
 
 def _leaves(arrays: list[Any]) -> list[Any]:
-    """Leaf tensors like these; for other tensors, tracing reads ``grad``, which warns."""
+    """Different leaf tensors like these; for other tensors, tracing reads ``grad``, which warns.
+
+    A trace identifies its arguments by the tensors, so that one tensor for two arguments would make
+    them equal in later calls too.
+    """
     leaves = [x if x.is_leaf else x.detach().requires_grad_() for x in arrays]
+    seen: set[int] = set()
+    for i, x in enumerate(leaves):
+        if id(x) in seen:
+            leaves[i] = x.detach().clone().requires_grad_(x.requires_grad)
+        seen.add(id(x))
     return [x.clone() if x.is_inference() else x for x in leaves]
 
 
