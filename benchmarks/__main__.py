@@ -30,6 +30,7 @@ BENCHMARKS = {
     "storage": "saving and loading",
     "random": "random numbers",
     "training": "gradients and training steps",
+    "layers": "training steps of nestarray.nn, and steps of optimizers",
     "dropout": "compiled training with dropout: the first call and later ones",
     "models": "small converted models",
     "torch_in": "converted PyTorch models of full size",

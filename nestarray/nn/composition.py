@@ -86,12 +86,14 @@ class Lambda(Module):
 
 
 class Residual(Module):
-    """x + layer(x).
+    """shortcut(x) + layer(x).
 
     Args:
-        layer: a module or a function whose result has the shape of x.
+        layer: a module or a function.
+        shortcut: a module or a function whose result has the same shape, such as a convolution
+            with the stride of the layer; None is x itself.
 
-    Variables: of the layer under ``layer``.
+    Variables: of the layer under ``layer``, of the shortcut under ``shortcut``.
 
     Raises:
         ArgumentError: the layer cannot be called.
@@ -106,12 +108,16 @@ class Residual(Module):
     """
 
     @signature_errors()
-    def __init__(self, layer: Callable[..., Any]) -> None:
+    def __init__(
+        self, layer: Callable[..., Any], shortcut: Callable[..., Any] | None = None
+    ) -> None:
         (self.layer,) = check_layers(self, (layer,))
+        self.shortcut = None if shortcut is None else check_layers(self, (shortcut,))[0]
 
     def forward(self, x: Array, *args: Any, **kwargs: Any) -> Array:
-        """Add x and the result of the layer, which gets all arguments."""
-        return ops.add(x, self.layer(x, *args, **kwargs))
+        """Add the shortcut of x and the result of the layer, which gets all arguments."""
+        start = x if self.shortcut is None else self.shortcut(x)
+        return ops.add(start, self.layer(x, *args, **kwargs))
 
 
 class Parallel(Module):

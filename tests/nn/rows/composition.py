@@ -65,6 +65,12 @@ ROWS = [
         ((5, 3),),
     ),
     Row(
+        "Residual with a shortcut",
+        lambda: nn.Residual(nn.Linear(3, 4), nn.Linear(3, 4, bias=False)),
+        lambda: Shortened(T.Linear(3, 4), T.Linear(3, 4, bias=False)),
+        ((5, 3),),
+    ),
+    Row(
         "Parallel concat",
         lambda: nn.Parallel(nn.Linear(3, 4), na.tanh),
         lambda: Branches(torch.concat, T.Linear(3, 4), T.Tanh()),
