@@ -175,7 +175,7 @@ class SOAP(LeafwiseOptimizer):
         if bases:
             bases = cond(
                 scale.count == 1,
-                lambda means, bases: {i: ops.eigh(a)[1] for i, a in means.items()},
+                lambda means, bases: {i: _contiguous(ops.eigh(a)[1]) for i, a in means.items()},
                 lambda means, bases: bases,
                 means,
                 bases,
@@ -190,7 +190,7 @@ class SOAP(LeafwiseOptimizer):
             bases = cond(
                 scale.count % self.update_period == 0,
                 lambda means, bases: {
-                    i: ops.qr(ops.matmul(a, bases[i]))[0] for i, a in means.items()
+                    i: _contiguous(ops.qr(ops.matmul(a, bases[i]))[0]) for i, a in means.items()
                 },
                 lambda means, bases: bases,
                 means,
@@ -229,3 +229,8 @@ def _inverse_root(matrix: Array, order: int, eps: float) -> Array:
     values, vectors = ops.eigh(matrix)
     powers = (ops.maximum(values, ops.zeros_like(values)) + eps) ** (-1 / order)
     return ops.matmul(vectors * powers, ops.matrix_transpose(vectors))
+
+
+def _contiguous(matrix: Array) -> Array:
+    """The matrix in the order of rows: products of another order round differently after storing."""
+    return ops.reshape(ops.reshape(matrix, (-1,)), tuple(matrix.shape))

@@ -29,15 +29,22 @@ class Scale:
 
     Attributes:
         count: the number of steps with this one, int32 `()`.
-        wide: the dtype of `t` and other numbers: float64 if a leaf is float64, else float32.
-        t: `count` in that dtype.
     """
 
     def __init__(self, learning_rate: LearningRate, done: Array, v: Container) -> None:
         self.count = done + 1
-        self.wide = wide_dtype(v)
-        self.t = ops.astype(self.count, self.wide)
+        self._v = v
         self._rate = _rate_of(learning_rate, done, v)
+
+    @property
+    def wide(self) -> dtypes.DType:
+        """The dtype of `t` and other numbers: float64 if a leaf is float64, else float32."""
+        return wide_dtype(self._v)
+
+    @property
+    def t(self) -> Array:
+        """`count` in the dtype `wide`."""
+        return ops.astype(self.count, self.wide)
 
     @property
     def number(self) -> Any:
@@ -47,13 +54,10 @@ class Scale:
 
     def rate(self, c: Container) -> Any:
         """The learning rate, to multiply `c` with."""
-        if isinstance(self._rate, (int, float)):
-            return self._rate
-        return (
-            for_leaves(self._rate, c)
-            if isinstance(self._rate, Container)
-            else self.spread(self._rate, c)
-        )
+        rate = self._rate
+        if isinstance(rate, (int, float)):
+            return rate
+        return for_leaves(rate, c) if isinstance(rate, Container) else self.spread(rate, c)
 
     def spread(self, number: Array, c: Container) -> Container:
         """A number `()` for each leaf of `c`, in its dtype; one array for all leaves of a dtype."""
