@@ -24,6 +24,17 @@ class Added(torch.nn.Module):
         return x + self.layer(x)
 
 
+class Shortened(torch.nn.Module):
+    """shortcut(x) + layer(x)."""
+
+    def __init__(self, layer: Any, shortcut: Any) -> None:
+        super().__init__()
+        self.layer, self.shortcut = layer, shortcut
+
+    def forward(self, x: Any) -> Any:
+        return self.shortcut(x) + self.layer(x)
+
+
 class Alone(torch.nn.Module):
     """A layer under the name ``layer``, for each time step."""
 
