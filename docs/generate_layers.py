@@ -41,7 +41,7 @@ AREAS = {
     "Transformers": ("transformer", "decoders", "experts"),
     "State spaces": ("state_space",),
     "Graphs": ("graphs", "graph_attention"),
-    "Composition": ("module", "composition", "repetition"),
+    "Composition": ("composition", "repetition"),
 }
 
 #: Members of na.nn that are no modules but work as layers.
@@ -96,7 +96,6 @@ KERAS = {
     "LogSigmoid": "activations.log_sigmoid",
     "LogSoftmax": "activations.log_softmax",
     "Mish": "activations.mish",
-    "Module": "Model",
     "MultiHeadAttention": "layers.MultiHeadAttention",
     "PReLU": "layers.PReLU",
     "RMSNorm": "layers.RMSNormalization",
@@ -164,7 +163,6 @@ FLAX = {
     "LoRA": "LoRA",
     "LogSigmoid": "log_sigmoid",
     "LogSoftmax": "log_softmax",
-    "Module": "Module",
     "MultiHeadAttention": "MultiHeadAttention",
     "PReLU": "PReLU",
     "RMSNorm": "RMSNorm",
@@ -219,12 +217,11 @@ Geometric. The guide has [examples](guide/layers.md).
 
 def layers() -> list[str]:
     """The names of all layers, in the order of `na.nn`."""
-    members = {name: getattr(nn, name) for name in nn.__all__}
-    return [
-        name
-        for name, member in members.items()
-        if name in OTHERS or (inspect.isclass(member) and issubclass(member, nn.Module))
-    ]
+    return [name for name in nn.__all__ if name in OTHERS or _is_layer(getattr(nn, name))]
+
+
+def _is_layer(member: Any) -> bool:
+    return inspect.isclass(member) and issubclass(member, nn.Module) and member is not nn.Module
 
 
 def area(name: str) -> str:
