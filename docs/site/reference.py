@@ -23,6 +23,8 @@ MODULES = (
     "nestarray.nn",
     "nestarray.nn.initializers",
     "nestarray.nn.metrics",
+    "nestarray.nn.recurrent_weights",
+    "nestarray.nn.rotary",
     "nestarray.nn.schedules",
     "nestarray.random",
     "nestarray.decoding",
@@ -94,6 +96,7 @@ NN: Groups = {
     "Module": ("Module", "Variable"),
     "Layers": ("nestarray.nn",),
     "Optimizers": ("nestarray.nn.optimizers",),
+    "Optimizers of other libraries": ("nestarray.nn.optimizers.interchange",),
     "Training": (
         "train_step",
         "nestarray.nn.training",
