@@ -260,6 +260,10 @@ def pages() -> list[Page]:
                 "Initializers": entries_of("nestarray.nn.initializers"),
                 "Metrics": entries_of("nestarray.nn.metrics"),
                 "Schedules": entries_of("nestarray.nn.schedules"),
+                "Recurrent weights": entries_of("nestarray.nn.recurrent_weights"),
+                "Rotary frequencies": [
+                    e for e in entries_of("nestarray.nn.rotary") if not hasattr(na.nn, e.name)
+                ],
             },
         ),
         Page(
