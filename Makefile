@@ -110,6 +110,7 @@ format: $(READY)
 
 docs: $(READY)
 	$(BIN)/python docs/generate_ops.py
+	$(BIN)/python docs/generate_layers.py
 	$(BIN)/python docs/generate_kinks.py
 	$(BIN)/python docs/generate_edges.py
 	$(BIN)/python docs/generate_derivatives.py

@@ -51,7 +51,7 @@ ROWS = (
         "TensorFlow functions, `tf.Module`", "tensorflow", native="to_tf_module", guide="from_keras"
     ),
     Row("NumPy functions", "numpy", guide="numpy_programs"),
-    Row("functions over `na`, `na.nn`", "nestarray", guide="networks"),
+    Row("functions over `na`, `na.nn`", "nestarray", guide="layers"),
 )
 
 

@@ -24,6 +24,7 @@ ROOT = Path(__file__).parents[2]
 #: The first pages of a part of the contents; the others follow in alphabetical order.
 FIRST = (
     "ops",
+    "layers",
     "derivatives",
     "kinks",
     "edges",

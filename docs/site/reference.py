@@ -23,6 +23,8 @@ MODULES = (
     "nestarray.nn",
     "nestarray.nn.initializers",
     "nestarray.nn.metrics",
+    "nestarray.nn.recurrent_weights",
+    "nestarray.nn.rotary",
     "nestarray.nn.schedules",
     "nestarray.random",
     "nestarray.decoding",
@@ -94,6 +96,7 @@ NN: Groups = {
     "Module": ("Module", "Variable"),
     "Layers": ("nestarray.nn",),
     "Optimizers": ("nestarray.nn.optimizers",),
+    "Optimizers of other libraries": ("nestarray.nn.optimizers.interchange",),
     "Training": (
         "train_step",
         "nestarray.nn.training",
@@ -257,6 +260,10 @@ def pages() -> list[Page]:
                 "Initializers": entries_of("nestarray.nn.initializers"),
                 "Metrics": entries_of("nestarray.nn.metrics"),
                 "Schedules": entries_of("nestarray.nn.schedules"),
+                "Recurrent weights": entries_of("nestarray.nn.recurrent_weights"),
+                "Rotary frequencies": [
+                    e for e in entries_of("nestarray.nn.rotary") if not hasattr(na.nn, e.name)
+                ],
             },
         ),
         Page(

@@ -17,6 +17,8 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.errors.text import listed
 from nestarray.typing import Array
 
+__all__ = ["from_keras", "to_keras"]
+
 #: The order of Keras' gates of GRU in PyTorch's order, and the reverse.
 _GRU_ORDER = (1, 0, 2)
 

@@ -14,6 +14,8 @@ from nestarray.nn.module import Module
 from nestarray.nn.positions import position_range
 from nestarray.typing import Array
 
+__all__ = ["RotaryEmbedding", "llama3_frequencies", "rotary_frequencies", "yarn_frequencies"]
+
 
 class RotaryEmbedding(Module):
     """Rotates pairs of features by angles θᵢ = position · fᵢ, with fᵢ = base^(−2i / dim).

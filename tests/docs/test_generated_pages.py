@@ -21,6 +21,20 @@ def test_table_of_functions() -> None:
     assert is_fresh, "docs/ops.md is stale; run `make docs`"
 
 
+def test_table_of_layers() -> None:
+    page = runpy.run_path(str(DOCS / "generate_layers.py"))["page"]()
+    is_fresh = page == (DOCS / "layers.md").read_text()
+    assert is_fresh, "docs/layers.md is stale; run `make docs`"
+
+
+@pytest.mark.skipif(
+    not all(map(accepted.is_pinned, ("torch", "keras", "flax"))),
+    reason="the tables have the names of the releases that constraints.txt pins",
+)
+def test_equivalents_of_layers_are_there() -> None:
+    assert runpy.run_path(str(DOCS / "generate_layers.py"))["unknown_names"]() == []
+
+
 @pytest.mark.usefixtures("x64")
 def test_table_of_kinks() -> None:
     page = runpy.run_path(str(DOCS / "generate_kinks.py"))["page"]

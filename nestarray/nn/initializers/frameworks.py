@@ -24,10 +24,10 @@ def default(framework: str, role: str = "weight", *, fan_in: int | None = None) 
     ===============  ==================  ======================  ===================
     role             PyTorch             Keras                   Flax
     ===============  ==================  ======================  ===================
-    ``weight``       uniform, ±1/√in     `glorot_uniform`        `lecun_normal`
+    ``weight``       uniform, ±1/√in     ``glorot_uniform``      ``lecun_normal``
     ``bias``         uniform, ±1/√in     0                       0
     ``embedding``    normal, std 1       uniform, ±0.05          normal, std 1/√features
-    ``recurrent``    uniform, ±1/√in     `orthogonal`            `orthogonal`
+    ``recurrent``    uniform, ±1/√in     ``orthogonal``          ``orthogonal``
     ===============  ==================  ======================  ===================
 
     Args:
