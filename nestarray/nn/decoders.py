@@ -143,7 +143,7 @@ class CausalTransformer(Stacked):
 
     @signature_errors()
     def __init__(self, block: Module, num_layers: int, norm: Module | None = None) -> None:
-        super().__init__("layers", block, num_layers)
+        super().__init__(block, num_layers, "layers")
         self.norm = norm
 
     def init_cache(
@@ -160,7 +160,7 @@ class CausalTransformer(Stacked):
         Returns:
             a Container: arrays of the block's cache as `(batch, layers, …)`, scalars once.
         """
-        cache = self._layer.init_cache(batch, capacity, dtype, like=like)
+        cache = self.layer.init_cache(batch, capacity, dtype, like=like)
         return cache.map(lambda x: ops.stack([x] * self._count, axis=1) if len(x.shape) else x)
 
     def forward(

@@ -64,7 +64,7 @@ class MixtureOfExperts(Stacked):
         *,
         normalize: bool = True,
     ) -> None:
-        super().__init__("experts", expert, num_experts)
+        super().__init__(expert, num_experts, "experts")
         if not 1 <= top_k <= num_experts:
             raise ArgumentError(
                 f"MixtureOfExperts: top_k: got {top_k}, expected 1 to num_experts={num_experts}"
@@ -82,6 +82,13 @@ class MixtureOfExperts(Stacked):
         """The losses, and the states of the experts."""
         loss = Variable((), initializers.zeros)
         return {"load_balance_loss": loss, "router_z_loss": loss, **super().states()}
+
+    def _initial_values(
+        self, key: Array, prefix: str
+    ) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
+        v, s = super()._initial_values(key, prefix)
+        zero = ops.zeros((), like=key, dtype=dtypes.float32)
+        return v, {"load_balance_loss": zero, "router_z_loss": zero, **s}
 
     def forward(self, x: Array) -> Array:
         """x: `(*batch, embed)`; returns the same shape."""

@@ -19,7 +19,7 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.errors.text import listed
 from nestarray.nn import initializers
 from nestarray.nn.module import Module, Variable
-from nestarray.nn.repetition import Enclosing
+from nestarray.nn.stacking import Enclosing
 from nestarray.typing import Array
 
 #: Variables and states by name, or their declarations.

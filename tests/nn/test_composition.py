@@ -111,7 +111,7 @@ def test_settings_are_checked() -> None:
         ArgumentError, match="Repeat: layer: got builtin_function_or_method, expecte"
     ):
         nn.Repeat(len, 3)
-    with pytest.raises(ArgumentError, match="Repeat: n: got 0, expected at least 1"):
+    with pytest.raises(ArgumentError, match="Repeat: got 0 repetitions, expected at least 1"):
         nn.Repeat(nn.Linear(3, 3), 0)
     with pytest.raises(ArgumentError, match="Remat: policy: got 'all', expected one of"):
         nn.Remat(nn.Linear(3, 3), "all")

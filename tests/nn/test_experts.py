@@ -94,5 +94,5 @@ def test_errors() -> None:
         ArgumentError, match=r"capacity_factor: got 0\.0, expected a positive number"
     ):
         nn.MixtureOfExperts(6, nn.Linear(6, 6), 2, 1, 0.0)
-    with pytest.raises(ArgumentError, match="got 0 experts, expected one at least"):
+    with pytest.raises(ArgumentError, match="got 0 experts, expected at least 1"):
         nn.MixtureOfExperts(6, nn.Linear(6, 6), 0)
