@@ -234,7 +234,7 @@ def area(name: str) -> str:
 
 
 def equivalent(name: str, library: str) -> str:
-    """The name in another library, below its module; empty if there is none."""
+    """The name in another library, below its module; empty without one."""
     _, names, by_dimension = LIBRARIES[library]
     if library == "PyTorch" and hasattr(torch.nn, name):
         return f"nn.{name}"

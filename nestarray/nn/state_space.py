@@ -188,7 +188,7 @@ class Mamba(Module):
     """The Mamba block: a gated selective state space model after a causal convolution.
 
     x, z = in_proj(x); x = silu(conv(x)); dt, B, C = x_proj(x);
-    y = `selective_scan`(x, softplus(dt_proj(dt)), −exp(A_log), B, C, D); out_proj(y · silu(z)).
+    y = selective_scan(x, softplus(dt_proj(dt)), −exp(A_log), B, C, D); out_proj(y · silu(z)).
 
     Args:
         d_model: size of the last axis of x and of the result.
