@@ -90,24 +90,27 @@ def test_the_gaussian_process_is_that_of_scikit_learn(backend: str) -> None:
     np.testing.assert_allclose(na.to_backend(mean, "numpy"), oracle.predict(new), atol=2e-3)
 
 
+STEPS = 9
+
+
 @functools.cache
 def losses_on_numpy(program: Any) -> list[float]:
-    return program.main("numpy", steps=4)
+    return program.main("numpy", STEPS)
 
 
 @pytest.mark.release
 @pytest.mark.parametrize("program", TRAINED, ids=name_of)
-def test_a_network_learns_in_four_steps(program: Any) -> None:
+def test_a_network_learns_in_a_few_steps(program: Any) -> None:
     losses = losses_on_numpy(program)
-    assert len(losses) == 4
-    assert losses[-1] < 0.95 * losses[0]
+    assert len(losses) == STEPS
+    assert losses[-1] < 0.9 * losses[0]
 
 
 @pytest.mark.release
 @pytest.mark.parametrize(
     "backend",
     [
-        pytest.param("torch"),
+        "torch",
         pytest.param("jax", marks=pytest.mark.full),
         pytest.param("tensorflow", marks=pytest.mark.full),
     ],
@@ -115,7 +118,7 @@ def test_a_network_learns_in_four_steps(program: Any) -> None:
 @pytest.mark.parametrize("program", TRAINED, ids=name_of)
 def test_the_losses_of_a_network_agree(program: Any, backend: str) -> None:
     expected = losses_on_numpy(program)
-    assert program.main(backend, steps=4) == pytest.approx(expected, rel=2e-6)
+    assert program.main(backend, STEPS) == pytest.approx(expected, rel=2e-6)
 
 
 @pytest.mark.full
