@@ -1,4 +1,4 @@
-"""A convolutional network learns to remove noise from digits, and draws new ones by diffusion.
+"""A network learns to restore noisy digits, and draws new ones by diffusion.
 
 The noise of training and of sampling comes from one key, so all frameworks draw the same digits.
 
@@ -8,7 +8,6 @@ usage: python examples/digit_diffusion.py [--backend numpy | jax | torch | tenso
 from __future__ import annotations
 
 import argparse
-import math
 from typing import Any
 
 import numpy as np
@@ -17,84 +16,73 @@ from sklearn.datasets import load_digits
 import nestarray as na
 from nestarray import nn
 
-LEVELS, BATCH, SIZE = 50, 32, 8
+LEVELS, BATCH, PIXELS = 50, 32, 64
 
 
 class Denoiser(nn.Module):
-    """The noise in images, given the level of noise."""
+    """The images without noise, given the level of noise and the digits."""
 
-    def __init__(self, channels: int = 32) -> None:
-        self.level = nn.Embedding(LEVELS, channels)
-        self.label = nn.Embedding(10, channels)
-        self.first = nn.Conv2d(1, channels, 3, padding=1)
-        self.blocks = [nn.Sequential(*self.layers(channels)) for _ in range(2)]
-        self.last = nn.Conv2d(channels, 1, 3, padding=1)
+    def __init__(self, size: int = 128) -> None:
+        self.level, self.label = nn.Embedding(LEVELS, size), nn.Embedding(10, size)
+        self.first = nn.Linear(PIXELS, size)
+        self.blocks = nn.Sequential(*(nn.Residual(self.block(size)) for _ in range(2)))
+        self.last = nn.Sequential(nn.LayerNorm(size), nn.Linear(size, PIXELS))
 
-    def layers(self, size: int) -> tuple[nn.Module, ...]:
-        return nn.GroupNorm(4, size), nn.SiLU(), nn.Conv2d(size, size, 3, padding=1)
+    def block(self, size: int) -> nn.Module:
+        layers = nn.LayerNorm(size), nn.Linear(size, size), nn.SiLU(), nn.Linear(size, size)
+        return nn.Sequential(*layers)
 
     def forward(self, x: Any, level: Any, label: Any) -> Any:
-        """x: `(batch, 1, size, size)`; level and label: `(batch,)`; returns the shape of x."""
-        condition = (self.level(level) + self.label(label))[:, :, None, None]
-        x = self.first(x)
-        for block in self.blocks:
-            x = x + block(x + condition)
-        return self.last(na.silu(x))
+        """x: `(batch, pixels)`; level and label: `(batch,)`; returns the shape of x."""
+        return self.last(self.blocks(self.first(x) + self.level(level) + self.label(label)))
 
 
 def scales(level: Any) -> tuple[Any, Any]:
     """√ᾱ and √(1 − ᾱ), the scales of image and noise at each level, by the cosine schedule."""
-    angle = (na.astype(level, "float32") + 1.0) * (0.5 * math.pi / (LEVELS + 1))
-    return na.cos(angle)[:, None, None, None], na.sin(angle)[:, None, None, None]
-
-
-def noisy(x: Any, noise: Any, level: Any) -> Any:
-    """√ᾱ x + √(1 − ᾱ) noise."""
-    signal, rest = scales(level)
-    return signal * x + rest * noise
+    angle = (na.astype(level, "float32") + 1.0)[:, None] * (0.5 * np.pi / (LEVELS + 1))
+    return na.cos(angle), na.sin(angle)
 
 
 def sample(net: Denoiser, v: na.Container, label: Any, key: Any) -> Any:
-    """New images of these digits, `(batch, 1, size, size)`, from noise by DDIM steps."""
+    """New images of these digits, `(batch, pixels)`, from noise by DDIM steps."""
 
     def step(i: Any, x: Any) -> Any:
         level = na.full_like(label, LEVELS - 1) - na.astype(i, "int32")
-        noise = net(x, level, label, v=v)
-        signal, rest = scales(level)
-        return noisy(na.clip((x - rest * noise) / signal, -1.0, 1.0), noise, level - 1)
+        clean = na.clip(net(x, level, label, v=v), -1.0, 1.0)
+        (signal, rest), (next_signal, next_rest) = scales(level), scales(level - 1)
+        return next_signal * clean + next_rest * (x - signal * clean) / rest
 
-    start = na.random.normal(key, (label.shape[0], 1, SIZE, SIZE))
-    return na.fori_loop(0, LEVELS, step, start)
+    return na.fori_loop(0, LEVELS, step, na.random.normal(key, (label.shape[0], PIXELS)))
 
 
 def data(backend: str) -> na.Container:
-    """Images in [-1, 1], `(images, 1, size, size)`, and their digits."""
+    """Images in [-1, 1], `(images, pixels)`, and their digits."""
     images, labels = load_digits(return_X_y=True)
-    x = (images / 8.0 - 1.0).reshape(-1, 1, SIZE, SIZE)
-    digits = na.Container(x=x.astype("float32"), label=labels.astype("int32"))
-    return digits.to_backend(backend)
+    x = (images / 8.0 - 1.0).astype("float32")
+    return na.Container(x=x, label=labels.astype("int32")).to_backend(backend)
 
 
 def show(images: Any) -> str:
     """Images side by side, as characters."""
-    shades = np.asarray(list(" .:-=+*#%@"))
-    rows = np.concatenate(na.to_backend(images, "numpy")[:, 0], axis=1)
-    return "\n".join("".join(row) for row in shades[np.clip((rows + 1.0) * 5.0, 0, 9).astype(int)])
+    rows = np.concatenate(na.to_backend(images, "numpy").reshape(-1, 8, 8), axis=1)
+    shades = np.clip((rows + 1.0) * 5.0, 0, 9).astype(int)
+    return "\n".join("".join(" .:-=+*#%@"[shade] for shade in row) for row in shades)
 
 
-def main(backend: str = "jax", steps: int = 600) -> list[float]:
+def main(backend: str = "jax", steps: int = 1000) -> list[float]:
     """The loss of each step."""
     key = na.random.key(0, backend=backend)
     net = Denoiser().init(na.random.fold_in(key, "weights"))
 
     def loss_fn(v: na.Container, digits: na.Container, key: Any) -> Any:
         keys = na.random.split(key, 3)
-        batch = na.take(digits, na.random.randint(keys[0], (BATCH,), 0, len(digits.x)), axis=0)
+        batch = na.take(digits, na.random.randint(keys[0], (BATCH,), 0, digits.x.shape[0]), axis=0)
         level = na.random.randint(keys[1], (BATCH,), 0, LEVELS)
-        noise = na.random.normal(keys[2], batch.x.shape)
-        return na.mse_loss(net(noisy(batch.x, noise, level), level, batch.label, v=v), noise)
+        signal, rest = scales(level)
+        x = signal * batch.x + rest * na.random.normal(keys[2], (BATCH, PIXELS))
+        return na.mse_loss(net(x, level, batch.label, v=v), batch.x)
 
-    optimizer = nn.Adam(nn.schedules.cosine(3e-3, steps=600))
+    optimizer = nn.Adam(nn.schedules.cosine(3e-3, steps=1000))
     step = na.train_step(loss_fn, optimizer, compile=backend != "torch")  # its compiler is slow
     state, digits = step.init(net.v, key=na.random.fold_in(key, "steps")), data(backend)
     losses = []

@@ -53,8 +53,8 @@ class Classifier(nn.Module):
         x = na.relu(self.norm(self.second(x, batch.edges)))
         count = batch.label.shape[0]
         mean = na.segment_mean(x, batch.graph, num_segments=count)
-        largest = na.segment_max(x, batch.graph, num_segments=count)
-        return self.head(na.concat([mean, largest], axis=-1))
+        square = na.segment_mean(x * x, batch.graph, num_segments=count)
+        return self.head(na.concat([mean, square], axis=-1))
 
 
 def main(backend: str = "jax", steps: int = 100) -> list[float]:
