@@ -189,13 +189,15 @@ def _nnx_step(net: Any, x: Any, loss_of: Callable[[Any, Any], Any]) -> Call:
     import optax
     from flax import nnx
 
-    graph, variables = nnx.split(net)
+    graph, variables, others = nnx.split(net, nnx.Param, ...)
     rule = optax.adam(RATE)
     states = variables, rule.init(variables)
 
     def step(states: Any, x: Any) -> Any:
         variables, moments = states
-        loss, grads = jax.value_and_grad(lambda v: loss_of(nnx.merge(graph, v), x))(variables)
+        loss, grads = jax.value_and_grad(lambda v: loss_of(nnx.merge(graph, v, others), x))(
+            variables
+        )
         updates, moments = rule.update(grads, moments)
         return (optax.apply_updates(variables, updates), moments), loss
 
@@ -235,7 +237,8 @@ def _nnx_lstm(x: np.ndarray) -> Call:
     from flax import nnx
 
     net = nnx.RNN(nnx.OptimizedLSTMCell(32, 64, rngs=nnx.Rngs(0)))
-    return _nnx_step(net, x, lambda net, x: jnp.mean(net(x) ** 2))
+    zeros = jnp.zeros((len(x), 64))
+    return _nnx_step(net, x, lambda net, x: jnp.mean(net(x, initial_carry=(zeros, zeros)) ** 2))
 
 
 def _nnx_block(x: np.ndarray) -> Call:
