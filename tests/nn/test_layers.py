@@ -18,7 +18,7 @@ from nestarray.testing import assert_close
 from tests.nn.rows import ROWS, Row
 
 pytestmark = [
-    pytest.mark.one_in(12),
+    pytest.mark.one_in(20),
     # of torch's LSTM with projections, once in a process
     pytest.mark.filterwarnings("ignore:TF32 acceleration on top of oneDNN"),
 ]

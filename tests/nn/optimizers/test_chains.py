@@ -111,6 +111,7 @@ def test_accumulation_is_one_step_with_the_mean() -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.one_in(2)
 def test_chains_nest_and_compile(backend: str) -> None:
     optimizer = nn.EMA(
         0.9, nn.ClipByGlobalNorm(1.0, nn.Accumulate(2, nn.Lookahead(2, nn.AdamW(0.1))))

@@ -65,6 +65,7 @@ def test_less_than_twice_the_steps_of_scipy() -> None:
 
 
 @pytest.mark.parametrize("backend", ["jax", "torch", "tensorflow"])
+@pytest.mark.one_in(3)
 def test_a_search_compiles(backend: str) -> None:
     with float64(backend):
         optimizer, v = nn.LBFGS(), start(backend)

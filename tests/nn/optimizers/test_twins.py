@@ -15,7 +15,7 @@ from nestarray.testing import assert_close
 from tests.nn.optimizers.row import Row, expected, float64
 from tests.nn.optimizers.rows import ROWS
 
-pytestmark = pytest.mark.one_in(6)
+pytestmark = pytest.mark.one_in(12)
 
 BACKENDS = ("numpy", "jax", "torch", "tensorflow")
 COMPILERS = ("jax", "torch", "tensorflow")
