@@ -746,6 +746,16 @@ def _powers_of_a_captured_array(x: Any) -> Any:
     return na.sum(last) + na.sum(ys)
 
 
+def _mapped_until_a_test_fails(x: Any) -> Any:
+    def body(state: Any) -> Any:
+        steps, carry = state
+        rows = na.vmap(lambda row: row * na.pow(carry[0] * 2.0, 1.3))(carry)
+        return steps + 1, rows * 0.7
+
+    start = na.asarray(0, dtype="int32", like=x), x
+    return na.sum(na.while_loop(lambda state: state[0] < 3, body, start, max_steps=5)[1])
+
+
 def _maxima_with_a_count(x: Any) -> Any:
     def step(carry: Any, row: Any) -> Any:
         count, y = carry
@@ -756,7 +766,13 @@ def _maxima_with_a_count(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "program", [_mapped_in_a_step, _powers_of_a_captured_array, _maxima_with_a_count]
+    "program",
+    [
+        _mapped_in_a_step,
+        _powers_of_a_captured_array,
+        _maxima_with_a_count,
+        _mapped_until_a_test_fails,
+    ],
 )
 @pytest.mark.parametrize(
     "transform",

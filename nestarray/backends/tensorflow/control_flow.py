@@ -34,10 +34,48 @@ def _results(found: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
-    """https://www.tensorflow.org/api_docs/python/tf/while_loop"""
+    """https://www.tensorflow.org/api_docs/python/tf/while_loop
+
+    The derivative of a body with custom derivatives is that of a `scan` with as many steps.
+    """
     if tf.executing_eagerly():
         return control_flow.while_loop(test, body, carry, max_steps)
-    return _loop(test, body, carry, max_steps)
+
+    def step(carry: Any, _: Any) -> Any:
+        return body(carry), ()
+
+    steps = _Scan(step, carry, (tf.range(0),), None, False)
+    if portable.are_wanted() or steps.reads_variables or not steps.has_rules:
+        return _loop(test, body, carry, max_steps)
+    width = len(carry)
+    places = [i for i, x in enumerate(carry) if is_inexact(x)]
+
+    @custom_gradient
+    def loop(*inputs: Any) -> Any:
+        start = (tf.constant(0), *inputs[:width])
+        count, *last = _loop(
+            lambda state: test(state[1:]),
+            lambda state: (state[0] + 1, *body(state[1:])),
+            *(start, max_steps),
+        )
+
+        def again(*inexact: Any) -> Any:
+            values = list(inputs[:width])
+            for place, x in zip(places, inexact, strict=True):
+                values[place] = x
+            last, _ = scan(step, tuple(values), (tf.range(count),))
+            return tuple([last[place] for place in places]), ()
+
+        def pullback(*cotangents: Any) -> list[Any]:
+            arrays = [inputs[place] for place in places]
+            pull = vjp(again, arrays, "while_loop", closed=steps.captured)[2]
+            gradients = pull([cotangents[place] for place in places])
+            by_place = dict(zip((*places, *range(width, len(inputs))), gradients, strict=True))
+            return [by_place.get(i) for i in range(len(inputs))]
+
+        return tuple(map(tf.stop_gradient, last)), pullback
+
+    return tuple(loop(*carry, *steps.captured)[:width])
 
 
 def _loop(test: Any, body: Any, carry: tuple[Any, ...], most: int | None) -> tuple[Any, ...]:
