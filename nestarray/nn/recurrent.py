@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from nestarray import ops
 from nestarray.errors import ArgumentError, ShapeError
@@ -18,6 +18,7 @@ class _Recurrent(Module):
     """Layers that each run over time, with dropout between them."""
 
     gates: ClassVar[int]
+    op: ClassVar[Callable[..., Any]]  # one layer over time
 
     def _configure(
         self,
@@ -84,17 +85,12 @@ class _Recurrent(Module):
             ]
             start = layer * directions
             starts = [None if s is None else s[start : start + directions] for s in states]
-            x, *end = self._layer(self.dropout(x) if layer else x, weights, starts, lengths)
+            x = self.dropout(x) if layer else x
+            x, *end = self.op(x, weights, *starts, lengths, **self._settings())
             ends.append(end)
         return x, tuple([ops.concat(column, axis=0) for column in zip(*ends)])
 
-    def _layer(
-        self, x: Array, weights: list[Array], starts: list[Array | None], lengths: Array | None
-    ) -> tuple[Array, ...]:
-        """The outputs and the last states of one layer."""
-        raise NotImplementedError
-
-    def _settings(self) -> dict[str, bool]:
+    def _settings(self) -> dict[str, Any]:
         return {"bidirectional": self.bidirectional, "batch_first": self.batch_first}
 
 
@@ -133,6 +129,7 @@ class RNN(_Recurrent):
     """
 
     gates = 1
+    op = staticmethod(ops.rnn)
 
     @signature_errors()
     def __init__(
@@ -158,11 +155,8 @@ class RNN(_Recurrent):
         out, (state,) = self._run(x, (state,), lengths)
         return out, state
 
-    def _layer(
-        self, x: Array, weights: list[Array], starts: list[Array | None], lengths: Array | None
-    ) -> tuple[Array, ...]:
-        settings = self._settings()
-        return ops.rnn(x, weights, starts[0], lengths, nonlinearity=self.nonlinearity, **settings)
+    def _settings(self) -> dict[str, Any]:
+        return super()._settings() | {"nonlinearity": self.nonlinearity}
 
 
 class GRU(_Recurrent):
@@ -201,6 +195,7 @@ class GRU(_Recurrent):
     """
 
     gates = 3
+    op = staticmethod(ops.gru)
 
     @signature_errors()
     def __init__(
@@ -236,11 +231,6 @@ class GRU(_Recurrent):
         """
         out, (state,) = self._run(x, (state,), lengths)
         return out, state
-
-    def _layer(
-        self, x: Array, weights: list[Array], starts: list[Array | None], lengths: Array | None
-    ) -> tuple[Array, ...]:
-        return ops.gru(x, weights, starts[0], lengths, **self._settings())
 
 
 class LSTM(_Recurrent):
@@ -283,6 +273,7 @@ class LSTM(_Recurrent):
     """
 
     gates = 4
+    op = staticmethod(ops.lstm)
 
     @signature_errors()
     def __init__(
@@ -333,11 +324,6 @@ class LSTM(_Recurrent):
         """
         out, (h, c) = self._run(x, state or (None, None), lengths)
         return out, (h, c)
-
-    def _layer(
-        self, x: Array, weights: list[Array], starts: list[Array | None], lengths: Array | None
-    ) -> tuple[Array, ...]:
-        return ops.lstm(x, weights, starts[0], starts[1], lengths, **self._settings())
 
 
 def check_sizes(layer: Module, **sizes: int) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from nestarray import ops
 from nestarray.errors import ArgumentError
@@ -22,7 +22,50 @@ from nestarray.typing import Array
 Activation = str | Callable[[Array], Array]
 
 
-class TransformerEncoderLayer(Module):
+class _Layer(Module):
+    """Attentions and two affine maps, each in a residual branch with dropout and a normalization."""
+
+    attentions: ClassVar[tuple[str, ...]]
+
+    @signature_errors()
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = True,
+        norm_first: bool = False,
+        bias: bool = True,
+    ) -> None:
+        settings = {"dropout": dropout, "bias": bias, "batch_first": batch_first}
+        for name in self.attentions:
+            setattr(self, name, MultiHeadAttention(d_model, nhead, **settings))
+        self.linear1 = Linear(d_model, dim_feedforward, bias)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, bias)
+        branches = range(1, len(self.attentions) + 2)
+        for i in branches:
+            setattr(self, f"norm{i}", LayerNorm(d_model, layer_norm_eps, bias=bias))
+        for i in branches:
+            setattr(self, f"dropout{i}", Dropout(dropout))
+        self.activation = _activation(type(self).__name__, activation)
+        self.norm_first = norm_first
+
+    def _residual(self, x: Array, branch: Callable[[Array], Array], norm: Module) -> Array:
+        if self.norm_first:
+            return ops.add(x, branch(norm(x)))
+        return norm(ops.add(x, branch(x)))
+
+    def _feed_forward(self, x: Array) -> Array:
+        hidden = self.dropout(self.activation(self.linear1(x)))
+        last = getattr(self, f"dropout{len(self.attentions) + 1}")
+        return last(self.linear2(hidden))
+
+
+class TransformerEncoderLayer(_Layer):
     """Self-attention and two affine maps, each in a residual branch with a normalization.
 
     ``norm(x + branch(x))``, or ``x + branch(norm(x))`` with `norm_first`.
@@ -54,29 +97,7 @@ class TransformerEncoderLayer(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerEncoderLayer.html
     """
 
-    @signature_errors()
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = True,
-        norm_first: bool = False,
-        bias: bool = True,
-    ) -> None:
-        settings = {"dropout": dropout, "bias": bias, "batch_first": batch_first}
-        self.self_attn = MultiHeadAttention(d_model, nhead, **settings)
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
-        self.activation = _activation("TransformerEncoderLayer", activation)
-        self.norm_first = norm_first
+    attentions = ("self_attn",)
 
     def forward(self, src: Array, mask: Array | None = None, *, is_causal: bool = False) -> Array:
         """Encode a sequence.
@@ -94,15 +115,11 @@ class TransformerEncoderLayer(Module):
         def attend(x: Array) -> Array:
             return self.dropout1(self.self_attn(x, mask=mask, is_causal=is_causal))
 
-        x = _residual(src, attend, self.norm1, self.norm_first)
-        return _residual(x, self._feed_forward, self.norm2, self.norm_first)
-
-    def _feed_forward(self, x: Array) -> Array:
-        hidden = self.dropout(self.activation(self.linear1(x)))
-        return self.dropout2(self.linear2(hidden))
+        x = self._residual(src, attend, self.norm1)
+        return self._residual(x, self._feed_forward, self.norm2)
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to a memory, and two affine maps, each in a residual branch.
 
     ``norm(x + branch(x))``, or ``x + branch(norm(x))`` with `norm_first`.
@@ -134,32 +151,7 @@ class TransformerDecoderLayer(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.TransformerDecoderLayer.html
     """
 
-    @signature_errors()
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = True,
-        norm_first: bool = False,
-        bias: bool = True,
-    ) -> None:
-        settings = {"dropout": dropout, "bias": bias, "batch_first": batch_first}
-        self.self_attn = MultiHeadAttention(d_model, nhead, **settings)
-        self.multihead_attn = MultiHeadAttention(d_model, nhead, **settings)
-        self.linear1 = Linear(d_model, dim_feedforward, bias)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias)
-        self.norm1 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm2 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.norm3 = LayerNorm(d_model, layer_norm_eps, bias=bias)
-        self.dropout1, self.dropout2 = Dropout(dropout), Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _activation("TransformerDecoderLayer", activation)
-        self.norm_first = norm_first
+    attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -193,13 +185,9 @@ class TransformerDecoderLayer(Module):
             out = self.multihead_attn(x, memory, mask=memory_mask, is_causal=memory_is_causal)
             return self.dropout2(out)
 
-        x = _residual(tgt, attend, self.norm1, self.norm_first)
-        x = _residual(x, recall, self.norm2, self.norm_first)
-        return _residual(x, self._feed_forward, self.norm3, self.norm_first)
-
-    def _feed_forward(self, x: Array) -> Array:
-        hidden = self.dropout(self.activation(self.linear1(x)))
-        return self.dropout3(self.linear2(hidden))
+        x = self._residual(tgt, attend, self.norm1)
+        x = self._residual(x, recall, self.norm2)
+        return self._residual(x, self._feed_forward, self.norm3)
 
 
 class TransformerEncoder(Module):
@@ -361,8 +349,3 @@ def _activation(layer: str, activation: Any) -> Callable[[Array], Array]:
             f"{layer}: activation: got {activation!r}, expected 'relu', 'gelu' or a function"
         )
     return ops.relu if activation == "relu" else ops.gelu
-
-
-def _residual(x: Array, branch: Callable[[Array], Array], norm: Module, norm_first: bool) -> Array:
-    """x + branch(norm(x)), or norm(x + branch(x))."""
-    return ops.add(x, branch(norm(x))) if norm_first else norm(ops.add(x, branch(x)))
