@@ -202,7 +202,7 @@ def positions(
     """The row numbers of an integer, a list or an array of integers, or a mask, from 0 on.
 
     Args:
-        index: what the user gave.
+        index: the index in the call.
         length: the number of rows.
         name: the name of the caller, for errors.
         unit: a word for the rows, for errors.

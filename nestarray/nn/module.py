@@ -501,7 +501,7 @@ class Module:
     def summary(self, *args: Any, **kwargs: Any) -> Table:
         """A table of the layers that have variables: path, type, shapes, number of elements.
 
-        With example inputs also what a call in evaluation mode computes in each module: the shape of its
+        With example inputs also the costs of a call in evaluation mode for each module: the shape of its
         output, FLOPs by the rules of `na.flops`, and the bytes of all results, which gradients may
         need. A module's row is without its children's.
 

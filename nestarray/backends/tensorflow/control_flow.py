@@ -36,7 +36,7 @@ def _results(found: dict[str, Any]) -> tuple[Any, ...]:
 def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/while_loop
 
-    The derivative of a body with custom derivatives is that of a `scan` with as many steps.
+    A body with custom derivatives has the derivative of a `scan` with as many steps.
     """
     if tf.executing_eagerly():
         return control_flow.while_loop(test, body, carry, max_steps)
@@ -44,8 +44,10 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
     def step(carry: Any, _: Any) -> Any:
         return body(carry), ()
 
+    if portable.are_wanted():
+        return _loop(test, body, carry, max_steps)
     steps = _Scan(step, carry, (tf.range(0),), None, False)
-    if portable.are_wanted() or steps.reads_variables or not steps.has_rules:
+    if steps.reads_variables or not steps.has_rules:
         return _loop(test, body, carry, max_steps)
     width = len(carry)
     places = [i for i, x in enumerate(carry) if is_inexact(x)]
@@ -60,10 +62,8 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
         )
 
         def again(*inexact: Any) -> Any:
-            values = list(inputs[:width])
-            for place, x in zip(places, inexact, strict=True):
-                values[place] = x
-            last, _ = scan(step, tuple(values), (tf.range(count),))
+            start = _replaced(inputs[:width], places, inexact)
+            last, _ = scan(step, start, (tf.range(count),))
             return tuple([last[place] for place in places]), ()
 
         def pullback(*cotangents: Any) -> list[Any]:
@@ -126,7 +126,7 @@ def scan(
 
     The derivative of a step with custom derivatives is a scan in the other direction, which calls
     each step again: the gradient of ``tf.while_loop`` evaluates them in another graph than the step,
-    where those of `vmap` are 0 for tensors of the step, and second ones fail.
+    where the derivative of `vmap` is 0 for tensors of the step, and second derivatives fail.
     """
     static = xs[0].shape[0] if xs and length is None else length
     if tf.executing_eagerly() or static == 0 or unroll is True:
@@ -141,6 +141,12 @@ def scan(
     stored = _Scan(_storing(step), carry, xs, static, reverse)
     last, ys = stored.differentiable(carry, xs, stores=True)
     return last, ys[: len(loop.specs)]
+
+
+def _replaced(values: Any, places: list[int], arrays: Any) -> tuple[Any, ...]:
+    """The values, with other arrays at some places."""
+    by_place = dict(zip(places, arrays, strict=True))
+    return tuple([by_place.get(i, x) for i, x in enumerate(values)])
 
 
 def _storing(step: Any) -> Any:
@@ -226,12 +232,11 @@ class _Scan:
         inner = sum(place < self.width for place in places)
 
         def back(state: Any, row: Any) -> Any:
-            values, by_ys = list(row[: self.inputs]), row[self.inputs :]
+            values, by_ys = row[: self.inputs], row[self.inputs :]
 
             def of_a_step(*inexact: Any) -> Any:
-                for place, x in zip(places, inexact, strict=True):
-                    values[place] = x
-                new, ys = self.step(tuple(values[: self.width]), tuple(values[self.width :]))
+                arrays = _replaced(values, places, inexact)
+                new, ys = self.step(arrays[: self.width], arrays[self.width :])
                 return tuple(filter(is_inexact, (*new, *ys))), ()
 
             inputs = [values[place] for place in places]

@@ -297,7 +297,7 @@ def _row_by_row(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[
 
 
 def _with_mapped_derivatives(
-    fn: Callable[..., tuple[Any, ...]], arrays: list[Any], found: tuple[Any, ...]
+    fn: Callable[..., tuple[Any, ...]], arrays: list[Any], results: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The results, with the mapped pullback as their derivative.
 
@@ -320,11 +320,11 @@ def _with_mapped_derivatives(
                 pull = vjp(of_a_row, list(xs[:count]), "vmap", closed=closed)[2]
                 return tuple(pull(list(xs[count:])))
 
-            given = [ct for ct, y in zip(cotangents, found, strict=True) if is_inexact(y)]
-            gradients = vmap(row, [*inputs[:count], *given])
+            inexact = [ct for ct, y in zip(cotangents, results, strict=True) if is_inexact(y)]
+            gradients = vmap(row, [*inputs[:count], *inexact])
             return [*gradients[:count], *[tf.reduce_sum(g, axis=0) for g in gradients[count:]]]
 
-        return tuple(map(tf.stop_gradient, found)), pullback
+        return tuple(map(tf.stop_gradient, results)), pullback
 
     return tuple(function(*arrays, *closed))
 

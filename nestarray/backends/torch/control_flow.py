@@ -521,7 +521,7 @@ def _dispatch_keys() -> Callable[[], AbstractContextManager[Any]]:
     excluded = torch._C._dispatch_tls_local_exclude_set()
 
     def restored() -> AbstractContextManager[Any]:
-        if _functorch.get_dynamic_layer_stack_depth():  # torch.func has keys of its own
+        if _functorch.get_dynamic_layer_stack_depth():  # torch.func has its dispatch keys
             return nullcontext()
         return torch._C._ForceDispatchKeyGuard(included, excluded)
 

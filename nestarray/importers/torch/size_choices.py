@@ -53,7 +53,7 @@ class SizeChoices:
 
         Args:
             tensors: the arguments of forward.
-            python: whether to answer those of Python code too.
+            python: whether to answer comparisons in Python code too.
         """
         sizes = (size for x in tensors for size in x.shape if not isinstance(size, int))
         env = next((size.node.shape_env for size in sizes), None)
@@ -185,7 +185,7 @@ def _at(relation: Any, ones: tuple[Any, ...]) -> bool | None:
 
 @functools.lru_cache(maxsize=4096)
 def _answer_of_larger(relation: Any) -> bool | None:
-    """The answer of all sizes above 1, if it is another one than that of a size of 1."""
+    """The answer of all sizes above 1, if a size of 1 has another answer."""
     import sympy
 
     if not isinstance(relation, sympy.logic.boolalg.Boolean):
