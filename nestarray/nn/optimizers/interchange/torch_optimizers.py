@@ -181,17 +181,17 @@ def _settings_of(
     rates = {path: float(group["lr"]) for path, group in groups.items()}
     decays = {path: group.get("weight_decay", 0) for path, group in groups.items()}
     has_decay = "weight_decay" in twin.settings
-    found = [
+    all_settings = [
         twin.settings_here(group, function, "PyTorch")
         | ({"weight_decay": 0.0} if has_decay else {})
         for group in groups.values()
     ]
-    if any(settings != found[0] for settings in found) or len({*decays.values(), 0}) > 2:
+    if any(settings != all_settings[0] for settings in all_settings) or len({*decays.values(), 0}) > 2:
         raise ArgumentError(
             f"{function}: groups: got different settings, expected groups that differ in lr, or in "
             "weight_decay between 0 and one number"
         )
-    settings = found[0]
+    settings = all_settings[0]
     if has_decay:
         settings["weight_decay"] = max(decays.values())
         if len(set(decays.values())) > 1:
