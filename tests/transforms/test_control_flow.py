@@ -520,6 +520,27 @@ def test_inductor_compiles_derivatives(name: str) -> None:
     assert_close(na.jit(COMPILED[name])(w, x), COMPILED[name](w, x))
 
 
+def _constants_in_subgraphs(x: Any) -> Any:
+    """A loop inside of a choice inside of a scan, each with a host array."""
+
+    def loop(x: Any) -> Any:
+        body = lambda c: c * na.asarray([2.0, 3.0], like=c) + 1.0  # noqa: E731
+        return na.while_loop(lambda c: na.sum(c) < 50.0, body, x, max_steps=9)
+
+    def step(x: Any, _: Any) -> Any:
+        scaled = x * na.asarray([0.5, 0.25], like=x)
+        return na.cond(na.sum(scaled) < 9.0, lambda: loop(x), lambda: scaled), x[0]
+
+    return na.scan(step, x, length=4)
+
+
+@pytest.mark.parametrize("options", [{}, pytest.param(OPTIONS["torch"], marks=pytest.mark.full)])
+def test_constants_of_compiled_branches_and_loops(options: dict[str, Any]) -> None:
+    x = on("torch", ROWS[0] + 1.5)
+    compiled = na.jit(_constants_in_subgraphs, **options)
+    assert_close(compiled(x), _constants_in_subgraphs(x))
+
+
 COMPILED_BY_TORCH = """
 import torch
 import nestarray as na

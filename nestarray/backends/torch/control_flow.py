@@ -32,7 +32,6 @@ from nestarray.backends.torch.indexing import getitem
 from nestarray.backends.torch.transforms import is_inexact, not_differentiable, vjp
 from nestarray.dynamo import ContextVariable
 from nestarray.errors import UnsupportedError
-from nestarray.typing import NUMBERS
 
 _cond, _while_loop = torch.ops.higher_order.cond, torch.ops.higher_order.while_loop
 _scan = torch.ops.higher_order.scan
@@ -561,10 +560,7 @@ class _Watch(TorchFunctionMode):
 
 
 class _Swap(TorchFunctionMode):
-    """Replaces tensors in the arguments of torch functions, and constants by calls that make them.
-
-    torch.compile cannot read a constant tensor of a branch inside another one.
-    """
+    """Replaces tensors in the arguments of torch functions."""
 
     def __init__(self, old: Sequence[Any], new: Sequence[Any]) -> None:
         super().__init__()
@@ -572,8 +568,6 @@ class _Swap(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs = tree_map_only(torch.Tensor, self.of, (args, kwargs or {}))
-        if func in (torch.tensor, torch.as_tensor) and isinstance(args[0], NUMBERS):
-            return torch.full((), *args, **kwargs)
         if func is torch.Tensor.__getitem__:  # torch reads the value of an index of shape ()
             return getitem(*args)
         return func(*args, **kwargs)

@@ -33,6 +33,7 @@ from nestarray.backends.torch.core import native_dtype
 from nestarray.backends.torch.derivatives import differentiated, order, order_set
 from nestarray.backends.torch.donation import writing_over
 from nestarray.backends.torch.host_calls import host_call as host_call
+from nestarray.backends.torch.subgraphs import lift_constants
 from nestarray.dynamo import identity
 from nestarray.errors import UnsupportedError
 
@@ -434,7 +435,7 @@ def compile_leaves(
         not_differentiable.reset(token)
     _detach(graph, stops)
     graph.graph.eliminate_dead_code()  # checks of forward mode, which compilers do not support
-    graph.recompile()
+    lift_constants(graph)
     is_differentiated = torch.is_grad_enabled() and any(x.requires_grad for x in arrays)
     if not_again and is_differentiated:
         return fn
