@@ -334,6 +334,33 @@ def test_vmap_of_loops_that_end_at_different_steps(backend: str) -> None:
     assert na.to_backend(na.vmap(steps)(xs), "numpy").tolist() == [1, 4, 0]
 
 
+@pytest.mark.parametrize("power", [na.multiply, na.pow], ids=["plain", "custom rule"])
+@pytest.mark.parametrize(
+    "transform",
+    [
+        lambda f: na.vmap(na.grad(f)),
+        lambda f: na.grad(lambda xs: na.sum(na.vmap(f)(xs))),
+        lambda f: na.vmap(lambda x: na.jvp(f, (x,), (na.ones_like(x),))[1]),
+    ],
+    ids=["vmap of grad", "grad of vmap", "vmap of jvp"],
+)
+def test_derivatives_of_mapped_loops_that_end_at_different_steps(
+    transform: Any, power: Any, backend: str
+) -> None:
+    def loop(x: Any) -> Any:
+        def body(c: Any) -> Any:
+            return c[0] * power(x, 1.0), c[1] + x
+
+        return na.while_loop(lambda c: c[1] < 5.0, body, (x, x), max_steps=9)[0]
+
+    xs = on(backend, np.asarray([1.0, 2.0, 0.7], np.float32))
+    steps = np.asarray([5, 3, 8])
+    expected = (steps * np.asarray([1.0, 2.0, 0.7]) ** (steps - 1)).astype("float32")
+    derivative = transform(loop)
+    assert_close(host(derivative(xs)), expected, **ORDER)
+    assert_close(host(jit(derivative, backend)(xs)), expected, **ORDER)
+
+
 def test_jax_has_loops_in_its_programs() -> None:
     text = str(jax.make_jaxpr(everything)(on("jax", ROWS)))
     for primitive in ("scan[", "cond["):

@@ -9,7 +9,8 @@ import tensorflow as tf
 from nestarray.backends import control_flow, portable
 from nestarray.backends.tensorflow import lite
 from nestarray.backends.tensorflow.derivatives import custom_gradient, lose, losing
-from nestarray.backends.tensorflow.transforms import derivatives_around, is_inexact, vjp
+from nestarray.backends.tensorflow.transforms import derivatives_around, is_inexact, is_mapped, vjp
+from nestarray.errors import UnsupportedError
 
 
 def static_value(x: Any) -> Any:
@@ -40,6 +41,10 @@ def while_loop(test: Any, body: Any, carry: Any, max_steps: int | None) -> Any:
     """
     if tf.executing_eagerly():
         return control_flow.while_loop(test, body, carry, max_steps)
+    if is_mapped() and derivatives_around():
+        raise UnsupportedError(
+            "while_loop: tf.vectorized_map cannot map a derivative of rows that end at different steps"
+        )  # `vmap` calls the function row by row
 
     def step(carry: Any, _: Any) -> Any:
         return body(carry), ()

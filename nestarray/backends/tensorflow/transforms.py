@@ -201,6 +201,11 @@ def tapes_stopped(count: int) -> Iterator[None]:
 _depth: ContextVar[int] = ContextVar("nestarray_depth", default=0)
 
 
+def is_mapped() -> bool:
+    """Whether the running code is inside of a mapped function."""
+    return _depth.get() > 0
+
+
 def traced_in() -> tuple[Any, int]:
     """The graph of the running code, and the number of mapped functions around it."""
     return tf.compat.v1.get_default_graph(), _depth.get()
@@ -222,8 +227,8 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
     """https://www.tensorflow.org/api_docs/python/tf/vectorized_map
 
     Its trace cannot return a captured tensor, so each result is copied. Without rows, a row of
-    zeros gives the results' shapes and dtypes. Functions that it cannot map (some gradients of
-    loops and branches) are called row by row.
+    zeros gives the results' shapes and dtypes. Functions that it cannot map, as derivatives of
+    ``while_loop``, are called row by row.
     """
     if arrays[0].shape[0] == 0:
         one = fn(*(tf.zeros(x.shape[1:], x.dtype) for x in arrays))
@@ -231,8 +236,6 @@ def vmap(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ..
     try:
         found, is_lost = _mapped(fn, arrays)
     except Exception:  # an error of the function itself is raised by its rows
-        if arrays[0].shape[0] is None:
-            raise
         return _row_by_row(fn, arrays)
     if is_lost:
         return _with_mapped_derivatives(fn, arrays, found)
@@ -291,8 +294,11 @@ def _mapped(
 
 
 def _row_by_row(fn: Callable[..., tuple[Any, ...]], arrays: list[Any]) -> tuple[Any, ...]:
-    count = arrays[0].shape[0]
-    rows = [fn(*[x[i] for x in arrays]) for i in range(count)]
+    if not tf.executing_eagerly():
+        from nestarray.backends.tensorflow.control_flow import scan  # it imports this module
+
+        return scan(lambda carry, row: (carry, fn(*row)), (), tuple(arrays))[1]
+    rows = [fn(*[x[i] for x in arrays]) for i in range(arrays[0].shape[0])]
     return tuple([tf.stack(column) for column in zip(*rows, strict=True)])
 
 
