@@ -54,7 +54,7 @@ def test_a_graph_computes_what_the_code_computes(backend: str) -> None:
     if backend != "jax":
         assert_close(again(v, x), graph(v, x))
     if backend in ("numpy", "torch"):
-        graph.verify()
+        graph.verify().raise_if_failed()
 
 
 def mapped(x: Any, w: Any) -> Any:

@@ -37,7 +37,7 @@ def test_masks_travel(backend: str, tmp_path: Path) -> None:
     features = rng.normal(size=(4, 3)).astype("float32")
     expected = keras.ops.convert_to_numpy(model([tokens, features]))
     graph = na.trace_graph(model, [tokens, features]).to_backend(backend)
-    graph.verify()
+    graph.verify().raise_if_failed()
     inputs = [on(backend, tokens), on(backend, features)]
     np.testing.assert_allclose(na.to_backend(graph(inputs), "numpy"), expected, atol=1e-5)
 

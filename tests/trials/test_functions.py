@@ -30,4 +30,4 @@ def test_function(source: str, name: str, target: str) -> None:
     function, arrays = PROGRAMS[source][name]
     inputs = [x.copy() if source == "numpy" else na.to_backend(x, source) for x in arrays]
     program = tf.function(function) if source == "tensorflow" else function
-    na.trace_graph(program, *inputs).to_backend(target).verify()
+    na.trace_graph(program, *inputs).to_backend(target).verify().raise_if_failed()

@@ -20,12 +20,12 @@ def test_module(name: str, backend: str) -> None:
     inputs = trial.inputs()
     open_axes = {} if trial.dynamic is None else {"dynamic": trial.dynamic}
     graph = na.trace_graph(trial.build(), *inputs, **open_axes).to_backend(backend)
-    graph.verify()
+    graph.verify().raise_if_failed()
     if trial.dynamic is None:
         return
     for size in (1, 3):  # more of each open axis
         others = [_longer(x, axes, size) for x, axes in zip(inputs, trial.dynamic.values())]
-        graph.verify(*others)
+        graph.verify(*others).raise_if_failed()
 
 
 def _longer(x: torch.Tensor, axes: dict[int, str], by: int) -> torch.Tensor:

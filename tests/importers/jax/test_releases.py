@@ -134,7 +134,7 @@ def test_a_traced_function_in_a_program(backend: str) -> None:
         pytest.skip("before JAX 0.12 it is no function")
     graph = na.trace_graph(lambda x: traced(x) + jnp.sin(x), X).to_backend(backend)
     assert graph.calls[0].target_name == "jax.lax.tanh"
-    graph.verify()
+    graph.verify().raise_if_failed()
 
 
 def test_one_program_with_an_unknown_form_leaves_the_others(

@@ -36,7 +36,7 @@ def _leaves(x: Any) -> list[Any]:
 def _check(program: Any, args: tuple[Any, ...], backend: str) -> None:
     """The graph agrees, also in its gradients, and computes the same for other arguments."""
     graph = na.trace_graph(program, *_copies(args)).to_backend(backend)
-    graph.verify()
+    graph.verify().raise_if_failed()
     others = [x[::-1].copy() if x.dtype.kind != "f" else x * 0.9 + 0.01 for x in args]
     expected = program(*_copies(tuple(others)))
     found = graph(*[na.to_backend(x, backend) for x in others])
@@ -134,7 +134,7 @@ def test_arrays_of_an_object_are_variables(backend: str) -> None:
     model, x = Regression(), np.ones((4, 3))
     graph = na.trace_graph(model.predict, x, v=model).to_backend(backend)
     assert list(graph.v) == ["w", "b"]
-    graph.verify()
+    graph.verify().raise_if_failed()
     inputs = na.to_backend(x, backend)
     loss, gradients = na.execute_with_gradients(lambda v: na.sum(graph(inputs, v=v)), graph.v)
     np.testing.assert_allclose(host(loss), model.predict(x).sum())
@@ -249,7 +249,7 @@ def test_a_write_into_a_slice_makes_code_of_numpy(backend: str) -> None:
 def test_the_arguments_are_not_changed() -> None:
     program, args = PROGRAMS["heat_equation"]
     before = args[0].copy()
-    na.trace_graph(program, args[0]).verify()
+    na.trace_graph(program, args[0]).verify().raise_if_failed()
     np.testing.assert_array_equal(args[0], before)
     assert np.zeros(2).__class__ is np.ndarray
 

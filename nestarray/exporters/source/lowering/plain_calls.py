@@ -37,8 +37,9 @@ def plain(writer: Writer, node: Node) -> Node | None:
     if found is not None or node.aval is None:
         return found
     if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
-        args = tuple(map(_without_broadcast, node.args, node.args[::-1], [node.aval] * 2))
-        return _replaced(writer, node, args, {})
+        first = _without_broadcast(*node.args, node.aval)
+        second = _without_broadcast(node.args[1], first, node.aval)
+        return _replaced(writer, node, (first, second), {})
     if is_op(node, "where") and len(node.args) == 3:
         return _replaced(writer, node, _unbroadcast(node.args, node.aval), {})
     if is_op(node, "astype", "conj", "real") and isinstance(node.args[0], Node):

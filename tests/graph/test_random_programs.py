@@ -1,0 +1,112 @@
+"""Random programs compute on every target, in every form, what their framework computes."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import nestarray as na
+from nestarray.errors import NestarrayError
+from tests.graph import random_programs
+from tests.graph.random_programs import EXAMPLE, SOURCES, Program
+
+#: Programs in a test of the exhaustive run, and its tests for each source.
+BLOCK, BLOCKS = 50, 50
+SIZES = (1, 2, 3, 9)
+FILES = ("net.pt2", "net.onnx", "net.stablehlo", "net", "net.tflite", "net.keras")
+
+
+def _traced(program: Program, **settings: Any) -> Any:
+    function = program.function()
+    if program.source == "tensorflow":
+        function = tf.function(function, autograph=False)
+    return na.trace_graph(function, *program.arrays(EXAMPLE), **settings)
+
+
+def _values(graph: Any, target: str, _: Path) -> None:
+    graph.to_backend(target).verify().raise_if_failed()
+
+
+def _optimized(graph: Any, target: str, _: Path) -> None:
+    graph.optimize().to_backend(target).verify().raise_if_failed()
+
+
+def _native_module(graph: Any, target: str, _: Path) -> None:
+    makers = {"torch": "to_torch_module", "jax": "to_flax_module", "tensorflow": "to_tf_module"}
+    if target not in makers:
+        return
+    module = getattr(graph.to_backend(target), makers[target])()
+    inputs = [na.to_backend(x, target) for x in graph.examples[0][0]]
+    for got, expected in zip(module(*inputs), graph(*graph.examples[0][0]), strict=True):
+        np.testing.assert_allclose(np.asarray(got), np.asarray(expected), rtol=1e-3, atol=1e-3)
+
+
+def _source(graph: Any, target: str, folder: Path) -> None:
+    graph.eject(folder / "source", target)  # it compares the source with the graph
+
+
+def _file(graph: Any, target: str, folder: Path) -> None:
+    graph.export(folder / FILES[SOURCES.index(target)])  # it compares the file with the graph
+
+
+#: The forms of a graph; a program is tested in one of them, on one target.
+FORMS: tuple[Callable[[Any, str, Path], None], ...] = (_values, _optimized, _source, _file)
+
+
+def _check(program: Program, folder: Path) -> None:
+    rng = random.Random(program.seed)
+    target, form = rng.choice(SOURCES), rng.choice(FORMS)
+    form(_traced(program), target, folder)
+
+
+def _check_sizes(program: Program, _: Path) -> None:
+    """At other sizes, the graph computes the program's values, or names the size that it refuses."""
+    try:
+        graph = _traced(program, dynamic={"x": {0: "n"}})
+    except NestarrayError:
+        return
+    for size in SIZES:
+        if random_programs.runs(program, size):
+            try:
+                graph.verify(*program.arrays(size)).raise_if_failed()
+            except na.errors.ShapeError:
+                continue
+
+
+def _test(check: Callable[[Program, Path], None], program: Program, folder: Path) -> None:
+    def error_of(program: Program) -> str:
+        try:
+            check(program, folder)
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    error = error_of(program)
+    if error:
+        kind = error.partition(":")[0]
+        shortest = random_programs.shrunk(
+            program, lambda shorter: error_of(shorter).startswith(kind)
+        )
+        pytest.fail(f"{program.source} {program.seed}: {error_of(shortest)}\n\n{shortest}")
+
+
+@pytest.mark.parametrize("check", [_check, _check_sizes])
+@pytest.mark.parametrize("seed", range(25))
+@pytest.mark.parametrize("source", SOURCES)
+def test_program(source: str, seed: int, check: Any, tmp_path: Path) -> None:
+    _test(check, random_programs.draw(source, seed), tmp_path)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("check", [_check, _check_sizes])
+@pytest.mark.parametrize("block", range(1, BLOCKS + 1))
+@pytest.mark.parametrize("source", SOURCES)
+def test_many_programs(source: str, block: int, check: Any, tmp_path: Path) -> None:
+    for seed in range(block * BLOCK, (block + 1) * BLOCK):
+        _test(check, random_programs.draw(source, seed), tmp_path / str(seed))
