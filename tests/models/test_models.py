@@ -9,7 +9,7 @@ import jax
 import pytest
 
 import nestarray as na
-from nestarray.errors import ShapeError
+from nestarray.errors import ConversionError, ShapeError
 from tests import models
 
 _ALWAYS = ("bert", "gpt2", "t5")
@@ -88,7 +88,9 @@ def _resized(inputs, batch, length):
 #: Types that draw random numbers in evaluation, other ones than torch.
 _DRAWING = ("vit_mae",)
 #: Types whose program is another one for a single token: `if inputs_embeds.shape[1] == 1`.
-_BRANCHING = ("falcon_h1", "minimax", "phimoe")
+_BRANCHING = ("falcon_h1", "lfm2", "lfm3", "minimax", "phimoe")
+#: Types whose program has a loop in Python over the tokens.
+_LOOPING = ("falcon_mamba", "mamba")
 
 
 @pytest.mark.full
@@ -105,6 +107,10 @@ def test_open_sizes_include_one(name, example):
         for key, x in inputs.items()
         if isinstance(x, torch.Tensor)
     }
+    if name in _LOOPING:
+        with pytest.raises(ConversionError, match=r"for index in range\(seq_len\)"):
+            na.trace_graph(module, dynamic=dynamic, **_resized(inputs, *example))
+        return
     graph = na.trace_graph(module, dynamic=dynamic, **_resized(inputs, *example))
     for batch in (1, 2, 5):
         for length in (1, 2, 7) if is_text else (1,):
