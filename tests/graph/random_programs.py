@@ -164,9 +164,7 @@ class Program:
             for use in dict.fromkeys(line.uses):
                 rest = [_renamed(later, line.name, use) for later in self.lines[i + 1 :]]
                 outputs = tuple([use if name == line.name else name for name in self.outputs])
-                yield dataclasses.replace(
-                    self, lines=(*self.lines[:i], *rest), outputs=outputs
-                )
+                yield dataclasses.replace(self, lines=(*self.lines[:i], *rest), outputs=outputs)
         if len(self.outputs) > 1:
             for output in self.outputs:
                 yield dataclasses.replace(self, outputs=(output,))
@@ -198,9 +196,7 @@ def draw(source: str, seed: int) -> Program:
 def shrunk(program: Program, fails: Callable[[Program], bool]) -> Program:
     """The shortest program that fails, by leaving out lines."""
     for shorter in program.shortened():
-        shorter = dataclasses.replace(
-            shorter, lines=tuple(_needed(shorter.lines, shorter.outputs))
-        )
+        shorter = dataclasses.replace(shorter, lines=tuple(_needed(shorter.lines, shorter.outputs)))
         if runs(shorter) and fails(shorter):
             return shrunk(shorter, fails)
     return program
@@ -238,9 +234,7 @@ def _line(rng: random.Random, text: str, name: str, spaces: list[dict[str, Any]]
     rank = len(shapes[0])
     if not rank:
         return None
-    alike = [
-        n for n in names if [tuple(space[n].shape) for space in spaces] == shapes
-    ]
+    alike = [n for n in names if [tuple(space[n].shape) for space in spaces] == shapes]
     settings = {
         "x": x,
         "y": rng.choice(alike),

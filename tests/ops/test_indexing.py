@@ -14,7 +14,7 @@ import nestarray as na
 from nestarray import backends
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.testing import assert_close
-from tests.arrays import host
+from tests.arrays import host, on
 
 SHAPE = (2, 3, 4)
 X = np.arange(24, dtype="float32").reshape(SHAPE)
@@ -184,3 +184,16 @@ def test_positions_of_a_batch_of_open_length() -> None:
 
     expected = np.take_along_axis(x, places[..., 0], axis=1)
     assert_close(gathered(tf.constant(x), tf.constant(places)), expected, backend="tensorflow")
+
+
+def test_a_compiled_write_of_a_shifted_slice(backend: str) -> None:
+    """XLA writes in place while it reads: https://github.com/openxla/xla/issues/49176."""
+
+    def differences(x: Any) -> Any:
+        total = na.cumulative_sum(x)
+        return na.setitem(total, slice(3, None), total[3:] - total[:-3])
+
+    x = on(backend, np.arange(8.0, dtype="float32"))
+    expected = np.convolve(np.arange(8.0), np.ones(3))[:8].astype("float32")
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    assert_close(host(na.jit(differences, **options)(x)), expected)

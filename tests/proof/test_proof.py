@@ -154,7 +154,9 @@ def test_the_compiled_graph_is_compared_by_one_program(monkeypatch, backend, tra
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(4, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 2))
     graph = na.trace_graph(net, torch.randn(8, 4), train=train).to_backend(backend)
-    graph.verify(compiled=True).raise_if_failed()  # modules that JAX imports in its first trace change its cache keys
+    graph.verify(
+        compiled=True
+    ).raise_if_failed()  # modules that JAX imports in its first trace change its cache keys
     programs = []
     monkeypatch.setattr(proof, "jit", lambda fn: programs.append(na.jit(fn)) or programs[-1])
     report = graph.verify(compiled=True, samples=2)

@@ -79,6 +79,9 @@ def setitem(x: Any, index: Any, value: Any, /, *, mode: str = "replace") -> Any:
         return x.astype(jnp.float32).at[items].add(value).astype(x.dtype)
     if mode == "replace" and jnp.issubdtype(x.dtype, jnp.inexact) and _may_repeat(items):
         return _replaced(x, items, value)
+    if isinstance(value, jax.core.Tracer) and value.ndim:
+        # XLA writes in place while it reads a shifted slice: https://github.com/openxla/xla/issues/49176
+        value = jax.lax.optimization_barrier(value)
     return getattr(x.at[items], _METHODS[mode])(value)
 
 

@@ -186,7 +186,10 @@ def _settings_of(
         | ({"weight_decay": 0.0} if has_decay else {})
         for group in groups.values()
     ]
-    if any(settings != all_settings[0] for settings in all_settings) or len({*decays.values(), 0}) > 2:
+    if (
+        any(settings != all_settings[0] for settings in all_settings)
+        or len({*decays.values(), 0}) > 2
+    ):
         raise ArgumentError(
             f"{function}: groups: got different settings, expected groups that differ in lr, or in "
             "weight_decay between 0 and one number"
