@@ -25,13 +25,14 @@ class _RunningStatistics(Module):
 
     def _configure(
         self,
-        num_features: int,
+        num_features: int | None,
         eps: float,
         momentum: float | None,
         affine: bool,
         track_running_stats: bool,
     ) -> None:
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.num_features: Any = num_features
+        self.eps, self.momentum = eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
 
     def variables(self) -> Mapping[str, Variable]:
@@ -89,7 +90,7 @@ class BatchNorm(_RunningStatistics):
     unbiased variance); otherwise μ and σ² are the running statistics.
 
     Args:
-        num_features: number of channels, the size of axis 1.
+        num_features: number of channels, the size of axis 1; None: `init` reads it from an input.
         eps: added to the variance, under the root.
         momentum: the weight of the new batch; None averages over all batches.
         affine: whether there are weight and bias.
@@ -117,10 +118,12 @@ class BatchNorm(_RunningStatistics):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html
     """
 
+    inferred = ("num_features", 1)
+
     @signature_errors()
     def __init__(
         self,
-        num_features: int,
+        num_features: int | None,
         eps: float = 1e-5,
         momentum: float | None = 0.1,
         affine: bool = True,
@@ -241,7 +244,7 @@ class _InstanceNorm(_RunningStatistics):
     @signature_errors()
     def __init__(
         self,
-        num_features: int,
+        num_features: int | None,
         eps: float = 1e-5,
         momentum: float | None = 0.1,
         affine: bool = False,
@@ -276,7 +279,7 @@ class InstanceNorm1d(_InstanceNorm):
     """(x − μ) / √(σ² + eps) · weight + bias, with the moments of each channel of each sequence.
 
     Args:
-        num_features: number of channels.
+        num_features: number of channels; None: `init` reads it from an input.
         eps: added to the variance, under the root.
         momentum: the weight of the new statistics in the running ones; None is 0, as in PyTorch.
         affine: whether there are weight and bias.
@@ -303,6 +306,7 @@ class InstanceNorm1d(_InstanceNorm):
     """
 
     ranks = (2, 3)
+    inferred = ("num_features", -2)
     layouts = "(batch, channels, length) or (channels, length)"
 
 
@@ -328,6 +332,7 @@ class InstanceNorm2d(_InstanceNorm):
     """
 
     ranks = (3, 4)
+    inferred = ("num_features", -3)
     layouts = "(batch, channels, height, width) or (channels, height, width)"
 
 
@@ -353,4 +358,5 @@ class InstanceNorm3d(_InstanceNorm):
     """
 
     ranks = (4, 5)
+    inferred = ("num_features", -4)
     layouts = "(batch, channels, depth, height, width) or (channels, depth, height, width)"

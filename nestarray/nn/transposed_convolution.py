@@ -22,7 +22,7 @@ class _Transposed(Convolution):
     @signature_errors()
     def __init__(
         self,
-        in_channels: int,
+        in_channels: int | None,
         out_channels: int,
         kernel_size: Ints,
         stride: Ints = 1,
@@ -77,7 +77,7 @@ class ConvTranspose1d(_Transposed):
     out_length = (length − 1)·stride − 2·padding + dilation·(kernel − 1) + output_padding + 1.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the kernel.
         stride: the step between the kernels in the result.
@@ -106,6 +106,7 @@ class ConvTranspose1d(_Transposed):
     """
 
     num_axes = 1
+    inferred = ("in_channels", -2)
 
     def forward(self, x: Array, output_size: Sequence[int] | None = None) -> Array:
         """Compute the transposed convolution.
@@ -124,7 +125,7 @@ class ConvTranspose2d(_Transposed):
     """The transpose of a convolution over two axes, plus a bias for each channel.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the kernel; an integer, or one for each axis.
         stride, padding, output_padding, groups, bias, dilation, padding_mode, initializer: as for
@@ -146,6 +147,7 @@ class ConvTranspose2d(_Transposed):
     """
 
     num_axes = 2
+    inferred = ("in_channels", -3)
 
     def forward(self, x: Array, output_size: Sequence[int] | None = None) -> Array:
         """Compute the transposed convolution.
@@ -164,7 +166,7 @@ class ConvTranspose3d(_Transposed):
     """The transpose of a convolution over three axes, plus a bias for each channel.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the kernel; an integer, or one for each axis.
         stride, padding, output_padding, groups, bias, dilation, padding_mode, initializer: as for
@@ -186,6 +188,7 @@ class ConvTranspose3d(_Transposed):
     """
 
     num_axes = 3
+    inferred = ("in_channels", -4)
 
     def forward(self, x: Array, output_size: Sequence[int] | None = None) -> Array:
         """Compute the transposed convolution.
