@@ -13,6 +13,7 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import affine_variables
+from nestarray.nn.spatial import Spatial
 from nestarray.transforms.collectives import axis_size, pmean
 from nestarray.typing import Array
 
@@ -238,7 +239,7 @@ class BatchNorm3d(BatchNorm):
     layouts = "(batch, channels, depth, height, width)"
 
 
-class _InstanceNorm(_RunningStatistics):
+class _InstanceNorm(Spatial, _RunningStatistics):
     """(x − μ) / √(σ² + eps) · weight + bias, with the moments of each channel of each example."""
 
     @signature_errors()
@@ -254,10 +255,7 @@ class _InstanceNorm(_RunningStatistics):
 
     def forward(self, x: Array) -> Array:
         """x: `(batch, channels, *spatial)` or `(channels, *spatial)`; returns the same shape."""
-        self._check_rank(x)
-        if len(x.shape) == self.ranks[0]:
-            return ops.squeeze(self._normalized(ops.expand_dims(x, axis=0)), axis=0)
-        return self._normalized(x)
+        return self._batched(self._normalized, x)
 
     def _normalized(self, x: Array) -> Array:
         if self.track_running_stats and not self.training:
@@ -305,9 +303,8 @@ class InstanceNorm1d(_InstanceNorm):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm1d.html
     """
 
-    ranks = (2, 3)
+    num_axes = 1
     inferred = ("num_features", -2)
-    layouts = "(batch, channels, length) or (channels, length)"
 
 
 class InstanceNorm2d(_InstanceNorm):
@@ -331,9 +328,8 @@ class InstanceNorm2d(_InstanceNorm):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm2d.html
     """
 
-    ranks = (3, 4)
+    num_axes = 2
     inferred = ("num_features", -3)
-    layouts = "(batch, channels, height, width) or (channels, height, width)"
 
 
 class InstanceNorm3d(_InstanceNorm):
@@ -357,6 +353,5 @@ class InstanceNorm3d(_InstanceNorm):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm3d.html
     """
 
-    ranks = (4, 5)
+    num_axes = 3
     inferred = ("num_features", -4)
-    layouts = "(batch, channels, depth, height, width) or (channels, depth, height, width)"

@@ -11,17 +11,17 @@ from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.initializers import Initializer
-from nestarray.nn.module import Module, Variable
+from nestarray.nn.module import Variable
 from nestarray.nn.padding import MODES, padded
+from nestarray.nn.spatial import Spatial
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding
 from nestarray.typing import Array, check_range
 
 
-class Convolution(Module):
+class Convolution(Spatial):
     """Settings and variables of convolutions over `num_axes` axes; the base of these layers."""
 
-    num_axes: ClassVar[int]
     is_transposed: ClassVar[bool] = False
 
     @signature_errors()
@@ -91,19 +91,22 @@ class Convolution(Module):
         return declared
 
     def _convolved(self, convolve: Callable[..., Array], x: Array, **settings: Any) -> Array:
-        padding = self._margins
-        if self.padding_mode != "zeros":
-            x, padding = padded(x, padding, self.padding_mode), 0
-        return convolve(
-            x,
-            self.weight,
-            self.bias if self.has_bias else None,
-            stride=self.stride,
-            padding=padding,
-            dilation=self.dilation,
-            groups=self.groups,
-            **settings,
-        )
+        def convolved(x: Array) -> Array:
+            padding = self._margins
+            if self.padding_mode != "zeros":
+                x, padding = padded(x, padding, self.padding_mode), 0
+            return convolve(
+                x,
+                self.weight,
+                self.bias if self.has_bias else None,
+                stride=self.stride,
+                padding=padding,
+                dilation=self.dilation,
+                groups=self.groups,
+                **settings,
+            )
+
+        return self._batched(convolved, x)
 
 
 class Conv1d(Convolution):
@@ -143,7 +146,7 @@ class Conv1d(Convolution):
     inferred = ("in_channels", -2)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, in, length)`; returns `(batch, out, out_length)`."""
+        """x: `([batch], in, length)`; returns `([batch], out, out_length)`."""
         return self._convolved(ops.conv1d, x)
 
 
@@ -182,7 +185,7 @@ class Conv2d(Convolution):
     inferred = ("in_channels", -3)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, in, height, width)`; returns `(batch, out, out_height, out_width)`."""
+        """x: `([batch], in, height, width)`; returns `([batch], out, out_height, out_width)`."""
         return self._convolved(ops.conv2d, x)
 
 
@@ -214,5 +217,5 @@ class Conv3d(Convolution):
     inferred = ("in_channels", -4)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, in, *spatial)`; returns `(batch, out, *out_spatial)`."""
+        """x: `([batch], in, *spatial)`; returns `([batch], out, *out_spatial)`."""
         return self._convolved(ops.conv3d, x)
