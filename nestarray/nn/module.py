@@ -289,6 +289,8 @@ class Module:
     def _held(self) -> tuple[Container, Container]:
         held = vars(self)
         if "_v" not in held:
+            if not any(self._declared()):
+                return Container(), Container()
             name = type(self).__name__
             raise StructureError(
                 f"{name}: has no variables yet. Call model = model.init(na.random.key(0)), which "
@@ -394,7 +396,8 @@ class Module:
 
         Args:
             *args: for `forward`.
-            v: the variables; None uses the ones in the module.
+            v: the variables; None uses the ones in the module. A module that declares none, such as
+                ``na.nn.ReLU()``, needs neither `v` nor `init`.
             s: the state; None uses the one in the module.
             train: training mode, for dropout and running statistics. The result is then
                 ``(out, s)`` with the new state.
