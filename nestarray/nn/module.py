@@ -104,7 +104,7 @@ class Module:
     # -- for subclasses --------------------------------------------------------------------
 
     #: A setting that may be None, and the axis of the first input of a call whose size it is.
-    #: As None it is no attribute, until `init` has seen an input.
+    #: The attribute is missing while it is None, until `init` has seen an input.
     inferred: ClassVar[tuple[str, int] | None] = None
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
