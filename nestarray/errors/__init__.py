@@ -28,6 +28,7 @@ __all__ = [
     "ShapeError",
     "StorageError",
     "StructureError",
+    "UnknownSizeError",
     "UnsupportedError",
 ]
 
@@ -78,6 +79,10 @@ class LinearAlgebraError(NestarrayError, ValueError):
 
 class StructureError(NestarrayError, ValueError):
     """Containers do not match, or a Container cannot be built or changed as asked."""
+
+
+class UnknownSizeError(StructureError, AttributeError):
+    """A layer whose size is None has seen no input."""
 
 
 class PathError(NestarrayError, KeyError):

@@ -6,9 +6,11 @@ A multiply-add counts as two. Only products count, as in ``torch.utils.flop_coun
 calls                                              FLOPs
 =================================================  ==================================================
 `linear`, `matmul`, `tensordot`, `vecdot`          2 · elements of the result · contracted length
+`dot_general` of JAX                               the same
 `einsum` of n > 1 arrays                           2 · (n − 1) · the product of all lengths
 convolutions, also depthwise and separable         2 · elements of the result · weights of each
 transposed convolutions                            2 · elements of x · weights of each
+`conv_general_dilated` of JAX                      as one of both, by the dilation of x
 `scaled_dot_product_attention`                     2 · queries · keys · (head size of Q and K + of V)
 `multi_head_attention`                             the same, and its four projections
 `rnn`, `lstm`, `gru`                               2 · steps · batch · elements of all matrices
@@ -104,6 +106,23 @@ def _vecdot(node: Node, out: Shape, shapes: list[Any]) -> int:
     return 2 * math.prod(out) * shapes[0][axis]
 
 
+def _dot_general(node: Node, out: Shape, shapes: list[Any]) -> int:
+    (contracted, _), _ = node.args[2]
+    return 2 * math.prod(out) * math.prod(shapes[0][axis] for axis in contracted)
+
+
+def _conv_general_dilated(node: Node, out: Shape, shapes: list[Any]) -> int:
+    axes = node.kwargs["dimension_numbers"]
+    batch, features = (out[axis] for axis in axes[2][:2])
+    places, taps, results = (
+        math.prod(shape[axis] for axis in spec[2:]) for shape, spec in zip((*shapes[:2], out), axes)
+    )
+    products = results * taps
+    if max(node.kwargs["lhs_dilation"], default=1) > 1:  # without the zeros between elements of x
+        products = places * min(results, taps)
+    return 2 * batch * features * shapes[1][axes[1][1]] * products
+
+
 def _einsum(node: Node, out: Shape, shapes: list[Any]) -> int:
     subscripts = str(node.args[0]).replace(" ", "").partition("->")[0].split(",")
     operands = [shape for shape in shapes[1:] if shape is not None]
@@ -169,6 +188,8 @@ _RULES: dict[str, Callable[[Node, Any, list[Any]], int]] = {
     **dict.fromkeys(("rnn", "lstm", "gru"), _recurrent),
     "tensordot": _tensordot,
     "vecdot": _vecdot,
+    "dot_general": _dot_general,
+    "conv_general_dilated": _conv_general_dilated,
     "einsum": _einsum,
     "separable_conv": _separable,
     "locally_connected": _locally_connected,

@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from nestarray.errors import ShapeError
+from nestarray import lazy_imports, ops, tree
+from nestarray.backends import is_array
+from nestarray.errors import MixedBackendError, ShapeError, UnsupportedError
 from nestarray.errors.signatures import signature_errors
 from nestarray.graph.flops import flops_of, steps_of
 from nestarray.graph.graph import Graph
@@ -21,7 +23,8 @@ def flops(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> int:
 
     The function is traced, not computed. Matrix products, convolutions, attention and recurrent layers
     count, as in ``torch.utils.flop_counter``; the rule of each op is in `nestarray.graph.flops`.
-    A training step computes about three times as much as the loss: derivatives cannot be traced.
+    Functions with derivatives, such as ``na.grad(loss)``, are traced by JAX, if it is installed; arrays
+    of other libraries that the loss needs must be arguments.
 
     Args:
         fn: anything that `na.trace_graph` accepts: a function over `na`, a module of `na.nn`, PyTorch,
@@ -38,13 +41,18 @@ def flops(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> int:
         96
         >>> na.flops(lambda x: na.exp(x @ x.T), x)
         256
+        >>> na.flops(na.grad(lambda w, x: na.sum(na.tanh(x @ w))), np.ones((2, 3), "float32"), x)
+        192
 
     References:
         https://docs.pytorch.org/docs/stable/utils.html#torch.utils.flop_counter.FlopCounterMode
     """
     graph = fn
     if not isinstance(graph, Graph):
-        graph = trace_graph(fn, *args, **kwargs)
+        try:
+            graph = trace_graph(fn, *args, **kwargs)
+        except UnsupportedError:  # derivatives cannot be recorded
+            graph = _traced_by_jax(fn, args, kwargs)
     total = flops_of(graph.calls)
     if total is None:
         raise ShapeError(
@@ -52,6 +60,21 @@ def flops(fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> int:
             "fixed sizes"
         )
     return total
+
+
+def _traced_by_jax(fn: Callable[..., Any], args: Any, kwargs: Any) -> Graph:
+    """The graph of a function over `na` that computes derivatives."""
+    jax = lazy_imports.optional("jax", "flops: derivatives need", extra="jax")
+    args, kwargs = tree.map(
+        lambda x: ops.to_backend(x, "jax") if is_array(x) else x, (args, kwargs)
+    )
+    try:
+        return trace_graph(jax.jit(fn), *args, **kwargs)
+    except MixedBackendError as error:
+        error.add_note(
+            "flops: JAX traces derivatives; pass all arrays as arguments of the function"
+        )
+        raise
 
 
 class Cost(NamedTuple):

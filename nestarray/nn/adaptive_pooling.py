@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 from nestarray import ops
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module
-from nestarray.numerics import windows
+from nestarray.nn.spatial import Spatial
 from nestarray.ops.window_reductions import adaptive_maxima
 from nestarray.typing import Array
 
@@ -17,10 +18,8 @@ from nestarray.typing import Array
 Parts = int | None | Sequence[int | None]
 
 
-class _AdaptivePool(Module):
+class _AdaptivePool(Spatial):
     """Parts of the last `num_axes` axes."""
-
-    num_axes: ClassVar[int]
 
     def _parts(self, output_size: Parts) -> tuple[int | None, ...]:
         count = self.num_axes
@@ -40,6 +39,9 @@ class _AdaptiveAvgPool(_AdaptivePool):
     @signature_errors()
     def __init__(self, output_size: Parts) -> None:
         self.output_size = self._parts(output_size)
+
+    def _means(self, pool: Callable[..., Array], x: Array) -> Array:
+        return self._batched(partial(pool, output_size=self.output_size), x)
 
 
 class AdaptiveAvgPool1d(_AdaptiveAvgPool):
@@ -66,8 +68,8 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPool):
     num_axes = 1
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, length)`; returns `(batch, channels, output_size)`."""
-        return ops.adaptive_avg_pool1d(x, output_size=self.output_size)
+        """x: `([batch], channels, length)`; returns `([batch], channels, output_size)`."""
+        return self._means(ops.adaptive_avg_pool1d, x)
 
 
 class AdaptiveAvgPool2d(_AdaptiveAvgPool):
@@ -89,8 +91,8 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPool):
     num_axes = 2
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, height, width)`; returns `(batch, channels, *output_size)`."""
-        return ops.adaptive_avg_pool2d(x, output_size=self.output_size)
+        """x: `([batch], channels, height, width)`; returns `([batch], channels, *output_size)`."""
+        return self._means(ops.adaptive_avg_pool2d, x)
 
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPool):
@@ -112,8 +114,8 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPool):
     num_axes = 3
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, depth, height, width)`; returns `(batch, channels, *output_size)`."""
-        return ops.adaptive_avg_pool3d(x, output_size=self.output_size)
+        """x: `([batch], channels, depth, height, width)`; returns `([batch], channels, *output_size)`."""
+        return self._means(ops.adaptive_avg_pool3d, x)
 
 
 class _AdaptiveMaxPool(_AdaptivePool):
@@ -124,11 +126,9 @@ class _AdaptiveMaxPool(_AdaptivePool):
         self.output_size, self.return_indices = self._parts(output_size), return_indices
 
     def _maxima(self, pool: Callable[..., Array], x: Array) -> Any:
-        if not self.return_indices:
-            return pool(x, output_size=self.output_size)
-        name, layout = type(self).__name__, "(batch, channels, *spatial)"
-        windows.check_rank(name, "x", layout, x.shape, self.num_axes)
-        return adaptive_maxima(x, self.output_size)
+        if self.return_indices:
+            pool = adaptive_maxima
+        return self._batched(partial(pool, output_size=self.output_size), x)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
@@ -156,7 +156,7 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPool):
     num_axes = 1
 
     def forward(self, x: Array) -> Any:
-        """x: `(batch, channels, length)`; returns `(batch, channels, output_size)`."""
+        """x: `([batch], channels, length)`; returns `([batch], channels, output_size)`."""
         return self._maxima(ops.adaptive_max_pool1d, x)
 
 
@@ -180,7 +180,7 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPool):
     num_axes = 2
 
     def forward(self, x: Array) -> Any:
-        """x: `(batch, channels, height, width)`; returns `(batch, channels, *output_size)`."""
+        """x: `([batch], channels, height, width)`; returns `([batch], channels, *output_size)`."""
         return self._maxima(ops.adaptive_max_pool2d, x)
 
 
@@ -204,7 +204,7 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     num_axes = 3
 
     def forward(self, x: Array) -> Any:
-        """x: `(batch, channels, depth, height, width)`; returns `(batch, channels, *output_size)`."""
+        """x: `([batch], channels, depth, height, width)`; returns `([batch], channels, *output_size)`."""
         return self._maxima(ops.adaptive_max_pool3d, x)
 
 

@@ -13,6 +13,7 @@ from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.module import Module, Variable
 from nestarray.nn.normalization import affine_variables
+from nestarray.nn.spatial import Spatial
 from nestarray.transforms.collectives import axis_size, pmean
 from nestarray.typing import Array
 
@@ -25,13 +26,14 @@ class _RunningStatistics(Module):
 
     def _configure(
         self,
-        num_features: int,
+        num_features: int | None,
         eps: float,
         momentum: float | None,
         affine: bool,
         track_running_stats: bool,
     ) -> None:
-        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.num_features: Any = num_features
+        self.eps, self.momentum = eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
 
     def variables(self) -> Mapping[str, Variable]:
@@ -89,7 +91,7 @@ class BatchNorm(_RunningStatistics):
     unbiased variance); otherwise μ and σ² are the running statistics.
 
     Args:
-        num_features: number of channels, the size of axis 1.
+        num_features: number of channels, the size of axis 1; None: `init` reads it from an input.
         eps: added to the variance, under the root.
         momentum: the weight of the new batch; None averages over all batches.
         affine: whether there are weight and bias.
@@ -117,10 +119,12 @@ class BatchNorm(_RunningStatistics):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.BatchNorm2d.html
     """
 
+    inferred = ("num_features", 1)
+
     @signature_errors()
     def __init__(
         self,
-        num_features: int,
+        num_features: int | None,
         eps: float = 1e-5,
         momentum: float | None = 0.1,
         affine: bool = True,
@@ -235,13 +239,13 @@ class BatchNorm3d(BatchNorm):
     layouts = "(batch, channels, depth, height, width)"
 
 
-class _InstanceNorm(_RunningStatistics):
+class _InstanceNorm(Spatial, _RunningStatistics):
     """(x − μ) / √(σ² + eps) · weight + bias, with the moments of each channel of each example."""
 
     @signature_errors()
     def __init__(
         self,
-        num_features: int,
+        num_features: int | None,
         eps: float = 1e-5,
         momentum: float | None = 0.1,
         affine: bool = False,
@@ -251,10 +255,7 @@ class _InstanceNorm(_RunningStatistics):
 
     def forward(self, x: Array) -> Array:
         """x: `(batch, channels, *spatial)` or `(channels, *spatial)`; returns the same shape."""
-        self._check_rank(x)
-        if len(x.shape) == self.ranks[0]:
-            return ops.squeeze(self._normalized(ops.expand_dims(x, axis=0)), axis=0)
-        return self._normalized(x)
+        return self._batched(self._normalized, x)
 
     def _normalized(self, x: Array) -> Array:
         if self.track_running_stats and not self.training:
@@ -276,7 +277,7 @@ class InstanceNorm1d(_InstanceNorm):
     """(x − μ) / √(σ² + eps) · weight + bias, with the moments of each channel of each sequence.
 
     Args:
-        num_features: number of channels.
+        num_features: number of channels; None: `init` reads it from an input.
         eps: added to the variance, under the root.
         momentum: the weight of the new statistics in the running ones; None is 0, as in PyTorch.
         affine: whether there are weight and bias.
@@ -302,8 +303,8 @@ class InstanceNorm1d(_InstanceNorm):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm1d.html
     """
 
-    ranks = (2, 3)
-    layouts = "(batch, channels, length) or (channels, length)"
+    num_axes = 1
+    inferred = ("num_features", -2)
 
 
 class InstanceNorm2d(_InstanceNorm):
@@ -327,8 +328,8 @@ class InstanceNorm2d(_InstanceNorm):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm2d.html
     """
 
-    ranks = (3, 4)
-    layouts = "(batch, channels, height, width) or (channels, height, width)"
+    num_axes = 2
+    inferred = ("num_features", -3)
 
 
 class InstanceNorm3d(_InstanceNorm):
@@ -352,5 +353,5 @@ class InstanceNorm3d(_InstanceNorm):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.InstanceNorm3d.html
     """
 
-    ranks = (4, 5)
-    layouts = "(batch, channels, depth, height, width) or (channels, depth, height, width)"
+    num_axes = 3
+    inferred = ("num_features", -4)

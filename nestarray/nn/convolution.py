@@ -11,23 +11,23 @@ from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn import initializers
 from nestarray.nn.initializers import Initializer
-from nestarray.nn.module import Module, Variable
+from nestarray.nn.module import Variable
 from nestarray.nn.padding import MODES, padded
+from nestarray.nn.spatial import Spatial
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding
 from nestarray.typing import Array, check_range
 
 
-class Convolution(Module):
+class Convolution(Spatial):
     """Settings and variables of convolutions over `num_axes` axes; the base of these layers."""
 
-    num_axes: ClassVar[int]
     is_transposed: ClassVar[bool] = False
 
     @signature_errors()
     def __init__(
         self,
-        in_channels: int,
+        in_channels: int | None,
         out_channels: int,
         kernel_size: Ints,
         stride: Ints = 1,
@@ -42,7 +42,7 @@ class Convolution(Module):
         name = type(self).__name__
         check_range(name, "groups", groups, 1)
         for argument, channels in (("in_channels", in_channels), ("out_channels", out_channels)):
-            if channels % groups:
+            if channels is not None and channels % groups:
                 raise ArgumentError(
                     f"{name}: {argument}: got {channels}, expected a multiple of groups={groups}"
                 )
@@ -50,7 +50,8 @@ class Convolution(Module):
             raise ArgumentError(
                 f"{name}: padding_mode: got {padding_mode!r}, expected one of {', '.join(MODES)}"
             )
-        self.in_channels, self.out_channels = in_channels, out_channels
+        self.in_channels: Any = in_channels
+        self.out_channels = out_channels
         self.kernel_size = windows.per_axis(name, "kernel_size", kernel_size, self.num_axes)
         self.stride = windows.per_axis(name, "stride", stride, self.num_axes)
         self.dilation = windows.per_axis(name, "dilation", dilation, self.num_axes)
@@ -90,26 +91,29 @@ class Convolution(Module):
         return declared
 
     def _convolved(self, convolve: Callable[..., Array], x: Array, **settings: Any) -> Array:
-        padding = self._margins
-        if self.padding_mode != "zeros":
-            x, padding = padded(x, padding, self.padding_mode), 0
-        return convolve(
-            x,
-            self.weight,
-            self.bias if self.has_bias else None,
-            stride=self.stride,
-            padding=padding,
-            dilation=self.dilation,
-            groups=self.groups,
-            **settings,
-        )
+        def convolved(x: Array) -> Array:
+            padding = self._margins
+            if self.padding_mode != "zeros":
+                x, padding = padded(x, padding, self.padding_mode), 0
+            return convolve(
+                x,
+                self.weight,
+                self.bias if self.has_bias else None,
+                stride=self.stride,
+                padding=padding,
+                dilation=self.dilation,
+                groups=self.groups,
+                **settings,
+            )
+
+        return self._batched(convolved, x)
 
 
 class Conv1d(Convolution):
     """The cross-correlation over one axis, y[o, i] = Σ x[c, s·i + d·k] · w[o, c, k] + b[o].
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the window.
         stride: the step s between windows.
@@ -139,9 +143,10 @@ class Conv1d(Convolution):
     """
 
     num_axes = 1
+    inferred = ("in_channels", -2)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, in, length)`; returns `(batch, out, out_length)`."""
+        """x: `([batch], in, length)`; returns `([batch], out, out_length)`."""
         return self._convolved(ops.conv1d, x)
 
 
@@ -149,7 +154,7 @@ class Conv2d(Convolution):
     """The cross-correlation over two axes, plus a bias for each channel.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the window; an integer, or one for each axis.
         stride: the step between windows; an integer, or one for each axis.
@@ -177,9 +182,10 @@ class Conv2d(Convolution):
     """
 
     num_axes = 2
+    inferred = ("in_channels", -3)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, in, height, width)`; returns `(batch, out, out_height, out_width)`."""
+        """x: `([batch], in, height, width)`; returns `([batch], out, out_height, out_width)`."""
         return self._convolved(ops.conv2d, x)
 
 
@@ -187,7 +193,7 @@ class Conv3d(Convolution):
     """The cross-correlation over three axes, plus a bias for each channel.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the window; an integer, or one for each axis.
         stride, padding, dilation, groups, bias, padding_mode, initializer: as for `Conv2d`.
@@ -208,7 +214,8 @@ class Conv3d(Convolution):
     """
 
     num_axes = 3
+    inferred = ("in_channels", -4)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, in, *spatial)`; returns `(batch, out, *out_spatial)`."""
+        """x: `([batch], in, *spatial)`; returns `([batch], out, *out_spatial)`."""
         return self._convolved(ops.conv3d, x)

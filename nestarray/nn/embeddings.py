@@ -13,7 +13,7 @@ from nestarray.nn import initializers
 from nestarray.nn.convolution import Conv2d
 from nestarray.nn.initializers import Initializer
 from nestarray.nn.module import Module, Variable
-from nestarray.typing import Array, DTypeLike, Shape
+from nestarray.typing import Array, DTypeLike, Shape, check_range
 
 
 class Embedding(Module):
@@ -24,8 +24,9 @@ class Embedding(Module):
         embedding_dim: size of a row.
         padding_idx: a row that is initially zero and gets no gradient; a negative one counts from
             the end.
-        max_norm: None; torch changes rows in place.
-        norm_type: without effect, for `max_norm`.
+        max_norm: the largest norm of the rows of a result; longer ones are scaled to it. The weight
+            does not change, as it does in PyTorch, and gradients are PyTorch's: of the scaled rows.
+        norm_type: the order of that norm.
         scale_grad_by_freq: False.
         sparse: False.
         initializer: of the weight; None is standard normal.
@@ -58,7 +59,9 @@ class Embedding(Module):
         *,
         initializer: Initializer | None = None,
     ) -> None:
-        _refuse("Embedding", max_norm, norm_type, scale_grad_by_freq, sparse)
+        _refuse("Embedding", scale_grad_by_freq, sparse)
+        check_range("Embedding", "max_norm", max_norm, 0.0)
+        self.max_norm, self.norm_type = max_norm, norm_type
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         self.padding_idx = _row("Embedding", padding_idx, num_embeddings)
         self._initializer = initializer or initializers.normal(1.0)
@@ -69,7 +72,7 @@ class Embedding(Module):
 
     def forward(self, indices: Array) -> Array:
         """indices: `(*batch,)`, integers; returns `(*batch, embedding_dim)`."""
-        rows = ops.embedding(indices, self.weight)
+        rows = _rows(self, indices)
         if self.padding_idx is None:
             return rows
         is_padding = ops.expand_dims(ops.equal(indices, self.padding_idx), -1)
@@ -84,8 +87,9 @@ class EmbeddingBag(Module):
     Args:
         num_embeddings: number of rows.
         embedding_dim: size of a row.
-        max_norm: None; torch changes rows in place.
-        norm_type: without effect, for `max_norm`.
+        max_norm: the largest norm of the rows of a result; longer ones are scaled to it. The weight
+            does not change, as it does in PyTorch, and gradients are PyTorch's: of the scaled rows.
+        norm_type: the order of that norm.
         scale_grad_by_freq: False.
         mode: ``"mean"``, ``"sum"`` or ``"max"``.
         sparse: False.
@@ -124,7 +128,9 @@ class EmbeddingBag(Module):
         *,
         initializer: Initializer | None = None,
     ) -> None:
-        _refuse("EmbeddingBag", max_norm, norm_type, scale_grad_by_freq, sparse)
+        _refuse("EmbeddingBag", scale_grad_by_freq, sparse)
+        check_range("EmbeddingBag", "max_norm", max_norm, 0.0)
+        self.max_norm, self.norm_type = max_norm, norm_type
         if mode not in ("mean", "sum", "max"):
             raise ArgumentError(
                 f"EmbeddingBag: mode: got {mode!r}, expected 'mean', 'sum' or 'max'"
@@ -165,7 +171,7 @@ class EmbeddingBag(Module):
                 f"EmbeddingBag: indices: got the shape {tuple(indices.shape)}, expected "
                 f"{'(bags, size)' if offsets is None else '(n,) with offsets'}"
             )
-        rows = ops.embedding(indices, self.weight)
+        rows = _rows(self, indices)
         if per_sample_weights is not None:
             rows = ops.multiply(rows, ops.expand_dims(per_sample_weights, -1))
         counts = ops.ones_like(indices, dtype=dtypes.bool)
@@ -247,6 +253,18 @@ def _table(layer: Any) -> Variable:
     return Variable((layer.num_embeddings, layer.embedding_dim), initializer)
 
 
+def _rows(layer: Any, indices: Array) -> Array:
+    """The rows of an embedding at these indices, of a norm of `max_norm` at most."""
+    rows = ops.embedding(indices, layer.weight)
+    if layer.max_norm is None:
+        return rows
+    fixed = ops.stop_gradient(rows)
+    norms = ops.vector_norm(fixed, ord=layer.norm_type, axis=-1, keepdims=True)
+    scaled = ops.multiply(fixed, ops.divide(layer.max_norm, ops.add(norms, 1e-7)))  # as torch
+    is_long = ops.greater(norms, layer.max_norm)
+    return ops.add(rows, ops.where(is_long, ops.subtract(scaled, fixed), 0.0))
+
+
 def _padded(
     initializer: Initializer, row: int, key: Array, shape: Shape, dtype: DTypeLike = "float32"
 ) -> Array:
@@ -266,18 +284,9 @@ def _row(layer: str, padding_idx: int | None, count: int) -> int | None:
     return padding_idx % count
 
 
-def _refuse(
-    layer: str, max_norm: float | None, norm_type: float, scale_grad_by_freq: bool, sparse: bool
-) -> None:
-    options = {
-        "max_norm": (max_norm, None),
-        "norm_type": (norm_type, 2.0),
-        "scale_grad_by_freq": (scale_grad_by_freq, False),
-        "sparse": (sparse, False),
-    }
-    for name, (value, expected) in options.items():
-        if value != expected:
+def _refuse(layer: str, scale_grad_by_freq: bool, sparse: bool) -> None:
+    for name, value in {"scale_grad_by_freq": scale_grad_by_freq, "sparse": sparse}.items():
+        if value:
             raise ArgumentError(
-                f"{layer}: {name}: got {value!r}, expected {expected!r}; it changes the weight or its "
-                "gradient in place"
+                f"{layer}: {name}: got {value!r}, expected False; it changes the gradient in place"
             )

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from nestarray import dtypes, ops, random
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.module import Module
+from nestarray.nn.spatial import Spatial
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints
 from nestarray.ops.window_reductions import fractional_maxima
 from nestarray.typing import Array
 
 
-class _FractionalMaxPool(Module):
+class _FractionalMaxPool(Spatial):
     """The maximum in windows with random steps over `num_axes` axes."""
-
-    num_axes: ClassVar[int]
 
     @signature_errors()
     def __init__(
@@ -49,7 +47,10 @@ class _FractionalMaxPool(Module):
         self.return_indices = return_indices
 
     def forward(self, x: Array) -> Any:
-        """x: `(batch, channels, *spatial)`; returns `(batch, channels, *output_size)`."""
+        """x: `([batch], channels, *spatial)`; returns `([batch], channels, *output_size)`."""
+        return self._batched(self._maxima, x)
+
+    def _maxima(self, x: Array) -> Any:
         output = self.output_size or [
             int(n * ratio) for n, ratio in zip(ops.shape(x)[2:], self.output_ratio or ())
         ]

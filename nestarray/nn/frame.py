@@ -25,14 +25,16 @@ class Frame:
     """One call of a root module."""
 
     __slots__ = (
-        "drawable", "drawn", "key", "leaves", "prefixes", "root", "state_paths", "train", "updates",
-        "writable",
+        "drawable", "drawn", "is_completing", "key", "leaves", "prefixes", "root", "state_paths",
+        "train", "updates", "writable",
     )  # fmt: skip
 
     def __init__(
         self, root: Module, v: Container, s: Container, train: bool, key: Array | None
     ) -> None:
         self.root, self.train, self.key = root, train, key
+        #: whether layers read their unknown sizes from the inputs of this call
+        self.is_completing = False
         self.prefixes = root._prefixes()
         self.leaves: dict[str, Array] = dict(v.flat_items()) | dict(s.flat_items())
         self.state_paths = s.paths()
@@ -54,6 +56,12 @@ class Frame:
         if not any(note.startswith("in the module ") for note in notes):
             name = type(self.root).__name__
             error.add_note(f"in the module {prefix.rstrip('/')!r} of {name}: {module!r}")
+
+    def draw_variables(self, module: Module) -> None:
+        """Draw the initial variables and state of a module without those below."""
+        prefix = self.prefixes[id(module)][0]
+        for group in module._initial_values(self.key, prefix):
+            self.leaves |= {prefix + name: x for name, x in group.items()}
 
     def draw(self, prefix: str) -> int | Array:
         """The number of keys that a layer has drawn before this one."""

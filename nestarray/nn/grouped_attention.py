@@ -135,9 +135,11 @@ class GroupedQueryAttention(Module):
 
         Returns:
             a Container: keys and values `(batch, kv_heads, capacity, dim)`, and the length,
-            int32 of shape `()`.
+            int32 of shape `()`. With a window, they have its size at most: token i is at place
+            i mod window.
         """
-        shape = (batch, self.num_kv_heads, capacity, self.head_dim)
+        size = capacity if self.window is None else min(capacity, self.window)
+        shape = (batch, self.num_kv_heads, size, self.head_dim)
         return Container(
             keys=ops.zeros(shape, dtype=dtype, like=like),
             values=ops.zeros(shape, dtype=dtype, like=like),
@@ -160,7 +162,8 @@ class GroupedQueryAttention(Module):
             query: `(*batch, length, embed)`.
             source: the input of keys and values, `(*batch, source, embed)`; None is `query`.
             mask: broadcasts with `(*batch, heads, length, source)`; True where a query may
-                attend, or numbers to add to the scores. With a cache, source is its capacity.
+                attend, or numbers to add to the scores. With a cache, source are all tokens up to
+                its capacity, also those that a window has passed.
             positions: `(length,)` or `(batch, length)`, for the rotation of queries and keys;
                 None counts from the length of the cache.
             cache: from `init_cache` or the call before; attention is then causal.
@@ -188,10 +191,13 @@ class GroupedQueryAttention(Module):
             is_self = source is query
             q = self.positions(q, turns)
             k = self.positions(k, turns if is_self else None)
+        keys = None
         if cache is not None:
-            cache = _appended(cache, k, v, places)
-            k, v = (ops.astype(cache[name], dtypes.dtype_of(q)) for name in ("keys", "values"))
-        out = self._attended(q, k, v, mask, places, is_causal, cache is not None)
+            cache, past, keys = self._appended(cache, k, v, places)
+            k, v = (ops.astype(past[name], dtypes.dtype_of(q)) for name in ("keys", "values"))
+            if self.window is not None:
+                mask = _at_places(mask, keys)
+        out = self._attended(q, k, v, mask, places, is_causal, keys)
         out = self.o_proj(merge_heads(out))
         return out if cache is None else (out, cache)
 
@@ -199,12 +205,38 @@ class GroupedQueryAttention(Module):
         heads = split_heads(x, count)
         return heads if norm is None else norm(heads)
 
+    def _appended(
+        self, cache: Container, k: Array, v: Array, places: Array
+    ) -> tuple[Container, Mapping[str, Array], Array]:
+        """The next cache, the keys and values to attend to, and the places of these."""
+        new = {name: ops.astype(x, cache[name].dtype) for name, x in (("keys", k), ("values", v))}
+        length, size = ops.add(places[-1], 1), cache["keys"].shape[-2]
+        if self.window is None:
+            cache = _written(cache, new, places, length)
+            return cache, cache, position_range(size, k)
+        newest = {name: x[..., -size:, :] for name, x in new.items()}
+        following = _written(cache, newest, ops.remainder(places[-size:], size), length)
+        if places.shape == (1,):
+            return following, following, _places_in_ring(length, size)
+        # new tokens may replace tokens that the first of them attend to
+        past = {name: ops.concat([cache[name], x], axis=-2) for name, x in new.items()}
+        keys = ops.concat([_places_in_ring(cache["length"], size), places])
+        return following, past, keys
+
     def _attended(
-        self, q: Array, k: Array, v: Array, mask: Any, places: Array, is_causal: bool, cached: bool
+        self,
+        q: Array,
+        k: Array,
+        v: Array,
+        mask: Any,
+        places: Array,
+        is_causal: bool,
+        keys: Array | None,
     ) -> Array:
-        """Attention with the window, the biases and the sinks."""
+        """Attention with the window, the biases and the sinks; `keys` are places in a cache."""
+        cached = keys is not None
         if cached or self.window is not None or self.relative_bias is not None:
-            keys = position_range(ops.shape(k)[-2], k)
+            keys = keys if cached else position_range(ops.shape(k)[-2], k)
             if cached or self.window is not None:
                 mask = both_masks(mask, self._visible(places, keys, cached or is_causal))
             if cached:
@@ -231,12 +263,22 @@ class GroupedQueryAttention(Module):
         return ops.logical_and(is_near, ops.greater_equal(distance, least))
 
 
-def _appended(cache: Container, k: Array, v: Array, places: Array) -> Container:
-    """The cache with the keys and values of new tokens at their places."""
-    new = {
-        name: ops.setitem(
-            cache[name], (slice(None), slice(None), places), ops.astype(x, cache[name].dtype)
-        )
-        for name, x in (("keys", k), ("values", v))
-    }
-    return Container(new, length=ops.add(places[-1], 1))
+def _written(cache: Container, new: Mapping[str, Array], rows: Array, length: Array) -> Container:
+    """The cache with new keys and values in these rows."""
+    at = (slice(None), slice(None), rows)
+    arrays = {name: ops.setitem(cache[name], at, x) for name, x in new.items()}
+    return Container(arrays, length=length)
+
+
+def _places_in_ring(length: Array, size: int) -> Array:
+    """The place of the token in each row of a ring of the last tokens; negative in empty rows."""
+    last = ops.subtract(length, 1)
+    age = ops.remainder(ops.subtract(last, position_range(size, length)), size)
+    return ops.subtract(last, age)
+
+
+def _at_places(mask: Array | None, places: Array) -> Array:
+    """The mask of keys at these places, which hides empty rows."""
+    if mask is not None and mask.shape[-1] != 1:
+        mask = ops.take(mask, ops.maximum(places, 0), axis=-1)
+    return both_masks(mask, ops.greater_equal(places, 0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from nestarray import ops
 from nestarray.errors.signatures import signature_errors
@@ -16,7 +17,7 @@ class Linear(Module):
     """The affine map x Wᵀ + b.
 
     Args:
-        in_features: size of the last axis of x.
+        in_features: size of the last axis of x; None: `init` reads it from an input.
         out_features: size of the last axis of the result.
         bias: whether to add b.
         initializer: of the weight; None is PyTorch's, uniform in ±1 / √in.
@@ -33,16 +34,19 @@ class Linear(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
     """
 
+    inferred = ("in_features", -1)
+
     @signature_errors()
     def __init__(
         self,
-        in_features: int,
+        in_features: int | None,
         out_features: int,
         bias: bool = True,
         *,
         initializer: Initializer | None = None,
     ) -> None:
-        self.in_features, self.out_features, self.has_bias = in_features, out_features, bias
+        self.in_features: Any = in_features
+        self.out_features, self.has_bias = out_features, bias
         self._initializer = initializer or initializers.fan_in_uniform()
 
     def variables(self) -> Mapping[str, Variable]:

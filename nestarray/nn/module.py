@@ -18,7 +18,7 @@ import copy
 import importlib
 import math
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from nestarray import dtypes, ops, random, tree
 from nestarray.container import Container
@@ -26,7 +26,13 @@ from nestarray.container.container import from_leaves
 from nestarray.container.spec import Spec, explain_mismatch
 from nestarray.display.table import Table
 from nestarray.dynamo import ContextVariable, compile_time_constant, is_compiling
-from nestarray.errors import ArgumentError, PathError, ShapeError, StructureError
+from nestarray.errors import (
+    ArgumentError,
+    PathError,
+    ShapeError,
+    StructureError,
+    UnknownSizeError,
+)
 from nestarray.errors.text import NEW_VARIABLES, listed
 from nestarray.errors.unknown_names import hint, unknown_attribute
 from nestarray.nn.frame import Frame, running_frame
@@ -97,6 +103,10 @@ class Module:
 
     # -- for subclasses --------------------------------------------------------------------
 
+    #: A setting that may be None, and the axis of the first input of a call whose size it is.
+    #: The attribute is missing while it is None, until `init` has seen an input.
+    inferred: ClassVar[tuple[str, int] | None] = None
+
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the result; subclasses define it. Call the module instead.
 
@@ -123,7 +133,7 @@ class Module:
 
     # -- variables -------------------------------------------------------------------------
 
-    def init(self: M, key: Array) -> M:
+    def init(self: M, key: Array, *args: Any, **kwargs: Any) -> M:
         """A copy with variables and state on the backend of `key`.
 
         Each value is drawn from ``na.random.fold_in(key, path)``, so that adding a layer
@@ -131,9 +141,54 @@ class Module:
 
         Args:
             key: as made by ``na.random.key``.
+            *args, **kwargs: example inputs of `forward`. A call with them finds the sizes that are
+                None, such as `in_features` of ``na.nn.Linear(None, 3)``.
+
+        Raises:
+            UnknownSizeError: a size is None, and there is no input, or the call reaches no such layer.
+
+        Example:
+            >>> import numpy as np, nestarray as na
+            >>> net = na.nn.Sequential(na.nn.Linear(None, 3), na.relu, na.nn.Linear(None, 1))
+            >>> net.init(na.random.key(0), np.ones((5, 2), np.float32)).v["0/weight"].shape
+            (3, 2)
         """
-        values = [Container.from_flat_dict(group) for group in self._drawn(key)]
-        return self._with(*values)
+        net = self._completed(key, args, kwargs) if args or kwargs else self
+        values = [Container.from_flat_dict(group) for group in net._drawn(key)]
+        return net._with(*values)
+
+    def _completed(self: M, key: Array, args: tuple[Any, ...], kwargs: dict[str, Any]) -> M:
+        """A copy with all sizes, from a call with these inputs; the module itself if it has them."""
+        modules = list(self.named_modules())
+        if not any(module._lacks_size() for _, module in modules):
+            return self
+        net = copy.deepcopy(self)
+        frame = Frame(net, Container(), Container(), False, key)
+        frame.is_completing = True
+        with running_frame.being(frame):
+            for _, module in net.named_modules():
+                if not module._lacks_size():
+                    frame.draw_variables(module)
+            net._complete(frame, args, kwargs)
+            net.forward(*args, **kwargs)
+        return net
+
+    def _lacks_size(self) -> bool:
+        return self.inferred is not None and self.inferred[0] not in vars(self)
+
+    def _complete(self, frame: Frame, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Set a size that is None to the one of the input, and draw variables for this call."""
+        if self.inferred is None:
+            return
+        if self._lacks_size():
+            x, (name, axis) = next(iter((*args, *kwargs.values()))), self.inferred
+            if not -len(x.shape) <= axis < len(x.shape):
+                raise ShapeError(
+                    f"{type(self).__name__}: {name}: got None and an input of the shape "
+                    f"{tuple(x.shape)}, which has no axis {axis}"
+                )
+            setattr(self, name, x.shape[axis])
+        frame.draw_variables(self)
 
     def _drawn(self, key: Array, prefix: str = "") -> tuple[dict[str, Array], dict[str, Array]]:
         """Initial variables and states of this module and of all below, by path."""
@@ -234,6 +289,8 @@ class Module:
     def _held(self) -> tuple[Container, Container]:
         held = vars(self)
         if "_v" not in held:
+            if not any(self._declared()):
+                return Container(), Container()
             name = type(self).__name__
             raise StructureError(
                 f"{name}: has no variables yet. Call model = model.init(na.random.key(0)), which "
@@ -271,7 +328,8 @@ class Module:
     def __setattr__(self, name: str, value: Any) -> None:
         for cache in ("_known_modules", "_known_specs"):
             vars(self).pop(cache, None)
-        object.__setattr__(self, name, value)
+        if value is not None or self.inferred is None or name != self.inferred[0]:
+            object.__setattr__(self, name, value)
 
     def _declared(self) -> tuple[dict[str, Variable], dict[str, Variable]]:
         variables: dict[str, Variable] = {}
@@ -338,7 +396,8 @@ class Module:
 
         Args:
             *args: for `forward`.
-            v: the variables; None uses the ones in the module.
+            v: the variables; None uses the ones in the module. A module that declares none, such as
+                ``na.nn.ReLU()``, needs neither `v` nor `init`.
             s: the state; None uses the one in the module.
             train: training mode, for dropout and running statistics. The result is then
                 ``(out, s)`` with the new state.
@@ -356,6 +415,8 @@ class Module:
         prefix = None if frame is None else frame.prefix_of(self)
         if frame and prefix is not None and v is None and s is None and not train and key is None:
             try:
+                if frame.is_completing:
+                    self._complete(frame, args, kwargs)
                 return self.forward(*args, **kwargs)
             except Exception as error:
                 frame.add_note(error, prefix, self)
@@ -412,6 +473,11 @@ class Module:
         """A variable or state of this module, from the running call or from the module."""
         if name.startswith("_"):
             raise AttributeError(name)
+        if self.inferred is not None and name == self.inferred[0]:
+            raise UnknownSizeError(
+                f"{self!r}: {name} is None; net = net.init(na.random.key(0), x) reads it from an "
+                "example input x of the net, if that reaches the layer"
+            )
         frame = running_frame.get()
         prefix = None if frame is None else frame.prefix_of(self)
         if frame is not None and prefix is not None and prefix + name in frame.leaves:
@@ -529,14 +595,16 @@ class Module:
         columns: dict[str, list[Any]] = {
             name: [] for name in ("path", "layer", "variables", "elements")
         }
+        net = self
         costs: dict[str, Any] = {}
         if args or kwargs:
             module_costs = importlib.import_module("nestarray.importers.costs")
             leaves = tree.leaves((args, kwargs))
-            net = self if "_v" in vars(self) else self.init(random.key(0, like=leaves[0]))
+            if "_v" not in vars(self):
+                net = self.init(random.key(0, like=leaves[0]), *args, **kwargs)
             costs = module_costs.costs_of(net, args, kwargs)
             columns |= {name: [] for name in module_costs.Cost._fields}
-        for path, module in self.named_modules():
+        for path, module in net.named_modules():
             own = module.variables()
             shapes = [f"{n} {_show_shape(d.shape)}" for n, d in {**own, **module.states()}.items()]
             if not shapes and path not in costs:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from nestarray import ops
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.module import Module
+from nestarray.nn.spatial import Spatial
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 
-class Unfold(Module):
+class Unfold(Spatial):
     """The patches under sliding windows, as columns.
 
     Args:
@@ -29,6 +31,8 @@ class Unfold(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Unfold.html
     """
 
+    num_axes = 2
+
     @signature_errors()
     def __init__(
         self, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
@@ -39,14 +43,15 @@ class Unfold(Module):
         self.stride = windows.per_axis("Unfold", "stride", stride, 2)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, height, width)`; returns `(batch, channels · kernel, patches)`."""
-        return ops.unfold(
-            x, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
+        """x: `([batch], channels, height, width)`; returns `([batch], channels · kernel, patches)`."""
+        unfold = partial(
+            ops.unfold, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
             dilation=self.dilation,
         )  # fmt: skip
+        return self._batched(unfold, x)
 
 
-class Fold(Module):
+class Fold(Spatial):
     """The sum of patches at their positions: the transpose of `Unfold` as a linear map.
 
     Args:
@@ -66,6 +71,8 @@ class Fold(Module):
         https://docs.pytorch.org/docs/stable/generated/torch.nn.Fold.html
     """
 
+    num_axes = 1  # of x
+
     @signature_errors()
     def __init__(
         self,
@@ -82,8 +89,9 @@ class Fold(Module):
         self.stride = windows.per_axis("Fold", "stride", stride, 2)
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels · kernel, patches)`; returns `(batch, channels, *output_size)`."""
-        return ops.fold(
-            x, output_size=self.output_size, kernel_size=self.kernel_size, stride=self.stride,
-            padding=self.padding, dilation=self.dilation,
+        """x: `([batch], channels · kernel, patches)`; returns `([batch], channels, *output_size)`."""
+        fold = partial(
+            ops.fold, output_size=self.output_size, kernel_size=self.kernel_size,
+            stride=self.stride, padding=self.padding, dilation=self.dilation,
         )  # fmt: skip
+        return self._batched(fold, x)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
 from nestarray import ops
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.module import Module
+from nestarray.nn.spatial import Spatial
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array, check_not_zero, check_range
 
 
-class _Pool(Module):
+class _Pool(Spatial):
     """Windows over the last `num_axes` axes; settings have one entry for each."""
-
-    num_axes: ClassVar[int]
 
     def _set_windows(
         self, kernel_size: Ints, stride: Ints | None, padding: Ints = 0, dilation: Ints = 1
@@ -34,6 +33,10 @@ class _Pool(Module):
                 f"{name}: padding: got {padding!r}, expected at most half of the window, which "
                 f"spans {tuple(extent)}"
             )
+
+    def _pooled(self, pool: Callable[..., Any], x: Array, **settings: Any) -> Any:
+        pool = partial(pool, kernel_size=self.kernel_size, stride=self.stride, **settings)
+        return self._batched(pool, x)
 
 
 class _MaxPool(_Pool):
@@ -54,13 +57,10 @@ class _MaxPool(_Pool):
 
     def _maxima(self, pool: Callable[..., Array], x: Array) -> Any:
         if self.return_indices:
-            name, layout = type(self).__name__, "(batch, channels, *spatial)"
-            windows.check_rank(name, "x", layout, x.shape, self.num_axes)
             pool = ops.max_pool_with_indices
-        return pool(
-            x, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
-            dilation=self.dilation, ceil_mode=self.ceil_mode,
-        )  # fmt: skip
+        return self._pooled(
+            pool, x, padding=self.padding, dilation=self.dilation, ceil_mode=self.ceil_mode
+        )
 
 
 class MaxPool1d(_MaxPool):
@@ -90,7 +90,7 @@ class MaxPool1d(_MaxPool):
     num_axes = 1
 
     def forward(self, x: Array) -> Any:
-        """x: `(batch, channels, length)`; returns `(batch, channels, out_length)`."""
+        """x: `([batch], channels, length)`; returns `([batch], channels, out_length)`."""
         return self._maxima(ops.max_pool1d, x)
 
 
@@ -116,7 +116,7 @@ class MaxPool2d(_MaxPool):
     num_axes = 2
 
     def forward(self, x: Array) -> Any:
-        """x: `(batch, channels, height, width)`; returns `(batch, channels, *out)`."""
+        """x: `([batch], channels, height, width)`; returns `([batch], channels, *out)`."""
         return self._maxima(ops.max_pool2d, x)
 
 
@@ -141,7 +141,7 @@ class MaxPool3d(_MaxPool):
     num_axes = 3
 
     def forward(self, x: Array) -> Any:
-        """x: `(batch, channels, depth, height, width)`; returns `(batch, channels, *out)`."""
+        """x: `([batch], channels, depth, height, width)`; returns `([batch], channels, *out)`."""
         return self._maxima(ops.max_pool3d, x)
 
 
@@ -164,10 +164,9 @@ class _AvgPool(_Pool):
         self.divisor_override = divisor_override
 
     def _means(self, pool: Callable[..., Array], x: Array) -> Array:
-        return pool(
-            x, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
-            ceil_mode=self.ceil_mode, count_include_pad=self.count_include_pad,
-            divisor_override=self.divisor_override,
+        return self._pooled(
+            pool, x, padding=self.padding, ceil_mode=self.ceil_mode,
+            count_include_pad=self.count_include_pad, divisor_override=self.divisor_override,
         )  # fmt: skip
 
 
@@ -198,7 +197,7 @@ class AvgPool1d(_AvgPool):
     num_axes = 1
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, length)`; returns `(batch, channels, out_length)`."""
+        """x: `([batch], channels, length)`; returns `([batch], channels, out_length)`."""
         return self._means(ops.avg_pool1d, x)
 
 
@@ -223,7 +222,7 @@ class AvgPool2d(_AvgPool):
     num_axes = 2
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, height, width)`; returns `(batch, channels, *out)`."""
+        """x: `([batch], channels, height, width)`; returns `([batch], channels, *out)`."""
         return self._means(ops.avg_pool2d, x)
 
 
@@ -247,7 +246,7 @@ class AvgPool3d(_AvgPool):
     num_axes = 3
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, depth, height, width)`; returns `(batch, channels, *out)`."""
+        """x: `([batch], channels, depth, height, width)`; returns `([batch], channels, *out)`."""
         return self._means(ops.avg_pool3d, x)
 
 
@@ -267,13 +266,8 @@ class _LPPool(_Pool):
         self.norm_type, self.ceil_mode = norm_type, ceil_mode
 
     def forward(self, x: Array) -> Array:
-        """x: `(batch, channels, *spatial)`; returns `(batch, channels, *out)`."""
-        name, layout = type(self).__name__, "(batch, channels, *spatial)"
-        windows.check_rank(name, "x", layout, x.shape, self.num_axes)
-        return ops.lp_pool(
-            x, ord=self.norm_type, kernel_size=self.kernel_size, stride=self.stride,
-            ceil_mode=self.ceil_mode,
-        )  # fmt: skip
+        """x: `([batch], channels, *spatial)`; returns `([batch], channels, *out)`."""
+        return self._pooled(ops.lp_pool, x, ord=self.norm_type, ceil_mode=self.ceil_mode)
 
 
 class LPPool1d(_LPPool):

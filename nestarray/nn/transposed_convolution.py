@@ -22,7 +22,7 @@ class _Transposed(Convolution):
     @signature_errors()
     def __init__(
         self,
-        in_channels: int,
+        in_channels: int | None,
         out_channels: int,
         kernel_size: Ints,
         stride: Ints = 1,
@@ -52,7 +52,7 @@ class _Transposed(Convolution):
     ) -> Array:
         extra = self.output_padding
         if output_size is not None:
-            extra = self._padding_to(output_size, ops.shape(x)[2:])
+            extra = self._padding_to(output_size, ops.shape(x)[-self.num_axes :])
         return self._convolved(convolve, x, output_padding=extra)
 
     def _padding_to(self, output_size: Sequence[int], sizes: Sequence[int]) -> tuple[int, ...]:
@@ -60,7 +60,7 @@ class _Transposed(Convolution):
         axes = zip(sizes, self.kernel_size, self.stride, self._margins, self.dilation)
         least = [(n - 1) * s - sum(p) + d * (k - 1) + 1 for n, k, s, p, d in axes]
         extra = tuple(size - low for size, low in zip(tuple(output_size)[-self.num_axes :], least))
-        if len(output_size) not in (self.num_axes, self.num_axes + 2) or not all(
+        if not 0 <= len(output_size) - self.num_axes <= 2 or not all(
             0 <= e < s for e, s in zip(extra, self.stride)
         ):
             raise ArgumentError(
@@ -77,7 +77,7 @@ class ConvTranspose1d(_Transposed):
     out_length = (length − 1)·stride − 2·padding + dilation·(kernel − 1) + output_padding + 1.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the kernel.
         stride: the step between the kernels in the result.
@@ -106,16 +106,17 @@ class ConvTranspose1d(_Transposed):
     """
 
     num_axes = 1
+    inferred = ("in_channels", -2)
 
     def forward(self, x: Array, output_size: Sequence[int] | None = None) -> Array:
         """Compute the transposed convolution.
 
         Args:
-            x: `(batch, in, length)`.
+            x: `([batch], in, length)`.
             output_size: the length of the result, in place of `output_padding`.
 
         Returns:
-            `(batch, out, out_length)`.
+            `([batch], out, out_length)`.
         """
         return self._transposed(ops.conv_transpose1d, x, output_size)
 
@@ -124,7 +125,7 @@ class ConvTranspose2d(_Transposed):
     """The transpose of a convolution over two axes, plus a bias for each channel.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the kernel; an integer, or one for each axis.
         stride, padding, output_padding, groups, bias, dilation, padding_mode, initializer: as for
@@ -146,16 +147,17 @@ class ConvTranspose2d(_Transposed):
     """
 
     num_axes = 2
+    inferred = ("in_channels", -3)
 
     def forward(self, x: Array, output_size: Sequence[int] | None = None) -> Array:
         """Compute the transposed convolution.
 
         Args:
-            x: `(batch, in, height, width)`.
+            x: `([batch], in, height, width)`.
             output_size: the height and the width of the result, in place of `output_padding`.
 
         Returns:
-            `(batch, out, out_height, out_width)`.
+            `([batch], out, out_height, out_width)`.
         """
         return self._transposed(ops.conv_transpose2d, x, output_size)
 
@@ -164,7 +166,7 @@ class ConvTranspose3d(_Transposed):
     """The transpose of a convolution over three axes, plus a bias for each channel.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the kernel; an integer, or one for each axis.
         stride, padding, output_padding, groups, bias, dilation, padding_mode, initializer: as for
@@ -186,15 +188,16 @@ class ConvTranspose3d(_Transposed):
     """
 
     num_axes = 3
+    inferred = ("in_channels", -4)
 
     def forward(self, x: Array, output_size: Sequence[int] | None = None) -> Array:
         """Compute the transposed convolution.
 
         Args:
-            x: `(batch, in, *spatial)`.
+            x: `([batch], in, *spatial)`.
             output_size: the spatial sizes of the result, in place of `output_padding`.
 
         Returns:
-            `(batch, out, *out_spatial)`.
+            `([batch], out, *out_spatial)`.
         """
         return self._transposed(ops.conv_transpose3d, x, output_size)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from functools import partial
 
 from nestarray import ops
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.module import Module
+from nestarray.nn.spatial import Spatial
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints
 from nestarray.typing import Array
 
 
-class _MaxUnpool(Module):
+class _MaxUnpool(Spatial):
     """Zeros with the maxima of a max pooling over `num_axes` axes."""
-
-    num_axes: ClassVar[int]
 
     @signature_errors()
     def __init__(self, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0) -> None:
@@ -31,25 +29,24 @@ class _MaxUnpool(Module):
         """Put the maxima at their places.
 
         Args:
-            x: the maxima, `(batch, channels, *spatial)`.
+            x: the maxima, `([batch], channels, *spatial)`.
             indices: from the max pooling, of the shape of x.
             output_size: the spatial sizes of the result, or its shape; None is
                 (size − 1) · stride − 2 · padding + kernel_size.
 
         Returns:
-            `(batch, channels, *output_size)`.
+            `([batch], channels, *output_size)`.
         """
-        name, layout = type(self).__name__, "(batch, channels, *spatial)"
-        windows.check_rank(name, "x", layout, x.shape, self.num_axes)
-        if output_size is not None and len(output_size) not in (self.num_axes, self.num_axes + 2):
+        if output_size is not None and not 0 <= len(output_size) - self.num_axes <= 2:
             raise ArgumentError(
                 f"{type(self).__name__}: output_size: got {tuple(output_size)}, expected "
                 f"{self.num_axes} numbers"
             )
-        return ops.max_unpool(
-            x, indices, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
+        unpool = partial(
+            ops.max_unpool, kernel_size=self.kernel_size, stride=self.stride, padding=self.padding,
             output_size=None if output_size is None else tuple(output_size)[-self.num_axes :],
         )  # fmt: skip
+        return self._batched(unpool, x, indices)
 
 
 class MaxUnpool1d(_MaxUnpool):

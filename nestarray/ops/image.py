@@ -563,6 +563,7 @@ _KERNELS: dict[str, tuple[float, Callable[[Any, Any], Any]]] = {
 def _constant(values: Any, like: Array, dtype: Any) -> Array:
     """NumPy's values as an array of the framework of `like`; arrays of open sizes are that."""
     if isinstance(values, np.ndarray) and not isinstance(like, np.ndarray):
+        values = values.astype(np.int64) if dtype is dtypes.int64 else values
         return ops.asarray(values.tolist(), dtype=dtype, like=like)
     return ops.astype(values, dtype)
 

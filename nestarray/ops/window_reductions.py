@@ -256,7 +256,7 @@ def max_unpool(
         )
     else:
         sizes = windows.per_axis("max_unpool", "output_size", output_size, count)
-    channels, many = x.shape[1], math.prod(x.shape[2:])
+    channels, many = ops.shape(x)[1], math.prod(x.shape[2:])
     flat = ops.reshape(x, (-1, channels, many))
     empty = ops.broadcast_to(
         ops.zeros_like(flat[:, :, :1]), (*ops.shape(flat)[:2], math.prod(sizes))

@@ -103,6 +103,22 @@ def test_a_cache_continues(model: Any, backend: str) -> None:
     assert_close(na.concat(outs, axis=1), expected)
 
 
+@pytest.mark.parametrize("parts", [(7,), (2, 5), (5, 2), (1,) * 7, (4, 1, 2)], ids=str)
+def test_a_cache_of_a_window_in_parts(parts: tuple[int, ...], backend: str) -> None:
+    settings = {"positions": nn.RotaryEmbedding(4), "relative_bias": nn.AlibiBias(4), "window": 3}
+    layer = nn.GroupedQueryAttention(16, 4, 2, sinks=True, **settings)
+    layer = layer.init(na.random.key(0, backend=backend))
+    x = na.to_backend(X, backend)
+    cache, outs, start = layer.init_cache(2, 9, like=x), [], 0
+    for count in parts:
+        out, cache = layer(x[:, start : start + count], cache=cache)
+        outs.append(out)
+        start += count
+    assert_close(na.concat(outs, axis=1), layer(x, is_causal=True))
+    assert tuple(cache["keys"].shape) == (2, 2, 3, 4)
+    assert int(cache["length"]) == 7
+
+
 def test_padding_before_a_prompt_changes_nothing() -> None:
     layer = nn.GroupedQueryAttention(
         16, 4, 2, positions=nn.RotaryEmbedding(4), relative_bias=nn.AlibiBias(4), sinks=True

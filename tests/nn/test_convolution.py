@@ -133,3 +133,10 @@ ERRORS = {
 def test_settings_are_checked(layer: Any, message: str) -> None:
     with pytest.raises(ArgumentError, match=message):
         layer()
+
+
+def test_folding_without_a_batch(backend: str) -> None:
+    x = np.random.default_rng(0).normal(size=(8, 12)).astype(np.float32)
+    expected = torch.nn.Fold((4, 5), 2)(torch.from_numpy(x)).numpy()
+    layer = nn.Fold((4, 5), 2).init(na.random.key(0, backend=backend))
+    assert_close(na.to_backend(layer(na.to_backend(x, backend)), "numpy"), expected)

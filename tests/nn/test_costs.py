@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import torch
@@ -13,7 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import nestarray as na
 from nestarray import nn
-from nestarray.errors import ShapeError
+from nestarray.errors import MixedBackendError, ShapeError
 
 
 class Residual(nn.Module):
@@ -212,6 +214,49 @@ def test_a_loop_of_unknown_length_is_an_error() -> None:
     graph = na.trace_graph(lambda x: x @ x.T, _ones(2, 2), dynamic={"x": {0: "batch"}})
     with pytest.raises(ShapeError, match="trace it with fixed sizes"):
         na.flops(graph)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax", "torch"])
+@pytest.mark.parametrize(
+    ("layer", "twin", "shape"),
+    [
+        (nn.Linear(3, 4), torch.nn.Linear(3, 4), (8, 3)),
+        (nn.Conv2d(3, 4, 3, 2, 1), torch.nn.Conv2d(3, 4, 3, 2, 1), (2, 3, 8, 8)),
+        (nn.ConvTranspose1d(3, 4, 3, 2), torch.nn.ConvTranspose1d(3, 4, 3, 2), (2, 3, 8)),
+    ],
+    ids=["linear", "strided", "transposed"],
+)
+def test_gradients_count_as_in_torch(
+    layer: nn.Module, twin: torch.nn.Module, shape: tuple[int, ...], backend: str
+) -> None:
+    layer = layer.init(na.random.key(0, backend=backend))
+    x = na.to_backend(_ones(*shape), backend)
+    both = na.grad(lambda v, x: na.sum(layer(x, v=v) ** 2), argnums=(0, 1))
+    with FlopCounterMode(display=False) as counter:
+        (twin(torch.ones(shape, requires_grad=True)) ** 2).sum().backward()
+    assert na.flops(both, layer.v, x) == counter.get_total_flops()
+
+
+def test_gradients_of_a_loop_count_each_step() -> None:
+    def loss(w: Any) -> Any:
+        step = lambda c, _: (na.tanh(c @ w), None)  # noqa: E731
+        return na.sum(na.scan(step, na.ones((2, 3), like=w), None, length=5)[0])
+
+    assert na.flops(loss, _ones(3, 3)) == 5 * 36
+    assert na.flops(na.grad(loss), _ones(3, 3)) == 3 * 5 * 36
+
+
+def test_functions_of_jax_count() -> None:
+    x = jnp.ones((2, 3, 4))
+    assert na.flops(lambda x: jnp.einsum("bij,bkj->bik", x, x), x) == 2 * 2 * 3 * 3 * 4
+    assert na.flops(jax.grad(lambda w: jnp.sum(jnp.tanh(x @ w))), jnp.ones((4, 5))) == 2 * 240
+
+
+def test_gradients_need_all_arrays_as_arguments() -> None:
+    net, x = nn.Linear(2, 3).init(na.random.key(0)), _ones(4, 2)
+    with pytest.raises(MixedBackendError) as caught:
+        na.flops(na.grad(lambda v: na.sum(net(x, v=v))), net.v)
+    assert caught.value.__notes__[-1].endswith("pass all arrays as arguments of the function")
 
 
 def test_a_summary_divides_the_costs_among_the_modules(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 import torch
 import transformers
 
@@ -18,9 +19,9 @@ TOKENS = np.random.default_rng(0).integers(0, 11, (2, 6))
 class Decoder(nn.Module):
     """A small language model with the paths of Llama."""
 
-    def __init__(self, layers: int = 3) -> None:
+    def __init__(self, layers: int = 3, **settings: Any) -> None:
         rotary = nn.RotaryEmbedding(4)
-        attention = nn.GroupedQueryAttention(8, 2, 1, bias=False, positions=rotary)
+        attention = nn.GroupedQueryAttention(8, 2, 1, bias=False, positions=rotary, **settings)
         block = nn.CausalBlock(
             attention, nn.GatedMLP(8, 12), nn.RMSNorm(8, 1e-6), nn.RMSNorm(8, 1e-6)
         )
@@ -77,6 +78,44 @@ def test_generation_is_the_full_forward(backend: str) -> None:
 
     run = na.jit(run) if backend in ("jax", "tensorflow") else run
     assert_close(run(prompt), tokens[:, 3:])
+
+
+class FullCache(Decoder):
+    """Attention in a window, by a mask over a cache of all tokens."""
+
+    def forward(self, tokens: Any, cache: Any, positions: Any, mask: Any) -> Any:
+        places = cache["length"].reshape(-1)[0] + np.arange(tokens.shape[1])
+        keys = np.arange(cache["keys"].shape[-2])
+        near = places[:, None] - keys < 3
+        mask = near if mask is None else near & (mask[:, None, None] > 0)
+        return super().forward(tokens, cache, positions, mask)
+
+
+@pytest.mark.parametrize("length", [1, 2, 3, 7])
+def test_generation_beyond_a_window(length: int, backend: str) -> None:
+    net = Decoder(window=3).init(na.random.key(1))
+    net = net.with_variables(net.v * 2.0)
+    full = FullCache().with_variables(net.v)
+    prompt = np.resize(TOKENS, (2, length))
+    mask = np.ones((2, length), int)
+    mask[1, : length // 3] = 0
+    expected = na.decoding.generate(
+        full, full.stack.init_cache(2, length + 9), prompt, 9, mask=mask
+    )
+
+    def run(prompt: Any, mask: Any) -> Any:
+        cache = net.stack.init_cache(2, 20, like=prompt)
+        assert tuple(cache["keys"].shape) == (2, 3, 1, 3, 4)  # batch, layers, heads, window, dim
+        return na.decoding.generate(net, cache, prompt, 9, mask=mask)
+
+    net = net.to_backend(backend)
+    run = na.jit(run) if backend in ("jax", "tensorflow") else run
+    tokens = run(na.to_backend(prompt, backend), na.to_backend(mask, backend))
+    np.testing.assert_array_equal(na.to_backend(tokens, "numpy"), expected)
+    whole = np.concatenate([prompt, expected], axis=1)[:1]  # the row without padding
+    logits = net(na.to_backend(whole, backend))
+    likeliest = na.to_backend(na.argmax(logits, axis=-1), "numpy")
+    np.testing.assert_array_equal(likeliest[:, length - 1 : -1], expected[:1])
 
 
 def test_generation_after_padding_and_by_beams() -> None:

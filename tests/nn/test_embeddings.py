@@ -32,8 +32,8 @@ def test_bags_that_are_empty_or_of_padding_only(mode: str, backend: str) -> None
 
 
 def test_errors() -> None:
-    with pytest.raises(ArgumentError, match=r"Embedding: max_norm: got 1.0, expected None"):
-        nn.Embedding(5, 3, max_norm=1.0)
+    with pytest.raises(ArgumentError, match=r"Embedding: max_norm: got -1.0, expected"):
+        nn.Embedding(5, 3, max_norm=-1.0)
     with pytest.raises(ArgumentError, match="EmbeddingBag: sparse: got True, expected False"):
         nn.EmbeddingBag(5, 3, sparse=True)
     with pytest.raises(ArgumentError, match="padding_idx: got 5, expected one of 5 rows"):

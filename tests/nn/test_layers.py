@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import pickle
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -237,6 +238,28 @@ def native_results(graph: na.Graph, library: str, row: Row) -> Any:
     if isinstance(module, tuple):  # with state
         return numbers(module[0](*row.on("jax"), module[1])[0])
     return numbers(module(*row.on("jax")))
+
+
+@pytest.mark.one_in(100)
+@pytest.mark.parametrize("target", ["torch", "jax", "tensorflow", "numpy"])
+def test_ejected_source_computes_the_same(row: Row, target: str, tmp_path: Path) -> None:
+    graph = na.trace_graph(row.initialized(), *row.xs())
+    assert graph.eject(tmp_path / "net", target).error < 1e-5  # it runs the source
+
+
+def test_a_graph_in_a_file_computes_the_same(row: Row, tmp_path: Path) -> None:
+    layer = row.initialized()
+    na.trace_graph(layer, *row.xs()).save(tmp_path / "net.safetensors")
+    out = na.Graph.load(tmp_path / "net.safetensors")(*row.xs())
+    assert_close(numbers(out), numbers(layer(*row.xs())))
+
+
+def test_variables_in_a_file_are_the_same(row: Row, tmp_path: Path) -> None:
+    layer = row.initialized()
+    na.Container(v=layer.v, s=layer.s).save(tmp_path / "net.safetensors")
+    tree = na.Container.load(tmp_path / "net.safetensors")
+    again = row.layer().with_variables(tree["v"], tree["s"])
+    np.testing.assert_equal(numbers(again(*row.xs())), numbers(layer(*row.xs())))
 
 
 def test_a_layer_can_be_pickled_and_shown(row: Row) -> None:

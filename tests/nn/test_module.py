@@ -489,6 +489,20 @@ def test_display(net: Net) -> None:
     assert str(summary).splitlines()[-1].split() == ["total", str(net.v.size)]
 
 
+def test_a_module_without_variables_needs_no_init(backend: str) -> None:
+    x = images(backend) - 0.5
+    net = nn.Sequential(nn.ReLU(), nn.Flatten(), nn.Dropout(0.5))
+    expected = na.reshape(na.relu(x), (6, 16))
+    assert_close(net(x), expected)
+    assert net.v.paths() == net.s.paths() == ()
+    assert_close(net.to_backend(backend)(x), expected)
+    options = {"backend": "aot_eager"} if backend == "torch" else {}
+    assert_close(na.jit(net, **options)(x), expected)
+    out, s = net(x, train=True, key=na.random.key(0, backend=backend))
+    assert tuple(out.shape) == (6, 16)
+    assert s.paths() == ()
+
+
 class TestErrors:
     def test_no_variables_yet(self) -> None:
         message = r"^Net: has no variables yet\. Call model = model\.init\(na\.random\.key\(0\)\)"

@@ -48,6 +48,12 @@ def test_fractional_pooling_is_torchs_with_its_numbers(
     assert_close(train[0], out[0])
 
 
+def test_fractional_pooling_without_a_batch(backend: str) -> None:
+    layer, x = nn.FractionalMaxPool2d(2, 3, return_indices=True), normal(3, 6, 7)
+    expected = drawn(layer, x[None], backend)
+    assert_close(drawn(layer, x, backend), tuple(part[0] for part in expected))
+
+
 def test_fractional_windows_are_of_neighbours_and_in_order() -> None:
     x = np.arange(30.0, dtype=np.float32).reshape(1, 1, 1, 30)
     layer = nn.FractionalMaxPool2d((1, 2), (1, 17)).init(na.random.key(0))

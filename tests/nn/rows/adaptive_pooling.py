@@ -13,6 +13,8 @@ T = torch.nn
 ROWS = [
     both("AdaptiveAvgPool1d", lambda nn: nn.AdaptiveAvgPool1d(3), (2, 3, 7)),
     both("AdaptiveAvgPool2d", lambda nn: nn.AdaptiveAvgPool2d((None, 2)), (2, 3, 4, 5)),
+    both("AdaptiveAvgPool2d unbatched", lambda nn: nn.AdaptiveAvgPool2d((None, 2)), (3, 4, 5)),
+    places("AdaptiveMaxPool1d unbatched", lambda nn: nn.AdaptiveMaxPool1d(2, True), (3, 5)),
     both("AdaptiveAvgPool3d", lambda nn: nn.AdaptiveAvgPool3d(2), (2, 1, 2, 4, 3)),
     both("AdaptiveMaxPool1d", lambda nn: nn.AdaptiveMaxPool1d(3), (2, 3, 7)),
     both("AdaptiveMaxPool2d", lambda nn: nn.AdaptiveMaxPool2d((3, None)), (2, 3, 4, 5)),

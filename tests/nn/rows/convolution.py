@@ -20,6 +20,7 @@ class Causal(torch.nn.Conv1d):
 
 ROWS = [
     both("Conv1d", lambda nn: nn.Conv1d(2, 4, 3), (2, 2, 7)),
+    both("Conv1d unbatched", lambda nn: nn.Conv1d(2, 4, 3, 1, 1, padding_mode="reflect"), (2, 7)),
     both(
         "Conv1d reflect", lambda nn: nn.Conv1d(2, 4, 4, 1, "same", 2, 2, True, "reflect"), (2, 2, 7)
     ),
@@ -39,6 +40,8 @@ ROWS = [
         lambda nn: nn.Conv2d(2, 3, 3, (2, 1), (1, 2), padding_mode="replicate"),
         (2, 2, 4, 3),
     ),
+    both("Conv2d unbatched", lambda nn: nn.Conv2d(2, 4, 3, 2, 1), (2, 6, 5)),
+    both("Conv3d unbatched", lambda nn: nn.Conv3d(1, 2, 2), (1, 3, 4, 3)),
     both("Conv3d", lambda nn: nn.Conv3d(1, 2, 2, padding="valid"), (1, 1, 3, 4, 3)),
     both(
         "Conv3d circular",

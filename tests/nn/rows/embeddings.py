@@ -31,7 +31,7 @@ def bag(name: str, inputs: Any, **settings: Any) -> Row:
         lambda: nn.EmbeddingBag(5, 3, **settings),
         lambda: T.EmbeddingBag(5, 3, **settings),
         inputs=inputs,
-        has_kinks=settings["mode"] == "max",
+        has_kinks=settings["mode"] == "max" or "max_norm" in settings,
     )
 
 
@@ -56,9 +56,18 @@ ROWS = [
         lambda: T.Embedding(5, 3, -2),
         inputs=indices,
     ),
+    Row(
+        "Embedding max_norm",
+        lambda: nn.Embedding(5, 3, max_norm=1.0, norm_type=3.0),
+        lambda: T.Embedding(5, 3, max_norm=1.0, norm_type=3.0),
+        inputs=indices,
+        has_kinks=True,
+    ),
     bag("mean", indices, mode="mean"),
     bag("padded", indices, mode="mean", padding_idx=3),
     bag("sum", weighted, mode="sum"),
+    bag("max_norm", weighted, mode="sum", max_norm=1.5),
+    bag("max max_norm", with_offsets, mode="max", max_norm=1.0, norm_type=1.0),
     bag("max", with_offsets, mode="max"),
     bag("mean padded", with_offsets, mode="mean", padding_idx=1),
     Row("PatchEmbedding", lambda: nn.PatchEmbedding(3, 5, (2, 3)), Patches, ((2, 3, 4, 6),)),

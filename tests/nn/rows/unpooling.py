@@ -19,5 +19,10 @@ def maxima(*shape: int) -> tuple[np.ndarray, np.ndarray]:
 ROWS = [
     both("MaxUnpool1d", lambda nn: nn.MaxUnpool1d(2), inputs=lambda rng: maxima(4)),
     both("MaxUnpool2d", lambda nn: nn.MaxUnpool2d(2, (2, 2)), inputs=lambda rng: maxima(2, 3)),
+    both(
+        "MaxUnpool2d unbatched",
+        lambda nn: nn.MaxUnpool2d(2),
+        inputs=lambda rng: [x[0] for x in maxima(2, 3)],
+    ),
     both("MaxUnpool3d", lambda nn: nn.MaxUnpool3d(2, 2, 0), inputs=lambda rng: maxima(1, 2, 1)),
 ]

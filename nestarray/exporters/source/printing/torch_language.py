@@ -199,7 +199,7 @@ class TorchLanguage(Language):
 
     def parameters(self, target: str) -> dict[str, Any]:
         """Parameter of a function or a class → its default."""
-        return {} if target.startswith(".") else _parameters(target)
+        return {} if target.startswith((".", "attribute:")) else _parameters(target)
 
 
 @functools.cache

@@ -34,6 +34,7 @@ _PACKAGES = {
     r"nn\.": "from torch import nn",
     r"nnx\.": "from flax import nnx",
     r"np\.": "import numpy as np",
+    r"scipy\.linalg\.": "import scipy.linalg",
     r"scipy\.special\.": "import scipy.special",
     r"sliding_window_view\(": "from numpy.lib.stride_tricks import sliding_window_view",
     r"tf\.": "import tensorflow as tf",

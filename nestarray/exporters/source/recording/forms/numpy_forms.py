@@ -25,6 +25,13 @@ sqrt = supports(_is_floating)(lambda x: np.sqrt(x))
 exp = supports(_is_floating)(lambda x: np.exp(x))
 log = supports(_is_floating)(lambda x: np.log(x))
 tanh = supports(_is_floating)(lambda x: np.tanh(x))
+expm1 = supports(lambda x: dtype_of(x).is_inexact)(lambda x: np.expm1(x))
+
+
+@supports(lambda real, imag: dtype_of(real) == dtype_of(imag) and _is_floating(real))
+def complex(real: Any, imag: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.imag.html"""
+    return real + 1j * imag
 
 
 @supports(lambda x, *, dtype=None, **_: dtype is None and _is_floating(x))

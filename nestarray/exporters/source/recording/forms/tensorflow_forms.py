@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from nestarray.backends.base import supports
@@ -19,7 +20,10 @@ square = tf.square
 
 def asarray(obj: Any, *, dtype: Any = None, **_: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor"""
-    return tf.convert_to_tensor(obj, native_dtype(dtype_of(obj) if dtype is None else dtype))
+    dtype = native_dtype(dtype_of(obj) if dtype is None else dtype)
+    if isinstance(obj, np.ndarray):  # a variable of the source, which only a cast converts
+        obj = obj.astype(dtype.as_numpy_dtype)
+    return tf.convert_to_tensor(obj, dtype)
 
 
 def _is_full(item: Any) -> bool:
@@ -121,7 +125,16 @@ def batch_norm(
     return tf.nn.batch_normalization(x, mean, variance, bias, weight, eps)
 
 
-@supports(layers.is_last)
+def _is_convolution(
+    x: Any, weight: Any, *arrays: Any, stride: Any = 1, dilation: Any = 1, **settings: Any
+) -> bool:
+    """Whether a function has both the stride and the dilation."""
+    has_both = np.max(stride) > 1 and np.max(dilation) > 1
+    is_known = not has_both or len(x.shape) == 4
+    return is_known and layers.is_last(x, weight, *arrays, dilation=dilation, **settings)
+
+
+@supports(_is_convolution)
 def conv(x: Any, weight: Any, bias: Any = None, *, groups: int = 1, **settings: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/nn/conv2d"""
     at, border = layers.windows_last(x, weight.shape[:-2], **{"stride": 1, **settings})
