@@ -89,6 +89,20 @@ exp = _unary(torch._foreach_exp)
 negative = _unary(torch._foreach_neg)
 sqrt = _unary(torch._foreach_sqrt)
 
+
+def lerp(start: Any, end: Any, weight: Any) -> tuple[torch.Tensor, ...] | None:
+    """All leaves with one number as weight."""
+    are_columns = start.__class__ is end.__class__ is tuple and weight.__class__ is float
+    if not are_columns or is_observed():
+        return None
+    if any(x.dtype is not y.dtype or x.dtype not in _WIDE for x, y in zip(start, end)):
+        return None
+    try:
+        return tuple(torch._foreach_lerp(start, end, weight))
+    except RuntimeError:  # the calls per leaf report the error
+        return None
+
+
 add = _binary(torch._foreach_add, commutes=True)
 subtract = _binary(torch._foreach_sub, takes_tensors=False)
 multiply = _binary(torch._foreach_mul, commutes=True)

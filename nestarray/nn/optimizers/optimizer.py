@@ -168,7 +168,7 @@ class Optimizer:
 
 def average(mean: Any, x: Any, decay: float) -> Any:
     """The next exponential moving average, decay · mean + (1 − decay) · x."""
-    return mean * decay + x * (1 - decay)
+    return ops.lerp(mean, x, 1 - decay)
 
 
 def floating_part(c: Any, method: str, name: str) -> Container:
