@@ -27,6 +27,14 @@ def supports(predicate: Callable[..., bool]) -> Callable[[F], F]:
     return mark
 
 
+def have_one_dtype(*arrays: Any) -> bool:
+    """Whether arrays have one floating dtype; Python numbers after the first are weakly typed."""
+    dtype = getattr(arrays[0], "dtype", None)
+    if dtype is None or not dtypes.as_dtype(dtype).is_floating:
+        return False
+    return all(x.__class__ is float or getattr(x, "dtype", None) == dtype for x in arrays[1:])
+
+
 def lengths(shape: Any) -> Any:
     """`shape` if it contains no bool; for frameworks that read True as 1.
 

@@ -320,10 +320,9 @@ class Container(Parts, Attached[Leaf], metaclass=_ContainerType):
 
     def _has(self, key: object) -> bool:
         try:
-            self._spec.locate(key)  # type: ignore[arg-type]
+            return self._spec.has(key)  # type: ignore[arg-type]
         except PathError:
             return False
-        return True
 
     def __bool__(self) -> bool:
         if self._spec is LEAF:

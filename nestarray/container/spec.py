@@ -215,6 +215,19 @@ class Spec:
             hit = self._located[path] = self._locate(path, caller)
         return hit
 
+    def has(self, path: Key | Path) -> bool:
+        """Whether a path exists, without the message of `locate`.
+
+        Raises:
+            PathError: `path` is not a path.
+        """
+        try:
+            if not is_compiling() and path in self._located:
+                return True
+        except TypeError:  # slices and arrays are not hashable
+            return False
+        return not self._along(path, "Container")[1]
+
     def _locate(self, path: Key | Path, caller: str) -> tuple[int, int, Spec]:
         start, spec = 0, self
         for key in self.keys_along(path, caller):
@@ -227,18 +240,22 @@ class Spec:
 
         The name of a path is found before it is split; empty keys are found before they are ignored.
         """
-        if not isinstance(path, tuple) and path in self.index:
-            return (path,)
-        if isinstance(path, str):
-            if path in self.named:
-                return self.named[path]
-            keys, rest = _walk(self, tuple(path.split("/")))
-            if not rest:
-                return keys
-        keys, rest = _walk(self, parse_path(path, caller))
+        keys, rest = self._along(path, caller)
         if rest:
             raise PathError(f"{caller}: {_missing_key_message(self, keys, rest[0], path)}")
         return keys
+
+    def _along(self, path: Key | Path, caller: str) -> tuple[Path, Path]:
+        """The keys along a path as far as they exist, and the rest of the path."""
+        if not isinstance(path, tuple) and path in self.index:
+            return (path,), ()
+        if isinstance(path, str):
+            if path in self.named:
+                return self.named[path], ()
+            keys, rest = _walk(self, tuple(path.split("/")))
+            if not rest:
+                return keys, ()
+        return _walk(self, parse_path(path, caller))
 
 
 def take_key(spec: Spec, remaining: Path) -> tuple[Key | None, Path]:

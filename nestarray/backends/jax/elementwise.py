@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from jax.custom_derivatives import SymbolicZero
 
 from nestarray.backends import truth, xp
-from nestarray.backends.base import clip_dtype, refuse_integers, supports
+from nestarray.backends.base import clip_dtype, have_one_dtype, refuse_integers, supports
 from nestarray.backends.jax.compiled import compiled, compiled_for_any, traced
 from nestarray.backends.jax.promotion import cast, floating, floating_pair, ordering, promoting
 from nestarray.numerics import division, powers
@@ -160,6 +160,13 @@ def sign(x: Any, /) -> Any:
         nonzero = jnp.where(x == 0, jnp.ones_like(x), x)
         return jnp.where(x == 0, jnp.zeros_like(x), nonzero / jnp.abs(nonzero))
     return jnp.where(x == 0, jnp.zeros_like(x), jnp.sign(x))
+
+
+@supports(have_one_dtype)
+@jax.jit
+def lerp(start: Any, end: Any, weight: Any) -> Any:
+    """https://docs.jax.dev/en/latest/_autosummary/jax.numpy.multiply.html"""
+    return start + weight * (end - start)
 
 
 @supports(lambda *_, decimals=0: decimals == 0)

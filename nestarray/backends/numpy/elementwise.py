@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray.backends import truth
-from nestarray.backends.base import refuse_integers, supports
+from nestarray.backends.base import have_one_dtype, refuse_integers, supports
 from nestarray.backends.numpy.promotion import floating, floating_pair, ordering, promoting
 from nestarray.dtypes import finfo
 from nestarray.numerics import division, powers
@@ -75,6 +75,12 @@ fmin = ordering(np.fmin)
 nextafter = promoting(_nextafter)
 divide = promoting(floating_pair(np.divide), floats=True)
 copysign = promoting(floating_pair(np.copysign), floats=True)
+
+
+@supports(lambda *arrays: have_one_dtype(*arrays) and arrays[0].dtype.kind == "f")
+def lerp(start: Any, end: Any, weight: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.multiply.html"""
+    return start + weight * (end - start)
 
 
 @supports(lambda *_, decimals=0: decimals == 0)

@@ -188,13 +188,19 @@ class _Scan:
         self.reads_variables = any(x.dtype == tf.resource for x in captured)
 
     def run(self, carry: Any, xs: Any) -> tuple[Any, Any]:
-        """The last carry, and the results of all steps."""
+        """The last carry, and the results of all steps.
+
+        A TensorArray holds the rows of `xs`: the gradient of a slice is as large as all rows.
+        """
         columns = [tf.TensorArray(y.dtype, self.count, element_shape=y.shape) for y in self.specs]
+        rows = [
+            tf.TensorArray(x.dtype, self.count, element_shape=x.shape[1:]).unstack(x) for x in xs
+        ]
 
         def body(state: tuple[Any, ...]) -> tuple[Any, ...]:
             done, carry, columns = state
             place = self.count - 1 - done if self.reverse else done
-            new, ys = self.step(carry, tuple([tf.gather(x, place) for x in xs]))
+            new, ys = self.step(carry, tuple([row.read(place) for row in rows]))
             written = [column.write(place, y) for column, y in zip(columns, ys, strict=True)]
             return done + 1, tuple(new), tuple(written)
 

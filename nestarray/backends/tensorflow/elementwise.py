@@ -8,7 +8,13 @@ from typing import Any
 import tensorflow as tf
 
 from nestarray.backends import xp
-from nestarray.backends.base import clip_dtype, refuse_complex, refuse_integers, supports
+from nestarray.backends.base import (
+    clip_dtype,
+    have_one_dtype,
+    refuse_complex,
+    refuse_integers,
+    supports,
+)
 from nestarray.backends.tensorflow.core import is_watched
 from nestarray.backends.tensorflow.derivatives import custom_gradient, summed
 from nestarray.backends.tensorflow.promotion import (
@@ -190,6 +196,12 @@ maximum = promoting(_sharing(tf.math.maximum, tf.math.greater))
 minimum = promoting(_sharing(tf.math.minimum, tf.math.less))
 copysign = promoting(floating_pair(_copysign), scalar_ok=False, floats=True)
 nextafter = promoting(_nextafter, scalar_ok=False)
+
+
+@supports(have_one_dtype)
+def lerp(start: Any, end: Any, weight: Any) -> Any:
+    """https://www.tensorflow.org/api_docs/python/tf/math/multiply"""
+    return start + weight * (end - start)
 
 
 @supports(lambda x, decimals=0: decimals == 0)

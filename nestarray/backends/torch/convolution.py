@@ -20,6 +20,18 @@ def _is_native(padding: Any) -> bool:
     return isinstance(padding, int) or all(isinstance(p, int) for p in padding)
 
 
+def _by_axis(padding: Any, count: int) -> Any:
+    """Pairs of equal numbers as one number for each axis, which torch supports."""
+    if padding.__class__ is not tuple or len(padding) != count:
+        return padding
+    if any(
+        p.__class__ is not tuple or len(p) != 2 or p[0].__class__ is not int or p[0] != p[1]
+        for p in padding
+    ):
+        return padding
+    return tuple([low for low, _ in padding])
+
+
 def _pad(x: Any, pairs: Any) -> Any:
     # torch orders the last axis first
     return F.pad(x, [n for pair in reversed(pairs) for n in pair])
@@ -47,6 +59,7 @@ def _convolution(count: int) -> Callable[..., Any]:
         groups: int = 1,
     ) -> Any:
         """https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.conv2d.html"""
+        padding = _by_axis(padding, count)
         if x.ndim == count + 2 and _is_native(padding):
             if x.shape[1] == weight.shape[1] == 0:  # the result would have another shape
                 x, weight = (F.pad(a, (*[0, 0] * count, 0, 1)) for a in (x, weight))

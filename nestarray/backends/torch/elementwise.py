@@ -7,7 +7,7 @@ from typing import Any
 import torch
 
 from nestarray.backends import xp
-from nestarray.backends.base import supports
+from nestarray.backends.base import have_one_dtype, supports
 from nestarray.backends.torch import integers
 from nestarray.backends.torch.core import FLOATING
 from nestarray.backends.torch.derivatives import is_constant, is_observed, order
@@ -152,6 +152,12 @@ def sign(x: Any, /) -> Any:
 def nan_to_num(x: Any, /, *, nan: float = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
     """https://docs.pytorch.org/docs/stable/generated/torch.nan_to_num.html"""
     return torch.nan_to_num(x, float(nan), posinf, neginf)  # None would be 0
+
+
+@supports(have_one_dtype)
+def lerp(start: Any, end: Any, weight: Any) -> Any:
+    """https://docs.pytorch.org/docs/stable/generated/torch.lerp.html"""
+    return torch.lerp(start, end, weight)
 
 
 @supports(lambda *_, decimals=0: decimals == 0)

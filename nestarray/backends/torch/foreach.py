@@ -41,7 +41,9 @@ def _unary(native: Callable[[Any], Any]) -> _Many:
     return many
 
 
-def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Many:
+def _binary(
+    native: Callable[[Any, Any], Any], *, commutes: bool = False, takes_tensors: bool = True
+) -> _Many:
     def many(left: Any, right: Any) -> tuple[torch.Tensor, ...] | None:
         if commutes and left.__class__ is not tuple:
             left, right = right, left
@@ -52,10 +54,12 @@ def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Ma
                 for x, y in zip(left, right):
                     if x.dtype is not y.dtype:
                         return None
-            # a number: narrow types would compute with it in single precision, unlike an array; a
-            # tensor for all leaves: broadcasting
-            elif right.__class__ not in (int, float) or any(x.dtype not in _WIDE for x in left):
-                return None
+            elif right.__class__ in (int, float):
+                # narrow types would compute with it in single precision, unlike an array
+                if any(x.dtype not in _WIDE for x in left):
+                    return None
+            elif right.ndim or any(x.dtype is not right.dtype for x in left):
+                return None  # promotion or broadcasting
             return tuple(native(left, right))
         except RuntimeError:  # the calls per leaf report the error
             return None
@@ -65,7 +69,12 @@ def _binary(native: Callable[[Any, Any], Any], *, commutes: bool = False) -> _Ma
     def alike(left: Any, right: Any) -> tuple[torch.Tensor, ...] | None:
         if is_observed():
             return None
-        return tuple(native(left, right) if left.__class__ is tuple else native(right, left))
+        if left.__class__ is not tuple:
+            left, right = right, left
+        if right.__class__ is not tuple and takes_tensors and left[0].is_cpu:
+            # on the CPU, torch makes a tensor of a number again for each leaf
+            right = torch.tensor(right, dtype=left[0].dtype)
+        return tuple(native(left, right))
 
     def for_dtype(dtype: torch.dtype, *numbers: Any) -> _Many | None:
         takes_numbers = dtype in _WIDE and all(n.__class__ in (int, float) for n in numbers)
@@ -80,7 +89,21 @@ exp = _unary(torch._foreach_exp)
 negative = _unary(torch._foreach_neg)
 sqrt = _unary(torch._foreach_sqrt)
 
+
+def lerp(start: Any, end: Any, weight: Any) -> tuple[torch.Tensor, ...] | None:
+    """All leaves with one number as weight."""
+    are_columns = start.__class__ is end.__class__ is tuple and weight.__class__ is float
+    if not are_columns or is_observed():
+        return None
+    if any(x.dtype is not y.dtype or x.dtype not in _WIDE for x, y in zip(start, end)):
+        return None
+    try:
+        return tuple(torch._foreach_lerp(start, end, weight))
+    except RuntimeError:  # the calls per leaf report the error
+        return None
+
+
 add = _binary(torch._foreach_add, commutes=True)
-subtract = _binary(torch._foreach_sub)
+subtract = _binary(torch._foreach_sub, takes_tensors=False)
 multiply = _binary(torch._foreach_mul, commutes=True)
 divide = _binary(torch._foreach_div)

@@ -9,7 +9,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.container import Container, FusedContainer
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
-from nestarray.nn.optimizers.scale import LearningRate, Scale, for_leaves
+from nestarray.nn.optimizers.scale import LearningRate, Scale, dtypes_of, for_leaves
 from nestarray.random.arguments import is_number
 
 
@@ -168,7 +168,7 @@ class Optimizer:
 
 def average(mean: Any, x: Any, decay: float) -> Any:
     """The next exponential moving average, decay · mean + (1 − decay) · x."""
-    return mean * decay + x * (1 - decay)
+    return ops.lerp(mean, x, 1 - decay)
 
 
 def floating_part(c: Any, method: str, name: str) -> Container:
@@ -182,7 +182,8 @@ def floating_part(c: Any, method: str, name: str) -> Container:
             f"optimizer.{method}: {name}: got {type(c).__name__}, expected a Container; "
             "convert it with na.Container(tree)"
         )
-    if all(map(_is_floating, tree.flatten(c)[0])):
+    are_arrays = all(map(backends.backend_of_type, set(map(type, tree.flatten(c)[0]))))
+    if are_arrays and all(dtype.is_floating for dtype in dtypes_of(c)):
         return c
     return c.select(lambda path, leaf: _is_floating(leaf))
 

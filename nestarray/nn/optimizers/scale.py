@@ -59,9 +59,11 @@ class Scale:
             return rate
         return for_leaves(rate, c) if isinstance(rate, Container) else self.spread(rate, c)
 
-    def spread(self, number: Array, c: Container) -> Container:
-        """A number `()` for each leaf of `c`, in its dtype; one array for all leaves of a dtype."""
-        numbers = {dtype: ops.astype(number, dtype) for dtype in _dtypes(c)}
+    def spread(self, number: Array, c: Container) -> Any:
+        """A number `()` in the dtype of the leaves of `c`; a Container of these if they differ."""
+        numbers = {dtype: ops.astype(number, dtype) for dtype in dtypes_of(c)}
+        if len(numbers) == 1:
+            return next(iter(numbers.values()))
         return tree.map(lambda leaf: numbers[dtypes.dtype_of(leaf)], c)
 
     def bias(self, decay: float, ahead: int = 0) -> Array:
@@ -73,14 +75,14 @@ class Scale:
         rate = math.log(decay) if decay else -math.inf
         return ops.negative(ops.expm1(ops.multiply(self.t + ahead, rate)))
 
-    def correction(self, decay: float, c: Container, ahead: int = 0) -> Container:
+    def correction(self, decay: float, c: Container, ahead: int = 0) -> Any:
         """`bias`, to divide the running mean `c` by."""
         return self.spread(self.bias(decay, ahead), c)
 
 
 def wide_dtype(v: Container) -> dtypes.DType:
     """float64 if a leaf is float64, else float32."""
-    return dtypes.float64 if dtypes.float64 in _dtypes(v) else dtypes.float32
+    return dtypes.float64 if dtypes.float64 in dtypes_of(v) else dtypes.float32
 
 
 def number_like(value: float, v: Container) -> Array:
@@ -88,8 +90,9 @@ def number_like(value: float, v: Container) -> Array:
     return ops.full((), value, dtype=wide_dtype(v), like=tree.flatten(v)[0][0])
 
 
-def _dtypes(c: Container) -> set[dtypes.DType]:
-    return {dtypes.dtype_of(leaf) for leaf in tree.flatten(c)[0]}
+def dtypes_of(c: Container) -> set[dtypes.DType]:
+    """The dtypes of the leaves, which are arrays."""
+    return set(map(dtypes.as_dtype, {leaf.dtype for leaf in tree.flatten(c)[0]}))
 
 
 def _rate_of(learning_rate: LearningRate, done: Array, v: Container) -> Any:
