@@ -205,11 +205,6 @@ class Layout(NamedTuple):
         """How many directions each layer has."""
         return 2 if self.bidirectional else 1
 
-    @property
-    def adds_biases(self) -> bool:
-        """Whether the two biases are added, so that their sum can be added before the loop."""
-        return self.name != "gru"
-
     def parts(self, weights: Sequence[Array]) -> list[Part]:
         """The weights of each layer and direction.
 
@@ -328,10 +323,7 @@ def _layer(
     reverse: bool,
 ) -> tuple[Array, tuple[Array, ...]]:
     """One layer in one direction; one product computes the input's contribution for all time steps."""
-    b_input, b_hidden = part.b_input, part.b_hidden
-    if layout.adds_biases and b_input is not None and b_hidden is not None:
-        b_input, b_hidden = b_input + b_hidden, None
-    gates = ops.linear(x, part.w_input, b_input)
+    gates = ops.linear(x, part.w_input, part.b_input)
     sizes = (part.out(layout.gates), part.hidden(layout.gates))
     # zeros like a slice of the gates, because the batch size may be known only at run time
     starts = tuple(
@@ -340,7 +332,7 @@ def _layer(
     )
 
     def step(states: Arrays, time: Arrays) -> tuple[Arrays, Arrays]:
-        new = cell(time[0], states, part.w_hidden, b_hidden)
+        new = cell(time[0], states, part.w_hidden, part.b_hidden)
         if part.projection is not None:
             new = (ops.linear(new[0], part.projection), *new[1:])
         if len(time) > 1:
