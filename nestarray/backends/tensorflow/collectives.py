@@ -7,12 +7,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from nestarray.backends.tensorflow.transforms import (
-    custom_vjp,
-    derivatives_around,
-    tapes_stopped,
-    traced_in,
-)
+from nestarray.backends.tensorflow.tapes import custom_vjp, derivatives_around, tapes_stopped
+from nestarray.backends.tensorflow.transforms import traced_in
 
 #: (number of tapes around a mapped function, its graph).
 State = tuple[int, Any]

@@ -8,8 +8,8 @@ import tensorflow as tf
 
 from nestarray.backends import control_flow, portable
 from nestarray.backends.tensorflow import lite
-from nestarray.backends.tensorflow.derivatives import custom_gradient, lose, losing
-from nestarray.backends.tensorflow.transforms import derivatives_around, is_inexact, is_mapped, vjp
+from nestarray.backends.tensorflow.derivatives import custom_gradient, is_mapped, lose, losing
+from nestarray.backends.tensorflow.tapes import derivatives_around, is_inexact, vjp
 from nestarray.errors import UnsupportedError
 
 

@@ -14,6 +14,14 @@ import tensorflow as tf
 #: derivatives and branches. None outside of `vmap`.
 lost: ContextVar[list[str] | None] = ContextVar("nestarray_lost", default=None)
 
+#: The number of nested mapped functions around the running code.
+depth: ContextVar[int] = ContextVar("nestarray_depth", default=0)
+
+
+def is_mapped() -> bool:
+    """Whether the running code is inside of a mapped function."""
+    return depth.get() > 0
+
 
 def lose(name: str) -> None:
     """Record that mapping loses the derivatives of the running code."""
