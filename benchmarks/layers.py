@@ -91,7 +91,7 @@ NETWORKS: dict[str, tuple[Callable[[Any], Any], tuple[int, ...]]] = {
     "transformer block": (transformer_block, (8, 32, 64)),
 }
 
-#: The networks that Inductor compiles in less than a minute.
+#: The networks that Inductor compiles in a minute or two.
 COMPILED = ("CNN", "LSTM", "transformer block")
 
 
