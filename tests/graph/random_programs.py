@@ -60,7 +60,7 @@ FAMILIES: dict[str, tuple[str, str, str, str]] = {
     "repeat": ("{x}.repeat_interleave({k}, {axis})", "jnp.repeat({x}, {k}, {axis})", "tf.repeat({x}, {k}, {axis})", "np.repeat({x}, {k}, {axis})"),
     "stack": ("torch.stack([{x}, {y}], {axis})", "jnp.stack([{x}, {y}], {axis})", "tf.stack([{x}, {y}], {axis})", "np.stack([{x}, {y}], {axis})"),
     "concatenate": ("torch.cat([{x}, {y}], {axis})", "jnp.concatenate([{x}, {y}], {axis})", "tf.concat([{x}, {y}], {axis})", "np.concatenate([{x}, {y}], {axis})"),
-    "halves": ("torch.chunk({x}, 2, {axis})[0]", "jnp.split({x}, 2, {axis})[0]", "tf.split({x}, 2, {axis})[0]", "np.split({x}, 2, {axis})[0]"),
+    "halves": ("torch.chunk({x}, 2, {axis})[0]", "", "tf.split({x}, 2, {axis})[0]", "np.split({x}, 2, {axis})[0]"),
     # slices
     "tail": ("{x}[{k}:]", "{x}[{k}:]", "{x}[{k}:]", "{x}[{k}:]"),
     "head": ("{x}[:-1]", "{x}[:-1]", "{x}[:-1]", "{x}[:-1]"),
@@ -181,7 +181,7 @@ def draw(source: str, seed: int) -> Program:
     lines: list[Line] = []
     count = rng.randint(8, 14)
     while len(lines) < count:
-        line = _line(rng, rng.choice(families), f"a{len(lines)}", spaces)
+        line = _line(rng, source, rng.choice(families), f"a{len(lines)}", spaces)
         if line and all(_runs(source, line, space) for space in spaces):
             lines.append(line)
         else:
@@ -226,7 +226,9 @@ def _names(source: str) -> dict[str, Any]:
     return {name: importlib.import_module(path) for name, path in modules[source].items()}
 
 
-def _line(rng: random.Random, text: str, name: str, spaces: list[dict[str, Any]]) -> Line | None:
+def _line(
+    rng: random.Random, source: str, text: str, name: str, spaces: list[dict[str, Any]]
+) -> Line | None:
     """A line of a family, with random operands; None if an operand is no array of rank 1 or more."""
     names = [n for n in spaces[0] if n != "w"]
     x = rng.choice(names[-2:] if rng.random() < 0.7 else names)
@@ -238,7 +240,7 @@ def _line(rng: random.Random, text: str, name: str, spaces: list[dict[str, Any]]
     settings = {
         "x": x,
         "y": rng.choice(alike),
-        "n": f"tf.shape({x})[0]" if "tf." in text else f"{x}.shape[0]",
+        "n": f"tf.shape({x})[0]" if source == "tensorflow" else f"{x}.shape[0]",
         "last": shapes[0][-1],
         "channels": shapes[0][1] if rank > 1 else 1,
         "axis": rng.randrange(-rank, rank),

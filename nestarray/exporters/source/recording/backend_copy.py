@@ -63,6 +63,7 @@ _REPLACED: Mapping[str, Any] = {
     "jax.jit": _unchanged,
     "jax.custom_jvp": _Undecorated,
     "jax.custom_vjp": _Undecorated,
+    "jax.lax.optimization_barrier": _unchanged,  # of a fault of XLA
     "tensorflow.Tensor": Observed,
     "tensorflow.Variable": Observed,
     "tensorflow.function": _unchanged,
