@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import torch
 from torch.fx import GraphModule, Node
 
 
@@ -13,7 +12,7 @@ def lift_constants(module: GraphModule) -> None:
     control flow take their functions first and the operands of all of them last.
     """
     for node in list(module.graph.nodes):
-        if isinstance(node.target, torch._ops.HigherOrderOperator):
+        if node.op == "call_function":
             _lift(module, node)
     module.graph.lint()
     module.recompile()
