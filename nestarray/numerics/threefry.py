@@ -114,7 +114,8 @@ def check_words(**words: Array) -> None:
             made = ", as na.random.key makes it" if name == "key" else ""
             raise DtypeError(f"random: {name}: got {dtype}, expected uint32{made}")
     shapes = {name: tuple(x.shape) for name, x in words.items()}
-    if len(set(shapes.values())) > 1:
+    first, *others = shapes.values()
+    if any(shape != first for shape in others):
         raise ShapeError(f"random: {shapes}: expected words of one shape")
 
 

@@ -419,7 +419,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
         axes[:2] = 1, 0
     sizes = [0] * len(arrays)
     for axis, x in zip(axes, arrays, strict=True):
-        sizes[axis] = int(np.prod(x.shape, dtype=int))
+        sizes[axis] = math.prod(x.shape)
     grid = []
     for axis, x in zip(axes, arrays, strict=True):
         column = [1] * len(arrays)

@@ -21,7 +21,7 @@ from nestarray.numerics.axes import (
     windows_of,
 )
 from nestarray.numerics.windows import Ints
-from nestarray.typing import Array, Axes, Axis, Shape, check_range
+from nestarray.typing import Array, Axes, Axis, Shape, check_range, is_symbolic_size
 
 __all__ = [
     "array_split",
@@ -358,12 +358,27 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
         https://data-apis.org/array-api/2025.12/API_specification/generated/array_api.broadcast_shapes.html
     """
     try:
+        if any(is_symbolic_size(n) for shape in shapes for n in shape):
+            return _joined_shapes(shapes)
         return np.broadcast_shapes(*(tuple(s) for s in shapes))
     except ValueError:
         raise ShapeError(
             f"broadcast_shapes: got {', '.join(str(tuple(s)) for s in shapes)}, which cannot be "
             "broadcast; expected equal lengths, or 1, at each place counted from the end"
         ) from None
+
+
+def _joined_shapes(shapes: Sequence[Any]) -> tuple[Any, ...]:
+    """`broadcast_shapes` of open sizes."""
+    rank = max(map(len, shapes), default=0)
+    sizes: list[Any] = [1] * rank
+    for shape in shapes:
+        for i, n in enumerate(shape, rank - len(shape)):
+            if (isinstance(sizes[i], int) and sizes[i] == 1) or (sizes[i] != n and sizes[i] == 1):
+                sizes[i] = n
+            elif not (isinstance(n, int) and n == 1) and sizes[i] != n and n != 1:
+                raise ValueError
+    return tuple(sizes)
 
 
 @primitive

@@ -139,7 +139,8 @@ def _run(
             raise ArgumentError(f"{op_name}: {name}: got {size!r}, expected the length of an axis")
     try:
         module: ModuleType = einops
-        if backends.core("numpy").stands_in(x):  # it uses the array's own functions
+        is_stand_in = backends.core("numpy").stands_in(x) or hasattr(x, "__array_namespace__")
+        if is_stand_in and not backends.is_array(x):  # it uses the array's own functions
             module = importlib.import_module("einops.array_api")
         return getattr(module, function)(x, pattern, *settings, **sizes)
     except einops.EinopsError as error:

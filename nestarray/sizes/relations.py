@@ -91,9 +91,10 @@ class Relations:
 
     def assume(self, condition: Condition) -> None:
         """Take a condition as true."""
-        if isinstance(condition.left, Real) or isinstance(condition.right, Real):
+        left, right = _whole(condition.left), _whole(condition.right)
+        if left is None or right is None:
             return
-        difference = condition.left - condition.right
+        difference = left - right
         if not isinstance(difference, Size):
             return
         self._bounds.clear()
@@ -111,7 +112,8 @@ class Relations:
 
         None also where neither is found.
         """
-        if isinstance(left, Real) or isinstance(right, Real):
+        left, right = _whole(left), _whole(right)
+        if left is None or right is None:
             return None
         difference = left - right
         if not isinstance(difference, Size):
@@ -290,6 +292,13 @@ class Relations:
             least = 0.0 if last is None else _both(operator.truediv, low, last)
             return least, _both(operator.truediv, high, first)
         return None, None
+
+
+def _whole(x: Any) -> IntOrSize | None:
+    """A number as an integer; None if it is none."""
+    if isinstance(x, float):
+        return int(x) if x.is_integer() else None
+    return None if isinstance(x, Real) else x
 
 
 def _both(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:

@@ -19,6 +19,8 @@ Rule = Callable[[str, Arguments], None]
 
 
 def is_any_traced(arguments: Arguments) -> bool:
+    if any(hasattr(x, "__traced_backend__") for x in arguments.values()):
+        return True
     return any(backends.core(backends.backend_of(x)).is_traced(x) for _, x in arrays_in(arguments))
 
 

@@ -239,9 +239,9 @@ def check_side(name: str, arguments: Arguments) -> None:
 
 def check_elements(name: str, arguments: Arguments) -> None:
     """Each reduced part has an element."""
-    shape, axis = shape_of(arguments["x"]), arguments.get("axis")
+    shape, axis = tuple(arguments["x"].shape), arguments.get("axis")
     reduced = [shape[i] for i in many_axes(axis, len(shape), name)]
-    if 0 in reduced:
+    if 0 in [n for n in reduced if isinstance(n, int)]:
         over = "" if axis is None else f" over axis {axis}"
         raise ShapeError(f"{name}: x: got shape {shape}, which has no elements to reduce{over}")
 

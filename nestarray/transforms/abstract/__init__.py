@@ -1,0 +1,27 @@
+"""Abstract evaluation: the shapes and dtypes of results, without elements, for sizes that are open.
+
+An `Abstract` stands for an array of which a shape and a dtype are known; its sizes are numbers or
+`nestarray.sizes.Size`. Ops run on it by their bodies, and primitives by rules for shapes, one
+file for each kind.
+
+- `values`: `Abstract`, and `OpenSize`, a size as code sees it.
+- `scope`: what is known of the sizes, and what happens where a comparison is undecided.
+- `interpreter`: computes ops by the rules of `elementwise`, `axes`, `creation`, `indexing`,
+  `contraction` and `linalg`.
+- `loops`: control flow.
+"""
+
+from nestarray.transforms.abstract import axes as _axes
+from nestarray.transforms.abstract import contraction as _contraction
+from nestarray.transforms.abstract import creation as _creation
+from nestarray.transforms.abstract import elementwise as _elementwise
+from nestarray.transforms.abstract import indexing as _indexing
+from nestarray.transforms.abstract import linalg as _linalg
+from nestarray.transforms.abstract import loops as _loops
+from nestarray.transforms.abstract.scope import Scope as Scope
+from nestarray.transforms.abstract.scope import UndecidedSize as UndecidedSize
+from nestarray.transforms.abstract.values import Abstract as Abstract
+from nestarray.transforms.abstract.values import OpenSize as OpenSize
+from nestarray.transforms.abstract.values import expression as expression
+
+Abstract.__control_flow__ = _loops  # type: ignore[attr-defined]

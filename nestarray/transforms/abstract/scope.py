@@ -1,0 +1,117 @@
+"""What is known of the open sizes of one program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nestarray.errors import ConversionError, ShapeError
+from nestarray.sizes import Condition, IntOrSize, Relations, Size, larger, smaller
+
+
+class UndecidedSize(ConversionError):
+    """Code needs the value of an open size."""
+
+
+class Scope:
+    """The relations of the sizes of one program, and what it asks beyond them.
+
+    Args:
+        ranges: name → minimum and maximum; see `Relations`.
+        conditions: comparisons that hold.
+        example: the sizes of an example. A comparison that is undecided has the answer of the
+            example, and becomes a condition. Without an example it raises `UndecidedSize`.
+        line: returns the line of the source that asks.
+
+    Attributes:
+        conditions: the comparisons that were asked → the line that asks.
+    """
+
+    def __init__(
+        self,
+        ranges: Mapping[str, tuple[int, int | None]],
+        conditions: tuple[Condition, ...] = (),
+        example: Mapping[str, int] | None = None,
+        line: Callable[[], str] = str,
+    ) -> None:
+        self.relations = Relations(ranges)
+        for condition in conditions:
+            self.relations.assume(condition)
+        self.example, self._line = example, line
+        self.conditions: dict[Condition, str] = {}
+
+    def maker(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
+        """How a program that is recorded computes a size; None if none is recorded."""
+        return None
+
+    def decide(self, left: Any, sign: str, right: Any) -> bool:
+        """The answer to a comparison in the program.
+
+        Raises:
+            UndecidedSize: it depends on sizes, and there is no example.
+        """
+        known = self.relations.decide(left, sign, right)
+        if known is not None:
+            return known
+        condition = Condition(left, sign, right)
+        if self.example is None:
+            raise UndecidedSize(f"the code decides by a size: {condition}")
+        answer = condition.holds(self.example)
+        self._assume(condition if answer else condition.opposite)
+        return answer
+
+    def require(self, op: str, left: IntOrSize, sign: str, right: IntOrSize) -> None:
+        """A comparison that an op needs; a call of the program fails where it does not hold.
+
+        Raises:
+            ShapeError: it holds for no sizes.
+        """
+        known = self.relations.decide(left, sign, right)
+        condition = Condition(left, sign, right)
+        if known is False or (
+            known is None and self.example is not None and not condition.holds(self.example)
+        ):
+            raise ShapeError(f"{op}: expected sizes with {condition}")
+        if known is None:
+            self._assume(condition)
+
+    def _assume(self, condition: Condition) -> None:
+        self.relations.assume(condition)
+        if self.example is not None:
+            self.conditions[condition] = self._line()
+
+    def larger(self, a: IntOrSize, b: IntOrSize) -> IntOrSize:
+        """``max(a, b)``, one of both where it is known which."""
+        return self._chosen(a, b, larger)
+
+    def smaller(self, a: IntOrSize, b: IntOrSize) -> IntOrSize:
+        """``min(a, b)``, one of both where it is known which."""
+        return self._chosen(a, b, smaller)
+
+    def _chosen(
+        self, a: IntOrSize, b: IntOrSize, function: Callable[[IntOrSize, IntOrSize], IntOrSize]
+    ) -> IntOrSize:
+        is_larger = self.relations.decide(a, ">=", b)
+        if is_larger is None:
+            is_larger = self.relations.decide(a, ">", b)
+        if is_larger is None:
+            return function(a, b)
+        return a if is_larger == (function is larger) else b
+
+    def same(self, op: str, a: IntOrSize, b: IntOrSize) -> IntOrSize:
+        """One of two sizes that an op needs to be equal; the number, if one is a number."""
+        self.require(op, a, "==", b)
+        return b if isinstance(b, int) else a
+
+
+def product(sizes: Any) -> IntOrSize:
+    """The number of elements of a shape."""
+    total: IntOrSize = 1
+    for size in sizes:
+        total = total * size
+    return total
+
+
+def is_open(x: Any) -> bool:
+    """Whether it is an expression in names."""
+    return isinstance(x, Size)
