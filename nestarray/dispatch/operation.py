@@ -58,8 +58,8 @@ _WITHOUT_ARRAYS: list[Handler] = []
 
 @contextlib.contextmanager
 def without_arrays(handler: Handler) -> Iterator[None]:
-    """Give calls without arrays to a handler, which may return NotImplemented."""
-    _WITHOUT_ARRAYS.append(handler)
+    """Give calls without arrays to a handler, which may return NotImplemented; the innermost first."""
+    _WITHOUT_ARRAYS.insert(0, handler)
     try:
         yield
     finally:
@@ -443,7 +443,7 @@ class Op:
         )
 
     def _call_default(self, types: tuple[type, ...], /, *args: Any, **kwargs: Any) -> Any:
-        for handler in _WITHOUT_ARRAYS:
+        for handler in tuple(_WITHOUT_ARRAYS):
             result = handler(self, args, kwargs)
             if result is not NotImplemented:
                 return result

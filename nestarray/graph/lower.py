@@ -4,20 +4,19 @@ The graph runs once, call by call, on traced arrays, so frontend functions recor
 bodies. Values that depend on no input and no variable (positions, masks, fill values) are computed
 and become constants. Groups of ops that one op computes become this op (`passes/idioms`), also in
 the bodies of loops and choices. The op that computes a call's value keeps its name, module and
-line, by which `verify` matches values. With open sizes, the graph runs at several sizes at once
+line, by which `verify` matches values. With open sizes, the graph runs on shapes
 (`record/open_recorder.py`).
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from nestarray import ops, random
-from nestarray.errors import ConversionError, LinearAlgebraError, ShapeError
+from nestarray.errors import ConversionError, LinearAlgebraError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_source
@@ -33,7 +32,6 @@ from nestarray.graph.passes.moments import share_moments
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.recorder import Recorder, Traced
-from nestarray.graph.sizes import Sizes
 from nestarray.graph.value_sizes import integer_arguments, size_names
 from nestarray.transforms.recording import recording, single_steps
 
@@ -61,8 +59,7 @@ def lower(graph: Graph) -> Graph:
         calls are of `na` already.
 
     Raises:
-        ConversionError: almost no open sizes fit the conditions, or nestarray does not compute
-            in the dtype of an input.
+        ConversionError: nestarray does not compute in the dtype of an input.
 
     Example:
         >>> import torch, nestarray as na
@@ -79,20 +76,10 @@ def lower(graph: Graph) -> Graph:
     """
     if is_lowered(graph):
         return graph
-    try:
-        return _lowered(graph, dataclasses.replace(graph.sizes, example={}))  # small sizes are fast
-    except ShapeError:  # a window is larger than a small size
-        if not graph.sizes.ranges:
-            raise
-        return _lowered(graph, graph.sizes)
-
-
-def _lowered(graph: Graph, sizes: Sizes) -> Graph:
-    """The lowered graph, run at sizes near their example."""
     # JAX may hold 64-bit integers in 32 bits, which are not to become part of the program
     backend = "numpy" if graph.backend == "jax" else graph.backend
     here = graph.to_backend(backend, copy=None)
-    recorder = _recorder_of(graph, sizes)
+    recorder = _recorder_of(graph)
     recorder.builder.taken.update(node.name for node in graph.nodes)
     recorder.builder.values["constants"].update(here.constants.flat_items())
     with contextlib.ExitStack() as stack:
@@ -118,11 +105,11 @@ def _lowered(graph: Graph, sizes: Sizes) -> Graph:
     return remove_dead_code(lowered)
 
 
-def _recorder_of(graph: Graph, sizes: Sizes) -> Recorder:
-    """The recorder of a graph, at several points if sizes are open."""
+def _recorder_of(graph: Graph) -> Recorder:
+    """The recorder of a graph, on shapes only if sizes are open."""
     if not any(isinstance(n, str) for n in _sizes(graph.nodes)):
         return Recorder(graph.name, graph.backend)
-    return OpenRecorder(graph.name, _sizes(graph.inputs), sizes, graph.backend)
+    return OpenRecorder(graph.name, graph.sizes.scope(), graph.backend)
 
 
 def _sizes(nodes: list[Node]) -> list[int | str]:
@@ -185,10 +172,10 @@ def _inputs(graph: Graph, recorder: Recorder, key: Any) -> dict[Node, Any]:
 def _zeros_of(recorder: Recorder, node: Node) -> Traced:
     """A traced value of zeros for a node."""
     assert node.aval is not None
-    zeros = partial(ops.zeros, dtype=node.aval.dtype)
     if isinstance(recorder, OpenRecorder):
-        return recorder.given(node, zeros)
-    return Traced(zeros(tuple(map(int, node.aval.shape))), node, recorder)
+        return recorder.given(node)
+    zeros = ops.zeros(tuple(map(int, node.aval.shape)), dtype=node.aval.dtype)
+    return Traced(zeros, node, recorder)
 
 
 def _copied(

@@ -18,6 +18,8 @@ from typing import Any
 
 from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, ShapeError
+from nestarray.sizes import Condition, parse
+from nestarray.transforms.abstract import Scope
 
 #: The largest change of a size that `Sizes.choices` tries.
 _LARGEST_SHIFT = 60
@@ -46,6 +48,11 @@ class Sizes:
             if not least <= values[name] <= (math.inf if most is None else most):
                 return False
         return all(holds(text, values) for text in self.conditions)
+
+    def scope(self, example: Mapping[str, int] | None = None) -> Scope:
+        """What abstract evaluation knows of the sizes; see `Scope`."""
+        known = [condition_of(text) for text in self.conditions]
+        return Scope(self.ranges, tuple([each for each in known if each is not None]), example)
 
     def choices(self, count: int, names: Collection[str] | None = None) -> list[dict[str, int]]:
         """Values that a call may have: those of the example, but at least 2, and then others.
@@ -230,6 +237,21 @@ def check_name(name: str, where: str) -> None:
             f"{where}: got the name {name!r}, expected one that is a Python name, such as 'batch'"
         )
 
+
+def condition_of(text: str) -> Condition | None:
+    """A comparison of two sizes; None for other conditions."""
+    match ast.parse(text, mode="eval").body:
+        case ast.Compare(left, [sign], [right]) if type(sign) in _SIGNS:
+            try:
+                return Condition(parse(ast.unparse(left)), _SIGNS[type(sign)], parse(ast.unparse(right)))
+            except ArgumentError:
+                return None
+    return None
+
+
+_SIGNS = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
 
 # -- expressions ---------------------------------------------------------------------------
 

@@ -24,9 +24,8 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, map_leaves
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.native_calls import tensorflow_dispatched
-from nestarray.graph.record.open_recorder import OpenRecorder, OpenTraced, creations_recorded
-from nestarray.graph.record.open_sizes import UndecidedSize
-from nestarray.graph.record.places import library_of, line_of
+from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
+from nestarray.graph.record.places import library_of, line_of, user_line
 from nestarray.graph.record.recorder import Recorder, Traced, is_tensorflow_call
 from nestarray.graph.sizes import Sizes
 from nestarray.importers import protocol
@@ -36,6 +35,7 @@ from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec, named_axes
 from nestarray.nn.module import Module
 from nestarray.proof.source import Loss, Result, call_gradients, differentiated
+from nestarray.transforms.abstract import Scope, UndecidedSize
 from nestarray.transforms.recording import recording
 
 
@@ -200,7 +200,6 @@ def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
             stack.enter_context(tensorflow_dispatched(is_tensorflow_call))
             if isinstance(recorder, OpenRecorder):
                 stack.enter_context(creations_recorded())
-                stack.enter_context(np.errstate(all="ignore"))  # of values that are made up
             result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
             output = map_leaves(lambda x: recorder.node_of(x, "output"), plain(result))
             new = {path: recorder.node_of(x, f"state {path!r}") for path, x in state.items()}
@@ -216,12 +215,16 @@ def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
     finally:
         recorder.is_open = False
     updates = {path: node for path, node in new.items() if node is not s[path]._node}
-    fields = {"sizes": recorder.ranges} if isinstance(recorder, OpenRecorder) else {}
+    fields = {"sizes": _sizes_of(recorder)} if isinstance(recorder, OpenRecorder) else {}
     graph = recorder.finish(output, updates, source, v=source.v, s=source.s, **fields)
-    graph = graph.replace(constants=graph.constants.to_backend(source.backend))
-    if isinstance(recorder, OpenRecorder):
-        _check_at_other_sizes(graph, source, inputs)
-    return graph
+    return graph.replace(constants=graph.constants.to_backend(source.backend))
+
+
+def _sizes_of(recorder: OpenRecorder) -> Sizes:
+    """The names of a recording, and the comparisons that its code has asked."""
+    scope = recorder.scope
+    lines = {str(condition): line for condition, line in scope.conditions.items()}
+    return Sizes(scope.relations.ranges, tuple(lines), scope.example or {}, lines)
 
 
 def _recorder_of(source: PythonSource, guards: str, sizes: SizeSpec) -> tuple[Recorder, list[Any]]:
@@ -236,13 +239,8 @@ def _recorder_of(source: PythonSource, guards: str, sizes: SizeSpec) -> tuple[Re
         for x, named in zip(leaves, axes, strict=True)
         for axis, name in named.items()
     }
-    recorder = OpenRecorder(
-        source.name,
-        list(example),
-        Sizes(dict.fromkeys(example, (1, None)), (), example),
-        source.backend,
-        train=source.train,
-    )
+    scope = Scope(dict.fromkeys(example, (1, None)), (), example, user_line)
+    recorder = OpenRecorder(source.name, scope, source.backend, train=source.train)
     return recorder, [
         _open_argument(recorder, x, named) if is_array(x) else x
         for x, named in zip(leaves, axes, strict=True)
@@ -250,46 +248,9 @@ def _recorder_of(source: PythonSource, guards: str, sizes: SizeSpec) -> tuple[Re
 
 
 def _open_argument(recorder: OpenRecorder, x: Any, named: Mapping[int, str]) -> Traced:
-    """An argument of the sizes of all points, with the elements of the example, repeated."""
+    """An argument with names for some sizes."""
     dims = tuple([named.get(i, int(n)) for i, n in enumerate(x.shape)])
-    node = recorder.builder.argument("x", Aval(dims, dtypes.dtype_of(x)))
-    elements = np.asarray(ops.to_backend(x, "numpy"))
-    return recorder.given(node, lambda shape: ops.asarray(np.resize(elements, shape), like=x))
-
-
-def _check_at_other_sizes(graph: Graph, source: PythonSource, inputs: list[Any]) -> None:
-    """Compare the graph with the code at the sizes at which it was recorded.
-
-    Raises:
-        ConversionError: a result differs.
-    """
-    traced = [x for x in inputs if isinstance(x, OpenTraced)]
-    for i in range(len(traced[0]._values)):
-        given = [x._values[i] for x in traced]
-        want, _ = source.call(given, source.v, source.s, source.key)
-        leaves = iter(given)
-        args, kwargs = tree.unflatten(
-            source.structure, [next(leaves) if is_array(x) else x for x in source.leaves]
-        )
-        got = graph(*args, **kwargs, key=source.key)
-        got = got[0] if graph.returns_state else got
-        pairs = zip(tree.leaves(plain(want)), tree.leaves(plain(got)), strict=True)
-        if not all(_is_near(x, y) for x, y in pairs):
-            shapes = ", ".join(str(tuple(x.shape)) for x in given)
-            raise ConversionError(
-                f"trace_graph: {source.name}: dynamic: for arguments of shapes {shapes} the recorded "
-                "program differs from the code; leave the sizes fixed on which its course depends"
-            )
-
-
-def _is_near(x: Any, y: Any) -> bool:
-    """Whether two results are equal up to rounding in another order of summation."""
-    x, y = [np.asarray(ops.to_backend(z, "numpy") if is_array(z) else z) for z in (x, y)]
-    if x.shape != y.shape or x.dtype.kind not in "fc":
-        return np.array_equal(x, y)
-    scale = np.abs(x[np.isfinite(x)]).max(initial=0)
-    rtol = 1000 * np.finfo(x.dtype).eps
-    return np.allclose(x, y, rtol=rtol, atol=rtol * scale, equal_nan=True)
+    return recorder.given(recorder.builder.argument("x", Aval(dims, dtypes.dtype_of(x))))
 
 
 def _line_of(error: Exception) -> str:

@@ -17,6 +17,7 @@ from nestarray import backends, dtypes, ops, transforms
 from nestarray.backends import control_flow as native
 from nestarray.graph.node import Body, iter_nodes, reached
 from nestarray.graph.record.recorder import Recorder
+from nestarray.typing import is_symbolic_size
 
 Arrays = tuple[Any, ...]
 
@@ -199,7 +200,7 @@ def _value(x: Any) -> Any:
 
 
 def _first_row(x: Any) -> Any:
-    if x.shape[0]:
+    if is_symbolic_size(x.shape[0]) or x.shape[0]:
         return ops.getitem(x, 0)
     return ops.zeros(x.shape[1:], dtype=x.dtype, like=x)
 

@@ -1,9 +1,9 @@
-"""Recording with open sizes: each array has its value at several sizes at once.
+"""Recording with open sizes: arrays have shapes and no elements.
 
-The graph runs at several points, and an `OpenTraced` holds the array of each. An axis of a result
-is open if its length differs between the points; its size is then the known expression with these
-values. If the code of a frontend function depends on an open size, its call is kept, because the
-function reads the sizes at run time.
+A traced array holds an `Abstract`, whose sizes are numbers or expressions in names; the ops compute
+the shapes of their results. The code of a frontend function sees the sizes as `OpenSize`, whose
+arithmetic is recorded when a call uses it. If the code decides by a size, its call is kept, because
+the function reads the sizes at run time.
 """
 
 from __future__ import annotations
@@ -11,61 +11,76 @@ from __future__ import annotations
 import contextlib
 import math
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import combinations_with_replacement
 from typing import Any
 
-from nestarray import dtypes, ops
+from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
 from nestarray.dispatch import INTERPRETERS, OPS, Op, without_arrays
 from nestarray.errors import ArgumentError
 from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_leaves, map_nodes
-from nestarray.graph.record.open_sizes import (
-    RUNS,
-    Size,
-    UndecidedSize,
-    at_points,
-    draw_points,
-    is_size,
-    values_of,
-    written,
-)
 from nestarray.graph.record.recorder import Draw, Recorder, Traced, Write
-from nestarray.graph.sizes import Sizes, names_in
+from nestarray.sizes import IntOrSize, Size, larger, parse, smaller
+from nestarray.transforms import abstract
+from nestarray.transforms.abstract import Abstract, OpenNumber, OpenSize, Scope, UndecidedSize
 from nestarray.transforms.recording import recording
 
 
 class OpenTraced(Traced):
-    """A traced array with open sizes.
+    """A traced array with open sizes."""
 
-    Args:
-        values: the array at each point where the graph is run.
-        dims: its sizes: numbers, expressions, or None for one without a name.
-    """
-
-    __slots__ = ("_dims", "_values")
+    __slots__ = ()
     _recorder: OpenRecorder
-
-    def __init__(
-        self,
-        values: list[Any],
-        dims: tuple[int | str | None, ...],
-        node: Node,
-        recorder: OpenRecorder,
-    ) -> None:
-        super().__init__(values[0], node, recorder)
-        self._values, self._dims = values, dims
+    _value: Abstract
 
     @property
     def shape(self) -> tuple[Any, ...]:
-        """The sizes of the axes; those that are open are `Size`."""
-        return tuple([self._recorder.size(self, i) for i in range(len(self._dims))])
+        """The sizes of the axes; those that are open are `OpenSize`."""
+        return tuple([self._recorder.size(self, i) for i in range(len(self._value.sizes))])
 
     @property
     def size(self) -> Any:
         """The number of elements."""
         return math.prod(self.shape)
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype, in the framework's own words."""
+        return backends.core(self.backend).native_dtype(self._value.dtype)
+
+    @property
+    def device(self) -> str:
+        """The device of the arrays of the recording."""
+        return backends.core(self.backend).find_device(None)
+
+
+class RecordedSize(OpenSize):
+    """A size as recorded code sees it: it passes ``isinstance(n, int)``, as numbers do there."""
+
+    __slots__ = ()
+    __hash__ = OpenNumber.__hash__
+
+    @property
+    def __class__(self) -> type:  # what isinstance asks when the type is another one
+        return int
+
+    __index__ = __float__ = __complex__ = OpenNumber._needs_value
+
+
+class _RecordedScope:
+    """The scope of sizes that recorded code sees: their arithmetic becomes calls."""
+
+    size_type = RecordedSize
+
+    def __init__(self, recorder: OpenRecorder) -> None:
+        self.recorder = recorder
+
+    def decide(self, left: Any, sign: str, right: Any) -> bool:
+        return self.recorder.scope.decide(left, sign, right)
+
+    def maker(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
+        return partial(self.recorder.arithmetic, function, operands)
 
 
 class OpenRecorder(Recorder):
@@ -73,8 +88,7 @@ class OpenRecorder(Recorder):
 
     Args:
         name: of the graph.
-        texts: the sizes of its inputs.
-        sizes: ranges and conditions of the names.
+        scope: what is known of the sizes; see `Scope`.
         backend, train: of the graph.
     """
 
@@ -82,71 +96,52 @@ class OpenRecorder(Recorder):
     unrecordable = (Exception,)
 
     def __init__(
-        self,
-        name: str,
-        texts: Iterable[int | str],
-        sizes: Sizes,
-        backend: str = "",
-        *,
-        train: bool = False,
+        self, name: str, scope: Scope, backend: str = "", *, train: bool = False
     ) -> None:
         super().__init__(name, backend, train=train)
-        names = sorted({n for text in texts if isinstance(text, str) for n in names_in(text)})
-        self.ranges = sizes
-        self.points = draw_points(name, names, sizes)
-        self.runs = RUNS if names else 1
-        self._names = frozenset(names)
-        self._values: dict[str, list[Any]] = {}
+        self.scope, self._seen = scope, _RecordedScope(self)
+        self._inputs: dict[str, tuple[Node, int]] = {}
         self._shapes: dict[Node, Node] = {}
-        self._sizes: dict[str, Node] = {}
-        self._at_hand: set[str] = set()
+        self._sizes: dict[Any, Node] = {}
 
     # -- sizes -----------------------------------------------------------------------------
 
-    def values_of(self, text: str) -> list[Any]:
-        """The values of an expression at all points."""
-        if text not in self._values:
-            self._values[text] = values_of(text, self.points)
-        return self._values[text]
-
     def size(self, x: OpenTraced, axis: int) -> Any:
         """The length of an axis."""
-        text = x._dims[axis]
-        if isinstance(text, int):
-            return text
-        if text is None:
-            raise UndecidedSize(f"lower: a size of {x._node.name} is no expression of those known")
-        values = [int(array.shape[axis]) for array in x._values]
-        values += self.values_of(text)[self.runs :]
-        return Size(text, values, self, lambda: self._length(x, axis))
+        n = x._value.sizes[axis]
+        return n if isinstance(n, int) else self._as_seen(n, partial(self._length, x, axis))
+
+    def _as_seen(self, number: Any, make: Callable[[], Node]) -> Any:
+        """A size as recorded code sees it."""
+        return abstract.as_code_sees(number, self._seen, make)  # type: ignore[arg-type]
 
     def _length(self, x: OpenTraced, axis: int) -> Node:
         """The call that reads the length of an axis."""
-        node = self.node_of(x, "size")
-        if node not in self._shapes:
-            self._shapes[node] = self._written("shape", OPS["shape"].function, "na.shape", (node,))
-        return self._written("size", operator.getitem, "getitem", (self._shapes[node], axis))
+        return self._axis_length(self.node_of(x, "size"), axis)
 
-    def arithmetic(self, function: Callable[..., Any], *operands: Any) -> Any:
-        """A number made of sizes, recorded when something uses it."""
-        values = at_points(function, len(self.points), *operands)
-        if len(set(values)) == 1 and values[0] is not None:
-            return values[0]
-        text = written(function, *operands)
-        self._values.setdefault(text, values)
+    def _axis_length(self, array: Node, axis: int) -> Node:
+        if array not in self._shapes:
+            self._shapes[array] = self._written("shape", OPS["shape"].function, "na.shape", (array,))
+        return self._written("size", operator.getitem, "getitem", (self._shapes[array], axis))
 
-        def make() -> Node:
-            given = tuple([self.node_of(x, "size") for x in operands])
-            name = function.__name__
-            return self._written(name, function, f"operator.{name}", given)
+    def arithmetic(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Node:
+        """The call that computes a number made of sizes."""
+        arguments = tuple([self.node_of(x, "size") for x in operands])
+        name = function.__name__
+        return self._written(name, function, f"operator.{name}", arguments)
 
-        return Size(text, values, self, make)
-
-    def size_node(self, size: Size) -> Node:
+    def size_node(self, size: OpenNumber) -> Node:
         """The node that computes a size, one for each expression."""
-        if size.text not in self._sizes:
-            self._sizes[size.text] = size.make()
-        return self._sizes[size.text]
+        if size.expression not in self._sizes:
+            make = size.make or partial(self._named, size.expression)
+            self._sizes[size.expression] = make()
+        return self._sizes[size.expression]
+
+    def _named(self, size: Any) -> Node:
+        """The node of a size that the code has not computed: of an input's axis."""
+        if not isinstance(size, Size) or size.name not in self._inputs:
+            raise UndecidedSize(f"lower: no array has the size {size}")
+        return self._axis_length(*self._inputs[size.name])
 
     @contextlib.contextmanager
     def body(
@@ -170,17 +165,20 @@ class OpenRecorder(Recorder):
         """The node or the constant of a value."""
         return self.size_node(value) if is_size(value) else super().node_of(value, where)
 
-    def given(self, node: Node, value_at: Callable[[tuple[int, ...]], Any]) -> OpenTraced:
-        """The traced value of an input, computed for each shape."""
+    def given(self, node: Node) -> OpenTraced:
+        """The traced value of an input, or of a call of the graph that is lowered."""
         assert node.aval is not None
-        sizes = [
-            [n] * self.runs if isinstance(n, int) else self.values_of(n) for n in node.aval.shape
-        ]
-        values = [value_at(tuple([axis[i] for axis in sizes])) for i in range(self.runs)]
-        return OpenTraced(values, node.aval.shape, node, self)
+        sizes = [n if isinstance(n, int) else parse(n) for n in node.aval.shape]
+        for axis, n in enumerate(sizes):
+            if node.kind == "input" and isinstance(n, Size) and n.name:
+                self._inputs.setdefault(n.name, (node, axis))
+        return OpenTraced(self._abstract(sizes, node.aval.dtype), node, self)
+
+    def _abstract(self, sizes: Sequence[IntOrSize], dtype: dtypes.DType) -> Abstract:
+        return Abstract(sizes, dtype, self.scope, self.builder.backend or "numpy")
 
     def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Compute `op` at all points, and record it."""
+        """Compute the shape of `op`, and record it."""
         if op.name == "shape":
             return args[0].shape
         return super().call(op, self._numbers_as_arrays(op, args), kwargs)
@@ -209,85 +207,45 @@ class OpenRecorder(Recorder):
     def compute(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
     ) -> Any:
-        """The result of `function`, at each point if an argument is open."""
-        texts = _texts([args, kwargs])
-        if any(text is None or not names_in(text) <= self._names for text in texts):
-            raise UndecidedSize("lower: a size that values decide, or that has no name")
-        if not texts and not _is_open([args, kwargs]):
-            return super().compute(function, args, dict(kwargs))
-        self._at_hand = {text for text in texts if text is not None}
-        return _Runs([function(*_at(i, args), **_at(i, kwargs)) for i in range(self.runs)])
+        """The abstract result of `function`."""
+        args, kwargs = map_leaves(self._abstract_of, [args, dict(kwargs)])
+        with without_arrays(abstract.apply):
+            return function(*args, **kwargs)
+
+    def _abstract_of(self, x: Any) -> Any:
+        """The shape and dtype of an array, and a size that is not recorded; others unchanged."""
+        if is_size(x):
+            return abstract.as_code_sees(x.expression, self.scope)
+        return x._value if isinstance(x, Traced) else x
 
     def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
-        used = [self._behind[node] for node in iter_nodes(arguments)]
-        if not _is_open(used):
-            return super()._run(function, arguments)
-        self._at_hand = {text for text in _texts(used) if text is not None}
-        results = []
-        for i in range(self.runs):
-            at = partial(_at_point, i, self._behind)
-            args, kwargs = map_nodes(at, arguments)
-            results.append(function(*args, **kwargs))
-        return _Runs(results)
+        args, kwargs = map_nodes(lambda node: self._behind[node]._value, arguments)
+        with without_arrays(abstract.apply), recording(abstract.loops):
+            return function(*args, **kwargs)
 
     def _traced(self, result: Any, write: Write, name: str) -> Any:
-        if not isinstance(result, _Runs):
+        if isinstance(result, Abstract):
+            aval = Aval(tuple([n if isinstance(n, int) else str(n) for n in result.sizes]), result.dtype)
+            return OpenTraced(result, write(name, aval=aval), self)
+        if is_size(result):
+            return self._as_seen(result.expression, partial(write, name))
+        if not isinstance(result, (tuple, list)) or not _holds_abstract(result):
             return super()._traced(result, write, name)
-        first = result.values[0]
-        if is_array(first):
-            dims = self._dims_of(result.values)
-            aval = None if None in dims else Aval(dims, dtypes.dtype_of(first))  # type: ignore[arg-type]
-            return OpenTraced(result.values, dims, write(name, aval=aval), self)
-        if not isinstance(first, (tuple, list)):
-            if any(value != first for value in result.values):
-                raise UndecidedSize(f"lower: {name} gives a number that sizes decide")
-            return first
         node = write(name)
-        if len({len(value) for value in result.values}) > 1:
-            raise UndecidedSize(f"lower: {name} gives as many arrays as a size says")
         items = [
-            self._traced(_Runs(list(item)), partial(self._item, node, i), f"{name}_{i}")
-            for i, item in enumerate(zip(*result.values, strict=True))
+            self._traced(item, partial(self._item, node, i), f"{name}_{i}")
+            for i, item in enumerate(result)
         ]
-        return type(first)(*items) if hasattr(first, "_fields") else type(first)(items)
-
-    def _dims_of(self, arrays: list[Any]) -> tuple[int | str | None, ...]:
-        shapes = [tuple(map(int, x.shape)) for x in arrays]
-        if len({len(shape) for shape in shapes}) > 1:
-            raise UndecidedSize("lower: a size decides how many axes an array has")
-        return tuple([self._named(values) for values in zip(*shapes, strict=True)])
-
-    def _named(self, values: tuple[int, ...]) -> int | str | None:
-        """The expression that has these values where the graph is run."""
-        if len(set(values)) == 1:
-            return values[0]
-        texts = sorted(self._at_hand | self._names, key=lambda text: (len(text), text))
-        known = {text: tuple(self.values_of(text)[: self.runs]) for text in texts}
-        for text, found in known.items():
-            if found == values:
-                return text
-        for text, found in known.items():
-            written_so = _linear(text, found, values)
-            if written_so is not None:
-                return written_so
-        for a, b in combinations_with_replacement(texts, 2):
-            pairs = list(zip(known[a], known[b], strict=True))
-            if None in known[a] or None in known[b]:
-                continue
-            if tuple([x * y for x, y in pairs]) == values:
-                return f"({a}) * ({b})"
-            if tuple([x + y for x, y in pairs]) == values:
-                return f"{a} + {b}"
-        return None
+        return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
 
     # -- calls of the graph that is lowered -------------------------------------------------
 
     def _adopt(self, value: Any, old: Node, new: list[Node]) -> None:
         super()._adopt(value, old, new)
-        if isinstance(value, OpenTraced):
-            if old.aval is not None and (value._node in new or None in value._dims):
-                value._dims, value._node.aval = old.aval.shape, old.aval
-        elif is_size(value):
+        if isinstance(value, OpenTraced) and old.aval is not None and value._node in new:
+            value._value = self.given(old)._value
+            value._node.aval = old.aval
+        if is_size(value):
             self.size_node(value).name = old.name
 
     def beside_sizes(self, old: Node, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
@@ -301,124 +259,61 @@ class OpenRecorder(Recorder):
         return found.__getitem__
 
     def _held(self, array: Any) -> OpenTraced:
-        shape = tuple(array.shape)
-        return OpenTraced([array] * self.runs, shape, self.node_of(array, "lower"), self)
+        value = self._abstract(tuple(map(int, array.shape)), dtypes.dtype_of(array))
+        return OpenTraced(value, self.node_of(array, "lower"), self)
 
     def _take_back(self, count: int) -> None:
         gone = set(self.nodes[count:])
         del self.nodes[count:]
         self._shapes = {x: node for x, node in self._shapes.items() if node not in gone}
-        self._sizes = {text: node for text, node in self._sizes.items() if node not in gone}
+        self._sizes = {size: node for size, node in self._sizes.items() if node not in gone}
 
     def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
-        """Keep the call, and return its result."""
-        write, function, used, settings = self.kept(old, value_of, draw)
-        results = []
-        with recording(None):
-            for i in range(self.runs):
-                at = {node: _at(i, value) for node, value in used.items()}
-                given = map_nodes(at.__getitem__, [list(old.args), old.kwargs])
-                results.append(function(*given[0], **given[1], **_at(i, settings)))
-        if isinstance(results[0], (bool, int, float)):
-            return self._number(old, write, list(used.values()), results)
-        self._at_hand = {t for t in _texts(list(used.values())) if t is not None and self._knows(t)}
-        return self._traced(_Runs(results), write, old.name)
-
-    def _knows(self, text: str) -> bool:
-        return names_in(text) <= self._names
-
-    def _number(self, old: Node, write: Write, given: list[Any], results: list[Any]) -> Size:
-        """The number that a call returns; known at all points if it depends on sizes only."""
-        operands = old.args if not old.kwargs else ()
-        stands_for = dict(zip(iter_nodes((old.args, old.kwargs)), given, strict=False))
-        operands = [stands_for.get(x, x) if isinstance(x, Node) else x for x in operands]
-        is_of_sizes = operands and all(is_size(x) or type(x) in (int, float) for x in operands)
-        values = [*results, *([None] * (len(self.points) - len(results)))]
-        text = ""
-        if is_of_sizes:
-            assert old.target is not None
-            values = at_points(old.target, len(self.points), *operands)
-            text = written(old.target, *operands)
-        text = text or old.name
-
-        self._values.setdefault(text, values)
-        return Size(text, values, self, lambda: write(old.name))
+        """Keep the call; its result has the shape that the importer knows."""
+        write, function, used, _ = self.kept(old, value_of, draw)
+        name = getattr(function, "__name__", "")
+        if name in _OF_SIZES and all(map(_is_number, used.values())):
+            args = map_nodes(used.__getitem__, list(old.args))
+            exact = _OF_SIZES[name](*map(abstract.expression, args))
+            return self._as_seen(exact, partial(write, old.name))
+        node = write(old.name, aval=old.aval)
+        return self.given(node) if old.aval is not None else Traced(None, node, self)
 
 
-class _Runs:
-    """The results of a function at the points where the graph runs."""
-
-    def __init__(self, values: list[Any]) -> None:
-        self.values = values
-
-
-def _linear(text: str, found: tuple[Any, ...], values: tuple[int, ...]) -> str | None:
-    """``text + n``, ``n * text`` or ``text // n``, if that has the values."""
-    if None in found or 0 in found:
-        return None
-    sums = {v - f for f, v in zip(found, values, strict=True)}
-    if len(sums) == 1:
-        n = sums.pop()
-        return f"{text} + {n}" if n > 0 else f"{text} - {-n}"
-    ratio = values[0] // found[0]
-    if all(f * ratio == v for f, v in zip(found, values, strict=True)):
-        return f"{ratio} * ({text})"
-    ratio = found[0] // max(values[0], 1)
-    if ratio and all(f == v * ratio for f, v in zip(found, values, strict=True)):
-        return f"({text}) // {ratio}"
-    return None
+#: Functions of sizes that code decides by, and that are exact.
+_OF_SIZES: dict[str, Callable[..., Any]] = {
+    "sym_max": larger, "sym_min": smaller, "max_dim": larger, "min_dim": smaller,
+}  # fmt: skip
 
 
-def _at(i: int, nest: Any) -> Any:
-    """A nest of arguments at one point."""
-
-    def value(x: Any) -> Any:
-        if isinstance(x, OpenTraced):
-            return x._values[i]
-        if isinstance(x, Traced):
-            return x._value
-        return x.values[i] if is_size(x) else x
-
-    return map_leaves(value, nest)
+def is_size(x: Any) -> bool:
+    """Whether `x` is an open size or a number made of sizes."""
+    return isinstance(x, OpenNumber)
 
 
-def _at_point(i: int, behind: Mapping[Node, Any], node: Node) -> Any:
-    return _at(i, behind[node])
+def _is_number(x: Any) -> bool:
+    return is_size(x) or type(x) in (int, float)
 
 
-def _texts(nest: Any) -> set[str | None]:
-    """The open sizes in a nest of arguments; None for one that has no name."""
-    found: set[str | None] = set()
-
-    def look(x: Any) -> None:
-        if isinstance(x, OpenTraced):
-            found.update(n for n in x._dims if not isinstance(n, int))
-        elif is_size(x):
-            found.add(x.text)
-
-    map_leaves(look, nest)
-    return found
-
-
-def _is_open(nest: Any) -> bool:
-    found: list[Any] = []
-    map_leaves(lambda x: found.append(x) if isinstance(x, OpenTraced) else None, nest)
-    return bool(found)
+def _holds_abstract(nest: Any) -> bool:
+    if isinstance(nest, (tuple, list)):
+        return any(map(_holds_abstract, nest))
+    return isinstance(nest, Abstract)
 
 
 def _record_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The handler of calls whose arguments are sizes; NotImplemented if there are none."""
-    found: list[Size] = []
+    found: list[OpenNumber] = []
     map_leaves(lambda x: found.append(x) if is_size(x) else None, [*args, kwargs])
-    if not found:
-        return NotImplemented
-    recorder: OpenRecorder = found[0].recorder
+    recorder = next((x.scope.recorder for x in found if isinstance(x.scope, _RecordedScope)), None)
+    if recorder is None:
+        return abstract.apply(op, args, kwargs)
     if not recorder.is_open:
         raise ArgumentError(f"{op.name}: got a size of a recording that has ended")
     return recorder.call(op, args, kwargs)
 
 
-INTERPRETERS.append((Size, _record_sizes))
+INTERPRETERS.append((OpenNumber, _record_sizes))
 
 
 def creations_recorded() -> contextlib.AbstractContextManager[None]:

@@ -586,8 +586,7 @@ def is_tensorflow_call(arguments: Iterable[Any]) -> bool:
 
 def _now(x: Any) -> Any:
     """The traced value of an array of NumPy code, which can change; other values unchanged."""
-    is_changeable = not isinstance(x, Traced) and hasattr(x, "__traced_backend__")
-    return x._current() if is_changeable else x
+    return x._current() if hasattr(type(x), "_current") else x
 
 
 def _traced(nest: Any) -> list[Traced]:

@@ -17,11 +17,14 @@ from nestarray.transforms.abstract import creation as _creation
 from nestarray.transforms.abstract import elementwise as _elementwise
 from nestarray.transforms.abstract import indexing as _indexing
 from nestarray.transforms.abstract import linalg as _linalg
-from nestarray.transforms.abstract import loops as _loops
+from nestarray.transforms.abstract import loops as loops
+from nestarray.transforms.abstract.interpreter import apply as apply
 from nestarray.transforms.abstract.scope import Scope as Scope
 from nestarray.transforms.abstract.scope import UndecidedSize as UndecidedSize
 from nestarray.transforms.abstract.values import Abstract as Abstract
+from nestarray.transforms.abstract.values import OpenNumber as OpenNumber
 from nestarray.transforms.abstract.values import OpenSize as OpenSize
+from nestarray.transforms.abstract.values import as_code_sees as as_code_sees
 from nestarray.transforms.abstract.values import expression as expression
 
-Abstract.__control_flow__ = _loops  # type: ignore[attr-defined]
+Abstract.__control_flow__ = loops  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from nestarray.dtypes import DType
 from nestarray.errors import UnsupportedError
 from nestarray.sizes import IntOrSize, Real, Size
 from nestarray.transforms.abstract.scope import Scope
-from nestarray.transforms.abstract.values import Abstract, OpenNumber, OpenReal, OpenSize, expression
+from nestarray.transforms.abstract.values import Abstract, OpenNumber, expression
 
 #: Op → rule: takes `Results` and the arguments by name, with a `Size` for each open one.
 RULES: dict[str, Callable[..., Any]] = {}
@@ -40,8 +40,10 @@ def rule(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The abstract result of an op."""
-    first = next(_stand_ins((args, kwargs)))
+    """The abstract result of an op; NotImplemented without abstract arrays and open sizes."""
+    first = next(_stand_ins((args, kwargs)), None)
+    if first is None:
+        return NotImplemented
     backend = first.__traced_backend__ if isinstance(first, Abstract) else "numpy"
     new = Results(op.name, first.scope, backend)
     given = op.signature.bind(*args, **kwargs)
@@ -52,26 +54,40 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return function(new, **arguments)
     if op.is_primitive:
         raise UnsupportedError(f"{op.name}: the sizes of its result depend on values")
-    given.arguments.update(_numbers_as_arrays(op, new, given.arguments))
-    return op.default("numpy")(*given.args, **given.kwargs)
+    given.arguments.update(_arrays_of_body(op, new, given.arguments))
+    return op.body(*given.args, **given.kwargs)
 
 
-def _numbers_as_arrays(op: Op, new: Results, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The open numbers among the arrays, as arrays of the promoted dtype."""
+def _arrays_of_body(op: Op, new: Results, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The array arguments as abstract arrays, of one dtype where the op promotes them."""
     arrays = {name: x for name, x in arguments.items() if name in op.array_parameters}
-    numbers = [name for name, x in arrays.items() if type(x) in (OpenSize, OpenReal)]
-    if not numbers:
-        return {}
-    operands = [expression(x) for x in arrays.values() if not isinstance(x, (list, tuple))]
-    dtype = promoted(*[x for x in operands if x is not None])
-    return {name: new((), dtype) for name in numbers}
+    operands = [x for each in arrays.values() for x in (each if _is_many(each) else [each])]
+    common = promoted(*[expression(x) for x in operands if x is not None])
+
+    def converted(name: str, x: Any) -> Any:
+        if _is_many(x):
+            return type(x)([converted(name, item) for item in x])
+        if isinstance(x, OpenNumber):  # a number
+            return new((), common)
+        if not hasattr(x, "shape"):
+            return x
+        dtype = dtype_of(x)
+        if name in op.promoted:
+            dtype = common if common.is_inexact or not op.is_floating else dtypes.float32
+        return new(sizes_of(x), dtype)
+
+    return {name: converted(name, x) for name, x in arrays.items()}
+
+
+def _is_many(x: Any) -> bool:
+    return isinstance(x, (list, tuple))
 
 
 def _stand_ins(nest: Any) -> Iterator[Abstract | OpenNumber]:
     """The abstract arrays, then the open sizes, in a nest of arguments."""
     leaves = list(_leaves(nest))
     yield from (x for x in leaves if type(x) is Abstract)
-    yield from (x for x in leaves if type(x) in (OpenSize, OpenReal))
+    yield from (x for x in leaves if isinstance(x, OpenNumber))
 
 
 def _leaves(nest: Any) -> Iterator[Any]:

@@ -70,6 +70,19 @@ def vmap(fn: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     return scan(lambda carry, row: ((), fn(*row)), (), tuple(arrays))[1]
 
 
+def vmap_with_common(
+    fn: Callable[..., Any], arrays: Sequence[Any]
+) -> tuple[Any, Any, list[int]]:
+    """The results for each row, the other results, and which of these differ between rows."""
+    others: list[Any] = []
+
+    def stacked(*row: Any) -> Any:
+        results, others[:] = fn(*row)
+        return results
+
+    return vmap(stacked, arrays), tuple(others), []
+
+
 def call_with_vjp(
     fn: Any, forward: Any, backward: Any, args: Arrays, nondiff: Sequence[int]
 ) -> Any:
@@ -80,3 +93,17 @@ def call_with_vjp(
 def call_with_jvp(fn: Any, rule: Any, args: Arrays) -> Any:
     """The results of the function."""
     return fn(args)
+
+
+def derivative_state() -> int:
+    """No derivative is taken."""
+    return 0
+
+
+def obstacle(depth: int) -> None:
+    """None: mapped functions can exchange values."""
+
+
+def is_differentiated(x: Any, depth: int) -> bool:
+    """Whether a derivative is taken of a value: none is."""
+    return False

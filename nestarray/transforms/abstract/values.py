@@ -158,12 +158,9 @@ _SIGNS = {
 }  # fmt: skip
 
 
-_NUMBERS = (OpenSize, OpenReal, int, float)
-
-
 def expression(x: Any) -> Any:
     """The `Size` of an `OpenSize`, also in a nest of lists, tuples and slices; others unchanged."""
-    if type(x) in (OpenSize, OpenReal):
+    if isinstance(x, OpenNumber):
         return x.expression
     if isinstance(x, (list, tuple)) and not hasattr(x, "_fields"):
         return type(x)([expression(item) for item in x])
@@ -175,15 +172,15 @@ def expression(x: Any) -> Any:
 def as_code_sees(x: Any, scope: Scope, make: Callable[[], Any] | None = None) -> Any:
     """A number, or the `OpenNumber` of an expression."""
     if isinstance(x, Size):
-        return OpenSize(x, scope, make)
+        return getattr(scope, "size_type", OpenSize)(x, scope, make)
     return OpenReal(x, scope, make) if isinstance(x, Real) else x
 
 
 def computed(function: Callable[..., Any], *operands: Any) -> Any:
     """The result of an operator on sizes and numbers; NotImplemented for other operands."""
-    if not all(type(x) in _NUMBERS for x in operands):
+    if not all(isinstance(x, OpenNumber) or type(x) in (int, float) for x in operands):
         return NotImplemented
-    scope = next(x.scope for x in operands if type(x) in (OpenSize, OpenReal))
+    scope = next(x.scope for x in operands if isinstance(x, OpenNumber))
     make = scope.maker(function, operands)
     return as_code_sees(_arithmetic(function, *map(expression, operands)), scope, make)
 
@@ -213,7 +210,7 @@ def rounded_size(function: str, x: OpenNumber) -> Any:
 
 
 def _decided(sign: str, a: OpenNumber, b: Any) -> Any:
-    if type(b) not in _NUMBERS:
+    if not isinstance(b, OpenNumber) and type(b) not in (int, float):
         return NotImplemented
     return a.scope.decide(a.expression, sign, expression(b))
 
