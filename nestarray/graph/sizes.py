@@ -8,6 +8,7 @@ conditions of the trace must hold. The program itself reads the sizes of its arr
 from __future__ import annotations
 
 import ast
+import contextlib
 import dataclasses
 import itertools
 import math
@@ -51,8 +52,8 @@ class Sizes:
 
     def scope(self, example: Mapping[str, int] | None = None) -> Scope:
         """What abstract evaluation knows of the sizes; see `Scope`."""
-        known = [condition_of(text) for text in self.conditions]
-        return Scope(self.ranges, tuple([each for each in known if each is not None]), example)
+        known = [each for text in self.conditions for each in comparisons(text)]
+        return Scope(self.ranges, tuple(known), example)
 
     def choices(self, count: int, names: Collection[str] | None = None) -> list[dict[str, int]]:
         """Values that a call may have: those of the example, but at least 2, and then others.
@@ -238,15 +239,20 @@ def check_name(name: str, where: str) -> None:
         )
 
 
-def condition_of(text: str) -> Condition | None:
-    """A comparison of two sizes; None for other conditions."""
-    match ast.parse(text, mode="eval").body:
+def comparisons(text: str) -> list[Condition]:
+    """The comparisons of two sizes that all hold if a condition does; none for other conditions."""
+    return _comparisons(ast.parse(text, mode="eval").body)
+
+
+def _comparisons(node: ast.expr) -> list[Condition]:
+    match node:
+        case ast.BoolOp(ast.And(), parts):
+            return [each for part in parts for each in _comparisons(part)]
         case ast.Compare(left, [sign], [right]) if type(sign) in _SIGNS:
-            try:
-                return Condition(parse(ast.unparse(left)), _SIGNS[type(sign)], parse(ast.unparse(right)))
-            except ArgumentError:
-                return None
-    return None
+            with contextlib.suppress(ArgumentError):
+                sides = [parse(ast.unparse(side)) for side in (left, right)]
+                return [Condition(sides[0], _SIGNS[type(sign)], sides[1])]
+    return []
 
 
 _SIGNS = {

@@ -66,7 +66,7 @@ class Size:
         >>> from nestarray.sizes import named
         >>> n = named("n")
         >>> (2 * n + 6) // 4, (n + 3) // 4 * 4 % 4, n * n // n
-        (Size('(n + 3) // 2'), 0, Size('n'))
+        (Size('(n + 1) // 2 + 1'), 0, Size('n'))
     """
 
     __slots__ = ("_hash", "_key", "_text", "terms")
@@ -377,13 +377,18 @@ def quotient(a: IntOrSize, b: IntOrSize) -> IntOrSize:
             remainder_size: Any = remainder
             return whole + _of_variable(Quotient(remainder_size, b))
         return whole + _of_variable(Quotient(remainder, b))
-    whole = _polynomial({monomial: n // b for monomial, n in _terms(a).items()})
+    # coefficients are reduced towards 0: -n // 2 is -((n + 1) // 2), and not n // 2 - n
+    whole = _polynomial({m: n // b if n > 0 or not m else -(-n // b) for m, n in _terms(a).items()})
     remainder = a - whole * b
-    return whole if isinstance(remainder, int) else whole + _proper_quotient(remainder, b)
+    if isinstance(remainder, int):
+        return whole
+    if _leading(remainder)[1] < 0:
+        return whole - quotient(b - 1 - remainder, b)
+    return whole + _proper_quotient(remainder, b)
 
 
 def _proper_quotient(a: Size, b: int) -> IntOrSize:
-    """``a // b`` of a polynomial whose coefficients are from 0 to b - 1."""
+    """``a // b`` of a polynomial with coefficients below b and a positive leading one."""
     common = math.gcd(b, *[n for monomial, n in a.terms.items() if monomial])
     if common > 1:  # (2n + 3) // 4 is (n + 1) // 2
         parts = _polynomial({monomial: n // common for monomial, n in a.terms.items()})
@@ -393,11 +398,6 @@ def _proper_quotient(a: Size, b: int) -> IntOrSize:
         if isinstance(inner.denominator, int):  # (n // 2 + 1) // 3 is (n + 2) // 6
             numerator = inner.numerator + a.constant * inner.denominator
             return quotient(numerator, inner.denominator * b)
-    # of n // 3 == n - (2n + 2) // 3 the form with the smaller leading coefficient
-    twice = 2 * _leading(a)[1]
-    if twice > b or (twice == b == 2 and a.constant):
-        whole = _polynomial({monomial: 1 for monomial in a.terms if monomial})
-        return whole - quotient(whole * b - a + b - 1, b)
     return _of_variable(Quotient(a, b))
 
 

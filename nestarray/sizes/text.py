@@ -31,7 +31,7 @@ from nestarray.sizes.expressions import (
 def text_of(x: Any) -> str:
     """The expression, such as ``"2 * batch + 1"``.
 
-    Remainders and quotients that round up are written as such.
+    Remainders are written as such.
 
     Example:
         >>> from nestarray.sizes import named
@@ -53,8 +53,8 @@ def _written(x: Any) -> str:
         return repr(x)
     terms, parts = x, list[tuple[int, str]]()
     for variable in x.variables:
-        if isinstance(variable, Quotient) and isinstance(variable.denominator, int):
-            terms, found = _without_quotient(terms, variable)
+        if isinstance(variable, Quotient):
+            terms, found = _without_remainder(terms, variable)
             parts += found
     terms_left = terms.terms.items() if isinstance(terms, Size) else [((), terms)] if terms else []
     parts = [(n, _product_text(monomial)) for monomial, n in terms_left] + parts
@@ -65,25 +65,17 @@ def _written(x: Any) -> str:
     return text
 
 
-def _without_quotient(x: IntOrSize, variable: Quotient) -> tuple[IntOrSize, list[tuple[int, str]]]:
-    """The terms beside a remainder or a quotient that rounds up, and (factor, text) of that."""
+def _without_remainder(x: IntOrSize, variable: Quotient) -> tuple[IntOrSize, list[tuple[int, str]]]:
+    """The terms beside a remainder, and (factor, text) of that."""
     a, b = variable
-    monomial: Monomial = ((variable, 1),)
-    factor = x.terms.get(monomial, 0) if isinstance(x, Size) else 0
-    assert isinstance(a, Size)
-    assert isinstance(b, int)
-    if factor >= 0:
+    quotient = Size({((variable, 1),): 1})
+    factor = x.terms.get(((variable, 1),), 0) if isinstance(x, Size) else 0
+    if factor >= 0 or not isinstance(b, int) or factor % b:
         return x, []
-    floor, whole = Size({monomial: 1}), Size({m: 1 for m in a.terms if m})
-    forms = [(-factor, whole - floor, f"(({_written(whole * b - a + b - 1)}) // {b})")]
-    if factor % b == 0:
-        forms.append((-factor // b, a - b * floor, f"(({_written(a)}) % {b})"))
-    lefts = [x - times * form for times, form, _ in forms]
-    shortest = min(range(len(forms)), key=lambda i: _length(lefts[i]))
-    if _length(lefts[shortest]) >= _length(x):
+    left = x - -factor // b * (a - b * quotient)
+    if _length(left) >= _length(x):
         return x, []
-    times, _, text = forms[shortest]
-    return lefts[shortest], [(times, text)]
+    return left, [(-factor // b, f"(({_written(a)}) % {b})")]
 
 
 def _length(x: IntOrSize) -> int:

@@ -115,7 +115,8 @@ N, M = named("n"), named("m")
     ("one", "other"),
     [
         ((N - 1) // 2 + 1, (N + 1) // 2),
-        (-(-N // 2), N - N // 2),
+        (-(-N // 2), (N + 1) // 2),
+        (-(-(-(-N // 2)) // 2), (N + 3) // 4),
         (-(-N // 3), (N + 2) // 3),
         ((N // 2) // 3, N // 6),
         (N * N // N, N),
@@ -141,6 +142,8 @@ def test_one_normal_form(one, other):
         (Condition(2 * N + 1, "==", 2 * M), False),
         (Condition(N * M, ">=", M), True),
         (Condition(N, ">", 1), None),
+        (Condition(N - N // 2, "==", (N + 1) // 2), True),
+        (Condition(N - 2 * N // 3, "==", (N + 2) // 3), True),
         (Condition(N - larger(N - 3, 0), ">=", 0), True),
         (Condition(rounded("int", real("*", N, 0.3)), ">=", 0), True),
     ],
