@@ -50,10 +50,10 @@ class Sizes:
                 return False
         return all(holds(text, values) for text in self.conditions)
 
-    def scope(self, example: Mapping[str, int] | None = None) -> Scope:
-        """What abstract evaluation knows of the sizes; see `Scope`."""
+    def scope(self) -> Scope:
+        """What abstract evaluation knows of the sizes."""
         known = [each for text in self.conditions for each in comparisons(text)]
-        return Scope(self.ranges, tuple(known), example)
+        return Scope(self.ranges, known, self.example)
 
     def choices(self, count: int, names: Collection[str] | None = None) -> list[dict[str, int]]:
         """Values that a call may have: those of the example, but at least 2, and then others.

@@ -634,7 +634,7 @@ def pad(
     """
     check_pad_mode(mode, "pad")
     for axis, widths in enumerate(pad_widths(pad_width, len(x.shape), "pad")):
-        if widths == (0, 0):
+        if all(isinstance(width, int) and width == 0 for width in widths):
             continue
         if mode == "constant":
             margins = [

@@ -77,7 +77,11 @@ class _RecordedScope:
         self.recorder = recorder
 
     def decide(self, left: Any, sign: str, right: Any) -> bool:
-        return self.recorder.scope.decide(left, sign, right)
+        scope = self.recorder.scope
+        known = scope.relations.decide(left, sign, right)
+        if known is None and not scope.makes_conditions:
+            raise UndecidedSize(f"lower: the code decides by a size: {left} {sign} {right}")
+        return scope.decide(left, sign, right) if known is None else known
 
     def maker(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
         return partial(self.recorder.arithmetic, function, operands)
@@ -216,10 +220,13 @@ class OpenRecorder(Recorder):
         """The shape and dtype of an array, and a size that is not recorded; others unchanged."""
         if is_size(x):
             return abstract.as_code_sees(x.expression, self.scope)
-        return x._value if isinstance(x, Traced) else x
+        x = x._value if isinstance(x, Traced) else x
+        if is_array(x):
+            return self._abstract(tuple(map(int, x.shape)), dtypes.dtype_of(x))
+        return x
 
     def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
-        args, kwargs = map_nodes(lambda node: self._behind[node]._value, arguments)
+        args, kwargs = map_nodes(lambda node: self._abstract_of(self._behind[node]), arguments)
         with without_arrays(abstract.apply), recording(abstract.loops):
             return function(*args, **kwargs)
 

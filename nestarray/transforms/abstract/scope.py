@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nestarray.errors import ConversionError, ShapeError
@@ -19,42 +19,47 @@ class Scope:
     Args:
         ranges: name → minimum and maximum; see `Relations`.
         conditions: comparisons that hold.
-        example: the sizes of an example. A comparison that is undecided has the answer of the
-            example, and becomes a condition. Without an example it raises `UndecidedSize`.
-        line: returns the line of the source that asks.
+        example: the sizes of an example, which answers the comparisons that are undecided.
+        line: returns the line of the source that asks; None if a comparison that is undecided
+            becomes no condition.
 
     Attributes:
-        conditions: the comparisons that were asked → the line that asks.
+        conditions: the comparisons that the example answered → the line that asks.
     """
 
     def __init__(
         self,
         ranges: Mapping[str, tuple[int, int | None]],
-        conditions: tuple[Condition, ...] = (),
+        conditions: Iterable[Condition] = (),
         example: Mapping[str, int] | None = None,
-        line: Callable[[], str] = str,
+        line: Callable[[], str] | None = None,
     ) -> None:
         self.relations = Relations(ranges)
         for condition in conditions:
             self.relations.assume(condition)
-        self.example, self._line = example, line
+        self.example, self._line = example or {}, line
         self.conditions: dict[Condition, str] = {}
+
+    @property
+    def makes_conditions(self) -> bool:
+        """Whether a comparison that the example answers becomes a condition."""
+        return self._line is not None
 
     def maker(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
         """How a program that is recorded computes a size; None if none is recorded."""
         return None
 
     def decide(self, left: Any, sign: str, right: Any) -> bool:
-        """The answer to a comparison in the program.
+        """The answer to a comparison, for all sizes or for the example.
 
         Raises:
-            UndecidedSize: it depends on sizes, and there is no example.
+            UndecidedSize: it depends on sizes that the example does not have.
         """
         known = self.relations.decide(left, sign, right)
         if known is not None:
             return known
         condition = Condition(left, sign, right)
-        if self.example is None:
+        if not condition.names <= self.example.keys():
             raise UndecidedSize(f"the code decides by a size: {condition}")
         answer = condition.holds(self.example)
         self._assume(condition if answer else condition.opposite)
@@ -64,20 +69,20 @@ class Scope:
         """A comparison that an op needs; a call of the program fails where it does not hold.
 
         Raises:
-            ShapeError: it holds for no sizes.
+            ShapeError: it does not hold for the example, or for no sizes.
         """
         known = self.relations.decide(left, sign, right)
         condition = Condition(left, sign, right)
-        if known is False or (
-            known is None and self.example is not None and not condition.holds(self.example)
-        ):
+        if known is None and condition.names <= self.example.keys():
+            known = condition.holds(self.example)
+            if known:
+                self._assume(condition)
+        if known is False:
             raise ShapeError(f"{op}: expected sizes with {condition}")
-        if known is None:
-            self._assume(condition)
 
     def _assume(self, condition: Condition) -> None:
-        self.relations.assume(condition)
-        if self.example is not None:
+        if self._line is not None:
+            self.relations.assume(condition)
             self.conditions[condition] = self._line()
 
     def larger(self, a: IntOrSize, b: IntOrSize) -> IntOrSize:

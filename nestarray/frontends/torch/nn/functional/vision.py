@@ -43,14 +43,14 @@ def pad(
 
 
 def _cut(x: Array, margins: Sequence[tuple[int, int]]) -> Array:
-    if all(pair == (0, 0) for pair in margins):
+    if all(isinstance(n, int) and n == 0 for pair in margins for n in pair):
         return x
     kept = tuple(slice(-a, n + b) for (a, b), n in zip(margins, shape_of(x)))
     return na.getitem(x, kept)
 
 
 def _widened(x: Array, margins: Sequence[tuple[int, int]], mode: str, value: float | None) -> Array:
-    if all(pair == (0, 0) for pair in margins):
+    if all(isinstance(n, int) and n == 0 for pair in margins for n in pair):
         return x
     if mode != "constant":
         return na.pad(x, margins, mode=_MODES[mode])
