@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
 from nestarray.numerics.axes import (
@@ -49,8 +49,10 @@ __all__ = [
     "unstack",
 ]
 
+TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
-@op
+
+@op(traits=Trait.HALF_SAFE | Trait.CONSTANT)
 def shape(x: Array, /) -> tuple[Any, ...]:
     """The lengths of the axes of `x`, as a tuple.
 
@@ -68,7 +70,7 @@ def shape(x: Array, /) -> tuple[Any, ...]:
     return tuple(x.shape)
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def reshape(x: Array, /, shape: Shape, *, order: str = "C", copy: bool | None = None) -> Array:
     """The elements of `x` in another shape.
 
@@ -96,7 +98,7 @@ def reshape(x: Array, /, shape: Shape, *, order: str = "C", copy: bool | None = 
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.VIEW)
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """The axes of `x` in the order `axes`.
 
@@ -117,7 +119,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def expand_dims(x: Array, /, axis: Axes) -> Array:
     """`x` with new axes of length 1.
 
@@ -140,7 +142,7 @@ def expand_dims(x: Array, /, axis: Axes) -> Array:
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def squeeze(x: Array, /, axis: Axis = None) -> Array:
     """`x` without axes of length 1.
 
@@ -164,7 +166,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Array:
     """
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
     """Merge the axes from `start_axis` to `end_axis`.
 
@@ -366,7 +368,7 @@ def broadcast_shapes(*shapes: Shape) -> tuple[int, ...]:
         ) from None
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.VIEW)
 def broadcast_to(x: Array, /, shape: Shape) -> Array:
     """`x` repeated along new axes and axes of length 1, without copying where possible.
 
@@ -536,7 +538,7 @@ def repeat(
     return ops.take(x, ops.minimum(places, max(length - 1, 0)), axis=axis)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.VIEW)
 def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
     """Move axes to new positions; the others keep their order.
 
@@ -559,7 +561,7 @@ def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
     return ops.permute_dims(x, moved_axes(source, destination, len(x.shape), "moveaxis"))
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.VIEW)
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     """`x` with two axes exchanged.
 
@@ -583,7 +585,7 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     return ops.permute_dims(x, order)
 
 
-@op
+@op(traits=Trait.HALF_SAFE)
 def pad(
     x: Array,
     /,

@@ -10,14 +10,15 @@ from nestarray.graph.passes.rewriting import (
     Writer,
     arguments_of,
     count_uses,
+    has_trait,
     is_op,
     place_of,
     rewrite,
 )
 from nestarray.graph.passes.transposes import order_of, permuted
+from nestarray.traits import Trait
 
 _CONVOLUTIONS = ("conv", "conv1d", "conv2d", "conv3d")
-_VIEWS = ("reshape", "squeeze", "expand_dims")
 
 
 def fuse_biases(graph: Graph) -> Graph:
@@ -112,7 +113,7 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     if shape != wanted or x.aval.dtype is not layer.aval.dtype:
         return None
     found: Any = x
-    while is_op(found, *_VIEWS) and isinstance(found.args[0], Node):
+    while has_trait(found, Trait.RESHAPE) and isinstance(found.args[0], Node):
         found = found.args[0]
     return next((node for node in (found, x) if _is_vector(node, wanted[axis])), None)
 

@@ -27,6 +27,7 @@ from nestarray.graph.node import (
     reached,
     substituted,
 )
+from nestarray.traits import Trait
 
 #: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
@@ -41,6 +42,14 @@ def op_name(node: Any) -> str:
 def is_op(node: Any, *names: str) -> bool:
     """Whether a call is of an op of one of these names."""
     return op_name(node) in names
+
+
+def has_trait(node: Any, trait: Trait) -> bool:
+    """Whether a call is of an op with a trait; a reshape in another order than C is no view."""
+    record: Op | None = getattr(getattr(node, "target", None), "op", None)
+    if record is None or (trait in Trait.RESHAPE and node.kwargs.get("order", "C") != "C"):
+        return False
+    return trait in record.traits
 
 
 def arguments_of(node: Node) -> dict[str, Any]:

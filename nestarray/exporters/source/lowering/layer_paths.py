@@ -10,21 +10,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestarray.container import Container
+from nestarray.dispatch import OPS
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, all_calls, iter_nodes, substituted
-from nestarray.graph.passes.rewriting import arguments_of, count_uses, is_op, op_name, place_of
+from nestarray.graph.passes.rewriting import (
+    arguments_of,
+    count_uses,
+    has_trait,
+    is_op,
+    op_name,
+    place_of,
+)
+from nestarray.traits import Trait
 
 #: Groups of variables in Flax that are not modules.
 _COLLECTIONS = ("params", "batch_stats")
 #: A part of paths of Haiku for modules that a method other than the constructor made.
 _ABSENT = "~"
-#: Ops that only give an array another shape.
-RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten")
-#: Further calls that a layer's module may have.
-_BESIDE = (
-    *RESHAPES, "permute_dims", "pad", "relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "elu",
-    "selu", "softmax", "softplus", "leaky_relu", "hard_swish",
-)  # fmt: skip
 #: Op → the names of its variables in PyTorch.
 _NAMES = {
     "linear": {"weight": "weight", "bias": "bias"},
@@ -154,10 +156,19 @@ def with_single_layers(graph: Graph) -> Graph:
         layers = [node for node in calls if is_op(node, *_NAMES, "conv", "conv_transpose")]
         others = [node for node in calls if node not in layers]
         is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
-        is_beside = all(is_op(node, *_BESIDE) or is_size(node) for node in others)
+        is_beside = all(is_activation(node) or is_layout(node) or is_size(node) for node in others)
         if is_leaf and len(layers) == 1 and is_beside:
             modules |= dict.fromkeys(others, path.rpartition("/")[0])
     return _moved(graph, {}, modules)
+
+
+def is_activation(node: Node) -> bool:
+    name = op_name(node)
+    return name == "tanh" or (name in OPS and OPS[name].chapter == "activations")
+
+
+def is_layout(node: Node) -> bool:
+    return has_trait(node, Trait.RESHAPE) or is_op(node, "permute_dims", "pad")
 
 
 def is_size(node: Node) -> bool:

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nestarray.dispatch import OPS
 from nestarray.graph.node import Node
 from nestarray.graph.passes.idioms.terms import ONE, Atom, Axes, Scaled, Term
+from nestarray.traits import Trait
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,7 @@ class Matcher:
             yield from self._bound(name, pattern, program, found)
         elif pattern.op != program.op or len(pattern.args) != len(program.args):
             return
-        elif pattern.op in ("sum", "product", "maximum", "minimum"):
+        elif pattern.op in ("sum", "product") or _is_commutative(pattern.op):
             yield from self._unordered(pattern.args, program.args, found)
         elif pattern.settings == program.settings:
             if pattern.atoms or program.atoms:
@@ -128,6 +130,10 @@ class Matcher:
             for extended in self._pair(first[0], other, found):
                 rest = (*second[:i], *second[i + 1 :])
                 yield from self._unordered(first[1:], rest, extended)
+
+
+def _is_commutative(name: str) -> bool:
+    return name in OPS and Trait.COMMUTATIVE in OPS[name].traits
 
 
 def letters_of(

@@ -1,0 +1,371 @@
+"""The traits that ops declare, against the values that they compute.
+
+Each property has a check of one case, which gives None where the case says nothing: an array is
+too small, or the call has none. Ops with a trait pass the check in every case. An op that passes
+`ELEMENTWISE`, `RESHAPE` or `COMMUTATIVE` in all cases must declare it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import nestarray as na
+from nestarray.dispatch import OPS, Op
+from nestarray.graph.flops import RULES
+from nestarray.traits import Trait
+from tests.cases import Case, all_cases, convert, on_backend
+
+#: These are cheap, and each holds for the whole package.
+pytestmark = pytest.mark.one_in(1)
+
+Arguments = dict[str, Any]
+CASES: Mapping[str, list[Case]] = {
+    name: [case for case in all_cases() if case.op == name and "numpy" in case.backends]
+    for name in OPS
+}
+
+
+def arguments_of(case: Case, dtype: str = "float64") -> Arguments:
+    args, kwargs = case.draw(dtype)
+    return dict(case.record.signature.bind(*args, **kwargs).arguments)
+
+
+def call(op: Op, arguments: Arguments) -> list[Any]:
+    """The results of a call, one or several."""
+    bound = op.signature.bind_partial()
+    bound.arguments.update(arguments)
+    with np.errstate(all="ignore"):
+        result = op.function(*bound.args, **bound.kwargs)
+    return [*result] if isinstance(result, (list, tuple)) else [result]
+
+
+def is_array(x: Any) -> bool:
+    return isinstance(x, (np.ndarray, np.generic))
+
+
+def is_inexact(x: Any) -> bool:
+    return is_array(x) and x.dtype.kind in "fc"
+
+
+def floating(op: Op, arguments: Arguments) -> Arguments:
+    """The floating array arguments, also in sequences, but for keys."""
+    return {
+        name: value
+        for name in op.array_parameters
+        if (value := arguments.get(name)) is not None
+        and all(map(is_inexact, value if isinstance(value, (list, tuple)) else [value]))
+    }
+
+
+def are_close(results: list[Any], expected: list[Any]) -> bool:
+    return len(results) == len(expected) and all(
+        np.shape(x) == np.shape(y) and np.allclose(x, y, rtol=1e-7, atol=1e-9, equal_nan=True)
+        for x, y in zip(results, expected)
+    )
+
+
+def fails(check: Callable[[], bool]) -> bool:
+    """Whether a check that may raise does not hold."""
+    try:
+        return not check()
+    except Exception:  # a shape that the op does not take
+        return True
+
+
+# -- the checks of one case ---------------------------------------------------------------------
+
+
+def is_elementwise(case: Case) -> bool | None:
+    """Other elements, in another order and one alone, have the same results."""
+    op, arguments = case.record, arguments_of(case)
+    arrays = {name: arguments[name] for name in op.array_parameters if name in arguments}
+    arrays = {name: x for name, x in arrays.items() if is_array(x)}
+    if not arrays or "key" in arrays or op.sequence_parameters:
+        return None if arrays else False
+    try:
+        shape = np.broadcast_shapes(*(x.shape for x in arrays.values()))
+    except ValueError:
+        return False
+    whole = call(op, arguments)
+    if any(np.shape(y) != shape for y in whole):
+        return False
+    count = int(np.prod(shape))
+    if count < 2:
+        return None
+    order = np.random.default_rng(0).permutation(count)[1:]
+    for chosen in (order, order[0]):
+        parts = {name: np.broadcast_to(x, shape).ravel()[chosen] for name, x in arrays.items()}
+        expected = [np.ravel(y)[chosen] for y in whole]
+        part = {**arguments, **convert(parts, np.asarray, np.generic)}
+        if fails(lambda part=part, expected=expected: are_close(call(op, part), expected)):
+            return False
+    return True
+
+
+def paired(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
+    """A function of two arrays, or of the pairs of two lists."""
+    if isinstance(x, (list, tuple)):
+        return [paired(function, a, b) for a, b in zip(x, y, strict=True)]
+    return np.asarray(function(np.asarray(x), np.asarray(y)))
+
+
+def combined(x: Any, y: Any) -> Any:
+    return paired(lambda a, b: 1.7 * a - 0.6 * b, x, y)
+
+
+def drawn(arrays: Arguments, seed: int) -> Arguments:
+    """Arrays of the same shapes and kinds."""
+    rng = np.random.default_rng(seed)
+
+    def of_one(x: np.ndarray) -> np.ndarray:
+        real = np.asarray(rng.normal(size=x.shape))
+        return np.asarray(real + 1j * rng.normal(size=x.shape)) if x.dtype.kind == "c" else real
+
+    return convert(arrays, of_one)
+
+
+def is_linear(case: Case) -> bool | None:
+    """Linear combinations of all floating arrays, also with a complex number."""
+    op, arguments = case.record, arguments_of(case)
+    x = drawn(floating(op, arguments), 1)
+    others = [arguments[n] for n in op.array_parameters if n in arguments and n not in x]
+    are_terms = Trait.ELEMENTWISE in op.traits and any(np.asarray(v).dtype != bool for v in others)
+    if not x or are_terms or not all(map(is_inexact, call(op, arguments))):
+        return None
+    y = drawn(x, 2)
+    results = [call(op, {**arguments, **each}) for each in (x, y)]
+    both = {name: combined(x[name], y[name]) for name in x}
+    if not are_close(call(op, {**arguments, **both}), combined(*results)):
+        return False
+    turned = convert(x, lambda a: np.asarray(1j * a))
+    return are_close(call(op, {**arguments, **turned}), [1j * np.asarray(r) for r in results[0]])
+
+
+def is_multilinear(case: Case) -> bool | None:
+    """Linear combinations of one array, with the others fixed."""
+    op, arguments = case.record, arguments_of(case)
+    given = drawn(floating(op, arguments), 1)
+    other = drawn(given, 2)
+    for name, values in given.items():
+        places = range(len(values)) if isinstance(values, (list, tuple)) else [None]
+        for place in places:
+
+            def replaced(new: Any, name: str = name, place: Any = place) -> Arguments:
+                old = given[name]
+                value = new if place is None else [*old[:place], new[place], *old[place + 1 :]]
+                return {**arguments, **given, name: value}
+
+            both = combined(values, other[name])
+            results = [call(op, replaced(each)) for each in (values, other[name])]
+            if not are_close(call(op, replaced(both)), combined(*results)):
+                return False
+    return True if given else None
+
+
+def is_commutative(case: Case) -> bool | None:
+    """Exchanged arguments have the same result."""
+    op, arguments = case.record, arguments_of(case)
+    if len(op.parameters) < 2 or len(op.array_parameters) != 2 or op.sequence_parameters:
+        return False
+    first, second = op.array_parameters
+    x1, x2 = arguments.get(first), arguments.get(second)
+    if not (is_array(x1) and is_array(x2)) or x1.shape != x2.shape:
+        return None
+    swapped = {**arguments, first: x2, second: x1}
+    return not fails(lambda: are_close(call(op, swapped), call(op, arguments)))
+
+
+def numbered(case: Case) -> tuple[np.ndarray, list[Any]] | None:
+    """One array whose elements have numbers, and the results of it; None of another call."""
+    op, arguments = case.record, arguments_of(case)
+    given = floating(op, arguments)
+    if len(given) != 1 or arguments.get("order", "C") != "C":
+        return None
+    ((name, x),) = given.items()
+    if not is_array(x) or x.size < 2:
+        return None
+    numbers = np.random.default_rng(0).permutation(x.size).reshape(x.shape) + 2.0
+    try:
+        return numbers, call(op, {**arguments, name: numbers})
+    except na.errors.NestarrayError:  # the op has conditions on the values
+        return numbers, []
+
+
+def is_view(case: Case) -> bool | None:
+    """The result has the elements of x alone, each as often as the others."""
+    found = numbered(case)
+    if found is None:
+        return None
+    x, (y, *rest) = found[0], found[1] or [None]
+    if rest or not is_array(y) or not y.size or y.size % x.size:
+        return False
+    return bool((np.sort(np.ravel(y)) == np.repeat(np.sort(np.ravel(x)), y.size // x.size)).all())
+
+
+def is_reshape(case: Case) -> bool | None:
+    """The elements of the result are those of x, in the same order."""
+    found = numbered(case)
+    if found is None:
+        return None
+    x, results = found
+    return (
+        len(results) == 1
+        and is_array(results[0])
+        and np.array_equal(np.ravel(results[0]), np.ravel(x))
+    )
+
+
+def axes_of(case: Case, arguments: Arguments) -> Any:
+    parameter = case.record.signature.parameters.get("axis")
+    default = -1 if parameter is None else parameter.default
+    return arguments.get("axis", default)
+
+
+def renamed(axis: Any, order: tuple[int, ...]) -> Any:
+    """Axes of a transposed array by their numbers before the transpose."""
+    if axis is None or isinstance(axis, int):
+        return axis if axis is None else order.index(axis % len(order))
+    return tuple(order.index(a % len(order)) for a in axis)
+
+
+def is_rowwise(case: Case) -> bool | None:
+    """A transpose of x, with `axis` renamed, transposes the result; axes of weights stay last."""
+    op, arguments = case.record, arguments_of(case)
+    (name, *others), axis = op.array_parameters, axes_of(case, arguments)
+    x = arguments[name]
+    if x.ndim < 2 or axis is None or (others and axis not in (-1, (-1,))):
+        return None
+    (y,) = call(op, arguments)
+    if y.ndim != x.ndim:
+        return None
+    order = (*range(1, x.ndim - 1), 0, x.ndim - 1) if others else (*range(1, x.ndim), 0)
+    settings = {} if others else {"axis": renamed(axis, order)}
+    moved = {**arguments, name: np.transpose(x, order), **settings}
+    return are_close(call(op, moved), [np.transpose(y, order)])
+
+
+def is_reduction(case: Case) -> bool | None:
+    """The order of the elements along `axis` does not matter; the other axes follow a transpose."""
+    op, arguments = case.record, arguments_of(case)
+    name, *others = op.array_parameters
+    x, axis = arguments[name], axes_of(case, arguments)
+    if not x.ndim or any(arguments.get(other) is not None for other in others):
+        return None
+    (y, *rest) = call(op, arguments)
+    if rest:  # two results on request
+        return None
+    axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
+    flipped = np.flip(x, tuple(axes))
+    if not are_close(call(op, {**arguments, name: flipped}), [y]):
+        return False
+    order = (*range(1, x.ndim), 0)
+    left = [i for i in order if i not in {a % x.ndim for a in axes}]
+    moved = {**arguments, name: np.transpose(x, order), "axis": renamed(tuple(axes), order)}
+    expected = np.transpose(y, order if y.ndim == x.ndim else np.argsort(np.argsort(left)))
+    return are_close(call(op, moved), [expected])
+
+
+def is_constant(case: Case) -> bool | None:
+    """PyTorch's derivative is zero."""
+    op, arguments = case.record, arguments_of(case, "float32")
+    arrays = floating(op, arguments)
+    if not arrays or "torch" not in case.backends or not any(map(is_inexact, call(op, arguments))):
+        return None
+
+    def total(c: na.Container) -> Any:
+        results = call(op, {**arguments, **dict(c.items())})
+        return sum(na.sum(na.real(y)) for y in results)
+
+    gradients = na.grad(total)(na.Container(arrays).to_backend("torch"))
+    return not any(leaf.any() for leaf in gradients.leaves())
+
+
+def is_half_safe(case: Case) -> bool | None:
+    """PyTorch's bfloat16 has the results of float32, up to four roundings of the largest number."""
+    if "torch" not in case.backends:
+        return None
+    narrow = on_backend(case.draw("bfloat16"), "torch")
+    wide = convert(narrow, widened, of=torch.Tensor)
+    sizes = [abs(x) for x in tensors(wide) if x.is_floating_point()]
+    if not sizes:
+        return None
+    largest = max([float(x[x.isfinite()].max()) for x in sizes if x.isfinite().any()], default=0.0)
+    results, expected = (
+        tensors(case.record.function(*args, **kwargs)) for args, kwargs in (narrow, wide)
+    )
+    return all(
+        np.allclose(widened(x), y, rtol=4 * 2**-8, atol=4 * 2**-8 * largest, equal_nan=True)
+        for x, y in zip(results, expected, strict=True)
+        if x.is_floating_point()
+    )
+
+
+def widened(x: torch.Tensor) -> torch.Tensor:
+    return x.float() if x.dtype == torch.bfloat16 else x
+
+
+def tensors(nest: Any) -> list[torch.Tensor]:
+    found: list[torch.Tensor] = []
+    convert([nest], found.append, of=torch.Tensor)
+    return found
+
+
+CHECKS: dict[Trait, Callable[[Case], bool | None]] = {
+    Trait.ELEMENTWISE: is_elementwise,
+    Trait.LINEAR: is_linear,
+    Trait.MULTILINEAR: is_multilinear,
+    Trait.COMMUTATIVE: is_commutative,
+    Trait.VIEW: is_view,
+    Trait.RESHAPE: is_reshape,
+    Trait.ROWWISE: is_rowwise,
+    Trait.REDUCTION: is_reduction,
+    Trait.CONSTANT: is_constant,
+    Trait.HALF_SAFE: is_half_safe,
+}
+
+
+def verdicts(check: Callable[[Case], bool | None], name: str) -> set[bool | None]:
+    return {check(case) for case in CASES[name]}
+
+
+@pytest.mark.parametrize("trait", CHECKS, ids=lambda trait: trait.name)
+def test_ops_behave_as_they_declare(trait: Trait) -> None:
+    declared = [name for name, op in OPS.items() if trait in op.traits]
+    assert len(declared) > 3
+    assert [name for name in declared if False in verdicts(CHECKS[trait], name)] == []
+
+
+def behaving(check: Callable[[Case], bool | None], names: Iterable[str]) -> set[str]:
+    """The ops that pass a check in all cases."""
+    return {name for name in names if verdicts(check, name) - {None} == {True}}
+
+
+def test_every_elementwise_op_declares_it() -> None:
+    others = [name for name, op in OPS.items() if Trait.ELEMENTWISE not in op.traits]
+    assert behaving(is_elementwise, others) == {"rrelu"}  # with a key, places decide its slopes
+
+
+def test_every_commutative_op_declares_it() -> None:
+    others = [
+        name
+        for name, op in OPS.items()
+        if Trait.ELEMENTWISE in op.traits and op.is_of_arrays and Trait.COMMUTATIVE not in op.traits
+    ]
+    assert behaving(is_commutative, others) == set()
+
+
+def test_every_reshape_declares_it() -> None:
+    others = [n for n, op in OPS.items() if not op.traits & (Trait.ELEMENTWISE | Trait.VIEW)]
+    values_decide = {"rrelu", "trim_zeros"}
+    assert behaving(is_reshape, others) == values_decide
+
+
+def test_products_are_the_ops_with_flops() -> None:
+    assert {name for name in RULES if name in OPS} == {
+        name for name, op in OPS.items() if Trait.PRODUCT in op.traits
+    }
