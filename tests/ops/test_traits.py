@@ -15,9 +15,11 @@ import pytest
 import torch
 
 import nestarray as na
+from nestarray.config import BACKENDS
 from nestarray.dispatch import OPS, Op
 from nestarray.graph.flops import RULES
 from nestarray.traits import Trait
+from tests.arrays import host, placed
 from tests.cases import Case, all_cases, convert, on_backend
 
 #: These are cheap, and each holds for the whole package.
@@ -363,6 +365,20 @@ def test_every_reshape_declares_it() -> None:
     others = [n for n, op in OPS.items() if not op.traits & (Trait.ELEMENTWISE | Trait.VIEW)]
     values_decide = {"rrelu", "trim_zeros"}
     assert behaving(is_reshape, others) == values_decide
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_soft_scores_and_neighbours_have_derivatives(backend: str) -> None:
+    boxes = placed(backend, np.asarray([[0, 0, 2, 2], [0, 1, 2, 3], [5, 5, 6, 6]], "float32"))
+    scores = placed(backend, np.asarray([0.9, 0.8, 0.7], "float32"))
+
+    def soft(scores: Any) -> Any:
+        return na.sum(na.nms(boxes, scores, iou_threshold=0.3, soft_nms_sigma=0.5)[1])
+
+    overlap = np.exp(-((1 / 3) ** 2) / 0.5 / 2)
+    np.testing.assert_allclose(host(na.grad(soft)(scores)), [1, overlap, 1], rtol=1e-3)
+    following = na.grad(lambda x: na.sum(na.nextafter(x, 2.0)))(scores)
+    np.testing.assert_array_equal(host(following), [1, 1, 1])
 
 
 def test_products_are_the_ops_with_flops() -> None:
