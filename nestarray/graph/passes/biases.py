@@ -8,17 +8,17 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node
 from nestarray.graph.passes.rewriting import (
     Writer,
+    any_layout,
     arguments_of,
     count_uses,
     has_trait,
     is_op,
+    op_name,
     place_of,
     rewrite,
 )
 from nestarray.graph.passes.transposes import order_of, permuted
 from nestarray.traits import Trait
-
-_CONVOLUTIONS = ("conv", "conv1d", "conv2d", "conv3d")
 
 
 def fuse_biases(graph: Graph) -> Graph:
@@ -32,7 +32,7 @@ def fuse_biases(graph: Graph) -> Graph:
         if not is_op(node, "add"):
             return None
         for layer, other in (node.args, node.args[::-1]):
-            if not (isinstance(layer, Node) and is_op(layer, *_CONVOLUTIONS)):
+            if any_layout(op_name(layer)) != "conv":
                 continue
             given = arguments_of(layer)
             bias = _vector(other, layer, is_last=given.get("data_format") == "channels_last")

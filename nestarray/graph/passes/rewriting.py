@@ -52,6 +52,12 @@ def has_trait(node: Any, trait: Trait) -> bool:
     return trait in record.traits
 
 
+def any_layout(name: str) -> str:
+    """The op of which an op is the form with the channels first: ``"conv"`` of conv2d and of conv."""
+    forms = [form for form in (name, name[: -len("2d")]) if form in OPS]
+    return next((form for form in forms if "data_format" in OPS[form].signature.parameters), "")
+
+
 def arguments_of(node: Node) -> dict[str, Any]:
     """The arguments of a call by parameter, with defaults."""
     assert node.target is not None

@@ -43,6 +43,7 @@ from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.rewriting import (
     Rule,
     Writer,
+    any_layout,
     arguments_of,
     count_uses,
     has_trait,
@@ -352,7 +353,8 @@ def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) ->
         while isinstance(layer, Node) and is_op(layer, "permute_dims", "reshape", "squeeze"):
             moves.append(layer)
             layer = layer.args[0]
-        is_layer = isinstance(layer, Node) and is_op(layer, "linear", "conv1d", "conv2d", "conv3d")
+        is_conv = any_layout(op_name(layer)) == "conv" and not is_op(layer, "conv")
+        is_layer = is_conv or is_op(layer, "linear")
         if not is_layer or not _vector(bias) or arguments_of(layer)["bias"] is not None:
             continue
         if len(moves) > 1 or not all(map(is_single, [layer, *moves])):
