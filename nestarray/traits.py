@@ -25,20 +25,24 @@ class Trait(enum.Flag):
     MULTILINEAR = 1 << 2
     #: f(x1, x2) = f(x2, x1), up to rounding.
     COMMUTATIVE = 1 << 3
+    #: No element of the results is negative if no element of the arrays, and no number, is.
+    NONNEGATIVE = 1 << 4
     #: The elements of x with its axes permuted, split, merged, added, removed or broadcast.
-    VIEW = 1 << 4 | LINEAR
+    VIEW = 1 << 5 | LINEAR | NONNEGATIVE
     #: The elements of x in the same order, under another shape.
-    RESHAPE = 1 << 5 | VIEW
+    RESHAPE = 1 << 6 | VIEW
     #: The elements of x along `axis` become one, whatever their order; the other axes remain.
-    REDUCTION = 1 << 6
+    REDUCTION = 1 << 7
     #: Each row of x along `axis`, or along the last axis, is computed alone; the rank remains.
-    ROWWISE = 1 << 7
+    ROWWISE = 1 << 8
     #: The results are piecewise constant in the arrays, or defined to have no derivative.
-    CONSTANT = 1 << 8
+    CONSTANT = 1 << 9
+    #: The results are positions or counts, integers from 0.
+    POSITIONS = 1 << 10 | CONSTANT
     #: Sums of products of the arrays, with most of the FLOPs of a model.
-    PRODUCT = 1 << 9
+    PRODUCT = 1 << 11
     #: In half precision the error is a few roundings of the arguments and results.
-    HALF_SAFE = 1 << 10
+    HALF_SAFE = 1 << 12
 
 
 def derived(parameters: Iterable[Parameter]) -> Trait:

@@ -530,9 +530,7 @@ def op(body: Any = None, /, *, promoted: Collection[str] = (), traits: Trait | N
             promoting ops need none.
         traits: its properties; None: `TRAITS` of its file, else none.
     """
-    if body is None:
-        return partial(op, promoted=promoted, traits=traits)
-    return _register(Op(body, promoted=promoted, traits=traits))
+    return _declare(body, promoted=promoted, traits=traits)
 
 
 @overload
@@ -553,9 +551,7 @@ def floating_op(
         not_promoted: the array arguments that keep their dtype, such as classes or a key.
         traits: as in `op`.
     """
-    if body is None:
-        return partial(floating_op, not_promoted=not_promoted, traits=traits)
-    return _register(Op(body, is_floating=True, not_promoted=not_promoted, traits=traits))
+    return _declare(body, is_floating=True, not_promoted=not_promoted, traits=traits)
 
 
 @overload
@@ -564,12 +560,14 @@ def primitive(body: F, /) -> F: ...
 def primitive(*, traits: Trait) -> Callable[[F], F]: ...
 def primitive(body: Any = None, /, *, traits: Trait | None = None) -> Any:
     """Declare an op without a default: every backend must define it; `traits` as in `op`."""
+    return _declare(body, is_primitive=True, traits=traits)
+
+
+def _declare(body: Any, **settings: Any) -> Any:
+    """The public function of a body; without one, the decorator with these settings."""
     if body is None:
-        return partial(primitive, traits=traits)
-    return _register(Op(body, is_primitive=True, traits=traits))
-
-
-def _register(record: Op) -> Any:
+        return partial(_declare, **settings)
+    record = Op(body, **settings)
     if record.name in OPS:
         raise ValueError(f"op {record.name!r} is defined twice")
     OPS[record.name] = record

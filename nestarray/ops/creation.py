@@ -245,7 +245,7 @@ def full_like(
     """
 
 
-@op(traits=Trait.CONSTANT)
+@op(traits=Trait.CONSTANT | Trait.NONNEGATIVE)
 def arange(
     start: float,
     /,

@@ -17,7 +17,7 @@ __all__ = ["astype", "bitcast", "saturate_cast", "stop_gradient", "to_backend", 
 TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None) -> Array:
     """Cast `x` to `dtype`.
 

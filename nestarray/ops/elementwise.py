@@ -161,7 +161,7 @@ def sign(x: Array, /) -> Array:
     """
 
 
-@primitive(traits=TRAITS | Trait.LINEAR | Trait.COMMUTATIVE)
+@primitive(traits=TRAITS | Trait.LINEAR | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def add(x1: Array, x2: Array, /) -> Array:
     """The sum, x1 + x2.
@@ -198,7 +198,7 @@ def subtract(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive(traits=TRAITS | Trait.MULTILINEAR | Trait.COMMUTATIVE)
+@primitive(traits=TRAITS | Trait.MULTILINEAR | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def multiply(x1: Array, x2: Array, /) -> Array:
     """The product, x1 · x2.
@@ -257,7 +257,7 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def remainder(x1: Array, x2: Array, /) -> Array:
     """The remainder of `floor_divide`, with the sign of x2.
 
@@ -340,7 +340,7 @@ def float_power(x1: Array, x2: Array, /) -> Array:
     return ops.pow(ops.astype(x1, dtypes.float32), ops.astype(x2, dtypes.float32))
 
 
-@primitive(traits=TRAITS | Trait.COMMUTATIVE)
+@primitive(traits=TRAITS | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def maximum(x1: Array, x2: Array, /) -> Array:
     """The larger of x1 and x2; NaN if either is NaN.
@@ -361,7 +361,7 @@ def maximum(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive(traits=TRAITS | Trait.COMMUTATIVE)
+@primitive(traits=TRAITS | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def minimum(x1: Array, x2: Array, /) -> Array:
     """The smaller of x1 and x2; NaN if either is NaN.

@@ -53,7 +53,7 @@ __all__ = [
 TRAITS = Trait.HALF_SAFE
 
 
-@primitive(traits=Trait.HALF_SAFE | Trait.LINEAR)
+@primitive(traits=Trait.HALF_SAFE | Trait.LINEAR | Trait.NONNEGATIVE)
 def getitem(x: Array, index: Any, /) -> Array:
     """The part of `x` selected by `index`, with NumPy's rules on every backend.
 

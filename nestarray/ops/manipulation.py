@@ -52,7 +52,7 @@ __all__ = [
 TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
 
-@op(traits=Trait.HALF_SAFE | Trait.CONSTANT)
+@op(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def shape(x: Array, /) -> tuple[Any, ...]:
     """The lengths of the axes of `x`, as a tuple.
 
@@ -199,7 +199,7 @@ def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
     return ops.reshape(x, (*lengths[:start], merged, *lengths[end + 1 :]))
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """Concatenate arrays along an existing axis.
 
@@ -221,7 +221,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """
 
 
-@op
+@op(traits=TRAITS | Trait.NONNEGATIVE)
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Stack arrays along a new axis.
 
@@ -456,7 +456,7 @@ def roll(x: Array, /, shift: Ints, *, axis: Axis = None) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     """Repeat the whole of `x` along its axes.
 
@@ -479,7 +479,7 @@ def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     """
 
 
-@op
+@op(traits=TRAITS | Trait.NONNEGATIVE)
 def repeat(
     x: Array,
     repeats: int | Array,

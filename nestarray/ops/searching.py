@@ -40,7 +40,7 @@ __all__ = [
 TRAITS = Trait.HALF_SAFE
 
 
-@primitive(traits=Trait.ELEMENTWISE | Trait.HALF_SAFE | Trait.LINEAR)
+@primitive(traits=Trait.ELEMENTWISE | Trait.HALF_SAFE | Trait.LINEAR | Trait.NONNEGATIVE)
 def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     """x1 where `condition` is True, x2 where it is False.
 
@@ -102,7 +102,7 @@ def select(
     return result
 
 
-@primitive(traits=Trait.HALF_SAFE | Trait.CONSTANT)
+@primitive(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """The first index of the largest element, or of the first NaN.
 
@@ -124,7 +124,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     """
 
 
-@primitive(traits=Trait.HALF_SAFE | Trait.CONSTANT)
+@primitive(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """The first index of the smallest element, or of the first NaN.
 
@@ -216,7 +216,7 @@ def argwhere(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> A
     return ops.stack(ops.nonzero(x, size=size, fill_value=fill_value), axis=-1)
 
 
-@op(traits=Trait.HALF_SAFE | Trait.CONSTANT)
+@op(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """The number of nonzero elements.
 
@@ -239,7 +239,7 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
     return ops.sum(ops.astype(x, "bool"), axis=axis, keepdims=keepdims)
 
 
-@primitive(traits=Trait.HALF_SAFE | Trait.CONSTANT)
+@primitive(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 @through_numbers
 def searchsorted(
     x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None
@@ -265,7 +265,7 @@ def searchsorted(
     """
 
 
-@op(traits=Trait.HALF_SAFE | Trait.CONSTANT)
+@op(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
     """The index of the bin of each element: bin i contains binsᵢ₋₁ ≤ x < binsᵢ.
 

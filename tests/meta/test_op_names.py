@@ -30,7 +30,6 @@ EXCEPTIONS = {
     "dispatch/numpy_protocols.py": "names of NumPy's ufuncs",
     "dispatch/tensorflow_functions.py": "names of TensorFlow's operators",
     "exporters/source/lowering/layer_paths.py": "op → the names of the variables of its layer in torch",
-    "exporters/source/lowering/table_rows.py": "signs of integers, of which one rule asks",
     "exporters/source/printing": "spelling",
     "exporters/source/recording": "functions of the target framework",
     "exporters/source/tree/settings.py": "functions of the target framework",
@@ -79,9 +78,7 @@ def test_properties_of_ops_are_traits() -> None:
     found = {path: rows for path, rows in found.items() if rows}
     unexpected = {path: rows for path, rows in found.items() if exception_of(path) is None}
     assert not unexpected, "declare a trait in nestarray/ops, and ask the op for it"
-    assert set(map(exception_of, found)) == EXCEPTIONS.keys(), (
-        "an exception is not needed"
-    )
+    assert set(map(exception_of, found)) == EXCEPTIONS.keys(), "an exception is not needed"
 
 
 @pytest.mark.parametrize(

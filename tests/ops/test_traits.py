@@ -287,6 +287,29 @@ def is_constant(case: Case) -> bool | None:
     return not any(leaf.any() for leaf in gradients.leaves())
 
 
+def numbers_in(nest: Any) -> np.ndarray:
+    """All real numbers in a nest of arrays and settings."""
+    parts = nest if isinstance(nest, (list, tuple)) else [nest]
+    if parts is nest:
+        return np.concatenate([np.empty(0), *map(numbers_in, parts)])
+    is_number = isinstance(nest, (int, float)) or (is_array(nest) and nest.dtype.kind in "iufb")
+    return np.ravel(nest).astype(float) if is_number else np.empty(0)
+
+
+def is_nonnegative(case: Case) -> bool | None:
+    """Absolute values have no negative results."""
+    arguments = convert(arguments_of(case), abs)
+    if (numbers_in([*arguments.values()]) < 0).any():
+        return None
+    return not (numbers_in(call(case.record, arguments)) < 0).any()
+
+
+def are_positions(case: Case) -> bool | None:
+    """The results are integers from 0."""
+    results = [np.asarray(x) for x in call(case.record, arguments_of(case))]
+    return all(x.dtype.kind in "iu" and not (x < 0).any() for x in results)
+
+
 def is_half_safe(case: Case) -> bool | None:
     """PyTorch's bfloat16 has the results of float32, up to four roundings of the largest number."""
     if "torch" not in case.backends:
@@ -327,6 +350,8 @@ CHECKS: dict[Trait, Callable[[Case], bool | None]] = {
     Trait.ROWWISE: is_rowwise,
     Trait.REDUCTION: is_reduction,
     Trait.CONSTANT: is_constant,
+    Trait.POSITIONS: are_positions,
+    Trait.NONNEGATIVE: is_nonnegative,
     Trait.HALF_SAFE: is_half_safe,
 }
 

@@ -11,7 +11,7 @@ from nestarray.graph.passes.rewriting import (
     any_layout,
     arguments_of,
     count_uses,
-    has_trait,
+    has,
     is_op,
     op_name,
     place_of,
@@ -113,7 +113,7 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     if shape != wanted or x.aval.dtype is not layer.aval.dtype:
         return None
     found: Any = x
-    while has_trait(found, Trait.RESHAPE) and isinstance(found.args[0], Node):
+    while has(found, Trait.RESHAPE) and isinstance(found.args[0], Node):
         found = found.args[0]
     return next((node for node in (found, x) if _is_vector(node, wanted[axis])), None)
 

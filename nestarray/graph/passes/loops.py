@@ -19,7 +19,7 @@ from nestarray import dtypes, ops, transforms
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_leaves, substituted
 from nestarray.graph.passes.dead_code import remove_dead_code
-from nestarray.graph.passes.rewriting import Writer, has_trait, is_op
+from nestarray.graph.passes.rewriting import Writer, has, is_op
 from nestarray.graph.passes.stores import forward_stores, join_rows
 from nestarray.traits import Trait
 
@@ -162,7 +162,7 @@ def _with_varying(node: Node) -> Any:
         mark = map_leaves(lambda x: _VARYING if _is_index(x) else x, args[1])
         args = (args[0], mark, *args[2:])
     elif (
-        has_trait(node, Trait.ELEMENTWISE)
+        has(node, Trait.ELEMENTWISE)
         and node.target.op.is_of_arrays
         and any(
             isinstance(x, Node) and x.aval and node.aval and x.aval.dtype is node.aval.dtype

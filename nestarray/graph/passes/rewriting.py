@@ -44,7 +44,7 @@ def is_op(node: Any, *names: str) -> bool:
     return op_name(node) in names
 
 
-def has_trait(node: Any, trait: Trait) -> bool:
+def has(node: Any, trait: Trait) -> bool:
     """Whether a call is of an op with a trait; a reshape in another order than C is no view."""
     record: Op | None = getattr(getattr(node, "target", None), "op", None)
     if record is None or (trait in Trait.RESHAPE and node.kwargs.get("order", "C") != "C"):

@@ -17,7 +17,7 @@ from typing import Any
 from nestarray.dispatch import Op
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes, substituted
-from nestarray.graph.passes.rewriting import Writer, arguments_of, has_trait, is_op
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op
 from nestarray.graph.sizes import generic_size
 from nestarray.traits import Trait
 
@@ -251,11 +251,11 @@ class _Transposer:
             return self.normalize(node, order)
         if node.aval is None:
             return False
-        if has_trait(node, Trait.RESHAPE):
+        if has(node, Trait.RESHAPE):
             return self.reshape(node, *pairs[0])
         if record.name in _ADAPTIVE:
             return self.pool_all(node, _ADAPTIVE[record.name], *pairs[0])
-        if has_trait(node, Trait.REDUCTION):
+        if has(node, Trait.REDUCTION):
             return self.reduce(node, *pairs[0])
         if record.name in ("concat", "stack", "pad"):
             return record.name != "stack" and getattr(self, record.name)(node, order)
@@ -265,9 +265,9 @@ class _Transposer:
         if is_op(node, "batch_norm") or is_per_example:
             axis = order[arguments_of(node)["axis"]]
             return self.same_shape(node, order, first_only=True, axis=axis)
-        if has_trait(node, Trait.ROWWISE):
+        if has(node, Trait.ROWWISE):
             return len(node.aval.shape) == len(order) and self.rows(node, record, order)
-        if has_trait(node, Trait.ELEMENTWISE):
+        if has(node, Trait.ELEMENTWISE):
             return len(node.aval.shape) == len(order) and self.same_shape(node, order)
         return False
 

@@ -46,7 +46,7 @@ from nestarray.graph.passes.rewriting import (
     any_layout,
     arguments_of,
     count_uses,
-    has_trait,
+    has,
     is_op,
     op_name,
     place_of,
@@ -192,7 +192,7 @@ def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
 
 
 def _is_layout(node: Node) -> bool:
-    return has_trait(node, Trait.RESHAPE) or order_of(node) is not None
+    return has(node, Trait.RESHAPE) or order_of(node) is not None
 
 
 def _rank(x: Any) -> int:
@@ -376,7 +376,7 @@ def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) ->
 
 def _vector(x: Any) -> bool:
     """Whether an operand is a variable, perhaps reshaped."""
-    return is_variable(x.args[0] if has_trait(x, Trait.RESHAPE) else x)
+    return is_variable(x.args[0] if has(x, Trait.RESHAPE) else x)
 
 
 def _channels(
@@ -441,7 +441,7 @@ def _stored(graph: Graph, weight: str, *, reshapes: bool = False) -> Rule:
         if len(given) != 1 or not is_variable(given[0]):
             return None
         (variable,) = given
-        is_reshaped = reshapes and has_trait(node, Trait.RESHAPE)
+        is_reshaped = reshapes and has(node, Trait.RESHAPE)
         if order_of(node) is None and not is_reshaped and not _moves_one(node, variable):
             return None
         if variable in stored:

@@ -13,14 +13,7 @@ from nestarray.container import Container
 from nestarray.dispatch import OPS
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, all_calls, iter_nodes, substituted
-from nestarray.graph.passes.rewriting import (
-    arguments_of,
-    count_uses,
-    has_trait,
-    is_op,
-    op_name,
-    place_of,
-)
+from nestarray.graph.passes.rewriting import arguments_of, count_uses, has, is_op, op_name, place_of
 from nestarray.traits import Trait
 
 #: Groups of variables in Flax that are not modules.
@@ -156,19 +149,17 @@ def with_single_layers(graph: Graph) -> Graph:
         layers = [node for node in calls if is_op(node, *_NAMES, "conv", "conv_transpose")]
         others = [node for node in calls if node not in layers]
         is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
-        is_beside = all(is_activation(node) or is_layout(node) or is_size(node) for node in others)
+        is_beside = all(_is_beside(node) or is_size(node) for node in others)
         if is_leaf and len(layers) == 1 and is_beside:
             modules |= dict.fromkeys(others, path.rpartition("/")[0])
     return _moved(graph, {}, modules)
 
 
-def is_activation(node: Node) -> bool:
+def _is_beside(node: Node) -> bool:
+    """Whether a call is an activation or a layout, which the module of a layer may have too."""
     name = op_name(node)
-    return name == "tanh" or (name in OPS and OPS[name].chapter == "activations")
-
-
-def is_layout(node: Node) -> bool:
-    return has_trait(node, Trait.RESHAPE) or is_op(node, "permute_dims", "pad")
+    is_activation = name == "tanh" or (name in OPS and OPS[name].chapter == "activations")
+    return is_activation or has(node, Trait.RESHAPE) or name in ("permute_dims", "pad")
 
 
 def is_size(node: Node) -> bool:

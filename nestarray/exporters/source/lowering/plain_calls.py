@@ -9,14 +9,7 @@ from nestarray import ops
 from nestarray.exporters.source.lowering.layer_paths import is_variable
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import (
-    Writer,
-    arguments_of,
-    has_trait,
-    is_op,
-    op_name,
-    rewrite,
-)
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name, rewrite
 from nestarray.graph.passes.transposes import order_of, permuted, reshaped
 from nestarray.traits import Trait
 
@@ -61,7 +54,7 @@ def plain(writer: Writer, node: Node) -> Node | None:
 
 def _is_binary(node: Node) -> bool:
     """Whether a call computes elements from the elements of two operands, which broadcast."""
-    is_elementwise = has_trait(node, Trait.ELEMENTWISE)
+    is_elementwise = has(node, Trait.ELEMENTWISE)
     return is_elementwise and node.target.op.is_of_arrays and len(node.args) == 2
 
 
@@ -121,7 +114,7 @@ def plain_mask(writer: Writer, node: Node) -> Node | None:
     while len(shape) > 2 and shape[0] == 1:
         shape = shape[1:]
     inner = mask
-    while has_trait(inner, Trait.RESHAPE) and isinstance(inner.args[0], Node):
+    while has(inner, Trait.RESHAPE) and isinstance(inner.args[0], Node):
         inner = inner.args[0]
     if inner.aval is not None and inner.aval.shape == shape:
         plain = inner
@@ -162,9 +155,9 @@ def _layout(writer: Writer, node: Node) -> Node | None:
             return _without_units(writer, node, x, order)
         aval, name = node.aval, node.name
         return writer.call("permute_dims", x, order, like=node, aval=aval, name=name)
-    if not has_trait(node, Trait.RESHAPE):
+    if not has(node, Trait.RESHAPE):
         return None
-    while has_trait(x, Trait.RESHAPE) and isinstance(x.args[0], Node):
+    while has(x, Trait.RESHAPE) and isinstance(x.args[0], Node):
         x = x.args[0]
     assert x.aval is not None
     if x.aval.shape == node.aval.shape:
@@ -183,7 +176,7 @@ def _layout(writer: Writer, node: Node) -> Node | None:
 
 def _without_units(writer: Writer, node: Node, x: Node, order: tuple[int, ...]) -> Node | None:
     """A transpose of an array with new axes of one element, as a transpose before a reshape."""
-    inner = x.args[0] if has_trait(x, Trait.RESHAPE) else None
+    inner = x.args[0] if has(x, Trait.RESHAPE) else None
     if not isinstance(inner, Node) or inner.aval is None or x.aval is None or node.aval is None:
         return None
     kept = [axis for axis, size in enumerate(x.aval.shape) if size != 1]

@@ -17,14 +17,7 @@ from typing import Any, NamedTuple
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, all_calls
-from nestarray.graph.passes.rewriting import (
-    Writer,
-    count_uses,
-    has_trait,
-    is_op,
-    place_of,
-    rewrite,
-)
+from nestarray.graph.passes.rewriting import Writer, count_uses, has, is_op, place_of, rewrite
 from nestarray.graph.passes.transposes import order_of, reshaped
 from nestarray.graph.sizes import generic_size
 from nestarray.traits import Trait
@@ -149,7 +142,7 @@ class _Rearrangement(NamedTuple):
         if order is not None:
             return self._replace(result=[self.result[i] for i in order])
         assert call.aval is not None
-        if has_trait(call, Trait.RESHAPE):
+        if has(call, Trait.RESHAPE):
             return self._reshaped(call.aval.shape)
         items = call.args[1] if isinstance(call.args[1], tuple) else (call.args[1],)
         is_plain = len(items) <= len(self.result)
@@ -293,7 +286,7 @@ def _unmoved(x: Node) -> _Rearrangement:
 
 def _is_layout(node: Node) -> bool:
     return node.aval is not None and (
-        order_of(node) is not None or has_trait(node, Trait.RESHAPE) or is_op(node, "getitem")
+        order_of(node) is not None or has(node, Trait.RESHAPE) or is_op(node, "getitem")
     )
 
 

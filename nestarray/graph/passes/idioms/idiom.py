@@ -15,7 +15,7 @@ from nestarray.graph.builder import aval_of
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.idioms.matching import Bindings
 from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
-from nestarray.graph.passes.rewriting import Writer, arguments_of, has_trait, op_name
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, op_name
 from nestarray.graph.passes.transposes import order_of, reshaped
 from nestarray.graph.record.recorder import Recorder, Traced
 from nestarray.traits import Trait
@@ -101,7 +101,7 @@ def number_of(node: Node, constants: Any, *, of_integers: bool = False) -> float
         constants: the constants of its graph.
         of_integers: also of signed integers, which are indices elsewhere.
     """
-    while has_trait(node, Trait.VIEW):
+    while has(node, Trait.VIEW):
         node = node.args[0]
     if node.aval is None:
         return None

@@ -16,7 +16,7 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.graph.node import Node
-from nestarray.graph.passes.rewriting import arguments_of, has_trait, op_name
+from nestarray.graph.passes.rewriting import arguments_of, has, op_name
 from nestarray.traits import Trait
 
 #: A label of an axis, or of a factor of its size.
@@ -203,7 +203,7 @@ class Terms:
         name = op_name(x)
         if x in self.anchors or x.kind == "input" or not name:
             return leaf(x, axes)
-        if has_trait(x, Trait.VIEW):
+        if has(x, Trait.VIEW):
             try:
                 return self._scaled(x.args[0], self._viewed(x, axes))
             except NoTerm:
@@ -217,7 +217,7 @@ class Terms:
         if made is not None:
             return made(x, axes)
         is_plain = not x.kwargs and all(isinstance(arg, (Node, int, float)) for arg in x.args)
-        if is_plain and has_trait(x, Trait.ELEMENTWISE):
+        if is_plain and has(x, Trait.ELEMENTWISE):
             return 1.0, Term(name, tuple([self._scaled(arg, axes) for arg in x.args]))
         if name in _ALONG_AXIS:
             axis = arguments_of(x)["axis"]
