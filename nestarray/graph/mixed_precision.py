@@ -4,9 +4,9 @@ The graph is lowered, and each call gets the dtype in which it computes, by the 
 
 - products (`Trait.PRODUCT`) in half precision;
 - shapes, selections, activations, sums of two arrays (`Trait.HALF_SAFE`) in the widest dtype of
-  computed arrays among their arguments; results of normalizations, parameters and constants follow. Of parameters alone,
-  as a lookup in an embedding, they stay in the parameters' dtype up to the next product: gradients
-  of rows that occur many times are sums;
+  computed arrays among their arguments; results of normalizations, parameters and constants
+  follow. Of parameters alone, as a lookup in an embedding, they stay in the parameters' dtype up to
+  the next product: gradients of rows that occur many times are sums;
 - normalizations and modules that `keep` names in float32, with results that follow;
 - everything else (exponentials, logarithms, sums over axes, softmax, losses, linear algebra) in
   float32, which its result keeps.

@@ -42,7 +42,6 @@ __all__ = [
     "tanh_shrink",
     "threshold",
 ]
-
 TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE
 
 # The constants for which mean 0 and variance 1 are a fixed point for normal inputs.

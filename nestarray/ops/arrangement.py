@@ -26,7 +26,6 @@ __all__ = [
     "vsplit",
     "vstack",
 ]
-
 TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
 

@@ -12,7 +12,6 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, check_range
 
 __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
-
 TRAITS = Trait.PRODUCT
 
 

@@ -12,7 +12,6 @@ from nestarray.ops.special import _as_result, _working
 from nestarray.typing import Array
 
 __all__ = ["i0", "i0e", "i1", "i1e"]
-
 TRAITS = Trait.ELEMENTWISE
 
 # Coefficients of exp(−x) I₀(x) and exp(−x) I₁(x) / x in x/4 − 1; of √x exp(−x) I(x) in 16/x − 1.

@@ -13,7 +13,6 @@ from nestarray.numerics.windows import channels_are_last
 from nestarray.typing import Array
 
 __all__ = ["depth_to_space", "space_to_depth"]
-
 TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
 Sizes = tuple[int, ...]

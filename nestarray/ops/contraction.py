@@ -13,7 +13,6 @@ from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
 __all__ = ["einsum", "linear", "matmul", "tensordot", "vecdot"]
-
 TRAITS = Trait.PRODUCT
 
 

@@ -23,7 +23,6 @@ __all__ = [
     "fold",
     "unfold",
 ]
-
 TRAITS = Trait.PRODUCT
 
 

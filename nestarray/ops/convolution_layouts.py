@@ -16,7 +16,6 @@ from nestarray.numerics.windows import Ints, Padding, channels_are_last, spatial
 from nestarray.typing import Array
 
 __all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]
-
 TRAITS = Trait.PRODUCT
 
 

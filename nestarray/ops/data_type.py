@@ -13,7 +13,6 @@ from nestarray.errors import ArgumentError, DtypeError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["astype", "bitcast", "saturate_cast", "stop_gradient", "to_backend", "to_device"]
-
 TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE
 
 

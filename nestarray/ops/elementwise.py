@@ -47,7 +47,6 @@ __all__ = [
     "subtract",
     "trunc",
 ]
-
 TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE
 
 

@@ -18,7 +18,6 @@ from nestarray.ops.special import _BERNOULLI, _STIRLING, _as_result, _polynomial
 from nestarray.typing import Array
 
 __all__ = ["betainc", "gammainc", "gammaincc", "polygamma", "zeta"]
-
 TRAITS = Trait.ELEMENTWISE
 
 _BLOCK = 16  # the number of nodes per block, and the factor of the arguments' memory

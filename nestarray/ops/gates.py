@@ -11,7 +11,6 @@ from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
 __all__ = ["geglu", "reglu", "swiglu"]
-
 TRAITS = Trait.HALF_SAFE
 
 

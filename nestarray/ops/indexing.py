@@ -49,7 +49,6 @@ __all__ = [
     "triu_indices",
     "unravel_index",
 ]
-
 TRAITS = Trait.HALF_SAFE
 
 

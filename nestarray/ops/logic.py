@@ -34,7 +34,6 @@ __all__ = [
     "not_equal",
     "signbit",
 ]
-
 TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE | Trait.CONSTANT
 
 

@@ -48,7 +48,6 @@ __all__ = [
     "tile",
     "unstack",
 ]
-
 TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
 

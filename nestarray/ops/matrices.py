@@ -13,7 +13,6 @@ from nestarray.errors import ShapeError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["block_diag", "diag", "diagflat", "fill_diagonal", "tri", "vander"]
-
 TRAITS = Trait.HALF_SAFE
 
 

@@ -30,7 +30,6 @@ __all__ = [
     "max_pool2d",
     "max_pool3d",
 ]
-
 TRAITS = Trait.HALF_SAFE
 
 

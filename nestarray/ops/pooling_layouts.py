@@ -15,7 +15,6 @@ from nestarray.numerics.windows import Ints, Padding, spatial_axes
 from nestarray.typing import Array
 
 __all__ = ["avg_pool", "max_pool"]
-
 TRAITS = Trait.HALF_SAFE
 
 

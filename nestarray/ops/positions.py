@@ -12,7 +12,6 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["alibi_bias", "rotary_embedding"]
-
 TRAITS = Trait.HALF_SAFE
 
 

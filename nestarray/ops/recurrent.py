@@ -21,7 +21,6 @@ from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
 __all__ = ["gru", "lstm", "rnn"]
-
 TRAITS = Trait.PRODUCT
 
 #: (gates of the input, states, weight and bias of the hidden state) → the new states.

@@ -12,7 +12,6 @@ from nestarray.ops.special import _working
 from nestarray.typing import Array
 
 __all__ = ["Frexp", "bitwise_count", "frexp", "gcd", "lcm", "ldexp"]
-
 TRAITS = Trait.ELEMENTWISE
 
 

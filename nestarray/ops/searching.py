@@ -36,7 +36,6 @@ __all__ = [
     "top_k",
     "where",
 ]
-
 TRAITS = Trait.HALF_SAFE
 
 

@@ -32,7 +32,6 @@ __all__ = [
     "xlog1py",
     "xlogy",
 ]
-
 TRAITS = Trait.ELEMENTWISE
 
 

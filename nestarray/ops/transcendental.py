@@ -39,7 +39,6 @@ __all__ = [
     "tan",
     "tanh",
 ]
-
 TRAITS = Trait.ELEMENTWISE
 
 

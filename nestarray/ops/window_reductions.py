@@ -32,7 +32,6 @@ __all__ = [
     "max_unpool",
     "reduce_window",
 ]
-
 TRAITS = Trait.HALF_SAFE
 
 

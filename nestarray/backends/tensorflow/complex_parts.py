@@ -77,8 +77,9 @@ def apply(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _parts(x: Any, name: str) -> Any:
     if isinstance(x, (list, tuple)):
         return type(x)([_parts(item, name) for item in x])
-    is_real = isinstance(x, tf.Tensor) and x.dtype.is_floating
-    return getattr(of(x) if is_real else x, name) if is_real or isinstance(x, Parts) else x
+    if isinstance(x, tf.Tensor) and x.dtype.is_floating:
+        x = of(x)
+    return getattr(x, name) if isinstance(x, Parts) else x
 
 
 def _product(product: Callable[[Any, Any], Any], x1: Any, x2: Any) -> Parts:

@@ -19,9 +19,8 @@ from nestarray import dtypes, ops, transforms
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_leaves, substituted
 from nestarray.graph.passes.dead_code import remove_dead_code
-from nestarray.graph.passes.rewriting import Writer, has, is_op
+from nestarray.graph.passes.rewriting import Writer, is_arithmetic, is_op
 from nestarray.graph.passes.stores import forward_stores, join_rows
-from nestarray.traits import Trait
 
 #: The fewest steps of a loop.
 FEWEST = 3
@@ -161,13 +160,9 @@ def _with_varying(node: Node) -> Any:
     if is_op(node, "getitem", "setitem") and len(args) > 1 and _has_one_group(args[1]):
         mark = map_leaves(lambda x: _VARYING if _is_index(x) else x, args[1])
         args = (args[0], mark, *args[2:])
-    elif (
-        has(node, Trait.ELEMENTWISE)
-        and node.target.op.is_of_arrays
-        and any(
-            isinstance(x, Node) and x.aval and node.aval and x.aval.dtype is node.aval.dtype
-            for x in args
-        )
+    elif is_arithmetic(node) and any(
+        isinstance(x, Node) and x.aval and node.aval and x.aval.dtype is node.aval.dtype
+        for x in args
     ):
         args = tuple([_VARYING if type(x) in (int, float) else x for x in args])
     return args, kwargs

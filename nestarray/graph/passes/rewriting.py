@@ -54,8 +54,13 @@ def has(node: Any, trait: Trait) -> bool:
 
 def any_layout(name: str) -> str:
     """The op of which an op is the form with the channels first: ``"conv"`` of conv2d and of conv."""
-    forms = [form for form in (name, name[: -len("2d")]) if form in OPS]
+    forms = [form for form in (name, name[: -len("2d")]) if name in OPS and form in OPS]
     return next((form for form in forms if "data_format" in OPS[form].signature.parameters), "")
+
+
+def is_arithmetic(node: Any) -> bool:
+    """Whether a call computes elements from arrays and numbers alone, which broadcast."""
+    return has(node, Trait.ELEMENTWISE) and node.target.op.is_of_arrays
 
 
 def arguments_of(node: Node) -> dict[str, Any]:

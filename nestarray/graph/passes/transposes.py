@@ -265,7 +265,7 @@ class _Transposer:
         if is_op(node, "batch_norm") or is_per_example:
             axis = order[arguments_of(node)["axis"]]
             return self.same_shape(node, order, first_only=True, axis=axis)
-        if has(node, Trait.ROWWISE):
+        if has(node, Trait.ROWWISE) and node.args[0] in self.kept:
             return len(node.aval.shape) == len(order) and self.rows(node, record, order)
         if has(node, Trait.ELEMENTWISE):
             return len(node.aval.shape) == len(order) and self.same_shape(node, order)

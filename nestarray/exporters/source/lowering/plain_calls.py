@@ -9,7 +9,15 @@ from nestarray import ops
 from nestarray.exporters.source.lowering.layer_paths import is_variable
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name, rewrite
+from nestarray.graph.passes.rewriting import (
+    Writer,
+    arguments_of,
+    has,
+    is_arithmetic,
+    is_op,
+    op_name,
+    rewrite,
+)
 from nestarray.graph.passes.transposes import order_of, permuted, reshaped
 from nestarray.traits import Trait
 
@@ -33,7 +41,7 @@ def plain(writer: Writer, node: Node) -> Node | None:
     found = _layout(writer, node) or _before_transpose(writer, node) or _index(writer, node)
     if found is not None or node.aval is None:
         return found
-    if _is_binary(node):
+    if is_arithmetic(node) and len(node.args) == 2:
         first = _without_broadcast(*node.args, node.aval)
         second = _without_broadcast(node.args[1], first, node.aval)
         return _replaced(writer, node, (first, second), {})
@@ -50,12 +58,6 @@ def plain(writer: Writer, node: Node) -> Node | None:
         settings = {"dtype": node.aval.dtype, "like": node, "aval": node.aval, "name": node.name}
         return writer.call(op, node.args[0], **settings) if op else None
     return _product(writer, node) if is_op(node, "einsum") and len(node.args) == 3 else None
-
-
-def _is_binary(node: Node) -> bool:
-    """Whether a call computes elements from the elements of two operands, which broadcast."""
-    is_elementwise = has(node, Trait.ELEMENTWISE)
-    return is_elementwise and node.target.op.is_of_arrays and len(node.args) == 2
 
 
 def plain_activation(writer: Writer, node: Node) -> Node | None:
@@ -253,7 +255,7 @@ def _before_transpose(writer: Writer, node: Node) -> Node | None:
         return None
     inner: tuple[Any, ...] = (x[0].args[0],)
     places = [order.index(axis) for axis in range(len(order))]
-    if _is_binary(node) and orders[1:] == [order]:
+    if is_arithmetic(node) and len(node.args) == 2 and orders[1:] == [order]:
         inner = (*inner, node.args[1].args[0])
     elif is_op(node, "getitem"):
         index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)

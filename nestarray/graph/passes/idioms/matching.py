@@ -12,6 +12,9 @@ from nestarray.graph.node import Node
 from nestarray.graph.passes.idioms.terms import ONE, Atom, Axes, Scaled, Term
 from nestarray.traits import Trait
 
+#: Terms whose arguments match in any order.
+_UNORDERED = {"sum", "product", *(n for n, op in OPS.items() if Trait.COMMUTATIVE in op.traits)}
+
 
 @dataclass(frozen=True)
 class Bindings:
@@ -81,7 +84,7 @@ class Matcher:
             yield from self._bound(name, pattern, program, found)
         elif pattern.op != program.op or len(pattern.args) != len(program.args):
             return
-        elif pattern.op in ("sum", "product") or _is_commutative(pattern.op):
+        elif pattern.op in _UNORDERED:
             yield from self._unordered(pattern.args, program.args, found)
         elif pattern.settings == program.settings:
             if pattern.atoms or program.atoms:
@@ -130,10 +133,6 @@ class Matcher:
             for extended in self._pair(first[0], other, found):
                 rest = (*second[:i], *second[i + 1 :])
                 yield from self._unordered(first[1:], rest, extended)
-
-
-def _is_commutative(name: str) -> bool:
-    return name in OPS and Trait.COMMUTATIVE in OPS[name].traits
 
 
 def letters_of(
