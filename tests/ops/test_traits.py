@@ -116,8 +116,8 @@ def paired(function: Callable[[Any, Any], Any], x: Any, y: Any) -> Any:
     return np.asarray(function(np.asarray(x), np.asarray(y)))
 
 
-def combined(x: Any, y: Any) -> Any:
-    return paired(lambda a, b: 1.7 * a - 0.6 * b, x, y)
+def combined(x: Any, y: Any, factor: complex) -> Any:
+    return paired(lambda a, b: factor * a - 0.6 * b, x, y)
 
 
 def drawn(arrays: Arguments, seed: int) -> Arguments:
@@ -141,8 +141,8 @@ def is_linear(case: Case) -> bool | None:
         return None
     y = drawn(x, 2)
     results = [call(op, {**arguments, **each}) for each in (x, y)]
-    both = {name: combined(x[name], y[name]) for name in x}
-    if not are_close(call(op, {**arguments, **both}), combined(*results)):
+    both = {name: combined(x[name], y[name], 1.7) for name in x}
+    if not are_close(call(op, {**arguments, **both}), combined(*results, 1.7)):
         return False
     turned = convert(x, lambda a: np.asarray(1j * a))
     return are_close(call(op, {**arguments, **turned}), [1j * np.asarray(r) for r in results[0]])
@@ -151,22 +151,25 @@ def is_linear(case: Case) -> bool | None:
 def is_multilinear(case: Case) -> bool | None:
     """Linear combinations of one array, with the others fixed."""
     op, arguments = case.record, arguments_of(case)
-    given = drawn(floating(op, arguments), 1)
-    other = drawn(given, 2)
-    for name, values in given.items():
-        places = range(len(values)) if isinstance(values, (list, tuple)) else [None]
+    first = drawn(floating(op, arguments), 1)
+    second = drawn(first, 2)
+    for name, values in first.items():
+        is_sequence = isinstance(values, (list, tuple))
+        places = range(len(values)) if is_sequence else [None]
         for place in places:
 
             def replaced(new: Any, name: str = name, place: Any = place) -> Arguments:
-                old = given[name]
+                old = first[name]
                 value = new if place is None else [*old[:place], new[place], *old[place + 1 :]]
-                return {**arguments, **given, name: value}
+                return {**arguments, **first, name: value}
 
-            both = combined(values, other[name])
-            results = [call(op, replaced(each)) for each in (values, other[name])]
-            if not are_close(call(op, replaced(both)), combined(*results)):
+            is_complex = np.iscomplexobj(values[0] if is_sequence else values)
+            factor = 1.7 + 0.4j if is_complex else 1.7
+            both = combined(values, second[name], factor)
+            results = [call(op, replaced(each)) for each in (values, second[name])]
+            if not are_close(call(op, replaced(both)), combined(*results, factor)):
                 return False
-    return True if given else None
+    return True if first else None
 
 
 def is_commutative(case: Case) -> bool | None:
@@ -176,7 +179,7 @@ def is_commutative(case: Case) -> bool | None:
         return False
     first, second = op.array_parameters
     x1, x2 = arguments.get(first), arguments.get(second)
-    if not (is_array(x1) and is_array(x2)) or x1.shape != x2.shape:
+    if not (is_array(x1) and is_array(x2)):
         return None
     swapped = {**arguments, first: x2, second: x1}
     return not fails(lambda: are_close(call(op, swapped), call(op, arguments)))
@@ -185,10 +188,10 @@ def is_commutative(case: Case) -> bool | None:
 def numbered(case: Case) -> tuple[np.ndarray, list[Any]] | None:
     """One array whose elements have numbers, and the results of it; None of another call."""
     op, arguments = case.record, arguments_of(case)
-    given = floating(op, arguments)
-    if len(given) != 1 or arguments.get("order", "C") != "C":
+    arrays = floating(op, arguments)
+    if len(arrays) != 1 or arguments.get("order", "C") != "C":
         return None
-    ((name, x),) = given.items()
+    ((name, x),) = arrays.items()
     if not is_array(x) or x.size < 2:
         return None
     numbers = np.random.default_rng(0).permutation(x.size).reshape(x.shape) + 2.0
@@ -199,27 +202,29 @@ def numbered(case: Case) -> tuple[np.ndarray, list[Any]] | None:
 
 
 def is_view(case: Case) -> bool | None:
-    """The result has the elements of x alone, each as often as the others."""
-    found = numbered(case)
-    if found is None:
+    """The result has each element of x, equally often; the first and the last keep their places."""
+    pair = numbered(case)
+    if pair is None:
         return None
-    x, (y, *rest) = found[0], found[1] or [None]
-    if rest or not is_array(y) or not y.size or y.size % x.size:
+    x, results = pair
+    if len(results) != 1 or not is_array(results[0]):
         return False
-    return bool((np.sort(np.ravel(y)) == np.repeat(np.sort(np.ravel(x)), y.size // x.size)).all())
+    x, y = np.ravel(x), np.ravel(results[0])
+    return (
+        y.size % x.size == 0
+        and np.array_equal(np.sort(y), np.repeat(np.sort(x), y.size // x.size))
+        and np.array_equal(y[[0, -1]], x[[0, -1]])
+    )
 
 
 def is_reshape(case: Case) -> bool | None:
     """The elements of the result are those of x, in the same order."""
-    found = numbered(case)
-    if found is None:
+    pair = numbered(case)
+    if pair is None:
         return None
-    x, results = found
-    return (
-        len(results) == 1
-        and is_array(results[0])
-        and np.array_equal(np.ravel(results[0]), np.ravel(x))
-    )
+    x, results = pair
+    is_one = len(results) == 1 and is_array(results[0])
+    return is_one and np.array_equal(np.ravel(results[0]), np.ravel(x))
 
 
 def axes_of(case: Case, arguments: Arguments) -> Any:
@@ -258,8 +263,8 @@ def is_reduction(case: Case) -> bool | None:
     x, axis = arguments[name], axes_of(case, arguments)
     if not x.ndim or any(arguments.get(other) is not None for other in others):
         return None
-    (y, *rest) = call(op, arguments)
-    if rest:  # two results on request
+    (y, *others) = call(op, arguments)
+    if others:  # two results on request
         return None
     axes = range(x.ndim) if axis is None else (axis,) if isinstance(axis, int) else axis
     flipped = np.flip(x, tuple(axes))
@@ -335,9 +340,9 @@ def widened(x: torch.Tensor) -> torch.Tensor:
 
 
 def tensors(nest: Any) -> list[torch.Tensor]:
-    found: list[torch.Tensor] = []
-    convert([nest], found.append, of=torch.Tensor)
-    return found
+    parts: list[torch.Tensor] = []
+    convert([nest], parts.append, of=torch.Tensor)
+    return parts
 
 
 CHECKS: dict[Trait, Callable[[Case], bool | None]] = {

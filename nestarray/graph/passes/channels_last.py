@@ -23,9 +23,9 @@ def channels_last(graph: Graph) -> Graph:
 
 
 def _rule(writer: Writer, node: Node) -> Node | None:
-    own = op_name(node)
-    name = any_layout(own.removeprefix("adaptive_"))
-    if not name or name == own or node.aval is None:
+    op = op_name(node)
+    name = any_layout(op.removeprefix("adaptive_"))
+    if not name or name == op or node.aval is None:
         return None
     arguments: dict[str, Any] = arguments_of(node)
     x = arguments.pop("x")
@@ -33,7 +33,7 @@ def _rule(writer: Writer, node: Node) -> Node | None:
         return None
     if name == "conv_transpose" and arguments["groups"] != 1:
         return None  # of which no framework has a kernel with the channels last
-    if own.startswith("adaptive_"):
+    if op.startswith("adaptive_"):
         window = _even_parts(x.aval.shape[2:], node.aval.shape[2:])
         if window is None:
             return None
