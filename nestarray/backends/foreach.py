@@ -14,9 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-#: The chapters of elementwise ops.
-CHAPTERS = frozenset(("activations", "elementwise", "logic", "transcendental"))
-
 LEAST = 8
 CALLS = 100
 CHANGES = 4

@@ -25,6 +25,7 @@ from nestarray.errors import (
     NestarrayError,
     ShapeError,
 )
+from nestarray.traits import Trait
 
 #: Our errors over arguments. Others, such as a missing framework, need no explanation.
 _ARGUMENT_ERRORS = (ArgumentError, DtypeError, LinearAlgebraError, ShapeError)
@@ -35,7 +36,7 @@ _RANDOM = "random: "
 
 def explain(
     name: str,
-    chapter: str,
+    traits: Trait,
     error: Exception,
     arguments: Arguments,
     parameters: Mapping[str, Parameter],
@@ -46,7 +47,7 @@ def explain(
 
     Args:
         name: the op.
-        chapter: its chapter.
+        traits: its properties.
         error: the exception from the implementation.
         arguments: the arguments of the call by parameter.
         parameters: the op's signature.
@@ -80,7 +81,7 @@ def explain(
     rules = [
         lambda name, arguments: check_kinds(name, arguments, parameters),
         check_device,
-        *rules_of(name, chapter),
+        *rules_of(name, traits),
         run_body,
         check_call,
     ]

@@ -44,13 +44,7 @@ from nestarray.backends.checks.shapes import (
     check_swapped,
     check_tensordot,
 )
-
-#: Chapter → the checks of its ops.
-GENERAL: dict[str, tuple[Rule, ...]] = dict.fromkeys(
-    ("elementwise", "logic", "transcendental", "special", "gamma", "bessel", "representation"),
-    (check_broadcast,),
-)
-
+from nestarray.traits import Trait
 
 _SQUARE = [
     "cholesky",
@@ -71,6 +65,7 @@ _SQUARE = [
 #: Op → its checks, in order; `check_axis` follows for all.
 RULES: dict[str, tuple[Rule, ...]] = {
     **dict.fromkeys(_SQUARE, (check_square,)),
+    "allclose": (check_broadcast,),
     **dict.fromkeys(
         (
             "argmax",
@@ -123,7 +118,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         ("segment_max", "segment_mean", "segment_min", "segment_prod", "segment_sum"),
         (check_segments,),
     ),
-    "where": (check_condition, check_broadcast),
+    "where": (check_condition,),
 }
 
 
@@ -131,7 +126,8 @@ RULES: dict[str, tuple[Rule, ...]] = {
 _OWN_AXIS = frozenset(("expand_dims", "stack"))
 
 
-def rules_of(name: str, chapter: str) -> list[Rule]:
+def rules_of(name: str, traits: Trait) -> list[Rule]:
     """The checks of an op, in their order."""
-    rules = [*RULES.get(name, ()), *GENERAL.get(chapter, ())]
+    rules = list(RULES.get(name, ()))
+    rules += [check_broadcast] if Trait.ELEMENTWISE in traits else []
     return rules if name in _OWN_AXIS else [*rules, check_axis]

@@ -16,6 +16,7 @@ from nestarray.dispatch.operation import interpreting as interpreting
 from nestarray.dispatch.operation import op as op
 from nestarray.dispatch.operation import primitive as primitive
 from nestarray.dispatch.operation import without_arrays as without_arrays
+from nestarray.traits import Trait as Trait
 
 from nestarray.dispatch import containers as containers  # isort: skip
 from nestarray.dispatch import fused as fused

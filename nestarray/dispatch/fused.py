@@ -23,26 +23,8 @@ from nestarray.dispatch import containers
 from nestarray.dispatch.operation import INTERPRETERS, OPS, Op
 from nestarray.dtypes import dtype_of, is_key
 from nestarray.errors import ArgumentError
+from nestarray.traits import Trait
 from nestarray.typing import NUMBERS
-
-#: The chapters of elementwise ops; the exceptions follow.
-_CHAPTERS = (
-    "elementwise", "transcendental", "logic", "special", "gamma", "bessel", "complex_numbers",
-    "representation", "activations",
-)  # fmt: skip
-_EXCEPT = (
-    "allclose", "crelu", "glu", "log_softmax", "softmax", "softmin", "gumbel_softmax", "prelu",
-    "rrelu", "sparsemax", "view_as_complex", "view_as_real",
-)  # fmt: skip
-_FURTHER = (
-    "astype", "stop_gradient", "to_device", "to_backend", "where", "lerp", "zeros_like",
-    "ones_like", "full_like", "empty_like",
-)  # fmt: skip
-
-
-def is_elementwise(op: Op, /) -> bool:
-    """Whether an op acts on each element separately, so that arrays may be concatenated."""
-    return op.name in _FURTHER or (op.chapter in _CHAPTERS and op.name not in _EXCEPT)
 
 
 @method
@@ -116,7 +98,7 @@ def unfuse(c: Container[Leaf], /) -> Container[Leaf]:
 
 def _apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call `op` on the buffers if it can be, and on the leaves otherwise."""
-    fused = _aligned(args) if is_elementwise(op) else None
+    fused = _aligned(args) if Trait.ELEMENTWISE in op.traits else None
     if fused is None or any(isinstance(x, (Container, list, tuple)) for x in kwargs.values()):
         return containers.apply(op, args, kwargs)
     columns = [
@@ -152,7 +134,9 @@ def _aligned(args: tuple[Any, ...]) -> Layout | None:
 
 def _shortcut(op: Op, types: tuple[type, ...], general: Callable[..., Any]) -> Callable[..., Any]:
     """The function for one or two arguments of these types: the op on one buffer, else `general`."""
-    if not is_elementwise(op) or not all(t is FusedContainer or t in NUMBERS for t in types):
+    if Trait.ELEMENTWISE not in op.traits or not all(
+        t is FusedContainer or t in NUMBERS for t in types
+    ):
         return general
     function, are_two = op.function, types == (FusedContainer, FusedContainer)
     place = types.index(FusedContainer)

@@ -23,7 +23,7 @@ from functools import partial, wraps
 from typing import Any, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo, lazy_imports
-from nestarray.backends import floating, foreach, truth, xp
+from nestarray.backends import floating, truth, xp
 from nestarray.config import current_backend
 from nestarray.container.arguments import constructor_for
 from nestarray.dispatch import generator, output
@@ -36,6 +36,7 @@ from nestarray.errors import (
     signatures,
 )
 from nestarray.errors.unknown_names import suggestion
+from nestarray.traits import Trait, derived
 from nestarray.typing import NUMBERS, is_size_type, takes_several
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -77,6 +78,7 @@ class Op:
         is_floating: bool = False,
         not_promoted: Collection[str] = (),
         promoted: Collection[str] = (),
+        traits: Trait | None = None,
     ) -> None:
         self.name = body.__name__
         self.chapter = body.__module__.rpartition(".")[2]
@@ -84,6 +86,9 @@ class Op:
         self.is_primitive = is_primitive
         self.signature = inspect.signature(body)
         self.parameters = list(self.signature.parameters.values())
+        of_chapter = body.__globals__.get("TRAITS", Trait(0))
+        #: its properties
+        self.traits = (of_chapter if traits is None else traits) | derived(self.parameters)
         self.array_parameters = [p.name for p in self.parameters if _holds_arrays(p)]
         self.sequence_parameters = [
             p.name for p in self.parameters if _holds_arrays(p) and _is_sequence(p)
@@ -243,7 +248,7 @@ class Op:
         module = backends.chapter(str(names.pop()), "foreach") if len(names) == 1 else None
         if module is None or not all(map(module.covers, types)):
             return None
-        if self.chapter in foreach.CHAPTERS and inspect.unwrap(function) is not self.body:
+        if Trait.ELEMENTWISE in self.traits and inspect.unwrap(function) is not self.body:
             of_op = getattr(module, "of_op", None)
             if of_op is not None:
                 return of_op(function)
@@ -328,7 +333,7 @@ class Op:
             return self._find(self._types_of(bound))(*bound.args, **bound.kwargs)
 
         parameters = self.signature.parameters
-        diagnosis.explain(self.name, self.chapter, error, given, parameters, body, again)
+        diagnosis.explain(self.name, self.traits, error, given, parameters, body, again)
         return None
 
     def call_native(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -515,25 +520,28 @@ def _forget_functions() -> None:
 @overload
 def op(body: F, /) -> F: ...
 @overload
-def op(*, promoted: Collection[str]) -> Callable[[F], F]: ...
-def op(body: Any = None, /, *, promoted: Collection[str] = ()) -> Any:
+def op(*, promoted: Collection[str] = (), traits: Trait | None = None) -> Callable[[F], F]: ...
+def op(body: Any = None, /, *, promoted: Collection[str] = (), traits: Trait | None = None) -> Any:
     """Make `body` a public op: its signature is the contract, its code the default on all backends.
 
     Args:
         body: the function.
         promoted: the array arguments that are promoted to a common dtype. Ops that only call
             promoting ops need none.
+        traits: its properties; None: `TRAITS` of its file, else none.
     """
-    if body is None:
-        return partial(op, promoted=promoted)
-    return _register(Op(body, promoted=promoted))
+    return _declare(body, promoted=promoted, traits=traits)
 
 
 @overload
 def floating_op(body: F, /) -> F: ...
 @overload
-def floating_op(*, not_promoted: Collection[str]) -> Callable[[F], F]: ...
-def floating_op(body: Any = None, /, *, not_promoted: Collection[str] = ()) -> Any:
+def floating_op(
+    *, not_promoted: Collection[str] = (), traits: Trait | None = None
+) -> Callable[[F], F]: ...
+def floating_op(
+    body: Any = None, /, *, not_promoted: Collection[str] = (), traits: Trait | None = None
+) -> Any:
     """`op` for a function of floats: promotes its arrays to one floating dtype.
 
     Integers take the dtype of the floats among the arguments, or float32.
@@ -541,18 +549,25 @@ def floating_op(body: Any = None, /, *, not_promoted: Collection[str] = ()) -> A
     Args:
         body: the function.
         not_promoted: the array arguments that keep their dtype, such as classes or a key.
+        traits: as in `op`.
     """
+    return _declare(body, is_floating=True, not_promoted=not_promoted, traits=traits)
+
+
+@overload
+def primitive(body: F, /) -> F: ...
+@overload
+def primitive(*, traits: Trait) -> Callable[[F], F]: ...
+def primitive(body: Any = None, /, *, traits: Trait | None = None) -> Any:
+    """Declare an op without a default: every backend must define it; `traits` as in `op`."""
+    return _declare(body, is_primitive=True, traits=traits)
+
+
+def _declare(body: Any, **settings: Any) -> Any:
+    """The public function of a body; without one, the decorator with these settings."""
     if body is None:
-        return partial(floating_op, not_promoted=not_promoted)
-    return _register(Op(body, is_floating=True, not_promoted=not_promoted))
-
-
-def primitive(body: F) -> F:
-    """Declare an op without a default: every backend must define it."""
-    return _register(Op(body, is_primitive=True))
-
-
-def _register(record: Op) -> Any:
+        return partial(_declare, **settings)
+    record = Op(body, **settings)
     if record.name in OPS:
         raise ValueError(f"op {record.name!r} is defined twice")
     OPS[record.name] = record

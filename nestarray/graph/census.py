@@ -16,20 +16,13 @@ from nestarray.graph.flops import flops_of, name_of
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, all_calls, iter_nodes
 from nestarray.graph.passes.idioms.idiom import idiom_of
+from nestarray.graph.passes.rewriting import any_layout
 from nestarray.graph.passes.transposes import order_of
 from nestarray.graph.precision import NARROW, calls_in
 
 #: Functions of frontends that transpose.
 _TRANSPOSES = frozenset(
     ["permute", "transpose", "t", "movedim", "moveaxis", "swapaxes", "swapdims", "adjoint"]
-)
-#: Functions that move the channels back and forth where kernels have them last.
-_CHANNELS_FIRST = frozenset(
-    [
-        f"{name}{n}d"
-        for n in (1, 2, 3)
-        for name in ("conv", "conv_transpose", "max_pool", "avg_pool")
-    ]
 )
 
 
@@ -166,7 +159,8 @@ def _of_variable(node: Node) -> bool:
 
 
 def _hidden(name: str) -> int:
-    if name not in _CHANNELS_FIRST:
+    """The transposes of a function whose kernel has the channels last, and whose arguments first."""
+    if any_layout(name) in ("", name):
         return 0
     return 3 if name.startswith("conv") else 2  # x, the result, and the kernel
 

@@ -44,7 +44,7 @@ def flops_of(calls: Iterable[Node]) -> int | None:
             if count is None or None in inner:
                 return None
             total += count * max(n for n in inner if n is not None)
-        rule = _RULES.get(name_of(node))
+        rule = RULES.get(name_of(node))
         if rule is None:
             continue
         shapes = [_shape(x) for x in node.args]
@@ -178,7 +178,7 @@ def _recurrent(node: Node, out: Any, shapes: list[Any]) -> int:
     return 2 * math.prod(shapes[0][:-1]) * sum(map(math.prod, matrices))
 
 
-_RULES: dict[str, Callable[[Node, Any, list[Any]], int]] = {
+RULES: dict[str, Callable[[Node, Any, list[Any]], int]] = {
     **dict.fromkeys(("linear", "matmul", "mm", "bmm", "mv", "dot"), _product),
     **dict.fromkeys(("addmm", "baddbmm"), _product_and_sum),
     **dict.fromkeys(("conv", "conv1d", "conv2d", "conv3d", "depthwise_conv"), _convolution),

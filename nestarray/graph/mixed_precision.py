@@ -1,12 +1,12 @@
 """`cast`: a graph in float32 computes in half precision.
 
-The graph is lowered, and each call gets the dtype in which it computes, by the chapter of its op:
+The graph is lowered, and each call gets the dtype in which it computes, by the traits of its op:
 
-- products (matrix products, convolutions, attention, recurrent layers) in half precision;
-- shapes, selections, activations, sums of two arrays in the widest dtype of computed arrays among
-  their arguments; results of normalizations, parameters and constants follow. Of parameters alone,
-  as a lookup in an embedding, they stay in the parameters' dtype up to the next product: gradients
-  of rows that occur many times are sums;
+- products (`Trait.PRODUCT`) in half precision;
+- shapes, selections, activations, sums of two arrays (`Trait.HALF_SAFE`) in the widest dtype of
+  computed arrays among their arguments; results of normalizations, parameters and constants
+  follow. Of parameters alone, as a lookup in an embedding, they stay in the parameters' dtype up to
+  the next product: gradients of rows that occur many times are sums;
 - normalizations and modules that `keep` names in float32, with results that follow;
 - everything else (exponentials, logarithms, sums over axes, softmax, losses, linear algebra) in
   float32, which its result keeps.
@@ -48,23 +48,7 @@ from nestarray.graph.node import (
     names_of,
 )
 from nestarray.graph.precision import HALF
-
-#: The chapters of products, which compute in half precision.
-_PRODUCTS = frozenset(
-    ("attention", "contraction", "convolution", "convolution_layouts", "recurrent")
-)
-#: The chapters whose ops follow the dtypes of their arguments; the exceptions follow.
-_FOLLOWING = frozenset(
-    (
-        "activations", "arrangement", "blocks", "data_type", "elementwise", "gates", "indexing",
-        "logic", "manipulation", "matrices", "patterns", "pooling", "pooling_layouts", "positions",
-        "searching", "window_reductions",
-    )
-)  # fmt: skip
-_EXCEPT = frozenset(
-    ("float_power", "log_sigmoid", "log_softmax", "pow", "reciprocal", "softmax", "softplus")
-)
-_FURTHER = frozenset(("diagonal", "matrix_transpose", "tril", "triu", "zeros_like", "ones_like"))
+from nestarray.traits import Trait
 
 
 @method
@@ -283,13 +267,13 @@ class _Casts:
             whole = self.values[node.args[0]]
             is_moment = _chapter(node.args[0]) == "normalization" and node.args[1] != 0
             return whole.dtype, "computed" if is_moment else whole.status
-        chapter, name = _chapter(node), _name(node)
+        op = OPS.get(_name(node))
+        chapter, traits = ("", Trait(0)) if op is None else (op.chapter, op.traits)
         if _module_of(node) in self.in_float32 or chapter == "normalization":
             return float32, "free"
-        if chapter in _PRODUCTS and not self._is_declared(node):
+        if Trait.PRODUCT in traits and not self._is_declared(node):
             return self.half, "computed"
-        follows = name in _FURTHER or (chapter in _FOLLOWING and name not in _EXCEPT)
-        if self._is_declared(node) or node.is_random or not follows:
+        if self._is_declared(node) or node.is_random or Trait.HALF_SAFE not in traits:
             is_new = chapter == "creation" and not self._has_limit(node)
             return float32, "parameter" if is_new else "computed"
         taken = [self.values[n] for n in iter_nodes((node.args, node.kwargs)) if n in self.values]

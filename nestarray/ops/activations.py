@@ -7,7 +7,7 @@ import math
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.truth import of_bools
-from nestarray.dispatch import floating_op, op
+from nestarray.dispatch import Trait, floating_op, op
 from nestarray.dtypes import iinfo
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import many_axes
@@ -42,6 +42,7 @@ __all__ = [
     "tanh_shrink",
     "threshold",
 ]
+TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE
 
 # The constants for which mean 0 and variance 1 are a fixed point for normal inputs.
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -223,7 +224,7 @@ def silu(x: Array, /) -> Array:
     return x * ops.sigmoid(x)
 
 
-@floating_op
+@floating_op(traits=Trait.ELEMENTWISE)
 def softplus(x: Array, /, *, beta: float = 1.0, threshold: float | None = None) -> Array:
     """A smooth relu, log(1 + exp(beta · x)) / beta.
 
@@ -291,7 +292,7 @@ def sigmoid(x: Array, /) -> Array:
     return ops.exp(ops.log_sigmoid(x))
 
 
-@floating_op
+@floating_op(traits=Trait.ELEMENTWISE)
 def log_sigmoid(x: Array, /) -> Array:
     """The logarithm of the logistic function, −log(1 + e⁻ˣ), without overflow.
 
@@ -509,7 +510,7 @@ def mish(x: Array, /) -> Array:
     return x * ops.tanh(ops.softplus(x))
 
 
-@floating_op
+@floating_op(traits=Trait.ROWWISE)
 def softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     """The exponentials divided by their sum: exp(xᵢ) / Σⱼ exp(xⱼ), along `axis`.
 
@@ -536,7 +537,7 @@ def softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     return powers / ops.sum(powers, axis=axis, keepdims=True)
 
 
-@floating_op
+@floating_op(traits=Trait.ROWWISE)
 def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     """The logarithm of `softmax`: xᵢ − log Σⱼ exp(xⱼ), along `axis`.
 
@@ -562,7 +563,7 @@ def log_softmax(x: Array, /, *, axis: Axis = -1) -> Array:
     return shifted - ops.log(ops.sum(ops.exp(shifted), axis=axis, keepdims=True))
 
 
-@op
+@op(traits=Trait.HALF_SAFE)
 def crelu(x: Array, /, *, axis: int = -1) -> Array:
     """The concatenated rectified linear unit: relu(x) and relu(−x), concatenated along `axis`.
 
@@ -584,7 +585,7 @@ def crelu(x: Array, /, *, axis: int = -1) -> Array:
     return ops.concat((ops.relu(x), ops.relu(ops.negative(x))), axis=axis)
 
 
-@floating_op(not_promoted=("key",))
+@floating_op(not_promoted=("key",), traits=Trait(0))
 def rrelu(
     x: Array, key: Array | None = None, /, *, lower: float = 1 / 8, upper: float = 1 / 3
 ) -> Array:
@@ -623,7 +624,7 @@ def rrelu(
     return ops.where(ops.greater(x, 0), x, ops.multiply(x, slopes))
 
 
-@floating_op
+@floating_op(traits=Trait.HALF_SAFE)
 def glu(x: Array, /, *, axis: int = -1) -> Array:
     """The gated linear unit: a · sigmoid(b), a and b the halves of x along `axis`.
 
@@ -657,7 +658,7 @@ def glu(x: Array, /, *, axis: int = -1) -> Array:
     return first * ops.sigmoid(second)
 
 
-@floating_op
+@floating_op(traits=Trait.HALF_SAFE)
 def prelu(x: Array, weight: Array, /) -> Array:
     """A leaky relu with learned slopes: x where x > 0, weight · x elsewhere.
 

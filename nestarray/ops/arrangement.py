@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from operator import index
 
 from nestarray import ops
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.typing import Array, Axis
@@ -26,9 +26,10 @@ __all__ = [
     "vsplit",
     "vstack",
 ]
+TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def atleast_1d(x: Array, /) -> Array:
     """`x` with at least one dimension; a scalar becomes `(1,)`.
 
@@ -43,7 +44,7 @@ def atleast_1d(x: Array, /) -> Array:
     return x if len(x.shape) else ops.reshape(x, (1,))
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def atleast_2d(x: Array, /) -> Array:
     """`x` with at least two dimensions; a vector becomes a row, `(1, n)`.
 
@@ -59,7 +60,7 @@ def atleast_2d(x: Array, /) -> Array:
     return x if len(x.shape) > 1 else ops.expand_dims(x, 0)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def atleast_3d(x: Array, /) -> Array:
     """`x` with at least three dimensions; a matrix becomes `(rows, columns, 1)`, a vector `(1, n, 1)`.
 
@@ -304,7 +305,7 @@ def rot90(x: Array, /, *, k: int = 1, axes: Sequence[int] = (0, 1)) -> Array:
     return ops.flip(turned, axis=plane[0] if turns == 1 else plane[1])
 
 
-@op
+@op(traits=Trait.HALF_SAFE)
 def trim_zeros(x: Array, /, *, trim: str = "fb", axis: Axis = None) -> Array:
     """`x` without leading and trailing zeros along its axes.
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import floating_op
+from nestarray.dispatch import Trait, floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, check_range
 
 __all__ = ["multi_head_attention", "scaled_dot_product_attention"]
+TRAITS = Trait.PRODUCT
 
 
 @floating_op(not_promoted=("mask", "dropout_key"))

@@ -7,11 +7,12 @@ coefficients were computed with 40 digits.
 from __future__ import annotations
 
 from nestarray import ops
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.ops.special import _as_result, _working
 from nestarray.typing import Array
 
 __all__ = ["i0", "i0e", "i1", "i1e"]
+TRAITS = Trait.ELEMENTWISE
 
 # Coefficients of exp(−x) I₀(x) and exp(−x) I₁(x) / x in x/4 − 1; of √x exp(−x) I(x) in 16/x − 1.
 _I0_NEAR = (

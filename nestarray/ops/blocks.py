@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 from nestarray import ops
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ShapeError
 from nestarray.numerics.windows import channels_are_last
 from nestarray.typing import Array
 
 __all__ = ["depth_to_space", "space_to_depth"]
+TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
 Sizes = tuple[int, ...]
 

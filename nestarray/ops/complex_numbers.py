@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from nestarray import ops
 from nestarray.backends.base import parts_dtype
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import DtypeError, ShapeError
 from nestarray.typing import Array
@@ -14,7 +14,7 @@ from nestarray.typing import Array
 __all__ = ["complex", "polar", "view_as_complex", "view_as_real"]
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE)
 def complex(real: Array, imag: Array, /) -> Array:
     """real + i · imag, element by element; signs of zeros, ∞ and NaN are preserved.
 
@@ -38,7 +38,7 @@ def complex(real: Array, imag: Array, /) -> Array:
     """
 
 
-@op
+@op(traits=Trait.ELEMENTWISE)
 def polar(abs: Array, angle: Array, /) -> Array:
     """abs · exp(i · angle): complex numbers from absolute values and angles in radians.
 

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from nestarray import ops
 from nestarray.backends.checks.shapes import check_linear
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
 __all__ = ["einsum", "linear", "matmul", "tensordot", "vecdot"]
+TRAITS = Trait.PRODUCT
 
 
-@primitive
+@primitive(traits=Trait.PRODUCT | Trait.MULTILINEAR)
 @through_numbers
 def matmul(x1: Array, x2: Array, /) -> Array:
     """The matrix product over the last two axes; other axes broadcast, 1-d operands are vectors.
@@ -37,7 +38,7 @@ def matmul(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@op
+@op(traits=Trait.PRODUCT | Trait.ROWWISE)
 @through_numbers
 def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     """The affine map x Wᵀ + b.
@@ -70,7 +71,7 @@ def linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
     return result
 
 
-@primitive
+@primitive(traits=Trait.PRODUCT | Trait.MULTILINEAR)
 @through_numbers
 def tensordot(
     x1: Array, x2: Array, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2
@@ -133,7 +134,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return ops.squeeze(ops.matmul(ops.expand_dims(x1, -2), ops.expand_dims(x2, -1)), (-2, -1))
 
 
-@primitive
+@primitive(traits=Trait.PRODUCT | Trait.MULTILINEAR)
 @through_numbers
 def einsum(subscripts: str, /, *operands: Array) -> Array:
     """The Einstein sum described by `subscripts`.

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from nestarray import ops
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ShapeError
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding
@@ -23,6 +23,7 @@ __all__ = [
     "fold",
     "unfold",
 ]
+TRAITS = Trait.PRODUCT
 
 
 @op(promoted=("x", "weight", "bias"))
@@ -328,7 +329,7 @@ def conv_transpose3d(
     return _convolve_transposed(x, weight, bias, at, groups)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def unfold(
     x: Array,
     /,
@@ -373,7 +374,7 @@ def unfold(
     return ops.reshape(columns, (lead, sizes[1] * math.prod(at.kernel), math.prod(output)))
 
 
-@op
+@op(traits=Trait.LINEAR)
 @through_numbers
 def fold(
     x: Array,

@@ -9,13 +9,14 @@ from typing import Any
 
 from nestarray import ops
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import NestarrayError, ShapeError
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding, channels_are_last, spatial_axes
 from nestarray.typing import Array
 
 __all__ = ["conv", "conv_transpose", "depthwise_conv", "locally_connected", "separable_conv"]
+TRAITS = Trait.PRODUCT
 
 
 @op(promoted=("x", "weight", "bias"))

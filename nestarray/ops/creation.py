@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array, DTypeLike, Shape, check_not_zero, is_symbolic_size
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-@primitive
+@primitive(traits=Trait.CONSTANT)
 def zeros(
     shape: int | Shape,
     *,
@@ -65,7 +65,7 @@ def zeros(
     """
 
 
-@primitive
+@primitive(traits=Trait.CONSTANT)
 def ones(
     shape: int | Shape,
     *,
@@ -94,7 +94,7 @@ def ones(
     """
 
 
-@primitive
+@primitive(traits=Trait.CONSTANT)
 def empty(
     shape: int | Shape,
     *,
@@ -154,7 +154,7 @@ def full(
     """
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE | Trait.HALF_SAFE | Trait.CONSTANT)
 def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
     """Zeros of the shape of `x`.
 
@@ -176,7 +176,7 @@ def zeros_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = Non
     """
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE | Trait.HALF_SAFE | Trait.CONSTANT)
 def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
     """Ones of the shape of `x`.
 
@@ -198,7 +198,7 @@ def ones_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None
     """
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE | Trait.CONSTANT)
 def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = None) -> Array:
     """`empty`, of the shape of `x`.
 
@@ -220,7 +220,7 @@ def empty_like(x: Array, /, *, dtype: DTypeLike | None = None, device: Any = Non
     """
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE)
 def full_like(
     x: Array, /, fill_value: complex, *, dtype: DTypeLike | None = None, device: Any = None
 ) -> Array:
@@ -245,7 +245,7 @@ def full_like(
     """
 
 
-@op
+@op(traits=Trait.CONSTANT | Trait.NONNEGATIVE)
 def arange(
     start: float,
     /,
@@ -347,7 +347,7 @@ def linspace(
     return line if device is None else ops.to_device(line, device)
 
 
-@op
+@op(traits=Trait.CONSTANT)
 def eye(
     n_rows: int,
     n_cols: int | None = None,
@@ -436,7 +436,7 @@ def _triangle(x: Array, k: int) -> Array:
     return ops.less_equal(ops.arange(columns, like=x), ops.expand_dims(ends, -1))
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def tril(x: Array, /, *, k: int = 0) -> Array:
     """The lower triangle of each matrix, with zeros above.
 
@@ -459,7 +459,7 @@ def tril(x: Array, /, *, k: int = 0) -> Array:
     return ops.where(_triangle(x, k), x, ops.zeros_like(x))
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def triu(x: Array, /, *, k: int = 0) -> Array:
     """The upper triangle of each matrix, with zeros below.
 

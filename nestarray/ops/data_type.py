@@ -8,14 +8,15 @@ from typing import Any
 from nestarray import backends, dtypes, ops
 from nestarray.backends.transfer import move
 from nestarray.config import check_backend_name
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.errors import ArgumentError, DtypeError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["astype", "bitcast", "saturate_cast", "stop_gradient", "to_backend", "to_device"]
+TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None) -> Array:
     """Cast `x` to `dtype`.
 
@@ -44,7 +45,7 @@ def astype(x: Array, dtype: DTypeLike, *, copy: bool = True, device: Any = None)
     """
 
 
-@primitive
+@primitive(traits=Trait.CONSTANT)
 def bitcast(x: Array, dtype: DTypeLike, /) -> Array:
     """The bits of `x` as elements of `dtype`; the derivative is 0.
 
@@ -185,7 +186,7 @@ def to_backend(x: Array, backend: str, *, device: Any = None, copy: bool | None 
     return move(x, backend, device=device, copy=copy)
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.LINEAR | Trait.CONSTANT)
 def stop_gradient(x: Array, /) -> Array:
     """`x`, treated as a constant by differentiation.
 

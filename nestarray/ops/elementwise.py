@@ -8,7 +8,7 @@ import math
 from nestarray import dtypes, ops
 from nestarray.backends.base import clip_dtype
 from nestarray.backends.truth import itself, of_bools, through_numbers
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.numerics.fills import check_fill
 from nestarray.typing import Array
 
@@ -47,6 +47,7 @@ __all__ = [
     "subtract",
     "trunc",
 ]
+TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE
 
 
 @primitive
@@ -69,7 +70,7 @@ def abs(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.LINEAR)
 def negative(x: Array, /) -> Array:
     """The negative, −x.
 
@@ -86,7 +87,7 @@ def negative(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.LINEAR)
 @of_bools(itself)
 def positive(x: Array, /) -> Array:
     """`x` itself, +x.
@@ -122,7 +123,7 @@ def square(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE)
 def reciprocal(x: Array, /) -> Array:
     """The reciprocal, 1 / x.
 
@@ -159,7 +160,7 @@ def sign(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.LINEAR | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def add(x1: Array, x2: Array, /) -> Array:
     """The sum, x1 + x2.
@@ -178,7 +179,7 @@ def add(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.LINEAR)
 def subtract(x1: Array, x2: Array, /) -> Array:
     """The difference, x1 − x2.
 
@@ -196,7 +197,7 @@ def subtract(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.MULTILINEAR | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def multiply(x1: Array, x2: Array, /) -> Array:
     """The product, x1 · x2.
@@ -233,7 +234,7 @@ def divide(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.CONSTANT)
 def floor_divide(x1: Array, x2: Array, /) -> Array:
     """The quotient rounded towards −∞, ⌊x1 / x2⌋; ±∞ for infinite x1, ±0 for infinite x2.
 
@@ -255,7 +256,7 @@ def floor_divide(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def remainder(x1: Array, x2: Array, /) -> Array:
     """The remainder of `floor_divide`, with the sign of x2.
 
@@ -293,7 +294,7 @@ def fmod(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE)
 def pow(x1: Array, x2: Array, /) -> Array:
     """The power, x1^x2.
 
@@ -316,7 +317,7 @@ def pow(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@op
+@op(traits=Trait.ELEMENTWISE)
 def float_power(x1: Array, x2: Array, /) -> Array:
     """The power, x1^x2, with integers converted to float32.
 
@@ -338,7 +339,7 @@ def float_power(x1: Array, x2: Array, /) -> Array:
     return ops.pow(ops.astype(x1, dtypes.float32), ops.astype(x2, dtypes.float32))
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def maximum(x1: Array, x2: Array, /) -> Array:
     """The larger of x1 and x2; NaN if either is NaN.
@@ -359,7 +360,7 @@ def maximum(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE | Trait.NONNEGATIVE)
 @of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def minimum(x1: Array, x2: Array, /) -> Array:
     """The smaller of x1 and x2; NaN if either is NaN.
@@ -380,7 +381,7 @@ def minimum(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@op
+@op(traits=TRAITS | Trait.COMMUTATIVE)
 @of_bools(lambda x1, x2: ops.logical_or(x1, x2))
 def fmax(x1: Array, x2: Array, /) -> Array:
     """The larger of x1 and x2, ignoring a NaN operand.
@@ -401,7 +402,7 @@ def fmax(x1: Array, x2: Array, /) -> Array:
     return ops.where(is_first, x1, x2)
 
 
-@op
+@op(traits=TRAITS | Trait.COMMUTATIVE)
 @of_bools(lambda x1, x2: ops.logical_and(x1, x2))
 def fmin(x1: Array, x2: Array, /) -> Array:
     """The smaller of x1 and x2, ignoring a NaN operand.
@@ -465,7 +466,7 @@ def _bound(bound: Array | float, dtype: dtypes.DType) -> Array | float:
 _MOST_DECIMALS = 308
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.CONSTANT)
 @of_bools(itself)
 def ceil(x: Array, /) -> Array:
     """The smallest integer not below x, ⌈x⌉, in the dtype of x.
@@ -483,7 +484,7 @@ def ceil(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.CONSTANT)
 @of_bools(itself)
 def floor(x: Array, /) -> Array:
     """The largest integer not above x, ⌊x⌋, in the dtype of x.
@@ -501,7 +502,7 @@ def floor(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.CONSTANT)
 @of_bools(itself)
 def trunc(x: Array, /) -> Array:
     """The integer part: x rounded towards 0, in the dtype of x.
@@ -519,7 +520,7 @@ def trunc(x: Array, /) -> Array:
     """
 
 
-@op
+@op(traits=TRAITS | Trait.CONSTANT)
 @of_bools(itself)
 def round(x: Array, /, *, decimals: int = 0) -> Array:
     """The nearest integer, or multiple of 10⁻ᵈ; halves round to even.

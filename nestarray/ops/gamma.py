@@ -12,12 +12,13 @@ from collections.abc import Callable
 from functools import cache
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ArgumentError
 from nestarray.ops.special import _BERNOULLI, _STIRLING, _as_result, _polynomial, _working
 from nestarray.typing import Array
 
 __all__ = ["betainc", "gammainc", "gammaincc", "polygamma", "zeta"]
+TRAITS = Trait.ELEMENTWISE
 
 _BLOCK = 16  # the number of nodes per block, and the factor of the arguments' memory
 

@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 from nestarray import ops
-from nestarray.dispatch import floating_op
+from nestarray.dispatch import Trait, floating_op
 from nestarray.errors import ShapeError
 from nestarray.typing import Array
 
 __all__ = ["geglu", "reglu", "swiglu"]
+TRAITS = Trait.HALF_SAFE
 
 
 @floating_op

@@ -22,7 +22,7 @@ from nestarray.backends.checks.positions import (
 from nestarray.backends.truth import updated_through_numbers
 from nestarray.config import current_backend
 from nestarray.container import Container
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.fills import check_fill
@@ -49,9 +49,10 @@ __all__ = [
     "triu_indices",
     "unravel_index",
 ]
+TRAITS = Trait.HALF_SAFE
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.LINEAR | Trait.NONNEGATIVE)
 def getitem(x: Array, index: Any, /) -> Array:
     """The part of `x` selected by `index`, with NumPy's rules on every backend.
 
@@ -116,7 +117,7 @@ def setitem(x: Array, index: Any, value: Array, /, *, mode: str = "replace") -> 
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """The slices of `x` at the given positions of an axis.
 
@@ -142,7 +143,7 @@ def take(x: Array, indices: Array, /, *, axis: int | None = None) -> Array:
     """
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     """The element of `x` at each of `indices` along `axis`, xᵢ,ₖ₍ᵢ,ⱼ₎.
 
@@ -171,7 +172,7 @@ def take_along_axis(x: Array, indices: Array, /, *, axis: int = -1) -> Array:
     return ops.getitem(x, _grid(indices, axis))
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def gather(x: Array, indices: Array, /, *, axis: int) -> Array:
     """`take_along_axis` without broadcasting, xₖ₍ᵢ,ⱼ₎,ⱼ: `x` may be longer than `indices`.
 
@@ -310,7 +311,7 @@ def _grid(indices: Array, axis: int) -> tuple[Any, ...]:
     return tuple([indices if i == axis else positions(i) for i in range(len(lengths))])
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def gather_nd(x: Array, indices: Array, /, *, batch_dims: int = 0) -> Array:
     """The slices of `x` at positions given by several coordinates.
 
@@ -411,7 +412,7 @@ def index_add(x: Array, indices: Array, updates: Array, /, *, axis: int = 0) -> 
     return ops.setitem(x, (*before, indices), updates, mode="add")
 
 
-@op
+@op(traits=Trait.ELEMENTWISE | Trait.HALF_SAFE)
 def masked_fill(x: Array, mask: Array, value: Array, /) -> Array:
     """`x` where `mask` is False, `value` where it is True.
 
@@ -436,7 +437,7 @@ def masked_fill(x: Array, mask: Array, value: Array, /) -> Array:
     return ops.where(mask, value, x)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def masked_select(x: Array, mask: Array, /) -> Array:
     """The elements of `x` where `mask` is True, in C order.
 
@@ -509,7 +510,7 @@ def _constants(arrays: tuple[np.ndarray, ...], like: Array | None) -> tuple[Arra
     return tuple(core.from_numpy(a, device) for a in arrays)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def embedding(indices: Array, weight: Array, /) -> Array:
     """The rows of a table, weight[indices].
 
@@ -535,7 +536,7 @@ def embedding(indices: Array, weight: Array, /) -> Array:
     return ops.take(weight, indices, axis=0)
 
 
-@op
+@op(traits=Trait.ELEMENTWISE | Trait.HALF_SAFE)
 def unravel_index(indices: Array, /, shape: Shape) -> tuple[Array, ...]:
     """The coordinates of positions in the flattened array.
 

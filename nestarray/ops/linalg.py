@@ -12,7 +12,7 @@ from operator import index
 from nestarray import ops
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.dtypes import dtype_of, finfo
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import many_axes, one_axis
@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.VIEW)
 def matrix_transpose(x: Array, /) -> Array:
     """The transpose of each matrix, Xᵀ.
 
@@ -64,7 +64,7 @@ def matrix_transpose(x: Array, /) -> Array:
     return ops.swapaxes(x, -2, -1)
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def diagonal(x: Array, /, *, offset: int = 0) -> Array:
     """The elements xᵢ,ᵢ₊ₒ of each matrix.
 

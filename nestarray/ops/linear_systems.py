@@ -12,7 +12,7 @@ import numpy as np
 
 from nestarray import ops
 from nestarray.backends.precision import in_single_precision
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
 from nestarray.numerics.axes import many_axes
@@ -160,7 +160,7 @@ def pinv(
     return ops.matmul(left, adjoint(U))
 
 
-@op
+@op(traits=Trait.CONSTANT)
 @single
 def matrix_rank(
     x: Array, /, *, rtol: float | Array | None = None, atol: float | Array | None = None

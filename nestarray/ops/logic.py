@@ -5,7 +5,7 @@ from __future__ import annotations
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.truth import of_bools
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.typing import Array
 
 __all__ = [
@@ -34,9 +34,10 @@ __all__ = [
     "not_equal",
     "signbit",
 ]
+TRAITS = Trait.ELEMENTWISE | Trait.HALF_SAFE | Trait.CONSTANT
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def equal(x1: Array, x2: Array, /) -> Array:
     """Whether x1 = x2.
 
@@ -54,7 +55,7 @@ def equal(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def not_equal(x1: Array, x2: Array, /) -> Array:
     """Whether x1 ≠ x2.
 
@@ -148,7 +149,7 @@ def greater_equal(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def logical_and(x1: Array, x2: Array, /) -> Array:
     """x1 ∧ x2; a number is true where it is not 0.
 
@@ -166,7 +167,7 @@ def logical_and(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def logical_or(x1: Array, x2: Array, /) -> Array:
     """x1 ∨ x2; a number is true where it is not 0.
 
@@ -184,7 +185,7 @@ def logical_or(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def logical_xor(x1: Array, x2: Array, /) -> Array:
     """x1 ⊻ x2: exactly one of them; a number is true where it is not 0.
 
@@ -219,7 +220,7 @@ def logical_not(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def bitwise_and(x1: Array, x2: Array, /) -> Array:
     """The bitwise and, x1 ∧ x2.
 
@@ -237,7 +238,7 @@ def bitwise_and(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def bitwise_or(x1: Array, x2: Array, /) -> Array:
     """The bitwise or, x1 ∨ x2.
 
@@ -255,7 +256,7 @@ def bitwise_or(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def bitwise_xor(x1: Array, x2: Array, /) -> Array:
     """The bitwise exclusive or, x1 ⊕ x2.
 
@@ -474,7 +475,7 @@ def isclose(
     return close
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.CONSTANT)
 def allclose(
     x1: Array, x2: Array, /, *, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
 from nestarray.numerics.axes import (
@@ -48,9 +48,10 @@ __all__ = [
     "tile",
     "unstack",
 ]
+TRAITS = Trait.HALF_SAFE | Trait.LINEAR
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def shape(x: Array, /) -> tuple[Any, ...]:
     """The lengths of the axes of `x`, as a tuple.
 
@@ -68,7 +69,7 @@ def shape(x: Array, /) -> tuple[Any, ...]:
     return tuple(x.shape)
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def reshape(x: Array, /, shape: Shape, *, order: str = "C", copy: bool | None = None) -> Array:
     """The elements of `x` in another shape.
 
@@ -96,7 +97,7 @@ def reshape(x: Array, /, shape: Shape, *, order: str = "C", copy: bool | None = 
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.VIEW)
 def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """The axes of `x` in the order `axes`.
 
@@ -117,7 +118,7 @@ def permute_dims(x: Array, /, axes: Sequence[int]) -> Array:
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def expand_dims(x: Array, /, axis: Axes) -> Array:
     """`x` with new axes of length 1.
 
@@ -140,7 +141,7 @@ def expand_dims(x: Array, /, axis: Axes) -> Array:
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def squeeze(x: Array, /, axis: Axis = None) -> Array:
     """`x` without axes of length 1.
 
@@ -164,7 +165,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Array:
     """
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.RESHAPE)
 def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
     """Merge the axes from `start_axis` to `end_axis`.
 
@@ -197,7 +198,7 @@ def flatten(x: Array, /, *, start_axis: int = 0, end_axis: int = -1) -> Array:
     return ops.reshape(x, (*lengths[:start], merged, *lengths[end + 1 :]))
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """Concatenate arrays along an existing axis.
 
@@ -219,7 +220,7 @@ def concat(arrays: Sequence[Array], /, *, axis: int | None = 0) -> Array:
     """
 
 
-@op
+@op(traits=TRAITS | Trait.NONNEGATIVE)
 def stack(arrays: Sequence[Array], /, *, axis: int = 0) -> Array:
     """Stack arrays along a new axis.
 
@@ -381,7 +382,7 @@ def _joined_shapes(shapes: Sequence[Any]) -> tuple[Any, ...]:
     return tuple(sizes)
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.VIEW)
 def broadcast_to(x: Array, /, shape: Shape) -> Array:
     """`x` repeated along new axes and axes of length 1, without copying where possible.
 
@@ -469,7 +470,7 @@ def roll(x: Array, /, shift: Ints, *, axis: Axis = None) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.NONNEGATIVE)
 def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     """Repeat the whole of `x` along its axes.
 
@@ -492,7 +493,7 @@ def tile(x: Array, repetitions: Sequence[int], /) -> Array:
     """
 
 
-@op
+@op(traits=TRAITS | Trait.NONNEGATIVE)
 def repeat(
     x: Array,
     repeats: int | Array,
@@ -551,7 +552,7 @@ def repeat(
     return ops.take(x, ops.minimum(places, max(length - 1, 0)), axis=axis)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.VIEW)
 def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
     """Move axes to new positions; the others keep their order.
 
@@ -574,7 +575,7 @@ def moveaxis(x: Array, source: Axes, destination: Axes, /) -> Array:
     return ops.permute_dims(x, moved_axes(source, destination, len(x.shape), "moveaxis"))
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.VIEW)
 def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     """`x` with two axes exchanged.
 
@@ -598,7 +599,7 @@ def swapaxes(x: Array, axis1: int, axis2: int, /) -> Array:
     return ops.permute_dims(x, order)
 
 
-@op
+@op(traits=Trait.HALF_SAFE)
 def pad(
     x: Array,
     /,

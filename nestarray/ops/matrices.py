@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ShapeError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["block_diag", "diag", "diagflat", "fill_diagonal", "tri", "vander"]
+TRAITS = Trait.HALF_SAFE
 
 
 @op

@@ -10,7 +10,7 @@ from nestarray import ops
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.checks.shapes import check_elements
 from nestarray.backends.precision import rounded_once
-from nestarray.dispatch import floating_op, op
+from nestarray.dispatch import Trait, floating_op, op
 from nestarray.dtypes import complex128, dtype_of, float32, float64
 from nestarray.ops.order_statistics import (
     between,
@@ -234,7 +234,7 @@ def nanmin(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     return ops.where(no_number, float("nan"), least)
 
 
-@op
+@op(traits=Trait.CONSTANT)
 def nanargmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """The first index of the largest element other than NaN; −1 if all are NaN.
 
@@ -256,7 +256,7 @@ def nanargmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -
     return _place_of(x, ops.nanmax(x, axis=axis, keepdims=True), axis, keepdims)
 
 
-@op
+@op(traits=Trait.CONSTANT)
 def nanargmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """The first index of the smallest element other than NaN; −1 if all are NaN.
 

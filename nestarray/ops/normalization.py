@@ -7,7 +7,7 @@ import math
 from nestarray import ops
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.precision import rounded_once
-from nestarray.dispatch import floating_op
+from nestarray.dispatch import Trait, floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import many_axes, one_axis
 from nestarray.ops.statistical import squares
@@ -124,7 +124,7 @@ def batch_norm_training(
     return out, ops.reshape(mean, (-1,)), ops.reshape(variance, (-1,))
 
 
-@floating_op
+@floating_op(traits=Trait.ROWWISE)
 @rounded_once
 def layer_norm(
     x: Array,
@@ -165,7 +165,7 @@ def layer_norm(
     )
 
 
-@floating_op
+@floating_op(traits=Trait.ROWWISE)
 @rounded_once
 def rms_norm(
     x: Array,
@@ -349,7 +349,7 @@ def local_response_norm(
     return x / ops.pow(total * (alpha / size) + k, beta)
 
 
-@floating_op
+@floating_op(traits=Trait.ROWWISE)
 @rounded_once
 def normalize(x: Array, /, *, ord: float = 2.0, axis: Axes = -1, eps: float = 1e-12) -> Array:
     """Divide by the norm over `axis`: x / max(‖x‖, eps).

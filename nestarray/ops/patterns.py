@@ -13,14 +13,14 @@ from types import ModuleType
 from typing import Any
 
 from nestarray import backends, lazy_imports, ops
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
 __all__ = ["rearrange", "reduce", "repeat_axes"]
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def rearrange(x: Array, /, pattern: str, **sizes: int) -> Array:
     """Permute, split and merge the axes of `x` by a pattern.
 
@@ -84,7 +84,7 @@ def reduce(x: Array, /, pattern: str, reduction: str, **sizes: int) -> Array:
     return _run("reduce", "reduce", x, pattern, sizes, function)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.LINEAR)
 def repeat_axes(x: Array, /, pattern: str, **sizes: int) -> Array:
     """Repeat `x` along the axes that occur only on the right of a pattern (``repeat`` of einops).
 

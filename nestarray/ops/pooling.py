@@ -10,7 +10,7 @@ from nestarray import dtypes, ops
 from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.precision import rounded_once
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding
@@ -30,6 +30,7 @@ __all__ = [
     "max_pool2d",
     "max_pool3d",
 ]
+TRAITS = Trait.HALF_SAFE
 
 
 @op

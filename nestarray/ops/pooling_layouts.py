@@ -8,13 +8,14 @@ from typing import Any
 
 from nestarray import ops
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import NestarrayError
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding, spatial_axes
 from nestarray.typing import Array
 
 __all__ = ["avg_pool", "max_pool"]
+TRAITS = Trait.HALF_SAFE
 
 
 @op

@@ -7,11 +7,12 @@ import math
 import numpy as np
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import floating_op, op
+from nestarray.dispatch import Trait, floating_op, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array, DTypeLike
 
 __all__ = ["alibi_bias", "rotary_embedding"]
+TRAITS = Trait.HALF_SAFE
 
 
 @floating_op

@@ -18,7 +18,7 @@ from functools import partial
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends.base import refuse_complex
-from nestarray.dispatch import floating_op, op
+from nestarray.dispatch import Trait, floating_op, op
 from nestarray.numerics import bit_generators, logarithms, rounding, threefry
 from nestarray.typing import Array, DTypeLike, Shape, check_range
 
@@ -215,7 +215,7 @@ def random_uniform(key: Array, *, shape: Shape, dtype: DTypeLike = "float32") ->
     return threefry.fraction(ops, ops.random_bits(key, shape=shape, dtype=f"uint{width}"), wanted)
 
 
-@op(promoted=("u", "low", "high"))
+@op(promoted=("u", "low", "high"), traits=Trait.ELEMENTWISE)
 def random_between(u: Array, low: Array, high: Array) -> Array:
     """Map numbers in [0, 1) to [low, high): max(u · (high − low) + low, low).
 
@@ -248,7 +248,7 @@ def random_between(u: Array, low: Array, high: Array) -> Array:
     return ops.maximum(moved, low)
 
 
-@floating_op
+@floating_op(traits=Trait.ELEMENTWISE)
 def random_quantile(u: Array, *, distribution: str) -> Array:
     """The quantile function of a distribution, which maps uniform numbers u to random numbers.
 
@@ -332,7 +332,7 @@ _QUANTILES = {
 }
 
 
-@floating_op
+@floating_op(traits=Trait.ELEMENTWISE)
 def normal_quantile(u: Array) -> Array:
     """The standard normal quantile of the probability (1 + u) / 2, √2 erf⁻¹(u).
 

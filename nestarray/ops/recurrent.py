@@ -16,11 +16,12 @@ from typing import NamedTuple
 
 from nestarray import dtypes, ops
 from nestarray.backends.control_flow import Arrays, find_for
-from nestarray.dispatch import floating_op
+from nestarray.dispatch import Trait, floating_op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.typing import Array
 
 __all__ = ["gru", "lstm", "rnn"]
+TRAITS = Trait.PRODUCT
 
 #: (gates of the input, states, weight and bias of the hidden state) → the new states.
 Cell = Callable[[Array, tuple[Array, ...], Array, Array | None], tuple[Array, ...]]

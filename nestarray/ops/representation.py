@@ -6,12 +6,13 @@ import builtins
 from typing import NamedTuple
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.errors import DtypeError
 from nestarray.ops.special import _working
 from nestarray.typing import Array
 
 __all__ = ["Frexp", "bitwise_count", "frexp", "gcd", "lcm", "ldexp"]
+TRAITS = Trait.ELEMENTWISE
 
 
 class Frexp(NamedTuple):
@@ -61,7 +62,7 @@ def bitwise_count(x: Array, /) -> Array:
     return ops.astype(total, dtypes.uint8)
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def gcd(x1: Array, x2: Array, /) -> Array:
     """The greatest common divisor, not negative; gcd(0, 0) = 0.
 
@@ -82,7 +83,7 @@ def gcd(x1: Array, x2: Array, /) -> Array:
     """
 
 
-@op
+@op(traits=TRAITS | Trait.COMMUTATIVE)
 def lcm(x1: Array, x2: Array, /) -> Array:
     """The least common multiple, |x1 · x2| / gcd(x1, x2), modulo 2ⁿ; 0 where either is 0.
 

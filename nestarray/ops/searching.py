@@ -12,7 +12,7 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.backends.base import mean_dtype
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.numerics.axes import one_axis
 from nestarray.numerics.results import HistogramResult, TopKResult
@@ -36,9 +36,10 @@ __all__ = [
     "top_k",
     "where",
 ]
+TRAITS = Trait.HALF_SAFE
 
 
-@primitive
+@primitive(traits=Trait.ELEMENTWISE | Trait.HALF_SAFE | Trait.LINEAR | Trait.NONNEGATIVE)
 def where(condition: Array, x1: Array, x2: Array, /) -> Array:
     """x1 where `condition` is True, x2 where it is False.
 
@@ -100,7 +101,7 @@ def select(
     return result
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """The first index of the largest element, or of the first NaN.
 
@@ -122,7 +123,7 @@ def argmax(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     """
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
     """The first index of the smallest element, or of the first NaN.
 
@@ -144,7 +145,7 @@ def argmin(x: Array, /, *, axis: int | None = None, keepdims: bool = False) -> A
     """
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.CONSTANT)
 def nonzero(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> tuple[Array, ...]:
     """The indices of the nonzero elements, in C order.
 
@@ -193,7 +194,7 @@ def nonzero(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> tu
     return tuple(ops.where(is_there, place, fill) for place, fill in zip(places, fills))
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.CONSTANT)
 def argwhere(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> Array:
     """The indices of the nonzero elements, one in each row.
 
@@ -214,7 +215,7 @@ def argwhere(x: Array, /, *, size: int | None = None, fill_value: Ints = 0) -> A
     return ops.stack(ops.nonzero(x, size=size, fill_value=fill_value), axis=-1)
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """The number of nonzero elements.
 
@@ -237,7 +238,7 @@ def count_nonzero(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> 
     return ops.sum(ops.astype(x, "bool"), axis=axis, keepdims=keepdims)
 
 
-@primitive
+@primitive(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 @through_numbers
 def searchsorted(
     x1: Array, x2: Array, /, *, side: str = "left", sorter: Array | None = None
@@ -263,7 +264,7 @@ def searchsorted(
     """
 
 
-@op
+@op(traits=Trait.HALF_SAFE | Trait.POSITIONS)
 def digitize(x: Array, bins: Array, /, *, right: bool = False) -> Array:
     """The index of the bin of each element: bin i contains binsᵢ₋₁ ≤ x < binsᵢ.
 
@@ -359,7 +360,7 @@ def in_top_k(targets: Array, scores: Array, /, *, k: int) -> Array:
     return ops.logical_and(ops.less(before, k), is_known)
 
 
-@op
+@op(traits=Trait(0))
 def bincount(
     x: Array, /, weights: Array | None = None, *, minlength: int = 0, length: int | None = None
 ) -> Array:
@@ -402,7 +403,7 @@ def bincount(
     return ops.segment_sum(weights, places, num_segments=length + 1)[:length]
 
 
-@op
+@op(traits=Trait(0))
 def histogram(
     x: Array,
     /,
@@ -476,7 +477,7 @@ def _equal_edges(x: Array, bins: int, limits: tuple[float, float] | None, name: 
     )  # the largest edge itself, without rounding
 
 
-@op
+@op(traits=Trait(0))
 def histogramdd(
     x: Array,
     /,
@@ -557,7 +558,7 @@ def histogramdd(
     return (counts, *edges)
 
 
-@op
+@op(traits=Trait(0))
 def histogram2d(
     x1: Array,
     x2: Array,

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from nestarray import ops
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.dtypes import DType, dtype_of, result_dtype
 from nestarray.numerics.results import UniqueAllResult, UniqueCountsResult, UniqueInverseResult
 from nestarray.typing import Array, check_range
@@ -25,7 +25,7 @@ __all__ = [
 ]
 
 
-@op
+@op(traits=Trait.CONSTANT)
 def isin(x1: Array, x2: Array, /, *, invert: bool = False) -> Array:
     """Whether each element of `x1` is an element of `x2`; NaN never is.
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import floating_op
+from nestarray.dispatch import Trait, floating_op
 from nestarray.errors import ArgumentError
 from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array, Axis
@@ -17,7 +17,7 @@ __all__ = ["gumbel_softmax", "softmin", "sparse_plus", "sparse_sigmoid", "sparse
 _TINY = {"float16": 2.0**-14, "float64": 2.0**-1022}
 
 
-@floating_op
+@floating_op(traits=Trait.ROWWISE)
 def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
     """The softmax of the negative, exp(−xᵢ) / Σⱼ exp(−xⱼ).
 
@@ -39,7 +39,7 @@ def softmin(x: Array, /, *, axis: Axis = -1) -> Array:
     return ops.softmax(-x, axis=axis)
 
 
-@floating_op
+@floating_op(traits=Trait.ROWWISE)
 def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     """The projection to the probability simplex, max(xᵢ − τ, 0) with τ such that the sum is 1.
 
@@ -73,7 +73,7 @@ def sparsemax(x: Array, /, *, axis: int = -1) -> Array:
     return ops.relu(x - threshold)
 
 
-@floating_op
+@floating_op(traits=Trait.ELEMENTWISE)
 def sparse_sigmoid(x: Array, /) -> Array:
     """A sigmoid that reaches 0 and 1: (x + 1) / 2 in [−1, 1], 0 below and 1 above.
 
@@ -91,7 +91,7 @@ def sparse_sigmoid(x: Array, /) -> Array:
     return ops.clip((x + 1) * 0.5, 0.0, 1.0)
 
 
-@floating_op
+@floating_op(traits=Trait.ELEMENTWISE)
 def sparse_plus(x: Array, /) -> Array:
     """A softplus that reaches its limits: (x + 1)² / 4 in [−1, 1], 0 below and x above.
 

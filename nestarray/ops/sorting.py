@@ -7,7 +7,7 @@ from operator import index
 
 from nestarray import ops
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op, primitive
+from nestarray.dispatch import Trait, op, primitive
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics.axes import one_axis
 from nestarray.typing import Array
@@ -39,7 +39,7 @@ def sort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool 
     """
 
 
-@primitive
+@primitive(traits=Trait.POSITIONS)
 def argsort(x: Array, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """The indices that sort `x` along an axis; NaN is largest.
 
@@ -129,7 +129,7 @@ def partition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     return ops.sort(x, axis=axis)
 
 
-@op
+@op(traits=Trait.POSITIONS)
 @through_numbers
 def argpartition(x: Array, kth: int, /, *, axis: int = -1) -> Array:
     """The indices that partially sort `x`, as `partition`.

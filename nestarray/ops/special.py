@@ -10,7 +10,7 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
-from nestarray.dispatch import floating_op, op
+from nestarray.dispatch import Trait, floating_op, op
 from nestarray.errors import ArgumentError
 from nestarray.typing import Array
 
@@ -32,6 +32,7 @@ __all__ = [
     "xlog1py",
     "xlogy",
 ]
+TRAITS = Trait.ELEMENTWISE
 
 
 def _working(x: Array) -> Array:

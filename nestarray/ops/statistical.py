@@ -13,7 +13,7 @@ from nestarray import ops
 from nestarray.backends.base import mean_dtype, refuse_complex
 from nestarray.backends.precision import rounded_once
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import floating_op, op, primitive
+from nestarray.dispatch import Trait, floating_op, op, primitive
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ShapeError
 from nestarray.numerics.axes import many_axes, one_axis
@@ -40,7 +40,7 @@ __all__ = [
 ]
 
 
-@primitive
+@primitive(traits=Trait.LINEAR)
 def sum(
     x: Array, /, *, axis: Axis = None, dtype: DTypeLike | None = None, keepdims: bool = False
 ) -> Array:
@@ -92,7 +92,7 @@ def prod(
     """
 
 
-@primitive
+@primitive(traits=Trait.LINEAR)
 def mean(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """The arithmetic mean, Σᵢ xᵢ / n; NaN for an empty slice.
 
@@ -233,7 +233,7 @@ def std(
     return root(ops, ops.var(x, axis=axis, correction=correction, keepdims=keepdims))
 
 
-@primitive
+@primitive(traits=Trait.CONSTANT)
 def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether all elements are True; True for an empty slice.
 
@@ -255,7 +255,7 @@ def all(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """
 
 
-@primitive
+@primitive(traits=Trait.CONSTANT)
 def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """Whether any element is True; False for an empty slice.
 
@@ -277,7 +277,7 @@ def any(x: Array, /, *, axis: Axis = None, keepdims: bool = False) -> Array:
     """
 
 
-@op
+@op(traits=Trait.ROWWISE | Trait.LINEAR)
 def cumulative_sum(
     x: Array,
     /,
@@ -319,7 +319,7 @@ def cumulative_sum(
     return ops.concat([initial, running], axis=axis)
 
 
-@op
+@op(traits=Trait.ROWWISE)
 def cumulative_prod(
     x: Array,
     /,
@@ -361,7 +361,7 @@ def cumulative_prod(
     return ops.concat([initial, running], axis=axis)
 
 
-@op
+@op(traits=Trait.ROWWISE)
 @through_numbers
 def cummax(x: Array, /, *, axis: int | None = None) -> Array:
     """The cumulative maximum, yᵢ = maxⱼ≤ᵢ xⱼ.
@@ -383,7 +383,7 @@ def cummax(x: Array, /, *, axis: int | None = None) -> Array:
     return _running(x, axis, _last(ops.greater_equal), _last_before(ops.max), "cummax")
 
 
-@op
+@op(traits=Trait.ROWWISE)
 @through_numbers
 def cummin(x: Array, /, *, axis: int | None = None) -> Array:
     """The cumulative minimum, yᵢ = minⱼ≤ᵢ xⱼ.
@@ -458,7 +458,7 @@ def _running(
     return x
 
 
-@op
+@op(traits=Trait.ROWWISE)
 @rounded_once
 def cumulative_logsumexp(x: Array, /, *, axis: int | None = None) -> Array:
     """The logarithm of the cumulative sum of exponentials, yᵢ = log Σⱼ≤ᵢ exp xⱼ, without overflow.

@@ -6,7 +6,7 @@ import math
 
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
-from nestarray.dispatch import floating_op, op, primitive
+from nestarray.dispatch import Trait, floating_op, op, primitive
 from nestarray.typing import Array
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "tan",
     "tanh",
 ]
+TRAITS = Trait.ELEMENTWISE
 
 
 @primitive
@@ -163,7 +164,7 @@ def log10(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def logaddexp(x1: Array, x2: Array, /) -> Array:
     """ln(eˣ¹ + eˣ²), without overflow.
 
@@ -446,7 +447,7 @@ def atanh(x: Array, /) -> Array:
     """
 
 
-@primitive
+@primitive(traits=TRAITS | Trait.COMMUTATIVE)
 def hypot(x1: Array, x2: Array, /) -> Array:
     """The length of the vector (x1, x2), √(x1² + x2²), without overflow.
 
@@ -496,7 +497,7 @@ def cbrt(x: Array, /) -> Array:
     return ops.astype(root, dtype, copy=False) if dtype.is_floating else root
 
 
-@floating_op
+@floating_op(traits=TRAITS | Trait.COMMUTATIVE)
 def logaddexp2(x1: Array, x2: Array, /) -> Array:
     """The logarithm to base 2 of a sum of powers of 2, log₂(2^x1 + 2^x2), without overflow.
 

@@ -15,7 +15,7 @@ import numpy as np
 from nestarray import dtypes, ops
 from nestarray.backends.base import refuse_complex
 from nestarray.backends.truth import through_numbers
-from nestarray.dispatch import op
+from nestarray.dispatch import Trait, op
 from nestarray.errors import ArgumentError, ShapeError
 from nestarray.numerics import windows
 from nestarray.numerics.windows import Ints, Padding
@@ -32,9 +32,10 @@ __all__ = [
     "max_unpool",
     "reduce_window",
 ]
+TRAITS = Trait.HALF_SAFE
 
 
-@op
+@op(traits=Trait(0))
 def lp_pool(
     x: Array,
     /,

@@ -13,10 +13,11 @@ import nestarray as na
 from nestarray import backends
 from nestarray.backends import foreach
 from nestarray.dispatch import OPS, Op
+from nestarray.traits import Trait
 
 COMPILING = ("jax", "tensorflow")
 COUNT = 9
-CHAPTERS = sorted(foreach.CHAPTERS)
+CHAPTERS = sorted({op.chapter for op in OPS.values() if Trait.ELEMENTWISE in op.traits})
 
 
 @pytest.fixture(autouse=True)
@@ -87,6 +88,7 @@ def ops_of(chapter: str, arrays: int) -> list[Op]:
         record
         for record in OPS.values()
         if record.chapter == chapter
+        and Trait.ELEMENTWISE in record.traits
         and len(record.array_parameters) == arrays == len(record.parameters)
         and not record.sequence_parameters
     ]

@@ -107,6 +107,11 @@ def _centred_spectrum(x: torch.Tensor) -> torch.Tensor:
     return torch.fft.fftshift(torch.fft.fft2(x), dim=(-2, -1)).abs()
 
 
+def _bordered(x: torch.Tensor) -> torch.Tensor:
+    z = na.pad(torch.complex(x, -x), ((0, 0), (1, 0), (0, 0)), constant_values=1.0)
+    return torch.view_as_real(z)
+
+
 @tf.function
 def _cepstrum(x: tf.Tensor) -> tf.Tensor:
     bands = tf.signal.linear_to_mel_weight_matrix(4, 9, 8000, 20.0, 3000.0)
@@ -118,13 +123,14 @@ def _cepstrum(x: tf.Tensor) -> tf.Tensor:
     [
         (_inverted, torch.rand(2, 16), {0: "batch", 1: "length"}),
         *[pytest.param(*row, marks=pytest.mark.full) for row in (
+            (_bordered, torch.rand(2, 5, 4), {0: "batch", 1: "length"}),
             (_mixed_tokens, torch.rand(2, 5, 4), {0: "batch", 1: "length"}),
             (_rotated, torch.rand(2, 5, 4), {0: "batch", 1: "length"}),
             (_cepstrum, tf.random.uniform((2, 40)), {0: "batch", 1: "length"}),
             (_centred_spectrum, torch.rand(2, 5, 4), {0: "batch", 1: "height"}),
         )],
     ],
-    ids=["inverted", "mixed", "rotated", "cepstrum", "centred"],
+    ids=["inverted", "bordered", "mixed", "rotated", "cepstrum", "centred"],
 )  # fmt: skip
 def test_complex_numbers_become_tflite(source: Any, x: Any, sizes: Any, tmp_path: Path) -> None:
     graph = na.trace_graph(source, x, dynamic={"x": sizes})

@@ -161,6 +161,22 @@ def test_limits_stay_finite() -> None:
     assert np.isfinite(half(x.numpy(), x.numpy())).all()
 
 
+def test_bits_are_those_of_float32() -> None:
+    def signs(x: Any, w: Any) -> Any:
+        return na.bitcast(na.matmul(x, w), na.int32) >> 31
+
+    x = np.asarray([[1.0, -1.0], [2.0, -3.0]], "float32")
+    half = na.trace_graph(signs, x, x).cast(compute="bfloat16")
+    assert _dtypes(half)["matmul"] == {"bfloat16"}
+    np.testing.assert_array_equal(half(x, x), signs(x, x))
+
+
+def test_sums_of_axes_by_name_are_in_float32() -> None:
+    x = np.ones((2, 2), "float32")
+    half = na.trace_graph(lambda x: na.reduce(na.matmul(x, x), "a b -> a", "sum"), x)
+    assert _dtypes(half.cast(compute="bfloat16"))["reduce"] == {"float32"}
+
+
 def test_wrong_dtypes_are_refused(graph: na.Graph) -> None:
     text = "cast: compute: got 'float32', expected 'float16', 'bfloat16'"
     with pytest.raises(ArgumentError, match=text):

@@ -515,6 +515,13 @@ def test_the_image_that_is_returned_is_transposed_back() -> None:
         (lambda x: na.matrix_transpose(x) + x[0, :, 0], 1),
         (lambda x: na.swapaxes(na.swapaxes(x, 1, 2) + na.ones((4, 1), like=x), 1, 2), 0),
         (lambda x: na.swapaxes(na.swapaxes(x, 0, 2) + na.ones((4, 3, 2), like=x), 0, 2), 1),
+        (lambda x: na.vector_norm(na.swapaxes(x, 1, 2), axis=1), 0),
+        # calls of these stay: they compute by places, which a transpose changes
+        (lambda x: na.swapaxes(na.prelu(na.swapaxes(x, 1, 2), na.arange(4.0)), 1, 2), 2),
+        (lambda x: na.swapaxes(na.rrelu(na.swapaxes(x, 1, 2), na.random.key(0)), 1, 2), 2),
+        (lambda x: na.swapaxes(na.bitcast(na.swapaxes(x, 1, 2), na.uint8), 1, 2), 2),
+        (lambda x: na.matrix_transpose(na.linear(na.swapaxes(x, 0, 1), x[0, 0])), 2),
+        (lambda x: na.reshape(na.permute_dims(x, (2, 0, 1)), (4, 6), order="F"), 1),
     ],
 )  # fmt: skip
 def test_transposes_cancel(fn: Any, left: int) -> None:

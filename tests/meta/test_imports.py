@@ -26,6 +26,7 @@ ORDER = [
     "versions",
     "typing",
     "dtypes",
+    "traits",
     "container",
     "tree",  # flattens Containers
     "numerics",

@@ -15,15 +15,8 @@ import tensorflow as tf
 from nestarray import dtypes
 from nestarray.backends import xp
 from nestarray.errors import UnsupportedError
+from nestarray.traits import Trait
 
-#: Ops that compute both parts alike: of one array, and of several.
-_OF_ONE = (
-    "broadcast_to", "cumulative_sum", "diagonal", "expand_dims", "flip", "getitem", "matrix_transpose",
-    "mean", "moveaxis", "negative", "pad", "permute_dims", "repeat", "reshape", "roll",
-    "sliding_window_view", "split", "squeeze", "sum", "swapaxes", "take", "tile", "unstack",
-)  # fmt: skip
-_OF_SEVERAL = ("add", "concat", "stack", "subtract", "where")
-_PRODUCTS = ("einsum", "matmul", "multiply")
 #: Ops that the backend computes with the functions of this file.
 _TRANSFORMS = ("fftn", "ifftn", "irfft", "rfft")
 
@@ -61,15 +54,16 @@ def apply(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     Raises:
         UnsupportedError: the op has neither a rule here nor a definition by other ops.
     """
-    if op.name in _PRODUCTS:
+    if Trait.MULTILINEAR in op.traits:
         *before, x1, x2 = args
         return _product(lambda a, b: op.function(*before, a, b, **kwargs), x1, x2)
     if op.name in _TRANSFORMS:
         return op.implementation("tensorflow")(*args, **kwargs)
     if op.name in _RULES:
         return _RULES[op.name](*args, **kwargs)
-    if op.name in (*_OF_ONE, *_OF_SEVERAL):
-        args = tuple(map(of, args)) if op.name in _OF_SEVERAL else args
+    if Trait.LINEAR in op.traits:
+        if Trait.ELEMENTWISE in op.traits or op.sequence_parameters:  # integers are no indices
+            args = tuple(map(of, args))
         real, imag = [op.function(*_parts(args, part), **kwargs) for part in ("real", "imag")]
         return tuple(map(Parts, real, imag)) if isinstance(real, tuple) else Parts(real, imag)
     if op.is_primitive:
@@ -83,6 +77,8 @@ def apply(op: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 def _parts(x: Any, name: str) -> Any:
     if isinstance(x, (list, tuple)):
         return type(x)([_parts(item, name) for item in x])
+    if isinstance(x, tf.Tensor) and x.dtype.is_floating:
+        x = of(x)
     return getattr(x, name) if isinstance(x, Parts) else x
 
 
@@ -113,6 +109,14 @@ def _divided(x1: Any, x2: Any) -> Parts:
     )
 
 
+def _padded(x: Parts, width: Any, *, mode: str = "constant", constant_values: complex = 0) -> Parts:
+    real, imag = (
+        xp.pad(getattr(x, part), width, mode=mode, constant_values=getattr(constant_values, part))
+        for part in ("real", "imag")
+    )
+    return Parts(real, imag)
+
+
 _RULES: dict[str, Callable[..., Any]] = {
     "abs": lambda x: tf.sqrt(x.real**2 + x.imag**2),
     "angle": lambda x: xp.atan2(x.imag, x.real),
@@ -121,6 +125,7 @@ _RULES: dict[str, Callable[..., Any]] = {
     "divide": _divided,
     "exp": lambda x: xp.polar(tf.exp(x.real), x.imag),
     "imag": lambda x: x.imag,
+    "pad": _padded,
     "real": lambda x: x.real,
     "shape": lambda x: xp.shape(x.real),
     "square": lambda x: Parts(x.real**2 - x.imag**2, 2.0 * x.real * x.imag),

@@ -15,15 +15,15 @@ from nestarray.graph.node import Node, iter_nodes
 from nestarray.graph.passes.parameters import check_evaluation
 from nestarray.graph.passes.rewriting import (
     Writer,
+    any_layout,
     arguments_of,
     count_uses,
     is_op,
+    op_name,
     place_of,
     rewrite,
 )
 
-_CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
-_TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
 _LAST = "channels_last"
 
 
@@ -131,14 +131,13 @@ def _channel_axis(layer: Any, norm: Node, axis: int) -> int | None:
     if not isinstance(layer, Node) or norm.aval is None:
         return None
     rank = len(norm.aval.shape)
-    if is_op(layer, *_CONVOLUTIONS):
-        return 0 if axis % rank == 1 else None
-    if is_op(layer, *_TRANSPOSED):
-        return 1 if axis % rank == 1 and arguments_of(layer)["groups"] == 1 else None
-    if is_op(layer, "conv"):
-        settings = arguments_of(layer)
-        of_result = rank - 1 if settings["data_format"] == _LAST else 1
-        of_weight = rank - 1 if settings["weight_format"] == _LAST else 0
+    form = any_layout(op_name(layer))
+    settings = arguments_of(layer) if form else {}
+    if form == "conv_transpose" and not is_op(layer, form):
+        return 1 if axis % rank == 1 and settings["groups"] == 1 else None
+    if form == "conv":
+        of_result = rank - 1 if settings.get("data_format") == _LAST else 1
+        of_weight = rank - 1 if settings.get("weight_format") == _LAST else 0
         return of_weight if axis % rank == of_result else None
     if is_op(layer, "linear"):
         return 0 if axis % rank == rank - 1 else None

@@ -8,16 +8,17 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node
 from nestarray.graph.passes.rewriting import (
     Writer,
+    any_layout,
     arguments_of,
     count_uses,
+    has,
     is_op,
+    op_name,
     place_of,
     rewrite,
 )
 from nestarray.graph.passes.transposes import order_of, permuted
-
-_CONVOLUTIONS = ("conv", "conv1d", "conv2d", "conv3d")
-_VIEWS = ("reshape", "squeeze", "expand_dims")
+from nestarray.traits import Trait
 
 
 def fuse_biases(graph: Graph) -> Graph:
@@ -31,7 +32,7 @@ def fuse_biases(graph: Graph) -> Graph:
         if not is_op(node, "add"):
             return None
         for layer, other in (node.args, node.args[::-1]):
-            if not (isinstance(layer, Node) and is_op(layer, *_CONVOLUTIONS)):
+            if any_layout(op_name(layer)) != "conv":
                 continue
             given = arguments_of(layer)
             bias = _vector(other, layer, is_last=given.get("data_format") == "channels_last")
@@ -112,7 +113,7 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     if shape != wanted or x.aval.dtype is not layer.aval.dtype:
         return None
     found: Any = x
-    while is_op(found, *_VIEWS) and isinstance(found.args[0], Node):
+    while has(found, Trait.RESHAPE) and isinstance(found.args[0], Node):
         found = found.args[0]
     return next((node for node in (found, x) if _is_vector(node, wanted[axis])), None)
 

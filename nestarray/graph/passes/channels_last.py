@@ -8,13 +8,8 @@ from typing import Any
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, rewrite
+from nestarray.graph.passes.rewriting import Writer, any_layout, arguments_of, op_name, rewrite
 from nestarray.graph.passes.transposes import cancel_transposes, permuted
-
-_CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
-_TRANSPOSED = ("conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
-_POOLINGS = tuple(f"{kind}_pool{n}d" for kind in ("max", "avg") for n in (1, 2, 3))
-_ADAPTIVE = tuple(f"adaptive_{name}" for name in _POOLINGS)
 
 
 def channels_last(graph: Graph) -> Graph:
@@ -28,20 +23,20 @@ def channels_last(graph: Graph) -> Graph:
 
 
 def _rule(writer: Writer, node: Node) -> Node | None:
-    if not is_op(node, *_CONVOLUTIONS, *_TRANSPOSED, *_POOLINGS, *_ADAPTIVE) or node.aval is None:
+    op = op_name(node)
+    name = any_layout(op.removeprefix("adaptive_"))
+    if not name or name == op or node.aval is None:
         return None
     arguments: dict[str, Any] = arguments_of(node)
     x = arguments.pop("x")
     if not isinstance(x, Node) or x.aval is None:
         return None
-    if is_op(node, *_TRANSPOSED) and arguments["groups"] != 1:
+    if name == "conv_transpose" and arguments["groups"] != 1:
         return None  # of which no framework has a kernel with the channels last
-    name = node.target_name.removeprefix("na.")[: -len("2d")]
-    if is_op(node, *_ADAPTIVE):
+    if op.startswith("adaptive_"):
         window = _even_parts(x.aval.shape[2:], node.aval.shape[2:])
         if window is None:
             return None
-        name = name.removeprefix("adaptive_")
         arguments = {"kernel_size": window, "stride": window}
     rank = len(node.aval.shape)
     last, first = (0, *range(2, rank), 1), (0, rank - 1, *range(1, rank - 1))

@@ -16,8 +16,8 @@ import numpy as np
 from nestarray import ops
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_nodes, substituted
-from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name, rewrite
-from nestarray.graph.passes.transposes import is_elementwise
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, op_name, rewrite
+from nestarray.traits import Trait
 
 #: Elements up to which a value may exceed the rows that it is computed of.
 _MOST = 4096
@@ -183,10 +183,13 @@ class _Step:
                 return None
             axis = axis + 1 if axis >= 0 else axis
             return self._call(node, ([known[x] for x in parts],), {"axis": axis})
-        if op_name(node) == "reshape" and given["order"] == "C" and self._is_known(node):
-            x = known[given["x"]]
-            return self._call(node, (x, (self.count, *node.aval.shape)), {})
-        if is_elementwise(node) and self._is_known(node):
+        if has(node, Trait.RESHAPE) and self._is_known(node):
+            x = known[node.args[0]]
+            shape = (self.count, *node.aval.shape)
+            return self.writer.call(
+                "reshape", x, shape, like=node, aval=Aval(shape, node.aval.dtype)
+            )
+        if has(node, Trait.ELEMENTWISE) and self._is_known(node):
             aligned = lambda x: self._aligned(x, node)  # noqa: E731
             return self._call(node, *map_nodes(aligned, (node.args, node.kwargs)))
         return None

@@ -19,15 +19,13 @@ from nestarray import dtypes, ops, transforms
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Body, Node, bodies, iter_nodes, map_leaves, substituted
 from nestarray.graph.passes.dead_code import remove_dead_code
-from nestarray.graph.passes.rewriting import Writer, is_op
+from nestarray.graph.passes.rewriting import Writer, is_arithmetic, is_op
 from nestarray.graph.passes.stores import forward_stores, join_rows
 
 #: The fewest steps of a loop.
 FEWEST = 3
 #: The longest body that is searched for.
 LONGEST = 1000
-#: Ops in which a number may be an array of the dtype of the result.
-_ARITHMETIC = ("add", "subtract", "multiply", "divide", "maximum", "minimum")
 
 
 class _Varying:
@@ -162,7 +160,7 @@ def _with_varying(node: Node) -> Any:
     if is_op(node, "getitem", "setitem") and len(args) > 1 and _has_one_group(args[1]):
         mark = map_leaves(lambda x: _VARYING if _is_index(x) else x, args[1])
         args = (args[0], mark, *args[2:])
-    elif is_op(node, *_ARITHMETIC) and any(
+    elif is_arithmetic(node) and any(
         isinstance(x, Node) and x.aval and node.aval and x.aval.dtype is node.aval.dtype
         for x in args
     ):

@@ -27,6 +27,7 @@ from nestarray.graph.node import (
     reached,
     substituted,
 )
+from nestarray.traits import Trait
 
 #: Maps (writer, call with its new arguments) to the new node of its value, or None to keep it.
 Rule = Callable[["Writer", Node], Any]
@@ -41,6 +42,25 @@ def op_name(node: Any) -> str:
 def is_op(node: Any, *names: str) -> bool:
     """Whether a call is of an op of one of these names."""
     return op_name(node) in names
+
+
+def has(node: Any, trait: Trait) -> bool:
+    """Whether a call is of an op with a trait; a reshape in another order than C is no view."""
+    record: Op | None = getattr(getattr(node, "target", None), "op", None)
+    if record is None or (trait in Trait.RESHAPE and node.kwargs.get("order", "C") != "C"):
+        return False
+    return trait in record.traits
+
+
+def any_layout(name: str) -> str:
+    """The op of which an op is the form with the channels first: ``"conv"`` of conv2d and of conv."""
+    forms = [form for form in (name, name[: -len("2d")]) if name in OPS and form in OPS]
+    return next((form for form in forms if "data_format" in OPS[form].signature.parameters), "")
+
+
+def is_arithmetic(node: Any) -> bool:
+    """Whether a call computes elements from arrays and numbers alone, which broadcast."""
+    return has(node, Trait.ELEMENTWISE) and node.target.op.is_of_arrays
 
 
 def arguments_of(node: Node) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from typing import Any
 
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, bodies
-from nestarray.graph.passes.rewriting import Writer, op_name, rewrite
+from nestarray.graph.passes.rewriting import Writer, has, op_name, rewrite
+from nestarray.traits import Trait
 
 
 def merge_common_subexpressions(graph: Graph, of: Collection[str] | None = None) -> Graph:
@@ -25,7 +26,9 @@ def merge_common_subexpressions(graph: Graph, of: Collection[str] | None = None)
     def rule(writer: Writer, node: Node) -> Node | None:
         if (of is not None and op_name(node) not in of) or node.is_random or any(bodies(node.args)):
             return None
-        key = (node.target_name, _key(node.args), _key(node.kwargs))
+        is_commutative = has(node, Trait.COMMUTATIVE) and len(node.args) == 2
+        args = frozenset(map(_key, node.args)) if is_commutative else _key(node.args)
+        key = (node.target_name, args, _key(node.kwargs))
         for scope in writer.scopes:
             if (scope, key) in first:
                 return first[scope, key]

@@ -17,31 +17,14 @@ from typing import Any
 from nestarray.dispatch import Op
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes, substituted
-from nestarray.graph.passes.rewriting import Writer, arguments_of
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op
 from nestarray.graph.sizes import generic_size
+from nestarray.traits import Trait
 
 Order = tuple[int, ...]
 
-#: Chapters of functions of elements, as far as they have no `axis`.
-_ELEMENTWISE = frozenset(
-    ["elementwise", "transcendental", "activations", "logic", "data_type", "special", "gamma",
-     "bessel", "complex_numbers"]
-)  # fmt: skip
-_OTHER_ELEMENTWISE = frozenset(["where", "clip"])
-#: Functions along one `axis` that keep the shape.
-_ALONG_AXIS = frozenset(
-    ["softmax", "log_softmax", "batch_norm", "cumulative_sum", "cumulative_prod"]
-)
-#: Functions of this list whose first axis is the batch.
-_PER_EXAMPLE = frozenset(["group_norm", "instance_norm"])
-#: Functions of rows, along the last axis by default.
-_OF_ROWS = frozenset(["linear", "layer_norm", "rms_norm"])
 #: Functions of images, with the channels first or last.
-_OF_IMAGES = frozenset(["interpolate", "pixel_shuffle", "pixel_unshuffle"])
-_REDUCTIONS = frozenset(
-    ["sum", "mean", "max", "min", "prod", "var", "std", "any", "all", "logsumexp"]
-)
-_RESHAPES = frozenset(["reshape", "flatten", "squeeze", "expand_dims"])
+_OF_IMAGES = ("interpolate", "pixel_shuffle", "pixel_unshuffle")
 _ADAPTIVE = {f"adaptive_{kind}_pool{n}d": r for n in (1, 2, 3) for kind, r in
              (("avg", "mean"), ("max", "max"))}  # fmt: skip
 
@@ -76,14 +59,6 @@ def order_of(node: Node) -> Order | None:
             order.insert(target % rank, order.pop(source % rank))
             return tuple(order)
     return None
-
-
-def is_elementwise(node: Node) -> bool:
-    """Whether a call computes each element of its result from one element of each array."""
-    record: Op | None = getattr(node.target, "op", None)
-    if record is None or "axis" in record.signature.parameters:
-        return False
-    return record.chapter in _ELEMENTWISE or record.name in _OTHER_ELEMENTWISE
 
 
 def permuted(writer: Writer, x: Node, order: Sequence[int], like: Node, name: str = "") -> Node:
@@ -276,27 +251,36 @@ class _Transposer:
             return self.normalize(node, order)
         if node.aval is None:
             return False
-        if record.name in _RESHAPES:
+        if has(node, Trait.RESHAPE):
             return self.reshape(node, *pairs[0])
         if record.name in _ADAPTIVE:
             return self.pool_all(node, _ADAPTIVE[record.name], *pairs[0])
-        if record.name in _REDUCTIONS and not {"b", "return_sign"} & node.kwargs.keys():
+        if has(node, Trait.REDUCTION):
             return self.reduce(node, *pairs[0])
         if record.name in ("concat", "stack", "pad"):
             return record.name != "stack" and getattr(self, record.name)(node, order)
-        if record.name in _OF_ROWS and order[-1] == len(order) - 1 and node.args[0] in self.kept:
-            axis = () if record.name == "linear" else arguments_of(node)["axis"]
-            is_last = axis in ((), -1, (-1,), (len(order) - 1,))
-            return is_last and self.same_shape(node, order, first_only=True)
         if record.name in _OF_IMAGES:
             return self.images(node, order)
-        if record.name in _ALONG_AXIS or (record.name in _PER_EXAMPLE and order[0] == 0):
-            axis = arguments_of(node)["axis"]
-            moved = tuple(order[i] for i in axis) if isinstance(axis, tuple) else order[axis]
-            return self.same_shape(node, order, first_only=True, axis=moved)
-        if is_elementwise(node):
+        is_per_example = is_op(node, "group_norm", "instance_norm") and order[0] == 0
+        if is_op(node, "batch_norm") or is_per_example:
+            axis = order[arguments_of(node)["axis"]]
+            return self.same_shape(node, order, first_only=True, axis=axis)
+        if has(node, Trait.ROWWISE) and node.args[0] in self.kept:
+            return len(node.aval.shape) == len(order) and self.rows(node, record, order)
+        if has(node, Trait.ELEMENTWISE):
             return len(node.aval.shape) == len(order) and self.same_shape(node, order)
         return False
+
+    def rows(self, node: Node, record: Op, order: Order) -> bool:
+        """A function along the renamed axis; the last one if it has weights, as kernels want it."""
+        axis, last = arguments_of(node).get("axis", -1), len(order) - 1
+        if len(record.array_parameters) > 1:
+            is_last = order[-1] == last and axis in (-1, last, (-1,), (last,))
+            return is_last and self.same_shape(node, order, first_only=True)
+        if axis is None:
+            return False
+        moved = tuple(order[i] for i in axis) if isinstance(axis, tuple) else order[axis]
+        return self.same_shape(node, order, first_only=True, axis=moved)
 
     def same_shape(
         self, node: Node, order: Order, *, first_only: bool = False, **settings: Any

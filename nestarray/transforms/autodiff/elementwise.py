@@ -155,6 +155,7 @@ RULES: dict[str, Rule] = {
         lambda y, x, low, *high: _factor(_is_low(y, x, low), y),
         lambda y, x, low, high: _factor(_is_high(y, x, low, high), y),
     ),
+    "nextafter": Elementwise(lambda y, x1, x2: 1, None),
     "copysign": Elementwise(lambda y, x1, x2: ops.multiply(ops.sign(x1), ops.sign(y)), None),
     "negative": Signed(-1),
     "positive": Signed(1),

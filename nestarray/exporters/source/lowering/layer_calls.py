@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from nestarray.exporters.source.lowering.layer_paths import (
-    RESHAPES,
     is_variable,
     with_called_layers,
     with_layer_names,
@@ -44,8 +43,10 @@ from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.rewriting import (
     Rule,
     Writer,
+    any_layout,
     arguments_of,
     count_uses,
+    has,
     is_op,
     op_name,
     place_of,
@@ -53,6 +54,7 @@ from nestarray.graph.passes.rewriting import (
 )
 from nestarray.graph.passes.transposes import cancel_transposes, order_of, permuted, reshaped
 from nestarray.numerics import windows
+from nestarray.traits import Trait
 
 
 def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
@@ -94,7 +96,7 @@ def lowered(graph: Graph, target: str, *, has_channels_last: bool) -> Graph:
         graph = rewrite(graph, _reader(graph, _torch_layer), in_bodies=True)
         graph = cancel_transposes(rewrite(graph, plain, in_bodies=True))
         graph = rewrite(graph, _reader(graph, _with_bias), in_bodies=True)
-        rule = _stored(graph, "weight", *RESHAPES)
+        rule = _stored(graph, "weight", reshapes=True)
         graph = rewrite(graph, rule, drop_unused=True, in_bodies=True)
         graph = with_layer_names(graph)
     return with_single_layers(graph)
@@ -190,7 +192,7 @@ def _is_kernel(x: Any, is_single: Callable[[Node], bool]) -> bool:
 
 
 def _is_layout(node: Node) -> bool:
-    return is_op(node, *RESHAPES) or order_of(node) is not None
+    return has(node, Trait.RESHAPE) or order_of(node) is not None
 
 
 def _rank(x: Any) -> int:
@@ -351,7 +353,8 @@ def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) ->
         while isinstance(layer, Node) and is_op(layer, "permute_dims", "reshape", "squeeze"):
             moves.append(layer)
             layer = layer.args[0]
-        is_layer = isinstance(layer, Node) and is_op(layer, "linear", "conv1d", "conv2d", "conv3d")
+        is_conv = any_layout(op_name(layer)) == "conv" and not is_op(layer, "conv")
+        is_layer = is_conv or is_op(layer, "linear")
         if not is_layer or not _vector(bias) or arguments_of(layer)["bias"] is not None:
             continue
         if len(moves) > 1 or not all(map(is_single, [layer, *moves])):
@@ -373,7 +376,7 @@ def _with_bias(writer: Writer, node: Node, is_single: Callable[[Node], bool]) ->
 
 def _vector(x: Any) -> bool:
     """Whether an operand is a variable, perhaps reshaped."""
-    return is_variable(x.args[0] if isinstance(x, Node) and is_op(x, *RESHAPES) else x)
+    return is_variable(x.args[0] if has(x, Trait.RESHAPE) else x)
 
 
 def _channels(
@@ -420,13 +423,13 @@ def _moves_one(node: Node, x: Node) -> bool:
     return sorted(map(str, node.aval.shape)) == sorted(map(str, x.aval.shape))
 
 
-def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
-    """Variables that all calls transpose, or reshape by some ops, are stored in this layout.
+def _stored(graph: Graph, weight: str, *, reshapes: bool = False) -> Rule:
+    """Variables that all calls transpose, or reshape, are stored in this layout.
 
     Args:
         graph: the graph.
         weight: the name of a weight in this layout.
-        reshapes: the ops.
+        reshapes: whether reshaped ones are too.
     """
     uses = count_uses(graph)
     layouts = [n for n in graph.calls if _is_layout(n) and isinstance(n.args[0], Node)]
@@ -438,7 +441,8 @@ def _stored(graph: Graph, weight: str, *reshapes: str) -> Rule:
         if len(given) != 1 or not is_variable(given[0]):
             return None
         (variable,) = given
-        if order_of(node) is None and not is_op(node, *reshapes) and not _moves_one(node, variable):
+        is_reshaped = reshapes and has(node, Trait.RESHAPE)
+        if order_of(node) is None and not is_reshaped and not _moves_one(node, variable):
             return None
         if variable in stored:
             return stored[variable]

@@ -10,21 +10,16 @@ from collections.abc import Mapping
 from typing import Any
 
 from nestarray.container import Container
+from nestarray.dispatch import OPS
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, all_calls, iter_nodes, substituted
-from nestarray.graph.passes.rewriting import arguments_of, count_uses, is_op, op_name, place_of
+from nestarray.graph.passes.rewriting import arguments_of, count_uses, has, is_op, op_name, place_of
+from nestarray.traits import Trait
 
 #: Groups of variables in Flax that are not modules.
 _COLLECTIONS = ("params", "batch_stats")
 #: A part of paths of Haiku for modules that a method other than the constructor made.
 _ABSENT = "~"
-#: Ops that only give an array another shape.
-RESHAPES = ("reshape", "squeeze", "expand_dims", "flatten")
-#: Further calls that a layer's module may have.
-_BESIDE = (
-    *RESHAPES, "permute_dims", "pad", "relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "elu",
-    "selu", "softmax", "softplus", "leaky_relu", "hard_swish",
-)  # fmt: skip
 #: Op → the names of its variables in PyTorch.
 _NAMES = {
     "linear": {"weight": "weight", "bias": "bias"},
@@ -154,10 +149,17 @@ def with_single_layers(graph: Graph) -> Graph:
         layers = [node for node in calls if is_op(node, *_NAMES, "conv", "conv_transpose")]
         others = [node for node in calls if node not in layers]
         is_leaf = path and not any(other.startswith(f"{path}/") for other in groups)
-        is_beside = all(is_op(node, *_BESIDE) or is_size(node) for node in others)
+        is_beside = all(_is_beside(node) or is_size(node) for node in others)
         if is_leaf and len(layers) == 1 and is_beside:
             modules |= dict.fromkeys(others, path.rpartition("/")[0])
     return _moved(graph, {}, modules)
+
+
+def _is_beside(node: Node) -> bool:
+    """Whether a call is an activation or a layout, which the module of a layer may have too."""
+    name = op_name(node)
+    is_activation = name == "tanh" or (name in OPS and OPS[name].chapter == "activations")
+    return is_activation or has(node, Trait.RESHAPE) or name in ("permute_dims", "pad")
 
 
 def is_size(node: Node) -> bool:

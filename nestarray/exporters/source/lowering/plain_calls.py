@@ -6,21 +6,26 @@ import dataclasses
 from typing import Any
 
 from nestarray import ops
-from nestarray.exporters.source.lowering.layer_paths import RESHAPES, is_variable
+from nestarray.exporters.source.lowering.layer_paths import is_variable
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, op_name, rewrite
+from nestarray.graph.passes.rewriting import (
+    Writer,
+    arguments_of,
+    has,
+    is_arithmetic,
+    is_op,
+    op_name,
+    rewrite,
+)
 from nestarray.graph.passes.transposes import order_of, permuted, reshaped
+from nestarray.traits import Trait
 
 #: Activation of JAX that has another derivative at 0, or takes arrays for its setting → op, setting.
 _ACTIVATIONS = {
     "jax.nn.celu": ("celu", "alpha"), "jax.nn.elu": ("elu", "alpha"),
     "jax.nn.leaky_relu": ("leaky_relu", "negative_slope"),
 }  # fmt: skip
-_ELEMENTWISE = (
-    "add", "subtract", "multiply", "divide", "maximum", "minimum", "equal", "not_equal", "less",
-    "less_equal", "greater", "greater_equal", "logical_and", "logical_or",
-)  # fmt: skip
 
 
 def with_plain_calls(graph: Graph) -> Graph:
@@ -36,7 +41,7 @@ def plain(writer: Writer, node: Node) -> Node | None:
     found = _layout(writer, node) or _before_transpose(writer, node) or _index(writer, node)
     if found is not None or node.aval is None:
         return found
-    if is_op(node, *_ELEMENTWISE) and len(node.args) == 2 and not node.kwargs:
+    if is_arithmetic(node) and len(node.args) == 2:
         first = _without_broadcast(*node.args, node.aval)
         second = _without_broadcast(node.args[1], first, node.aval)
         return _replaced(writer, node, (first, second), {})
@@ -111,7 +116,7 @@ def plain_mask(writer: Writer, node: Node) -> Node | None:
     while len(shape) > 2 and shape[0] == 1:
         shape = shape[1:]
     inner = mask
-    while is_op(inner, *RESHAPES) and isinstance(inner.args[0], Node):
+    while has(inner, Trait.RESHAPE) and isinstance(inner.args[0], Node):
         inner = inner.args[0]
     if inner.aval is not None and inner.aval.shape == shape:
         plain = inner
@@ -152,9 +157,9 @@ def _layout(writer: Writer, node: Node) -> Node | None:
             return _without_units(writer, node, x, order)
         aval, name = node.aval, node.name
         return writer.call("permute_dims", x, order, like=node, aval=aval, name=name)
-    if not is_op(node, *RESHAPES):
+    if not has(node, Trait.RESHAPE):
         return None
-    while is_op(x, *RESHAPES) and isinstance(x.args[0], Node):
+    while has(x, Trait.RESHAPE) and isinstance(x.args[0], Node):
         x = x.args[0]
     assert x.aval is not None
     if x.aval.shape == node.aval.shape:
@@ -173,7 +178,7 @@ def _layout(writer: Writer, node: Node) -> Node | None:
 
 def _without_units(writer: Writer, node: Node, x: Node, order: tuple[int, ...]) -> Node | None:
     """A transpose of an array with new axes of one element, as a transpose before a reshape."""
-    inner = x.args[0] if is_op(x, *RESHAPES) else None
+    inner = x.args[0] if has(x, Trait.RESHAPE) else None
     if not isinstance(inner, Node) or inner.aval is None or x.aval is None or node.aval is None:
         return None
     kept = [axis for axis, size in enumerate(x.aval.shape) if size != 1]
@@ -250,7 +255,7 @@ def _before_transpose(writer: Writer, node: Node) -> Node | None:
         return None
     inner: tuple[Any, ...] = (x[0].args[0],)
     places = [order.index(axis) for axis in range(len(order))]
-    if is_op(node, *_ELEMENTWISE) and orders[1:] == [order]:
+    if is_arithmetic(node) and len(node.args) == 2 and orders[1:] == [order]:
         inner = (*inner, node.args[1].args[0])
     elif is_op(node, "getitem"):
         index = node.args[1] if isinstance(node.args[1], tuple) else (node.args[1],)

@@ -15,12 +15,12 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from nestarray.exporters.source.lowering.layer_paths import RESHAPES
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, all_calls
-from nestarray.graph.passes.rewriting import Writer, count_uses, is_op, place_of, rewrite
+from nestarray.graph.passes.rewriting import Writer, count_uses, has, is_op, place_of, rewrite
 from nestarray.graph.passes.transposes import order_of, reshaped
 from nestarray.graph.sizes import generic_size
+from nestarray.traits import Trait
 
 
 @dataclasses.dataclass(eq=False)
@@ -142,7 +142,7 @@ class _Rearrangement(NamedTuple):
         if order is not None:
             return self._replace(result=[self.result[i] for i in order])
         assert call.aval is not None
-        if is_op(call, *RESHAPES):
+        if has(call, Trait.RESHAPE):
             return self._reshaped(call.aval.shape)
         items = call.args[1] if isinstance(call.args[1], tuple) else (call.args[1],)
         is_plain = len(items) <= len(self.result)
@@ -286,7 +286,7 @@ def _unmoved(x: Node) -> _Rearrangement:
 
 def _is_layout(node: Node) -> bool:
     return node.aval is not None and (
-        order_of(node) is not None or is_op(node, *RESHAPES, "getitem")
+        order_of(node) is not None or has(node, Trait.RESHAPE) or is_op(node, "getitem")
     )
 
 

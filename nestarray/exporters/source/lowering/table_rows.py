@@ -11,16 +11,8 @@ from nestarray import ops
 from nestarray.exporters.source.recording.forms.layers import padded_embedding
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes
-from nestarray.graph.passes.rewriting import Writer, arguments_of, is_op, rewrite
-
-#: Ops whose results are never negative.
-_NOT_NEGATIVE = ("abs", "argmax", "argmin", "argsort")
-#: Ops whose results are not negative if no operand is.
-_KEEP_SIGNS = (
-    "add", "arange", "astype", "broadcast_to", "concat", "expand_dims", "flatten", "getitem",
-    "maximum", "minimum", "multiply", "permute_dims", "remainder", "repeat", "reshape", "squeeze",
-    "stack", "tile", "where",
-)  # fmt: skip
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op, rewrite
+from nestarray.traits import Trait
 
 
 def plain_take(writer: Writer, node: Node) -> Node | None:
@@ -120,11 +112,11 @@ def _is_not_negative(x: Any, graph: Graph) -> bool:
     if x.source == "constants":
         return bool((np.asarray(ops.to_backend(graph.constants[x.path], "numpy")) >= 0).all())
     is_mask = x.aval is not None and x.aval.dtype.name == "bool"
-    if x.source == "x" or is_mask or is_op(x, *_NOT_NEGATIVE):
+    if x.source == "x" or is_mask or is_op(x, "abs") or has(x, Trait.POSITIONS):
         return True
     numbers = [n for n in x.args if isinstance(n, (int, float))]
     operands = [*numbers, *iter_nodes(x.args)]
-    return is_op(x, *_KEEP_SIGNS) and all(_is_not_negative(n, graph) for n in operands)
+    return has(x, Trait.NONNEGATIVE) and all(_is_not_negative(n, graph) for n in operands)
 
 
 def _padded_embedding(writer: Writer, node: Node) -> Node | None:

@@ -12,8 +12,9 @@ from nestarray import dtypes
 from nestarray.graph.node import Node
 from nestarray.graph.passes.idioms.idiom import Idiom, Match, tolerance_of
 from nestarray.graph.passes.idioms.masks import Mask, masking
-from nestarray.graph.passes.idioms.terms import VIEWS, Atom
-from nestarray.graph.passes.rewriting import arguments_of, op_name
+from nestarray.graph.passes.idioms.terms import Atom
+from nestarray.graph.passes.rewriting import arguments_of, has, is_op, op_name
+from nestarray.traits import Trait
 
 #: Ops that sum products.
 PRODUCTS = frozenset(["einsum", "matmul"])
@@ -89,7 +90,7 @@ def _behind(x: Any, names: Sequence[str], steps: int) -> dict[str, Node]:
     if op_name(x) in names:
         return {op_name(x): x}
     found: dict[str, Node] = {}
-    if op_name(x) in VIEWS | {"where", "less", "multiply", "divide", "astype"}:
+    if has(x, Trait.VIEW) or has(x, Trait.ELEMENTWISE):
         for arg in x.args:
             found |= _behind(arg, names, steps - 1)
     return found
@@ -97,7 +98,7 @@ def _behind(x: Any, names: Sequence[str], steps: int) -> dict[str, Node]:
 
 def unviewed(x: Node) -> Node:
     """The value whose axes or dtype calls change."""
-    while op_name(x) in VIEWS or op_name(x) == "astype":
+    while has(x, Trait.VIEW) or is_op(x, "astype"):
         x = x.args[0]
     return x
 
@@ -132,7 +133,7 @@ def _products(x: Any, steps: int) -> Iterator[Node]:
         return
     if op_name(x) in PRODUCTS:
         yield x
-    elif op_name(x) in VIEWS | {"where", "add", "multiply", "divide", "astype"}:
+    elif has(x, Trait.VIEW) or has(x, Trait.ELEMENTWISE):
         for arg in x.args:
             yield from _products(arg, steps - 1)
 

@@ -14,10 +14,11 @@ from nestarray import dtypes, ops
 from nestarray.graph.builder import aval_of
 from nestarray.graph.node import Aval, Node
 from nestarray.graph.passes.idioms.matching import Bindings
-from nestarray.graph.passes.idioms.terms import VIEWS, Atom, Axes, Scaled, Terms
-from nestarray.graph.passes.rewriting import Writer, arguments_of, op_name
+from nestarray.graph.passes.idioms.terms import Atom, Axes, Scaled, Terms
+from nestarray.graph.passes.rewriting import Writer, arguments_of, has, op_name
 from nestarray.graph.passes.transposes import order_of, reshaped
 from nestarray.graph.record.recorder import Recorder, Traced
+from nestarray.traits import Trait
 
 #: Origin of the call that replaces an idiom; `Graph.report` counts them.
 ORIGIN = "idiom:"
@@ -100,7 +101,7 @@ def number_of(node: Node, constants: Any, *, of_integers: bool = False) -> float
         constants: the constants of its graph.
         of_integers: also of signed integers, which are indices elsewhere.
     """
-    while op_name(node) in VIEWS:
+    while has(node, Trait.VIEW):
         node = node.args[0]
     if node.aval is None:
         return None

@@ -7,8 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nestarray.dispatch import OPS
 from nestarray.graph.node import Node
 from nestarray.graph.passes.idioms.terms import ONE, Atom, Axes, Scaled, Term
+from nestarray.traits import Trait
+
+#: Terms whose arguments match in any order.
+_UNORDERED = {"sum", "product", *(n for n, op in OPS.items() if Trait.COMMUTATIVE in op.traits)}
 
 
 @dataclass(frozen=True)
@@ -79,7 +84,7 @@ class Matcher:
             yield from self._bound(name, pattern, program, found)
         elif pattern.op != program.op or len(pattern.args) != len(program.args):
             return
-        elif pattern.op in ("sum", "product", "maximum", "minimum"):
+        elif pattern.op in _UNORDERED:
             yield from self._unordered(pattern.args, program.args, found)
         elif pattern.settings == program.settings:
             if pattern.atoms or program.atoms:

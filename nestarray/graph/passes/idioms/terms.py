@@ -16,7 +16,8 @@ from typing import Any
 
 from nestarray import dtypes
 from nestarray.graph.node import Node
-from nestarray.graph.passes.rewriting import arguments_of, op_name
+from nestarray.graph.passes.rewriting import arguments_of, has, op_name
+from nestarray.traits import Trait
 
 #: A label of an axis, or of a factor of its size.
 Atom = tuple[Hashable, ...]
@@ -60,34 +61,8 @@ class Term:
 
 ONE = Term("one")
 
-#: Ops of elements that a term keeps, in addition to arithmetic.
-_ELEMENTWISE = frozenset(
-    [
-        "exp",
-        "log",
-        "tanh",
-        "erf",
-        "erfc",
-        "sigmoid",
-        "relu6",
-        "log1p",
-        "expm1",
-        "abs",
-        "maximum",
-        "minimum",
-        "isfinite",
-        "less",
-        "bitwise_or",
-        "bitwise_right_shift",
-    ]
-)
 #: Ops along one axis that keep the shape.
 _ALONG_AXIS = frozenset(["softmax", "log_softmax"])
-#: Ops that only rename axes.
-VIEWS = frozenset(
-    ["reshape", "expand_dims", "squeeze", "broadcast_to", "permute_dims", "swapaxes", "moveaxis",
-     "matrix_transpose", "flatten"]
-)  # fmt: skip
 #: Terms are for idioms, which are small.
 _MOST_CALLS = 60
 
@@ -228,7 +203,7 @@ class Terms:
         name = op_name(x)
         if x in self.anchors or x.kind == "input" or not name:
             return leaf(x, axes)
-        if name in VIEWS:
+        if has(x, Trait.VIEW):
             try:
                 return self._scaled(x.args[0], self._viewed(x, axes))
             except NoTerm:
@@ -241,7 +216,8 @@ class Terms:
         made = getattr(self, f"_{name}", None)
         if made is not None:
             return made(x, axes)
-        if name in _ELEMENTWISE and not x.kwargs:
+        is_plain = not x.kwargs and all(isinstance(arg, (Node, int, float)) for arg in x.args)
+        if is_plain and has(x, Trait.ELEMENTWISE):
             return 1.0, Term(name, tuple([self._scaled(arg, axes) for arg in x.args]))
         if name in _ALONG_AXIS:
             axis = arguments_of(x)["axis"]
