@@ -18,7 +18,7 @@ from nestarray.container.leaf import describe
 from nestarray.container.spec import explain_mismatch
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, MissingFileError, ShapeError, StorageError
-from nestarray.storage.atomic import discard, remove_leftovers
+from nestarray.storage.atomic import discard, remove_leftovers, replacing
 
 #: The entry of a file's metadata with step, metrics and position.
 _ENTRY = "nestarray.checkpoint"
@@ -44,8 +44,8 @@ class Checkpoint(NamedTuple):
 class Checkpointer:
     """Saves the states of a run in a folder, and removes all but the last and the best ones.
 
-    A file is complete or absent: a program that is killed while it writes leaves the earlier files as
-    they are. Files are safetensors, and loading executes nothing of them.
+    A file is complete or absent: a program that is killed while it writes, or a loss of power, leaves
+    the earlier files as they are. They are removed when the new one is on the disk. Files are safetensors, and loading executes nothing of them.
 
     Args:
         folder: a directory; a new one if it does not exist.
@@ -130,7 +130,8 @@ class Checkpointer:
                 f"and dicts of JSON ({error})"
             ) from None
         remove_leftovers(self.folder, "step-*")
-        state.save(self._path(number), metadata={_ENTRY: entry})
+        with replacing(self._path(number), "Checkpointer.save", flushes=True) as path:
+            state.save(path, metadata={_ENTRY: entry})
         self._remove()
 
     def restore(

@@ -8,6 +8,7 @@ from typing import Any
 from nestarray import dtypes, ops
 from nestarray.container import Container
 from nestarray.errors.signatures import signature_errors
+from nestarray.nn.frame import Frame
 from nestarray.nn.linear import Linear
 from nestarray.nn.module import Module
 from nestarray.nn.stacking import Stacked
@@ -145,6 +146,10 @@ class CausalTransformer(Stacked):
     def __init__(self, block: Module, num_layers: int, norm: Module | None = None) -> None:
         super().__init__(block, num_layers, "layers")
         self.norm = norm
+
+    def _complete(self, frame: Frame, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        x = args[0] if args else kwargs["x"]  # masks and caches do not determine sizes
+        super()._complete(frame, (x,), {})
 
     def init_cache(
         self, batch: int, capacity: int, dtype: Any = "float32", *, like: Any = None

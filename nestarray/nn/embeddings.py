@@ -25,7 +25,8 @@ class Embedding(Module):
         padding_idx: a row that is initially zero and gets no gradient; a negative one counts from
             the end.
         max_norm: the largest norm of the rows of a result; longer ones are scaled to it. The weight
-            does not change, as it does in PyTorch, and gradients are PyTorch's: of the scaled rows.
+            does not change, as it does in PyTorch. Derivatives of all orders are, as there, the ones
+            at the scaled rows, without the derivative of the scaling.
         norm_type: the order of that norm.
         scale_grad_by_freq: False.
         sparse: False.
@@ -88,7 +89,8 @@ class EmbeddingBag(Module):
         num_embeddings: number of rows.
         embedding_dim: size of a row.
         max_norm: the largest norm of the rows of a result; longer ones are scaled to it. The weight
-            does not change, as it does in PyTorch, and gradients are PyTorch's: of the scaled rows.
+            does not change, as it does in PyTorch. Derivatives of all orders are, as there, the ones
+            at the scaled rows, without the derivative of the scaling.
         norm_type: the order of that norm.
         scale_grad_by_freq: False.
         mode: ``"mean"``, ``"sum"`` or ``"max"``.

@@ -187,8 +187,13 @@ class Module:
                     f"{type(self).__name__}: {name}: got None and an input of the shape "
                     f"{tuple(x.shape)}, which has no axis {axis}"
                 )
-            setattr(self, name, x.shape[axis])
+            self._set_size(x.shape[axis])
         frame.draw_variables(self)
+
+    def _set_size(self, size: int) -> None:
+        """Set the inferred size, and in subclasses the settings that depend on it."""
+        assert self.inferred is not None
+        setattr(self, self.inferred[0], size)
 
     def _drawn(self, key: Array, prefix: str = "") -> tuple[dict[str, Array], dict[str, Array]]:
         """Initial variables and states of this module and of all below, by path."""

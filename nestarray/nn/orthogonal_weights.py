@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from nestarray import ops, random
 from nestarray.errors import ArgumentError
 from nestarray.errors.signatures import signature_errors
 from nestarray.nn.module import Module, Variable
-from nestarray.nn.parametrization import Groups, Parametrized, parametrized, weight_of
+from nestarray.nn.parametrization import Groups, Parametrized, parametrized
 from nestarray.typing import Array
 
 
@@ -54,12 +54,7 @@ def orthogonal(
         https://arxiv.org/abs/1909.09501
         https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.orthogonal.html
     """
-    shape = weight_of("orthogonal", layer, name).shape
-    if len(shape) < 2:
-        raise ArgumentError(f"orthogonal: name: {name!r} has the shape {shape}, expected a matrix")
-    if orthogonal_map is None:
-        orthogonal_map = "matrix_exp" if shape[-2] == shape[-1] else "householder"
-    if orthogonal_map not in ("matrix_exp", "cayley", "householder"):
+    if orthogonal_map not in ("matrix_exp", "cayley", "householder", None):
         raise ArgumentError(
             f"orthogonal: orthogonal_map: got {orthogonal_map!r}, expected 'matrix_exp', 'cayley' or "
             "'householder'"
@@ -71,11 +66,16 @@ def orthogonal(
 class Orthogonal:
     """An orthogonal matrix as a function of a triangular one."""
 
-    kind: str
+    function: ClassVar[str] = "orthogonal"
+    kind: str | None
     has_base: bool
 
     def declared(self, weight: Variable) -> Groups:
         """The triangular matrix, and the fixed one."""
+        if len(weight.shape) < 2:
+            raise ArgumentError(
+                f"orthogonal: name: got a weight of the shape {weight.shape}, expected a matrix"
+            )
         if not self.has_base:
             return {"original": weight}, {}
         *batch, rows, columns = weight.shape
@@ -105,7 +105,9 @@ class Orthogonal:
         """The weight."""
         original = values["original"]
         tall = _tall(original)
-        q = self._reflected(tall) if self.kind == "householder" else self._rotated(tall)
+        is_square = tall.shape[-2] == tall.shape[-1]
+        kind = self.kind or ("matrix_exp" if is_square else "householder")
+        q = self._reflected(tall) if kind == "householder" else self._rotated(tall, kind)
         if self.has_base:
             q = ops.matmul(values["0/base"], q)
         return _as(q, original), {}
@@ -117,7 +119,7 @@ class Orthogonal:
         signs = ops.trunc(ops.stop_gradient(ops.diagonal(tall)))
         return ops.householder_product(vectors, factors) * ops.expand_dims(signs, axis=-2)
 
-    def _rotated(self, tall: Array) -> Array:
+    def _rotated(self, tall: Array, kind: str) -> Array:
         """The exponential or the Cayley transform of L − Lᵀ."""
         *batch, n, k = tall.shape
         lower = ops.tril(tall)
@@ -125,7 +127,7 @@ class Orthogonal:
             zeros = ops.zeros((*batch, n, n - k), dtype=tall.dtype, like=tall)
             lower = ops.concat([lower, zeros], axis=-1)
         skew = lower - ops.matrix_transpose(lower)
-        if self.kind == "matrix_exp":
+        if kind == "matrix_exp":
             return ops.expm(skew)[..., :k]
         one = ops.eye(n, dtype=tall.dtype, like=tall)
         return ops.solve(one - 0.5 * skew, one + 0.5 * skew)[..., :k]

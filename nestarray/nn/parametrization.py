@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from nestarray import ops, random
 from nestarray.container import Container
@@ -29,8 +29,15 @@ Groups = tuple[dict[str, Any], dict[str, Any]]
 class Parametrization(Protocol):
     """The map from variables and states to a weight."""
 
+    #: the name of the function that makes it
+    function: ClassVar[str]
+
     def declared(self, weight: Variable) -> Groups:
-        """The declarations of the variables and states."""
+        """The declarations of the variables and states.
+
+        Raises:
+            ArgumentError: the weight has too few axes.
+        """
         ...
 
     def inverse(self, weight: Array, key: Array) -> Groups:
@@ -60,6 +67,8 @@ class Parametrized(Enclosing):
         super().__init__(layer)
         self.name, self.parametrization = name, parametrization
         self._inside = _path(name)
+        if not self._lacks_size():
+            self._declared()  # checks the weight
 
     def variables(self) -> Mapping[str, Variable]:
         """Variables of the layer without the weight, and the variables that determine it."""
@@ -71,6 +80,11 @@ class Parametrized(Enclosing):
 
     def _replaced(self, group: int) -> dict[str, Variable]:
         groups = self.layer._declared()
+        if self.name not in groups[0]:
+            raise ArgumentError(
+                f"{self.parametrization.function}: name: got {self.name!r}, expected a variable of the "
+                f"layer: {listed(map(repr, groups[0]))}"
+            )
         added = self.parametrization.declared(groups[0][self.name])[group]
         others = {path: d for path, d in groups[group].items() if path != self.name}
         return others | {self._inside + name: d for name, d in added.items()}
@@ -86,6 +100,7 @@ class Parametrized(Enclosing):
     def _initial_values(
         self, key: Array, prefix: str
     ) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
+        self._declared()  # checks the weight, whose size may have been None
         key_of_states = random.fold_in(key, prefix + self._inside)
         return self.inverse(*self.layer._drawn(key, prefix), key_of_states)
 
@@ -140,9 +155,6 @@ def weight_norm(layer: Module, name: str = "weight", dim: int | None = 0) -> Par
         https://arxiv.org/abs/1602.07868
         https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.weight_norm.html
     """
-    rank = len(weight_of("weight_norm", layer, name).shape)
-    if dim is not None and not -1 <= dim < rank:
-        raise ArgumentError(f"weight_norm: dim: got {dim}, expected None or -1 to {rank - 1}")
     return parametrized(layer, name, WeightNorm(None if dim == -1 else dim))
 
 
@@ -185,37 +197,25 @@ def spectral_norm(
         https://arxiv.org/abs/1802.05957
         https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.parametrizations.spectral_norm.html
     """
-    rank = len(weight_of("spectral_norm", layer, name).shape)
     if n_power_iterations < 1:
         raise ArgumentError(
             f"spectral_norm: n_power_iterations: got {n_power_iterations}, expected at least 1"
         )
     if dim is None:
         dim = 1 if type(layer).__name__.startswith("ConvTranspose") else 0
-    if not -rank <= dim < rank:
-        raise ArgumentError(f"spectral_norm: dim: got {dim}, expected {-rank} to {rank - 1}")
-    return parametrized(layer, name, SpectralNorm(n_power_iterations, eps, dim % rank))
-
-
-def weight_of(function: str, layer: Module, name: str) -> Variable:
-    """The declaration of a weight of a layer, for the function of this name.
-
-    Raises:
-        ArgumentError: the layer is not a module, or has no variable `name`.
-    """
-    if not isinstance(layer, Module):
-        raise ArgumentError(f"{function}: layer: got {type(layer).__name__}, expected a module")
-    declared = layer._declared()[0]
-    if name not in declared:
-        raise ArgumentError(
-            f"{function}: name: got {name!r}, expected a variable of the layer: "
-            f"{listed(map(repr, declared))}"
-        )
-    return declared[name]
+    return parametrized(layer, name, SpectralNorm(n_power_iterations, eps, dim))
 
 
 def parametrized(layer: Module, name: str, parametrization: Parametrization) -> Parametrized:
-    """The layer with the parametrization, and with values if it has some."""
+    """The layer with the parametrization, and with values if it has some.
+
+    Raises:
+        ArgumentError: the layer is not a module, has no variable `name`, or one of too few axes.
+    """
+    if not isinstance(layer, Module):
+        raise ArgumentError(
+            f"{parametrization.function}: layer: got {type(layer).__name__}, expected a module"
+        )
     module = Parametrized(layer, name, parametrization)
     if "_v" not in vars(layer):
         return module
@@ -228,10 +228,16 @@ def parametrized(layer: Module, name: str, parametrization: Parametrization) -> 
 class WeightNorm:
     """g · v / ‖v‖."""
 
+    function: ClassVar[str] = "weight_norm"
     axis: int | None
 
     def declared(self, weight: Variable) -> Groups:
         """Norms and direction."""
+        rank = len(weight.shape)
+        if self.axis is not None and not 0 <= self.axis < rank:
+            raise ArgumentError(
+                f"weight_norm: dim: got {self.axis}, expected None or -1 to {rank - 1}"
+            )
         shape = () if self.axis is None else _only(weight.shape, self.axis)
         norms = Variable(shape, initializers.ones, weight.dtype)
         return {"original0": norms, "original1": weight}, {}
@@ -251,12 +257,18 @@ class WeightNorm:
 class SpectralNorm:
     """W / (uᵀ W v) with u ← W v / ‖W v‖ and v ← Wᵀ u / ‖Wᵀ u‖."""
 
+    function: ClassVar[str] = "spectral_norm"
     num_steps: int
     eps: float
     axis: int
 
     def declared(self, weight: Variable) -> Groups:
         """The weight and both vectors."""
+        rank = len(weight.shape)
+        if not -rank <= self.axis < rank:
+            raise ArgumentError(
+                f"spectral_norm: dim: got {self.axis}, expected {-rank} to {rank - 1}"
+            )
         if len(weight.shape) == 1:
             return {"original": weight}, {}
         rows = weight.shape[self.axis]

@@ -18,7 +18,7 @@ class _Depthwise(Convolution):
     @signature_errors()
     def __init__(
         self,
-        in_channels: int,
+        in_channels: int | None,
         kernel_size: Ints,
         stride: Ints = 1,
         padding: Padding = 0,
@@ -29,11 +29,16 @@ class _Depthwise(Convolution):
         *,
         initializer: Initializer | None = None,
     ) -> None:
+        channels = in_channels or 1
         super().__init__(
-            in_channels, in_channels * depth_multiplier, kernel_size, stride, padding, dilation,
-            in_channels, bias, padding_mode, initializer=initializer,
+            in_channels, channels * depth_multiplier, kernel_size, stride, padding, dilation,
+            channels, bias, padding_mode, initializer=initializer,
         )  # fmt: skip
         self.depth_multiplier = depth_multiplier
+
+    def _set_size(self, size: int) -> None:
+        self.in_channels = self.groups = size
+        self.out_channels = size * self.depth_multiplier
 
 
 class DepthwiseConv1d(_Depthwise, Conv1d):
@@ -42,7 +47,7 @@ class DepthwiseConv1d(_Depthwise, Conv1d):
     It equals ``Conv1d(in, in · multiplier, ..., groups=in)``.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         kernel_size: the size of the window.
         stride, padding, dilation: as for `Conv1d`.
         depth_multiplier: the number of kernels for each channel.
@@ -69,7 +74,7 @@ class DepthwiseConv2d(_Depthwise, Conv2d):
     It equals ``Conv2d(in, in · multiplier, ..., groups=in)``.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         kernel_size: the size of the window; an integer, or one for each axis.
         stride, padding, dilation: as for `Conv2d`.
         depth_multiplier: the number of kernels for each channel.
@@ -100,7 +105,7 @@ class _Separable(Module):
     @signature_errors()
     def __init__(
         self,
-        in_channels: int,
+        in_channels: int | None,
         out_channels: int,
         kernel_size: Ints,
         stride: Ints = 1,
@@ -116,8 +121,9 @@ class _Separable(Module):
             in_channels, kernel_size, stride, padding, dilation, depth_multiplier, False,
             padding_mode, initializer=initializer,
         )  # fmt: skip
+        channels = None if in_channels is None else in_channels * depth_multiplier
         self.pointwise = self.pointwise_layer(
-            in_channels * depth_multiplier, out_channels, 1, bias=bias, initializer=initializer
+            channels, out_channels, 1, bias=bias, initializer=initializer
         )
 
     def forward(self, x: Array) -> Array:
@@ -129,7 +135,7 @@ class SeparableConv1d(_Separable):
     """A `DepthwiseConv1d` without bias, followed by a convolution of kernel size 1.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the window.
         stride, padding, dilation: of the depthwise convolution, as for `Conv1d`.
@@ -157,7 +163,7 @@ class SeparableConv2d(_Separable):
     """A `DepthwiseConv2d` without bias, followed by a convolution of kernel size 1.
 
     Args:
-        in_channels: channels of x.
+        in_channels: channels of x; None: `init` reads them from an input.
         out_channels: channels of the result.
         kernel_size: the size of the window; an integer, or one for each axis.
         stride, padding, dilation: of the depthwise convolution, as for `Conv2d`.

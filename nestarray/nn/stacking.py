@@ -9,14 +9,18 @@ from typing import Any
 from nestarray import ops, random
 from nestarray.container import Container
 from nestarray.errors import ArgumentError
+from nestarray.nn.frame import Frame
 from nestarray.nn.initializers import Initializer
 from nestarray.nn.module import Module, Variable
-from nestarray.transforms.batching import vmap
+from nestarray.transforms.control_flow import scan
 from nestarray.typing import Array, DTypeLike, Shape
 
 
 class Enclosing(Module):
-    """A module that declares the variables of a layer, which is not its child."""
+    """A module that declares the variables of a layer, which is not its child.
+
+    Sizes of the layer that are None are read from the inputs of the module.
+    """
 
     def __init__(self, layer: Module) -> None:
         if not isinstance(layer, Module):
@@ -28,6 +32,14 @@ class Enclosing(Module):
     def children(self) -> Mapping[str, Module]:
         """The modules among the attributes but the layer, which is called as a pure function."""
         return {name: child for name, child in super().children().items() if name != "layer"}
+
+    def _lacks_size(self) -> bool:
+        return any(module._lacks_size() for _, module in self.layer.named_modules())
+
+    def _complete(self, frame: Frame, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if self._lacks_size():
+            self.layer = self.layer._completed(frame.key, args, kwargs)
+            frame.draw_variables(self)
 
     def _values(self, paths: Iterable[str]) -> dict[str, Array]:
         """Variables or states of this module in the running call."""
@@ -83,10 +95,8 @@ class Stacked(Enclosing):
     ) -> tuple[Mapping[str, Array], Mapping[str, Array]]:
         path = (prefix + self._inside).rstrip("/")
         keys = random.split(random.fold_in(key, path), self._count)
-        v, s = (
-            {self._inside + path: x for path, x in group.items()}
-            for group in vmap(self.layer._drawn)(keys)
-        )
+        _, groups = scan(lambda _, key: ((), self.layer._drawn(key)), (), keys)
+        v, s = ({self._inside + path: x for path, x in group.items()} for group in groups)
         return v, s
 
     def _sets(self) -> tuple[Container, Container, Array | None]:

@@ -117,6 +117,8 @@ class TrainStep:
         self.loss_scale = loss_scale
         parameters = inspect.signature(loss_fn).parameters
         self.has_state, self.has_key = "s" in parameters, "key" in parameters
+        self._parts_of_state = ["v", "s", "optimizer", "step"]
+        self._parts_of_state += ["key"] * self.has_key + ["scale"] * (loss_scale is not None)
         self._graphs: dict[Any, Callable[..., Any]] = {}
         self._compiled = (
             jit(self._step, donate_argnums=0 if donate else (), **options) if compile else None
@@ -169,9 +171,8 @@ class TrainStep:
             Under `accumulate` the loss is the mean over the parts, and every array of aux has a first
             axis of parts.
         """
-        names = ["v", "s", "optimizer", "step"]
-        names += ["key"] * self.has_key + ["scale"] * (self.loss_scale is not None)
-        missing = [name for name in names if name not in state]
+        entries = state.spec.index if isinstance(state, Container) else ()
+        missing = [name for name in self._parts_of_state if name not in entries]
         if missing:
             raise ArgumentError(
                 f"TrainStep: state: has no {', '.join(missing)}; expected the Container that "

@@ -225,6 +225,8 @@ class Layout(NamedTuple):
 
     def _part(self, weights: Sequence[Array]) -> Part:
         b_input, b_hidden = weights[2:4] if len(weights) > 3 else (None, None)
+        if b_hidden is not None and self.name != "gru":  # whose reset gate scales the second bias
+            b_input, b_hidden = ops.add(b_input, b_hidden), None  # once, not in each step
         projection = weights[-1] if len(weights) % 2 else None
         part = Part(weights[0], weights[1], b_input, b_hidden, projection)
         rows, columns = weights[0].shape[0], part.out(self.gates)

@@ -46,16 +46,33 @@ def check_place(path: Path, function: str = "Container.save") -> None:
 
 
 @contextlib.contextmanager
-def replacing(path: Path, function: str = "Container.save") -> Iterator[Path]:
+def replacing(
+    path: Path, function: str = "Container.save", *, flushes: bool = False
+) -> Iterator[Path]:
     """A temporary path to write to; it is moved to `path` if the block succeeds.
 
-    If `path` is a symbolic link, its target is replaced; see also `put`.
+    If `path` is a symbolic link, its target is replaced; see also `put`. With `flushes` the file
+    is on the disk before it is moved, and under its new name at the end, so a loss of power too leaves
+    the old file or the new one.
     """
     path = Path(os.path.realpath(path))
     check_place(path, function)
     with workplace(path) as folder:
         yield folder / path.name
+        if flushes:
+            _flush(folder / path.name)
         put(folder / path.name, path, function)
+        if flushes and os.name == "posix":  # other systems cannot open directories
+            _flush(path.parent)
+
+
+def _flush(path: Path) -> None:
+    """Wait until a file, or the names in a directory, are on the disk."""
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def put(made: Path, path: Path, function: str = "Container.save") -> None:

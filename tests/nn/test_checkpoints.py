@@ -22,6 +22,7 @@ from nestarray.errors import (
     StorageError,
     StructureError,
 )
+from nestarray.storage.atomic import discard
 
 
 def _state(value: float) -> na.Container:
@@ -129,6 +130,38 @@ def test_a_killed_writer_leaves_the_last_checkpoint(tmp_path: Path) -> None:
     np.testing.assert_array_equal(checkpoints.restore().state.w, np.ones(1000))
     checkpoints.save(na.Container(w=np.zeros(2)), step=3)
     assert [path.name for path in tmp_path.iterdir()] == ["step-0000000003.safetensors"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems cannot open directories")
+def test_a_file_is_on_the_disk_before_others_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[tuple[str, Path]] = []
+
+    def recorded(name: str, function: Any, path_of: Any) -> Any:
+        def call(*args: Any) -> Any:
+            calls.append((name, Path(path_of(args[-1]))))
+            return function(*args)
+
+        return call
+
+    def path_of(descriptor: int) -> Path:
+        number = os.fstat(descriptor).st_ino
+        return next(p for p in (tmp_path, *tmp_path.rglob("*")) if p.stat().st_ino == number)
+
+    checkpoints = nn.Checkpointer(tmp_path, keep=1)
+    checkpoints.save(_state(1.0), step=1)
+    monkeypatch.setattr(os, "fsync", recorded("flush", os.fsync, path_of))
+    monkeypatch.setattr(os, "replace", recorded("move", os.replace, lambda path: path))
+    monkeypatch.setattr(
+        "nestarray.nn.checkpoints.discard", recorded("remove", discard, lambda p: p)
+    )
+    checkpoints.save(_state(2.0), step=2)
+    old, new = (tmp_path / f"step-{step:010d}.safetensors" for step in (1, 2))
+    (_, place), (flush, written), *rest = calls
+    assert (flush, written) == ("flush", place)  # after the save to a temporary place
+    assert written.name == new.name != written
+    assert rest == [("move", new), ("flush", tmp_path), ("remove", old)]
 
 
 def test_partial_files_are_no_checkpoints(tmp_path: Path) -> None:

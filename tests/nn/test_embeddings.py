@@ -31,6 +31,21 @@ def test_bags_that_are_empty_or_of_padding_only(mode: str, backend: str) -> None
     assert_close(na.to_backend(out, "numpy"), expected)
 
 
+def test_derivatives_do_not_contain_the_scaling_to_max_norm(backend: str) -> None:
+    twin = torch.nn.Embedding(5, 3, max_norm=1.0)
+    net = nn.Embedding(5, 3, max_norm=1.0).with_variables({"weight": twin.weight.detach().clone()})
+    net = net.to_backend(backend)
+    indices = np.asarray([[0, 1], [1, 4]])
+    rows = na.to_backend(indices, backend)
+    grads = na.grad(lambda v: na.sum(net(rows, v=v) ** 3))
+    second = na.grad(lambda v: na.sum(grads(v).weight ** 2))(net.v)
+    loss = (twin(torch.from_numpy(indices)) ** 3).sum()
+    (grad,) = torch.autograd.grad(loss, twin.weight, create_graph=True)
+    (expected,) = torch.autograd.grad((grad**2).sum(), twin.weight)
+    assert_close(na.to_backend(grads(net.v).weight, "numpy"), grad.detach().numpy())
+    assert_close(na.to_backend(second.weight, "numpy"), expected.numpy())
+
+
 def test_errors() -> None:
     with pytest.raises(ArgumentError, match=r"Embedding: max_norm: got -1.0, expected"):
         nn.Embedding(5, 3, max_norm=-1.0)

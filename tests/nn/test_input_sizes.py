@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import torch
 
 import nestarray as na
 from nestarray import nn
-from nestarray.errors import ShapeError, UnknownSizeError
+from nestarray.errors import ArgumentError, ShapeError, UnknownSizeError
 from nestarray.testing import assert_close
 
 KEY = na.random.key(0)
@@ -81,6 +82,53 @@ def test_the_values_do_not_depend_on_the_inference(backend: str) -> None:
     assert_close(Tied().init(key, x=x).v, expected.v)
 
 
+#: Modules around layers, by the size of the layer, with a shape and the size that it determines.
+ENCLOSING: dict[str, tuple[Callable[[int | None], nn.Module], tuple[int, ...], int]] = {
+    "repeat": (lambda n: nn.Repeat(nn.Sequential(nn.Linear(n, 6), nn.Linear(6, 3)), 2), (5, 3), 3),
+    "weight_norm": (lambda n: nn.weight_norm(nn.Linear(n, 4)), (5, 3), 3),
+    "one norm": (lambda n: nn.weight_norm(nn.Conv2d(n, 4, 3), dim=-1), (2, 3, 4, 4), 3),
+    "spectral_norm": (lambda n: nn.spectral_norm(nn.Conv1d(n, 4, 3)), (2, 3, 5), 3),
+    "transposed": (lambda n: nn.spectral_norm(nn.ConvTranspose1d(n, 4, 3)), (2, 3, 5), 3),
+    "last axis": (lambda n: nn.spectral_norm(nn.Linear(n, 4), dim=-1), (5, 3), 3),
+    "orthogonal": (lambda n: nn.orthogonal(nn.Linear(n, 4)), (5, 3), 3),
+    "square": (lambda n: nn.orthogonal(nn.Linear(n, 3)), (5, 3), 3),
+    "experts": (lambda n: nn.MixtureOfExperts(3, nn.Linear(n, 3), 4), (2, 5, 3), 3),
+    "nested": (
+        lambda n: nn.Sequential(
+            nn.Linear(3, 3), nn.Repeat(nn.weight_norm(nn.Repeat(nn.Linear(n, 3), 2), "bias"), 3)
+        ),
+        (5, 3),
+        3,
+    ),
+    "depthwise": (lambda n: nn.DepthwiseConv1d(n, 3, depth_multiplier=2), (2, 3, 5), 3),
+    "separable": (lambda n: nn.SeparableConv2d(n, 4, 3, depth_multiplier=2), (2, 3, 4, 4), 3),
+}
+
+
+@pytest.mark.parametrize("name", ENCLOSING)
+def test_sizes_of_layers_inside_of_others(name: str, backend: str) -> None:
+    build, shape, size = ENCLOSING[name]
+    key, x = na.random.key(0, backend=backend), na.to_backend(ones(*shape), backend)
+    expected, module = build(size).init(key), build(None)
+    net = module.init(key, x)
+    assert_close(net.v, expected.v)
+    assert_close(net.s, expected.s)
+    assert_close(net(x), expected(x))
+    with pytest.raises(UnknownSizeError):
+        module.init(key)
+
+
+def test_blocks_read_their_sizes_from_the_embeddings() -> None:
+    def blocks(size: int | None) -> nn.Module:
+        mlp = nn.Sequential(nn.Linear(size, 6), nn.Linear(6, 4))
+        attention = nn.GroupedQueryAttention(4, 2, 1)
+        return nn.CausalTransformer(nn.CausalBlock(attention, mlp, nn.RMSNorm(4), nn.RMSNorm(4)), 2)
+
+    x, mask, expected = ones(2, 5, 4), np.ones((2, 5), bool), blocks(4).init(KEY)
+    assert_close(blocks(None).init(KEY, x, mask).v, expected.v)
+    assert_close(blocks(None).init(KEY, x=x, mask=mask)(x, mask), expected(x, mask))
+
+
 def test_init_changes_nothing() -> None:
     net = nn.Sequential(nn.Linear(None, 3), nn.ReLU())
     two, four = net.init(KEY, ones(5, 2)), net.init(KEY, ones(5, 4))
@@ -109,9 +157,10 @@ class TestErrors:
             lambda net: net.with_variables({}),
             lambda net: net(ones(5, 2), v={}),
             lambda net: net.summary(),
-            lambda net: nn.Repeat(net, 2).init(KEY, ones(5, 2)),
+            lambda net: nn.Repeat(net, 2).init(KEY),
+            lambda net: nn.weight_norm(net, "0/weight").init(KEY),
         ],
-        ids=["init", "with_variables", "call", "summary", "repeat"],
+        ids=["init", "with_variables", "call", "summary", "repeat", "weight_norm"],
     )
     def test_no_input(self, use: Any) -> None:
         message = re.escape(
@@ -127,6 +176,12 @@ class TestErrors:
         net.other = nn.Conv2d(None, 2, 3)
         with pytest.raises(UnknownSizeError, match="in_channels is None"):
             net.init(KEY, ones(5, 6))
+
+    def test_a_weight_is_checked_when_its_shape_is_known(self) -> None:
+        with pytest.raises(ArgumentError, match=re.escape("of the shape (2,), expected a matrix")):
+            nn.orthogonal(nn.Linear(None, 2), "bias").init(KEY, ones(5, 3))
+        with pytest.raises(ArgumentError, match="weight_norm: name: got 'w', expected a variable"):
+            nn.weight_norm(nn.Linear(None, 2), "w").init(KEY, ones(5, 3))
 
     def test_an_input_without_the_axis(self) -> None:
         with pytest.raises(ShapeError, match=re.escape("input of the shape (2,), which has no")):

@@ -70,7 +70,7 @@ def test_settings_are_checked() -> None:
     ):
         nn.orthogonal(nn.Linear(2, 3), orthogonal_map="qr")
     with pytest.raises(
-        ArgumentError, match=r"orthogonal: name: 'bias' has the shape \(3,\), expect"
+        ArgumentError, match=r"orthogonal: name: got a weight of the shape \(3,\), expect"
     ):
         nn.orthogonal(nn.Linear(2, 3), "bias")
     twice = nn.weight_norm(nn.Linear(2, 3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from itertools import pairwise
 
+import keras
 import numpy as np
 import optax
 import pytest
@@ -13,6 +14,7 @@ import torch
 import nestarray as na
 from nestarray import errors
 from nestarray.nn import schedules
+from nestarray.testing import assert_close
 
 _CASES = {
     "linear": (schedules.linear(0.3, 0.1, 20), optax.linear_schedule(0.3, 0.1, 20)),
@@ -234,3 +236,96 @@ def test_an_optimizer_takes_a_schedule():
 def test_wrong_settings(make, message):
     with pytest.raises(errors.ArgumentError, match=message):
         make()
+
+
+@pytest.fixture(scope="module")
+def from_optax():
+    """A schedule of optax with its conversion."""
+    parts = [optax.linear_schedule(0.0, 0.1, 3), optax.exponential_decay(0.1, 3, 0.5)]
+    schedule = optax.join_schedules(parts, [3])
+    return schedule, schedules.from_optax(schedule)
+
+
+def test_schedules_of_optax_on_every_backend(from_optax, backend: str) -> None:
+    expected, schedule = from_optax
+    v = na.to_backend(na.Container(w=np.ones(2, "float32")), backend)
+    count = na.asarray(0, dtype="int32", like=v.w)
+    for step in range(8):
+        rate = schedule(count + step)
+        assert na.backend_of(rate) == backend
+        np.testing.assert_allclose(float(rate), float(expected(step)), rtol=1e-6)
+    optimizer, state = na.nn.Adam(schedule), na.nn.Adam(0.1).init(v)
+    assert_close(na.jit(optimizer.step)(v, v, state)[0], v)  # the first rate is 0
+
+
+def test_schedules_of_optax_compose_and_pickle(from_optax) -> None:
+    expected, schedule = from_optax
+    schedule = pickle.loads(pickle.dumps(schedules.then(schedules.constant(1.0), 2, schedule)))
+    assert [float(schedule(count)) for count in (0, 1)] == [1.0, 1.0]
+    np.testing.assert_allclose(float(schedule(7)), float(expected(5)), rtol=1e-6)
+
+
+def _run(optimizer, v, state, count: int):
+    losses = []
+    for _ in range(count):
+        value, grads = na.execute_with_gradients(lambda v: na.sum(na.square(v.w - 1.0)), v)
+        losses.append(float(value))
+        v, state = optimizer.step(v, grads, state)
+    return losses, v, state
+
+
+def test_a_run_with_a_schedule_continues_in_torch() -> None:
+    schedule = schedules.warmup(schedules.cosine(0.3, 6), 2)
+    v = na.Container(w=torch.arange(3.0))
+    optimizer = na.nn.Adam(schedule)
+    _, v, state = _run(optimizer, v, optimizer.init(v), 3)
+    module = torch.nn.ParameterDict({"w": v.w.clone()})
+    native = na.nn.to_torch_optimizer(na.nn.Adam(1.0), state, module)
+    scheduler = schedules.to_torch(schedule, native, count=int(state["count"]))
+    losses = []
+    for _ in range(4):
+        native.zero_grad()
+        loss = (module["w"] - 1.0).square().sum()
+        loss.backward()
+        native.step()
+        scheduler.step()
+        losses.append(loss.item())
+    np.testing.assert_allclose(losses, _run(optimizer, v, state, 4)[0], rtol=1e-5)
+    other = schedules.to_torch(schedule, torch.optim.SGD(module.parameters()))
+    other.load_state_dict(scheduler.state_dict())
+    other.step()
+    np.testing.assert_allclose(other.get_last_lr(), [float(schedule(8))], atol=1e-8)
+
+
+def test_a_run_with_a_schedule_continues_in_keras() -> None:
+    schedule = schedules.warmup(schedules.cosine(0.3, 6), 2)
+    layer = keras.layers.EinsumDense("ab,b->ab", 3)
+    layer.build((1, 3))
+    v = na.Container.from_keras(layer, trainable=True).to_backend("numpy") * 0.0
+    (path,) = v.paths()
+    optimizer = na.nn.Adam(schedule, eps=1e-7, eps_hat=True)
+    grads = v + np.arange(1.0, 4.0, dtype="float32")
+    state = optimizer.init(v)
+    for _ in range(3):
+        v, state = optimizer.step(v, grads, state)
+    layer.set_weights(v.leaves())
+    native = na.nn.to_keras_optimizer(na.nn.Adam(1.0, eps=1e-7, eps_hat=True), state, layer)
+    native.learning_rate = schedules.to_keras(schedule)
+    for _ in range(3):
+        v, state = optimizer.step(v, grads, state)
+        native.apply([keras.ops.convert_to_tensor(grads[path])])
+    np.testing.assert_allclose(layer.get_weights()[0], v[path], rtol=1e-5)
+
+
+def test_conversions_check_their_arguments() -> None:
+    for convert in (
+        schedules.from_optax,
+        schedules.to_keras,
+        lambda schedule: schedules.to_torch(schedule, None),
+    ):
+        with pytest.raises(errors.ArgumentError, match=r"schedule: got 0\.1, expected a fun"):
+            convert(0.1)
+    with pytest.raises(
+        errors.ArgumentError, match="to_torch: optimizer: got SGD, expected a torch"
+    ):
+        schedules.to_torch(schedules.constant(0.1), na.nn.SGD(0.1))

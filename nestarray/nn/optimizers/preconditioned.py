@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from nestarray import dtypes, ops
@@ -20,7 +20,7 @@ class Shampoo(LeafwiseOptimizer):
     """Adagrad with a matrix for each axis: v ← v − η (m + λ v), m ← μ m + L^(−1/2k) g R^(−1/2k).
 
     For each of the k axes of a leaf, L is the sum of G Gᵀ, plus ε, where the rows of G belong to the
-    axis.
+    axis. A long axis has the diagonal of L. A scalar is a vector of one element.
 
     Args:
         learning_rate: η; see `Optimizer`.
@@ -30,7 +30,7 @@ class Shampoo(LeafwiseOptimizer):
         weight_decay: λ.
         decay: patterns (see `Container.select`) of the leaves that decay; all by default.
         update_period: the number of steps between two computations of the roots.
-        max_size: axes that are longer have no matrix.
+        max_size: of longer axes the diagonal of L alone is computed.
 
     Raises:
         ArgumentError: a setting is outside its range.
@@ -75,19 +75,25 @@ class Shampoo(LeafwiseOptimizer):
     def init_leaf(self, x: Array) -> dict[str, Any]:
         """A sum and its root for each axis by number."""
         identities = _identities(x, self.max_size)
-        return {"sums": {i: ops.zeros_like(a) for i, a in identities.items()}, "roots": identities}
+        dtype = dtypes.dtype_of(x)
+        long = {
+            i: ops.ones((n,), dtype=dtype, like=x)
+            for i, n in enumerate(_at_least_1d(x).shape)
+            if i not in identities
+        }
+        roots = dict(sorted((identities | long).items()))
+        return {"sums": {i: ops.zeros_like(a) for i, a in roots.items()}, "roots": roots}
 
     def leaf_direction(
         self, x: Array, grad: Array, state: Container, scale: Scale
     ) -> tuple[Array, dict[str, Any]]:
         """L^(−1/2k) g R^(−1/2k), and the matrices."""
-        if not len(state["sums"]):
-            return grad, {"sums": {}, "roots": {}}
         old, roots = dict(state["sums"].items()), dict(state["roots"].items())
+        shape, grad = tuple(grad.shape), _at_least_1d(grad)
         products = _products(grad, old)
         share = 1.0 if self.b2 == 1 else 1 - self.b2
         sums = {i: old[i] * self.b2 + products[i] * share for i in old}
-        order = 2 * len(x.shape)
+        order = 2 * len(grad.shape)
         roots = cond(
             (scale.count - 1) % self.update_period == 0,
             lambda sums, roots: {i: _inverse_root(a, order, self.eps) for i, a in sums.items()},
@@ -95,7 +101,8 @@ class Shampoo(LeafwiseOptimizer):
             sums,
             roots,
         )
-        return _multiplied(grad, roots), {"sums": sums, "roots": roots}
+        direction = ops.reshape(_multiplied(grad, roots), shape)
+        return direction, {"sums": sums, "roots": roots}
 
     def update(
         self, v: Container, grads: Container, state: Container, scale: Scale
@@ -111,8 +118,8 @@ class SOAP(LeafwiseOptimizer):
     """Adam in the eigenbasis of Shampoo: v ← v − η (Q m̂' / (√n̂ + ε) Pᵀ + λ v), m' = Qᵀ m P.
 
     Running means m of g, n of the squares of Qᵀ g P, and L of G Gᵀ for each axis. Q has the
-    eigenvectors of L after the first step, and follows L by one step of orthogonal iteration each
-    `update_period` steps. Leaves of one axis have no basis: `AdamW`.
+    eigenvectors of L after the first step, of the largest eigenvalue first, and follows L by one step
+    of orthogonal iteration each `update_period` steps. Vectors and scalars have no basis: `AdamW`.
 
     Args:
         learning_rate: η; see `Optimizer`.
@@ -175,7 +182,9 @@ class SOAP(LeafwiseOptimizer):
         if bases:
             bases = cond(
                 scale.count == 1,
-                lambda means, bases: {i: _contiguous(ops.eigh(a)[1]) for i, a in means.items()},
+                lambda means, bases: {
+                    i: _contiguous(ops.flip(ops.eigh(a)[1], axis=1)) for i, a in means.items()
+                },
                 lambda means, bases: bases,
                 means,
                 bases,
@@ -187,35 +196,62 @@ class SOAP(LeafwiseOptimizer):
         root = ops.sqrt(nu / ops.astype(scale.bias(self.b2), dtype)) + self.eps
         direction = _multiplied(mean / root, bases)
         if bases:
-            bases = cond(
+            bases, nu = cond(
                 scale.count % self.update_period == 0,
-                lambda means, bases: {
-                    i: _contiguous(ops.qr(ops.matmul(a, bases[i]))[0]) for i, a in means.items()
-                },
-                lambda means, bases: bases,
-                means,
-                bases,
+                _iterated,
+                lambda means, bases, nu: (bases, nu),
+                *(means, bases, nu),
             )
         return direction, {"mu": mu, "nu": nu, "means": means, "bases": bases}
+
+
+def _iterated(
+    means: dict[int, Array], bases: dict[int, Array], nu: Array
+) -> tuple[dict[int, Array], Array]:
+    """The bases after a step of orthogonal iteration; their columns, and `nu`, in its order.
+
+    The iteration turns the first columns to the largest eigenvalues, so each column, and the squares in
+    its direction, stay together only if the eigenvalues decrease.
+    """
+    new = {}
+    for axis, mean in means.items():
+        images = ops.matmul(mean, bases[axis])
+        eigenvalues = ops.sum(ops.multiply(bases[axis], images), axis=0)
+        order = ops.argsort(eigenvalues, descending=True)
+        nu = ops.take(nu, order, axis=axis)
+        new[axis] = _contiguous(ops.qr(ops.take(images, order, axis=1))[0])
+    return new, nu
+
+
+def _at_least_1d(x: Array) -> Array:
+    return x if len(x.shape) else ops.reshape(x, (1,))
 
 
 def _identities(x: Array, max_size: int) -> dict[int, Array]:
     """An identity matrix for each axis of at most `max_size` by number."""
     dtype = dtypes.dtype_of(x)
-    sizes = {i: n for i, n in enumerate(tuple(x.shape)) if n <= max_size}
+    sizes = {i: n for i, n in enumerate(_at_least_1d(x).shape) if n <= max_size}
     return {i: ops.eye(n, dtype=dtype, like=x) for i, n in sizes.items()}
 
 
-def _products(grad: Array, axes: Sequence[int] | dict[int, Any]) -> dict[int, Array]:
-    """G Gᵀ for axes, where the rows of G belong to the axis."""
-    rank = len(grad.shape)
-    others = {i: [j for j in range(rank) if j != i] for i in axes}
-    return {i: ops.tensordot(grad, grad, axes=(others[i], others[i])) for i in axes}
+def _products(grad: Array, sums: Mapping[int, Array]) -> dict[int, Array]:
+    """G Gᵀ for axes, where the rows of G belong to the axis; its diagonal where `sums` has vectors."""
+    products = {}
+    for axis, total in sums.items():
+        others = tuple(i for i in range(len(grad.shape)) if i != axis)
+        if len(total.shape) == 1:
+            products[axis] = ops.sum(ops.square(grad), axis=others)
+        else:
+            products[axis] = ops.tensordot(grad, grad, axes=(others, others))
+    return products
 
 
-def _multiplied(x: Array, matrices: dict[int, Array]) -> Array:
-    """The product of `x` with a matrix along each axis."""
+def _multiplied(x: Array, matrices: Mapping[int, Array]) -> Array:
+    """The product of `x` with a matrix along each axis; vectors are diagonals."""
     for axis, matrix in matrices.items():
+        if len(matrix.shape) == 1:
+            x = ops.multiply(x, ops.reshape(matrix, (-1, *[1] * (len(x.shape) - axis - 1))))
+            continue
         x = ops.moveaxis(ops.tensordot(matrix, x, axes=((1,), (axis,))), 0, axis)
     return x
 
@@ -225,7 +261,9 @@ def _transposed(matrices: dict[int, Array]) -> dict[int, Array]:
 
 
 def _inverse_root(matrix: Array, order: int, eps: float) -> Array:
-    """(matrix + ε)^(−1/order) of a symmetric matrix."""
+    """(matrix + ε)^(−1/order) of a symmetric matrix, or of a diagonal."""
+    if len(matrix.shape) == 1:
+        return (matrix + eps) ** (-1 / order)
     values, vectors = ops.eigh(matrix)
     powers = (ops.maximum(values, ops.zeros_like(values)) + eps) ** (-1 / order)
     return ops.matmul(vectors * powers, ops.matrix_transpose(vectors))

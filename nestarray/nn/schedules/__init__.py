@@ -5,6 +5,7 @@ it returns a float32 array of shape `()` on the backend of the count, in compile
 equal ``optax`` and ``torch.optim.lr_scheduler``. Schedules can be pickled.
 
 `warmup`, `then` and `restarts` compose them. `Plateau` depends on a metric, so it has a state.
+`from_optax`, `to_torch` and `to_keras` convert; optax takes schedules as they are.
 
 Example:
     >>> from nestarray import nn
@@ -34,6 +35,7 @@ from nestarray.nn.schedules.decays import (
     polynomial,
     step,
 )
+from nestarray.nn.schedules.interchange import from_optax, to_keras, to_torch
 from nestarray.nn.schedules.plateau import Plateau
 
 __all__ = [
@@ -44,6 +46,7 @@ __all__ = [
     "cosine_restarts",
     "cyclic",
     "exponential",
+    "from_optax",
     "inverse_square_root",
     "linear",
     "one_cycle",
@@ -53,6 +56,8 @@ __all__ = [
     "restarts",
     "step",
     "then",
+    "to_keras",
+    "to_torch",
     "warmup",
     "warmup_stable_decay",
 ]

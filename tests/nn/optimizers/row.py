@@ -20,12 +20,14 @@ STEPS = 50
 
 _RNG = np.random.default_rng(0)
 
-#: Variables: matrices that are high, wide and square, a vector, a tensor.
+#: Variables: matrices that are high, wide and square, a vector, a tensor, a kernel, a scalar.
 START = {
     "a": {"high": _RNG.normal(size=(4, 3)), "wide": _RNG.normal(size=(2, 5))},
     "square": _RNG.normal(size=(3, 3)),
     "vector": _RNG.normal(size=(4,)),
     "tensor": _RNG.normal(size=(2, 3, 2)),
+    "kernel": _RNG.normal(size=(2, 3, 1, 2)),
+    "scalar": _RNG.normal(size=()),
 }
 GRADS = [jax.tree.map(lambda x: _RNG.normal(size=x.shape), START) for _ in range(STEPS)]
 

@@ -128,15 +128,22 @@ _TORCH: list[tuple[str, Any, Any]] = [
     ("Rprop", lambda: nn.Rprop(0.1), lambda p: torch.optim.Rprop(p, 0.1)),
 ]  # fmt: skip
 
+#: optax's SM3 computes no scalars.
+_PATHS = {"SM3": ("a/*", "square", "vector", "tensor", "kernel")}
+
 ROWS = [
-    *[Row(name, make, optax_steps(twin)) for name, make, twin in _OPTAX],
+    *[Row(name, make, optax_steps(twin), _PATHS.get(name)) for name, make, twin in _OPTAX],
     *[Row(name, make, torch_steps(twin)) for name, make, twin in _TORCH],
     Row("Shampoo", lambda: nn.Shampoo(0.1, momentum=0.9, eps=1e-3),
         numpy_steps(papers.shampoo(0.1, 0.9, 1e-3))),
     Row("Shampoo-mean", lambda: nn.Shampoo(0.1, momentum=0.0, eps=1e-3, b2=0.9, update_period=3),
         numpy_steps(papers.shampoo(0.1, 0.0, 1e-3, 0.9, 3))),
-    # of a matrix that is not square, the first basis has directions without gradient, which
-    # eigh chooses freely
+    Row("Shampoo-diagonal", lambda: nn.Shampoo(0.1, eps=1e-3, max_size=2),
+        numpy_steps(papers.shampoo(0.1, 0.9, 1e-3, max_size=2))),
+    # of a wide matrix, the first basis has a plane without gradient, in which eigh chooses freely
     Row("SOAP", lambda: nn.SOAP(0.1, eps=1e-3, update_period=5),
-        numpy_steps(papers.soap(0.1, 0.95, 0.95, 1e-3, 0.01, 5)), ("square", "vector")),
+        numpy_steps(papers.soap(0.1, 0.95, 0.95, 1e-3, 0.01, 5)),
+        ("square", "vector", "tensor", "kernel", "scalar")),
+    Row("SOAP-partial", lambda: nn.SOAP(0.1, eps=1e-3, update_period=5, max_size=3),
+        numpy_steps(papers.soap(0.1, 0.95, 0.95, 1e-3, 0.01, 5, 3))),
 ]  # fmt: skip

@@ -125,8 +125,8 @@ def from_keras_optimizer(optimizer: Any, model: Any) -> tuple[Optimizer, Contain
     twin = class_of(type(optimizer).__name__, _TWINS, function, "Keras")
     if not hasattr(optimizer._learning_rate, "assign"):
         raise ArgumentError(
-            f"{function}: learning_rate: got a schedule, expected a number; give the schedule to the "
-            "optimizer here, in its own form"
+            f"{function}: learning_rate: got a schedule, expected a number; use a schedule of "
+            "nn.schedules in the optimizer here"
         )
     rate = float(optimizer.learning_rate)
     options = {name: getattr(optimizer, name, None) for name in _PLAIN}

@@ -129,9 +129,10 @@ def rates_of(optimizer: Optimizer, v: Container, function: str) -> dict[str, flo
     rates: dict[str, float] = {}
     for pattern, number in (rate if isinstance(rate, Mapping) else {"**": rate}).items():
         if not is_number(number):
+            converter = "to_keras" if "keras" in function else "to_torch"
             raise ArgumentError(
-                f"{function}: learning_rate: got {number!r}, expected a number; give the schedule to "
-                "the other library, in its own form"
+                f"{function}: learning_rate: got {number!r}, expected a number; convert the schedule "
+                f"with nn.schedules.{converter}"
             )
         hits = v.mask(pattern).flat_items()
         rates = {**{path: float(number) for path, hit in hits if hit}, **rates}
