@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes, ops, random, tree
+from nestarray import backends, dtypes, random, tree
 from nestarray.backends import is_array
 from nestarray.config import use_backend
 from nestarray.container import Container

@@ -6,6 +6,7 @@ default backend decides (`nestarray.use_backend`). The dtype is never taken from
 
 from __future__ import annotations
 
+import math
 from operator import index
 from typing import Any
 

@@ -15,7 +15,7 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, NamedTuple, Union
+from typing import Any, NamedTuple, TypeAlias
 
 #: The largest denominator of a floating-point factor that is computed exactly.
 _LARGEST_DENOMINATOR = 2**20
@@ -47,17 +47,18 @@ class Rounded(NamedTuple):
     argument: Real
 
 
-Variable = Union[Name, Quotient, Positive, Rounded]
+Variable: TypeAlias = "Name | Quotient | Positive | Rounded"
 _RANKS: dict[type, int] = {Name: 0, Quotient: 1, Positive: 2, Rounded: 3}
 
 #: A product of powers of variables in their order; the empty one is 1.
-Monomial = tuple[tuple[Variable, int], ...]
+Monomial: TypeAlias = "tuple[tuple[Variable, int], ...]"
 
 
 class Size:
     """An integer as a polynomial in names and functions of names; immutable.
 
-    ``==`` and ``hash`` compare normal forms. A result without a name is an ``int``.
+    ``==`` and ``hash`` compare normal forms. A result without a name is an ``int``. ``str`` is in
+    `nestarray.sizes.text`.
 
     Args:
         terms: monomial → coefficient, without zeros.
@@ -69,25 +70,18 @@ class Size:
         (Size('(n + 1) // 2 + 1'), 0, Size('n'))
     """
 
-    __slots__ = ("_hash", "_key", "_text", "terms")
+    __slots__ = ("_hash", "_key", "terms", "text")
 
     def __init__(self, terms: Mapping[Monomial, int]) -> None:
         self.terms = dict(sorted(terms.items(), key=_order))
         self._hash = hash(tuple(self.terms.items()))
-        self._key = self._text = ""
+        self._key = self.text = ""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Size) and self._hash == other._hash and self.terms == other.terms
 
     def __hash__(self) -> int:
         return self._hash
-
-    def __str__(self) -> str:
-        if not self._text:
-            from nestarray.sizes.text import text_of  # the two call each other
-
-            self._text = text_of(self)
-        return self._text
 
     def __repr__(self) -> str:
         return f"Size({str(self)!r})"
@@ -177,7 +171,7 @@ class Size:
         return NotImplemented
 
 
-IntOrSize = Union[int, Size]
+IntOrSize: TypeAlias = "int | Size"
 
 
 @dataclass(frozen=True)
@@ -191,11 +185,6 @@ class Real:
 
     function: str
     operands: tuple[Any, ...]
-
-    def __str__(self) -> str:
-        from nestarray.sizes.text import text_of
-
-        return text_of(self)
 
     @property
     def names(self) -> frozenset[str]:
@@ -393,11 +382,9 @@ def _proper_quotient(a: Size, b: int) -> IntOrSize:
     if common > 1:  # (2n + 3) // 4 is (n + 1) // 2
         parts = _polynomial({monomial: n // common for monomial, n in a.terms.items()})
         return quotient(parts, b // common)
-    inner = a.variables[0]
-    if isinstance(inner, Quotient) and a - a.constant == _of_variable(inner):
-        if isinstance(inner.denominator, int):  # (n // 2 + 1) // 3 is (n + 2) // 6
-            numerator = inner.numerator + a.constant * inner.denominator
-            return quotient(numerator, inner.denominator * b)
+    match a.variables[0]:
+        case Quotient(numerator, int(n)) as inner if a - a.constant == _of_variable(inner):
+            return quotient(numerator + a.constant * n, n * b)  # (n // 2 + 1) // 3 is (n + 2) // 6
     return _of_variable(Quotient(a, b))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -144,7 +144,9 @@ class Relations:
         return None if bound is None else -bound
 
     def _is_zero(self, x: Size) -> bool | None:
-        if any(isinstance(x + y, int) and x + y == 0 for zero in self._zeros for y in (zero, -zero)):
+        if any(
+            isinstance(x + y, int) and x + y == 0 for zero in self._zeros for y in (zero, -zero)
+        ):
             return True
         factors = [n for monomial, n in x.terms.items() if monomial]
         if x.constant % math.gcd(*factors):
@@ -212,8 +214,12 @@ class Relations:
                 least, below = self.at_least(numerator), self.at_least(denominator)
                 if least is None or below is None or least < 0 or below < 1:
                     return []
-                return [{}] if is_lower else [{m: n / below for m, n in _polynomial(numerator).items()}]
-            case Rounded(function, argument):
+                return (
+                    [{}]
+                    if is_lower
+                    else [{m: n / below for m, n in _polynomial(numerator).items()}]
+                )
+            case Rounded(_, argument):
                 bounds = self._real_bounds(argument)
                 bound = bounds[0] if is_lower else bounds[1]
                 if bound is None or not math.isfinite(bound):
@@ -257,7 +263,11 @@ class Relations:
                     return None
                 powers = [power for _, power in monomial]
                 bound += n * math.prod(
-                    [size**power for size, power in zip(room, powers, strict=True) if size is not None]
+                    [
+                        size**power
+                        for size, power in zip(room, powers, strict=True)
+                        if size is not None
+                    ]
                 )
         return bound
 

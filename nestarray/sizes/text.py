@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from nestarray.errors import ArgumentError
@@ -39,7 +39,15 @@ def text_of(x: Any) -> str:
         >>> str(n % 4), str(-(-n // 2) + n), str(n * n - 3)
         ('n % 4', 'n + (n + 1) // 2', 'n ** 2 - 3')
     """
-    return ast.unparse(ast.parse(_written(x).strip(), mode="eval"))
+    if isinstance(x, Size) and x.text:
+        return x.text
+    text = ast.unparse(ast.parse(_written(x).strip(), mode="eval"))
+    if isinstance(x, Size):
+        x.text = text
+    return text
+
+
+Size.__str__ = Real.__str__ = text_of  # type: ignore[assignment]
 
 
 def _written(x: Any) -> str:

@@ -278,7 +278,12 @@ def test_comparisons_are_decided_where_all_sizes_agree(sample):
     ):  # fmt: skip
         with pytest.raises(UndecidedSize, match=r"decides by a size|needs the value of the size"):
             undecided()
-    for needs_number in (lambda: range(n), lambda: [0][n], lambda: len(sample), lambda: np.zeros(n)):
+    for needs_number in (
+        lambda: range(n),
+        lambda: [0][n],
+        lambda: len(sample),
+        lambda: np.zeros(n),
+    ):
         with pytest.raises((TypeError, UndecidedSize)):
             needs_number()
 

@@ -27,6 +27,7 @@ ORDER = [
     "typing",
     "dtypes",
     "traits",
+    "sizes",  # open sizes in exact arithmetic
     "container",
     "tree",  # flattens Containers
     "numerics",
@@ -63,6 +64,7 @@ UPWARDS = {
     ("graph/__init__.py", "exporters"): "methods of Graph, imported on first access",
     ("nn/__init__.py", "exporters"): "methods of nn.Module, imported on first access",
     ("nn/module.py", "importers"): "a summary with example inputs traces the module",
+    ("nn/schedules/interchange.py", "importers"): "a schedule of optax is traced",
     ("nn/training.py", "importers"): "mixed precision traces the loss",
     ("graph/__init__.py", "proof"): "Graph.verify, imported on first access",
 }

@@ -39,6 +39,7 @@ EXCEPTIONS = {
     "nn/initializers/distributions.py": "names of nonlinearities in torch",
     "numerics/nonfinite.py": "function → its values at infinity",
     "testing/portability.py": "functions of which a lint speaks",
+    "transforms/abstract": "op → the shape and dtype of its result",
     "transforms/autodiff": "op → its derivative; names of NumPy's methods",
 }
 

@@ -24,7 +24,9 @@ from nestarray.sizes import (
 from tests.cases import EXHAUSTIVE
 
 _NAMES = ("a", "b", "n")
-_POINTS = [{"a": a, "b": b, "n": n} for a in (1, 2, 3, 7) for b in (1, 2, 5) for n in (1, 2, 4, 9, 64)]
+_POINTS = [
+    {"a": a, "b": b, "n": n} for a in (1, 2, 3, 7) for b in (1, 2, 5) for n in (1, 2, 4, 9, 64)
+]
 _RANGES = dict.fromkeys(_NAMES, (1, None))
 _COUNT = 100_000 if EXHAUSTIVE else 3_000
 
@@ -115,9 +117,9 @@ N, M = named("n"), named("m")
     ("one", "other"),
     [
         ((N - 1) // 2 + 1, (N + 1) // 2),
-        (-(-N // 2), (N + 1) // 2),
-        (-(-(-(-N // 2)) // 2), (N + 3) // 4),
-        (-(-N // 3), (N + 2) // 3),
+        (0 - (-N // 2), (N + 1) // 2),
+        (0 - (-N // 2 // 2), (N + 3) // 4),
+        (0 - (-N // 3), (N + 2) // 3),
         ((N // 2) // 3, N // 6),
         (N * N // N, N),
         ((N * M + M) // M, N + 1),

@@ -99,9 +99,7 @@ class OpenRecorder(Recorder):
     #: Code fails in many ways on a size that has no number.
     unrecordable = (Exception,)
 
-    def __init__(
-        self, name: str, scope: Scope, backend: str = "", *, train: bool = False
-    ) -> None:
+    def __init__(self, name: str, scope: Scope, backend: str = "", *, train: bool = False) -> None:
         super().__init__(name, backend, train=train)
         self.scope, self._seen = scope, _RecordedScope(self)
         self._inputs: dict[str, tuple[Node, int]] = {}
@@ -125,7 +123,9 @@ class OpenRecorder(Recorder):
 
     def _axis_length(self, array: Node, axis: int) -> Node:
         if array not in self._shapes:
-            self._shapes[array] = self._written("shape", OPS["shape"].function, "na.shape", (array,))
+            self._shapes[array] = self._written(
+                "shape", OPS["shape"].function, "na.shape", (array,)
+            )
         return self._written("size", operator.getitem, "getitem", (self._shapes[array], axis))
 
     def arithmetic(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Node:
@@ -232,7 +232,9 @@ class OpenRecorder(Recorder):
 
     def _traced(self, result: Any, write: Write, name: str) -> Any:
         if isinstance(result, Abstract):
-            aval = Aval(tuple([n if isinstance(n, int) else str(n) for n in result.sizes]), result.dtype)
+            aval = Aval(
+                tuple([n if isinstance(n, int) else str(n) for n in result.sizes]), result.dtype
+            )
             return OpenTraced(result, write(name, aval=aval), self)
         if is_size(result):
             return self._as_seen(result.expression, partial(write, name))

@@ -11,13 +11,15 @@ file for each kind.
 - `loops`: control flow.
 """
 
-from nestarray.transforms.abstract import axes as _axes
-from nestarray.transforms.abstract import contraction as _contraction
-from nestarray.transforms.abstract import creation as _creation
-from nestarray.transforms.abstract import elementwise as _elementwise
-from nestarray.transforms.abstract import indexing as _indexing
-from nestarray.transforms.abstract import linalg as _linalg
-from nestarray.transforms.abstract import loops as loops
+from nestarray.transforms.abstract import (
+    axes,
+    contraction,
+    creation,
+    elementwise,
+    indexing,
+    linalg,
+    loops,
+)
 from nestarray.transforms.abstract.interpreter import apply as apply
 from nestarray.transforms.abstract.scope import Scope as Scope
 from nestarray.transforms.abstract.scope import UndecidedSize as UndecidedSize
@@ -26,5 +28,8 @@ from nestarray.transforms.abstract.values import OpenNumber as OpenNumber
 from nestarray.transforms.abstract.values import OpenSize as OpenSize
 from nestarray.transforms.abstract.values import as_code_sees as as_code_sees
 from nestarray.transforms.abstract.values import expression as expression
+
+#: The files of rules.
+CHAPTERS = (axes, contraction, creation, elementwise, indexing, linalg)
 
 Abstract.__control_flow__ = loops  # type: ignore[attr-defined]

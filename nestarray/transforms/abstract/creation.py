@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NoReturn
 
 from nestarray import dtypes
-from nestarray.dtypes import DType
-from nestarray.sizes import IntOrSize, Real, Size, real, rounded
+from nestarray.sizes import IntOrSize, Size, real, rounded
 from nestarray.transforms.abstract.interpreter import (
     RULES,
     Results,
@@ -28,9 +26,7 @@ def _created(
     return new(sizes, dtype_of(fill_value) if dtype is None else dtypes.as_dtype(dtype))
 
 
-def _created_like(
-    new: Results, x: Any, dtype: Any, device: Any, fill_value: Any = 0.0
-) -> Abstract:
+def _created_like(new: Results, x: Any, dtype: Any, device: Any, fill_value: Any = 0.0) -> Abstract:
     return new(sizes_of(x), dtype_of(x) if dtype is None else dtypes.as_dtype(dtype))
 
 

@@ -12,11 +12,10 @@ from nestarray.transforms.abstract.interpreter import (
     Results,
     axis_of,
     dtype_of,
-    promoted,
     rule,
     sizes_of,
 )
-from nestarray.transforms.abstract.scope import Scope, UndecidedSize, product
+from nestarray.transforms.abstract.scope import Scope, UndecidedSize
 from nestarray.transforms.abstract.values import Abstract
 
 
@@ -24,7 +23,7 @@ from nestarray.transforms.abstract.values import Abstract
 def getitem(new: Results, x: Any, index: Any) -> Abstract:
     sizes = list(sizes_of(x))
     items = list(index) if isinstance(index, tuple) else [index]
-    items = [item for item in _without_masks(items)]
+    _check_known(items)
     used = sum(item is not None and item is not Ellipsis for item in items)
     if used > len(sizes):
         raise ShapeError(f"getitem: got {used} indices for an array of shape {tuple(sizes)}")
@@ -60,16 +59,12 @@ def _is_array(item: Any) -> bool:
     return hasattr(item, "shape") and hasattr(item, "dtype")
 
 
-def _without_masks(items: list[Any]) -> list[Any]:
-    """The index with one array of positions for each axis of a mask that is known."""
-    result: list[Any] = []
+def _check_known(items: list[Any]) -> None:
+    """Raise an error for an index whose values decide the size of the result."""
     for item in items:
-        if isinstance(item, (list, tuple)):
-            raise UndecidedSize("getitem: an index that is a list")
-        if isinstance(item, bool) or (_is_array(item) and dtype_of(item) is dtypes.bool):
+        is_mask = isinstance(item, bool) or (_is_array(item) and dtype_of(item) is dtypes.bool)
+        if is_mask or isinstance(item, (list, tuple)):
             raise UndecidedSize("getitem: values decide the size of the result")
-        result.append(item)
-    return result
 
 
 def length_of(scope: Scope, item: slice, size: IntOrSize) -> IntOrSize:

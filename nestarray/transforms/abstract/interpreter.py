@@ -135,7 +135,9 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     """Axes counted from the front; None for all."""
     if axis is None:
         return tuple(range(rank))
-    return tuple(axis_of(int(a), rank) for a in (axis if isinstance(axis, (tuple, list)) else [axis]))
+    return tuple(
+        axis_of(int(a), rank) for a in (axis if isinstance(axis, (tuple, list)) else [axis])
+    )
 
 
 INTERPRETERS.append((Abstract, apply))

@@ -27,7 +27,8 @@ def cond(pred: Any, true_branch: Any, false_branch: Any) -> Arrays:
 
 def switch(index: Any, branches: Sequence[Any]) -> Arrays:
     """The results of one branch; all have the same shapes."""
-    return [branch() for branch in branches][0]
+    first, *_ = [branch() for branch in branches]
+    return first
 
 
 def while_loop(test: Any, body: Any, carry: Arrays, max_steps: int | None) -> Arrays:
@@ -70,9 +71,7 @@ def vmap(fn: Callable[..., Any], arrays: Sequence[Any]) -> Any:
     return scan(lambda carry, row: ((), fn(*row)), (), tuple(arrays))[1]
 
 
-def vmap_with_common(
-    fn: Callable[..., Any], arrays: Sequence[Any]
-) -> tuple[Any, Any, list[int]]:
+def vmap_with_common(fn: Callable[..., Any], arrays: Sequence[Any]) -> tuple[Any, Any, list[int]]:
     """The results for each row, the other results, and which of these differ between rows."""
     others: list[Any] = []
 
