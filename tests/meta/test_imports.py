@@ -63,6 +63,7 @@ UPWARDS = {
     ("nn/__init__.py", "exporters"): "methods of nn.Module, imported on first access",
     ("nn/module.py", "importers"): "a summary with example inputs traces the module",
     ("nn/training.py", "importers"): "mixed precision traces the loss",
+    ("nn/schedules/interchange.py", "importers"): "from_optax traces a schedule of JAX",
     ("graph/__init__.py", "proof"): "Graph.verify, imported on first access",
 }
 
