@@ -124,11 +124,18 @@ class Size:
 
     def replaced(self, sizes: Mapping[str, IntOrSize]) -> IntOrSize:
         """The expression with other sizes in place of names."""
+        return self.with_variables({v: _replaced(v, sizes) for v in self.variables})
+
+    def with_variables(self, values: Mapping[Variable, IntOrSize | None]) -> IntOrSize:
+        """The expression with sizes in place of variables; None leaves one."""
+        if all(value is None for value in values.values()):
+            return self
         total: IntOrSize = 0
         for monomial, factor in self.terms.items():
             product: IntOrSize = factor
             for variable, power in monomial:
-                product = product * _replaced(variable, sizes) ** power
+                value = values[variable]
+                product = product * (_of_variable(variable) if value is None else value) ** power
             total = total + product
         return total
 

@@ -88,6 +88,7 @@ class Relations:
     _facts: list[Size] = field(default_factory=list, init=False)  # each is 0 or more
     _zeros: list[Size] = field(default_factory=list, init=False)
     _bounds: dict[Size, int | None] = field(default_factory=dict, init=False)
+    _simple: dict[Size, IntOrSize] = field(default_factory=dict, init=False)
 
     def assume(self, condition: Condition) -> None:
         """Take a condition as true."""
@@ -98,6 +99,7 @@ class Relations:
         if not isinstance(difference, Size):
             return
         self._bounds.clear()
+        self._simple.clear()
         match condition.sign:
             case "==":
                 self._zeros.append(difference)
@@ -142,6 +144,35 @@ class Relations:
         """A number that a size never exceeds; None if none is found."""
         bound = self.at_least(-x)
         return None if bound is None else -bound
+
+    def simplified(self, x: IntOrSize) -> IntOrSize:
+        """The size without the functions whose value is known, such as ``max(n - 1, 0)`` of n from 1.
+
+        Example:
+            >>> from nestarray.sizes import Relations, larger, named
+            >>> n = named("n")
+            >>> Relations({"n": (1, None)}).simplified(larger(n - 1, 0) + n % 4 // 4)
+            Size('2 * n - 1')
+        """
+        if isinstance(x, int):
+            return x
+        if x not in self._simple:
+            values = {variable: self._value_of(variable) for variable in x.variables}
+            self._simple[x] = x.with_variables(values)
+        return self._simple[x]
+
+    def _value_of(self, variable: Variable) -> IntOrSize | None:
+        match variable:
+            case Positive(argument):
+                is_natural = self._is_at_least(argument, 0)
+                if is_natural is not None:
+                    return argument if is_natural else 0
+                return 0 if self._is_at_least(-argument, 0) else None
+            case Quotient(Size() as numerator, int(b)):
+                least, most = self.at_least(numerator), self.at_most(numerator)
+                if least is not None and most is not None and least // b == most // b:
+                    return least // b
+        return None
 
     def _is_zero(self, x: Size) -> bool | None:
         if any(

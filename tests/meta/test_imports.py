@@ -66,7 +66,6 @@ UPWARDS = {
     ("nn/module.py", "importers"): "a summary with example inputs traces the module",
     ("nn/schedules/interchange.py", "importers"): "a schedule of optax is traced",
     ("nn/training.py", "importers"): "mixed precision traces the loss",
-    ("nn/schedules/interchange.py", "importers"): "from_optax traces a schedule of JAX",
     ("graph/__init__.py", "proof"): "Graph.verify, imported on first access",
 }
 

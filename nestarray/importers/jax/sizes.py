@@ -7,13 +7,13 @@ expression in a shape, and a call of an operator in an argument.
 from __future__ import annotations
 
 import ast
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
+from nestarray.graph.size_nodes import written
 from nestarray.graph.sizes import Sizes, evaluate
 from nestarray.importers.jax import custom_derivatives
 from nestarray.importers.jax.equations import bind, call_of
@@ -28,14 +28,6 @@ from nestarray.importers.size_spec import NativeSizes, SizeSpec, leaf_tree, plac
 
 _NATIVE = NativeSizes(lambda x: False, "", str)
 _UNDECIDED = "InconclusiveDimensionOperation"
-_OPERATORS = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Pow: operator.pow,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-}
 
 
 def undecided_size() -> type[Exception]:
@@ -208,6 +200,12 @@ def bound(
     return bind(eqn, operands, params)
 
 
+def _functions() -> dict[str, tuple[str, Any]]:
+    """JAX's functions of dimensions, as graphs have them."""
+    printed = {name: f"jax.core.{name}_dim" for name in ("max", "min")}
+    return {name: (text, vocabulary.function(text)) for name, text in printed.items()}
+
+
 class SizeNodes:
     """The names of a program's sizes, and their nodes.
 
@@ -235,37 +233,10 @@ class SizeNodes:
         """A parameter with nodes in place of polynomials."""
         if isinstance(value, (list, tuple)) and not hasattr(value, "_fields"):
             return type(value)([self.replaced(item) for item in value])
-        return self._node(parsed(value)) if is_symbolic(value) else value
-
-    def _node(self, expression: ast.expr) -> Any:
-        match expression:
-            case ast.Constant(value=number):
-                return number
-            case ast.Name(id=name):
-                return self._nodes[name]
-            case ast.UnaryOp(ast.USub(), operand):
-                args = (-1, self._node(operand))
-                return self._call(expression, "mul", operator.mul, "operator.mul", args)
-            case ast.BinOp(left, op, right):
-                function = _OPERATORS[type(op)]
-                name = function.__name__
-                args = (self._node(left), self._node(right))
-                return self._call(expression, name, function, f"operator.{name}", args)
-            case ast.Call(ast.Name(id=name), args):
-                printed = f"jax.core.{name}_dim"
-                found = tuple(map(self._node, args))
-                function = vocabulary.function(printed)
-                return self._call(expression, f"{name}_dim", function, printed, found)
-        raise AssertionError(ast.unparse(expression))
-
-    def _call(
-        self, expression: ast.expr, name: str, function: Any, printed: str, args: tuple[Any, ...]
-    ) -> Any:
-        if not any(isinstance(x, Node) for x in args):
-            return function(*args)
-        node = self._builder.call(name, function, printed, args)
-        self._add(ast.unparse(expression), node)
-        return node
+        if not is_symbolic(value):
+            return value
+        names = self._nodes.__getitem__
+        return written(self._builder, parsed(value), names, _functions(), self._add)
 
     def sizes(self, conditions: tuple[str, ...]) -> Sizes:
         """The sizes of the graph; JAX assumes that none is 0."""

@@ -243,7 +243,6 @@ class _Loop:
         self.flow, self.op, self.inputs, self.steps, self.written = flow, op, inputs, steps, written
         self.of, self.builder = flow.of, flow.builder
         self.cells: dict[int, Node] = {}
-        self.of.sizes.known(steps.length)
         self.carried = [
             i
             for i, x in enumerate(inputs)

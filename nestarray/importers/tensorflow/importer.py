@@ -299,7 +299,7 @@ class Translation:
         equation = Equation(
             op, [self.given(x, at) for x, at in zip(inputs, op.inputs)], self.builder.place
         )
-        avals = self.shapes.avals(op, inputs)
+        avals = self.shapes.avals(op, inputs, call)
         node = self.builder.call(
             _value_name(op.type),
             call.function,
@@ -559,7 +559,7 @@ def _arrays_of(known: np.ndarray) -> Iterator[Node]:
     """The arrays whose sizes are part of a known value."""
     wanted = [x for x in known.reshape(-1) if isinstance(x, sizes.Dim)]
     while wanted:
-        function, operands = wanted.pop().made
+        function, operands = wanted.pop().made or (0, ())
         if function is None:
             yield operands[0]
         else:

@@ -59,14 +59,23 @@ def steps_of(cond: Any, body: Any, inputs: Sequence[Any]) -> Steps:
     numbers = [n for n in lengths if isinstance(n, int)]
     dims = [n for n in lengths if isinstance(n, Dim)]
     is_one = not (numbers and dims) and all(_is_shift(n, dims[0]) for n in dims)
-    smallest = min(dims, key=lambda n: n.values, default=None)
-    length = min(numbers) if numbers else smallest
+    length = (
+        min(numbers) if numbers else _smallest(dims) if dims and is_one else next(iter(dims), None)
+    )
     return Steps(length, len(lengths) == len(found) and is_one, counters, fixed)
 
 
 def _is_shift(a: Dim, b: Dim) -> bool:
     """Whether two sizes differ by a number."""
-    return a is b or len({x - y for x, y in zip(a.values, b.values)}) == 1
+    if a.expression is None or b.expression is None:
+        return a is b
+    return isinstance(a.expression - b.expression, int)
+
+
+def _smallest(dims: Sequence[Dim]) -> Dim:
+    """The smallest of sizes that differ by numbers."""
+    first = dims[0].expression
+    return dims[0] if first is None else min(dims, key=lambda n: n.expression - first)  # type: ignore[operator]
 
 
 def origin(tensor: Any) -> Any:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.errors import ConversionError, DtypeError
-from nestarray.graph.node import Aval
+from nestarray.dispatch import without_arrays
+from nestarray.errors import ConversionError, DtypeError, ShapeError
+from nestarray.frontends import rules
+from nestarray.graph.node import Aval, Node, map_nodes
 from nestarray.importers.tensorflow import execution, sizes
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.values import Value
+from nestarray.sizes import parse
+from nestarray.transforms import abstract
+from nestarray.transforms.recording import recording
 
 if TYPE_CHECKING:
     from nestarray.importers.tensorflow.importer import Translation
@@ -38,9 +42,7 @@ class Shapes:
         if value.known is not None:
             shape: tuple[Any, ...] = value.known.shape
         elif value.node.aval is not None:
-            shape = tuple(
-                [self.of.sizes.dim(n) if isinstance(n, str) else n for n in value.node.aval.shape]
-            )
+            shape = tuple([self.of.sizes.dim(n) for n in value.node.aval.shape])
         else:
             tensor = op.inputs[0]
             shape = tuple(
@@ -61,87 +63,85 @@ class Shapes:
             return Value(known=total)
         return Value(known=made)
 
-    def avals(self, op: Any, inputs: list[Any]) -> list[Aval | None]:
-        """Shape and dtype of each result.
+    def avals(self, op: Any, inputs: list[Any], call: rules.Call) -> list[Aval | None]:
+        """Shape and dtype of each result; None where they are unknown.
 
-        TensorFlow infers shapes that are open in its own program from the shapes of the operands:
-        at a few points if the graph has open sizes, which gives expressions.
+        Args:
+            op, inputs: the operation and its operands.
+            call: the function that computes it, and its arguments.
         """
         known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
         if None in known:
-            count = sizes.FIRST_POINTS if self.of.sizes.is_open else 1
-            results = [*zip(*[self._inferred(op, inputs, i) for i in range(count)], strict=True)]
-            near = self._sizes_of(inputs)
-            fitted = [self._fitted(shapes, near) for shapes in results]
-            is_open = self.of.sizes.is_open and any(
-                shape is None and all(map(_is_full, shapes))
-                for shape, shapes in zip(fitted, results, strict=True)
+            found = (
+                self._abstract(op, call) if self.of.sizes.is_open else self._inferred(op, inputs)
             )
-            if is_open:  # quotients need all points
-                rows = [self._inferred(op, inputs, i) for i in range(sizes.POINTS)]
-                fitted = [self._fitted(shapes, near) for shapes in zip(*rows, strict=True)]
-            known = [a if a is not None else b for a, b in zip(known, fitted, strict=True)]
+            if len(found) == len(known):
+                known = [a if a is not None else b for a, b in zip(known, found, strict=True)]
         return [
             Aval(shape, dtype_of(x)) if shape is not None and _has_dtype(x) else None
             for shape, x in zip(known, op.outputs, strict=True)
         ]
 
-    def _inferred(self, op: Any, inputs: list[Any], point: int) -> list[Any]:
-        """The shapes of the results at a point."""
+    def _abstract(self, op: Any, call: rules.Call) -> list[Any]:
+        """The shapes of the results with open sizes; empty if they are unknown."""
+        try:
+            args, kwargs = map_nodes(self._stand_in, [list(call.args), call.kwargs])
+            with without_arrays(abstract.apply), recording(abstract.loops):
+                result = call.function(*args, **kwargs)
+            self.of.sizes.check(op.type)
+        except ShapeError as error:
+            raise ConversionError(
+                f"trace_graph: dynamic: {op.type} ({self.of.builder.place}) does not fit the open "
+                f"sizes ({error}); give equal sizes one name, and sizes that the program fixes none"
+            ) from error
+        except (
+            Exception
+        ):  # values decide the sizes of the results, or the function asks for numbers
+            return []
+        results = result if isinstance(result, (list, tuple)) else [result]
+        return [_shape_of(x) for x in results]
+
+    def _stand_in(self, node: Node) -> Any:
+        """What stands for the value of a node in abstract evaluation."""
+        sizes = self.of.sizes
+        if node in sizes.expressions:
+            return abstract.as_code_sees(sizes.expressions[node], sizes.scope)
+        if node.source == "constants":
+            return self.of.builder.values["constants"][node.path]
+        if node.aval is None:
+            raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
+        shape = [n if isinstance(n, int) else parse(n) for n in node.aval.shape]
+        return abstract.Abstract(shape, node.aval.dtype, sizes.scope, "tensorflow")
+
+    def _inferred(self, op: Any, inputs: list[Any]) -> list[Any]:
+        """The shapes of the results as TensorFlow infers them."""
         import tensorflow as tf
 
         with tf.Graph().as_default():
-            operands = [self._at_point(x, at, point) for x, at in zip(inputs, op.inputs)]
-            try:
-                return [y.shape for y in execution.run(op, operands)]
-            except ValueError as error:
-                if not self.of.sizes.is_open:
-                    raise
-                raise ConversionError(
-                    f"trace_graph: dynamic: {op.type} ({self.of.builder.place}) does not fit the "
-                    f"open sizes ({str(error).splitlines()[0]}); give equal sizes one name, and "
-                    "sizes that the program fixes none"
-                ) from error
+            operands = [self._placeholder(x, at) for x, at in zip(inputs, op.inputs)]
+            shapes = [y.shape for y in execution.run(op, operands)]
+        return [tuple(shape) if _is_full(shape) else None for shape in shapes]
 
-    def _sizes_of(self, inputs: Sequence[Any]) -> list[sizes.Dim]:
-        """The open sizes in the shapes of operands."""
-        nodes = [self.of.node(x.value) if isinstance(x, Cell) else x.node for x in inputs]
-        avals = [node.aval for node in nodes if node is not None and node.aval is not None]
-        texts = dict.fromkeys(n for aval in avals for n in aval.shape if isinstance(n, str))
-        return [self.of.sizes.dim(text) for text in texts]
-
-    def _at_point(self, value: Any, tensor: Any, point: int) -> Any:
-        """An operand without a value, with its shape at a point."""
+    def _placeholder(self, value: Any, tensor: Any) -> Any:
+        """An operand without a value."""
         import tensorflow as tf
 
         placeholder = tf.compat.v1.placeholder
         if isinstance(value, Cell):
             aval = self.of.node(value.value).aval
-            return Cell(placeholder(tf.as_dtype(aval.dtype.name), self._shape_at(aval, point)))
+            return Cell(placeholder(tf.as_dtype(aval.dtype.name), aval.shape))
         known = getattr(value, "known", None)
-        if known is not None and all(x.text for x in known.flat if isinstance(x, sizes.Dim)):
-            return tf.constant(sizes.at_point(known, point), tensor.dtype)
+        if known is not None and known.dtype != object:
+            return tf.constant(known, tensor.dtype)
         aval = None if value.node is None or _is_full(tensor.shape) else value.node.aval
-        return placeholder(
-            tensor.dtype, tensor.shape if aval is None else self._shape_at(aval, point)
-        )
+        return placeholder(tensor.dtype, tensor.shape if aval is None else aval.shape)
 
-    def _shape_at(self, aval: Aval, point: int) -> list[int]:
-        return [self.of.sizes.dim(n).values[point] if isinstance(n, str) else n for n in aval.shape]
 
-    def _fitted(
-        self, shapes: Sequence[Any], near: Sequence[sizes.Dim]
-    ) -> tuple[int | str, ...] | None:
-        """The shape that has these sizes at the points; None if it is unknown."""
-        if any(shape.rank is None for shape in shapes):
-            return None
-        found: list[int | str] = []
-        for numbers in zip(*shapes, strict=True):
-            size = self.of.sizes.fitted(numbers, near)
-            if size is None:
-                return None
-            found.append(size.text if isinstance(size, sizes.Dim) else size)
-        return tuple(found)
+def _shape_of(x: Any) -> tuple[int | str, ...] | None:
+    """The shape of an abstract result as in an `Aval`."""
+    if isinstance(x, abstract.Abstract):
+        return tuple([n if isinstance(n, int) else str(n) for n in x.sizes])
+    return tuple(map(int, x.shape)) if hasattr(x, "shape") else None
 
 
 def aval_of(tensor: Any) -> Aval | None:

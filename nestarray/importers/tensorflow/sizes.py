@@ -1,7 +1,7 @@
 """Open sizes of TensorFlow programs, whose shapes have None in their place.
 
-A `Dim` is a size in shape arithmetic. TensorFlow infers the shapes of each operation at a few
-points, which assign numbers to the names; `fitted` finds the expression with these values.
+A `Dim` is a size in shape arithmetic. The shapes of results are found by abstract evaluation
+(`nestarray.importers.tensorflow.shapes`).
 """
 
 from __future__ import annotations
@@ -10,50 +10,38 @@ import ast
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from fractions import Fraction
-from itertools import combinations_with_replacement
 from typing import Any
 
-import numpy as np
-
 from nestarray import ops
-from nestarray.errors import ConversionError
+from nestarray.errors import ShapeError
 from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
+from nestarray.graph.size_nodes import written
 from nestarray.graph.sizes import Sizes
-
-#: Numbers of the names by their order, at the first points. One number of each name is far from the
-#: others, so that no two expressions have the same values; each row has other parities, and a
-#: product that is an int32.
-_NUMBERS = (
-    (67, 73, 79, 683), (702, 111, 116, 126), (137, 740, 109, 120), (128, 141, 751, 97)
-)  # fmt: skip
-_DIVISORS = range(2, 17)
-#: Consecutive numbers from these on, as many as a divisor has remainders, tell quotients.
-_STARTS = (90, 117, 149, 176)
-#: Added if there are less than four names: windows fit more often, and the product is an int32 still.
-_MORE = 64
-FIRST_POINTS = len(_NUMBERS)
-POINTS = FIRST_POINTS + max(_DIVISORS)
-_SIGNS = {
-    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.floordiv: "//",
-    operator.mod: "%",
-}  # fmt: skip
+from nestarray.sizes import IntOrSize, Size, named, parse
+from nestarray.transforms.abstract import Scope
 
 
 class Dim:
     """A size in shape arithmetic.
 
     Attributes:
-        text: the expression in names; empty if an array's unknown size is part of it.
-        values: at each point; empty if unknown.
-        made: (function, operands); or (None, (Node, axis)) for the size of an array.
+        expression: the size in names; None if an array's unknown size is part of it.
+        made: (function, operands); (None, (Node, axis)) for the size of an array; None for a size
+            of which only the expression is known.
     """
 
-    __slots__ = ("made", "text", "values")
+    __slots__ = ("expression", "made")
 
-    def __init__(self, text: str, values: Sequence[int], made: tuple[Any, tuple[Any, ...]]) -> None:
-        self.text, self.values, self.made = text, tuple(values), made
+    def __init__(
+        self, expression: IntOrSize | None, made: tuple[Any, tuple[Any, ...]] | None
+    ) -> None:
+        self.expression, self.made = expression, made
+
+    @property
+    def text(self) -> str:
+        """The expression as text; empty if it is unknown."""
+        return "" if self.expression is None else str(self.expression)
 
     def __repr__(self) -> str:
         return self.text or "?"
@@ -86,21 +74,14 @@ class Dim:
         return _computed(operator.mod, self, other)
 
 
-def _computed(function: Callable[..., Any], a: Any, b: Any) -> Dim:
-    texts = [x.text if isinstance(x, Dim) else str(int(x)) for x in (a, b)]
-    text = _written(f"({texts[0]}) {_SIGNS[function]} ({texts[1]})") if all(texts) else ""
-    numbers = [x.values if isinstance(x, Dim) else (int(x),) * POINTS for x in (a, b)]
-    return Dim(text, [function(*pair) for pair in zip(*numbers)], (function, (a, b)))
-
-
-@functools.cache
-def _written(text: str) -> str:
-    """An expression with parentheses only where Python needs them."""
-    return ast.unparse(ast.parse(text, mode="eval"))
+def _computed(function: Callable[..., Any], a: Any, b: Any) -> Any:
+    sizes = [x.expression if isinstance(x, Dim) else int(x) for x in (a, b)]
+    expression = None if None in sizes else function(*sizes)
+    return expression if isinstance(expression, int) else Dim(expression, (function, (a, b)))
 
 
 class OpenSizes:
-    """The names of a program's sizes, their nodes, and the numbers at which shapes are inferred.
+    """The names of a program's sizes, their nodes, and what is known of them.
 
     Args:
         builder: of the graph.
@@ -110,16 +91,12 @@ class OpenSizes:
         self._builder = builder
         self._arguments: dict[str, tuple[Node, int]] = {}  # name → an argument and its axis
         self._nodes: dict[str, Node] = {}
-        self._known: dict[str, Dim] = {}
         self._example: dict[str, int] = {}
+        #: node of a number → the size
+        self.expressions: dict[Node, Size] = {}
 
     def read(self, argument: Node, axes: Mapping[int, str], shape: Sequence[int]) -> None:
         """Take the named sizes of an argument."""
-        if len({*self._arguments, *axes.values()}) > len(_NUMBERS[0]):
-            raise ConversionError(
-                f"trace_graph: dynamic: got {len({*self._arguments, *axes.values()})} names, expected at "
-                f"most {len(_NUMBERS[0])} for a TensorFlow program"
-            )
         for axis, name in axes.items():
             self._arguments.setdefault(name, (argument, axis))
             self._example.setdefault(name, int(shape[axis]))
@@ -129,22 +106,35 @@ class OpenSizes:
         """Whether any size has a name."""
         return bool(self._arguments)
 
-    def named(self, name: str) -> Dim:
-        """The size of a name."""
-        place = list(self._arguments).index(name)
-        numbers = [row[place] for row in _NUMBERS]
-        numbers += range(_STARTS[place], _STARTS[place] + max(_DIVISORS))
-        more = 0 if len(self._arguments) > 3 else _MORE
-        return Dim(name, [n + more for n in numbers], (None, self._arguments[name]))
+    @functools.cached_property
+    def scope(self) -> Scope:
+        """The relations of the sizes; asked after all arguments are read."""
+        ranges = dict.fromkeys(self._arguments, (1, None))
+        return Scope(ranges, (), self._example, lambda: str(self._builder.place))
 
-    def dim(self, text: str) -> Dim:
-        """The size of an expression in a shape."""
-        return self.named(text) if text in self._arguments else self._known[text]
+    def dim(self, size: int | str) -> Any:
+        """The Dim of a size in the shape of an `Aval`."""
+        return size if isinstance(size, int) else self.of(parse(size))
+
+    def of(self, size: IntOrSize) -> Any:
+        """The Dim of an expression."""
+        if isinstance(size, int):
+            return size
+        return Dim(size, (None, self._arguments[size.name]) if size.name else None)
 
     def node(self, size: Any) -> Any:
         """The number, or the node that computes the size."""
         if not isinstance(size, Dim):
             return int(size)
+        node = self._node(size)
+        if isinstance(size.expression, Size) and isinstance(node, Node):
+            self.expressions[node] = size.expression
+        return node
+
+    def _node(self, size: Dim) -> Any:
+        if size.made is None:
+            text = ast.parse(size.text, mode="eval").body
+            return written(self._builder, text, lambda name: self.node(self.of(named(name))), {})
         function, operands = size.made
         if function is not None:
             given = tuple(map(self.node, operands))
@@ -158,82 +148,21 @@ class OpenSizes:
             self._nodes[size.text] = node
         return self._nodes[size.text]
 
-    def fitted(self, numbers: Sequence[int | None], near: Sequence[Dim] = ()) -> int | Dim | None:
-        """The size that has these numbers at the points; None if there is none, or several.
-
-        Args:
-            numbers: one for each point; or for each of the first ones, which tell no quotients.
-            near: sizes from which it may follow, in addition to the names.
-        """
-        return self.known(self._fitted(numbers, near))
-
-    def known(self, size: Any) -> Any:
-        """The size, whose expression `dim` finds from now on."""
-        if isinstance(size, Dim) and size.text:
-            self._known[size.text] = size
-        return size
-
-    def _fitted(self, numbers: Sequence[int | None], near: Sequence[Dim]) -> int | Dim | None:
-        if None in numbers:
-            return None
-        found = [int(n) for n in numbers if n is not None]
-        if len(set(found)) == 1:
-            return found[0]
-        names = [self.named(name) for name in self._arguments]
-        for size in (*names, *near):
-            made = _affine(size, found)
-            if made is None and len(found) == POINTS:
-                made = _quotient(size, found)
-            if made is not None:
-                return made
-        for a, b in combinations_with_replacement(names, 2):
-            made = _affine(a * b, found)
-            if made is not None:
-                return made
-        return None
+    def check(self, operation: str) -> None:
+        """Raise a ShapeError if an operation takes one number only for a size."""
+        for condition in self.scope.conditions:
+            size, number = condition.left, condition.right
+            if condition.sign == "==" and isinstance(number, int) and getattr(size, "name", ""):
+                raise ShapeError(f"{operation} needs {condition}")
 
     def sizes(self) -> Sizes:
-        """The sizes of the graph."""
-        return Sizes(dict.fromkeys(self._arguments, (1, None)), (), self._example)
+        """The sizes of the graph, and the comparisons that its program asks."""
+        if not self.is_open:
+            return Sizes()
+        lines = {str(condition): line for condition, line in self.scope.conditions.items()}
+        return Sizes(dict(self.scope.relations.ranges), tuple(lines), self._example, lines)
 
 
 def size_of(node: Node, axis: int) -> Dim:
     """The size of a computed array."""
-    return Dim("", (), (None, (node, axis)))
-
-
-def _affine(size: Dim, numbers: list[int]) -> Dim | None:
-    """a · size + b with these numbers."""
-    first, second, *_ = size.values
-    if first == second:
-        return None
-    factor = Fraction(numbers[1] - numbers[0], second - first)
-    if factor.denominator != 1 or factor == 0:
-        return None
-    shift = numbers[0] - int(factor) * size.values[0]
-    if any(int(factor) * n + shift != m for n, m in zip(size.values, numbers)):
-        return None
-    return _shifted(size if factor == 1 else size * int(factor), shift)
-
-
-def _quotient(size: Dim, numbers: list[int]) -> Dim | None:
-    """(size + a) // b with these numbers, if only one a has them."""
-    for divisor in _DIVISORS:
-        shifts = [
-            shift
-            for shift in range(-3 * divisor, 3 * divisor)
-            if all((n + shift) // divisor == m for n, m in zip(size.values, numbers))
-        ]
-        if len(shifts) == 1:
-            return _shifted(size, *shifts) // divisor
-    return None
-
-
-def _shifted(size: Dim, shift: int) -> Dim:
-    return size + shift if shift > 0 else size - -shift if shift else size
-
-
-def at_point(values: np.ndarray, point: int) -> np.ndarray:
-    """Shape arithmetic's value with numbers in place of Dims."""
-    numbers = [x.values[point] if isinstance(x, Dim) else x for x in values.reshape(-1)]
-    return np.asarray(numbers).reshape(values.shape)
+    return Dim(None, (None, (node, axis)))

@@ -63,8 +63,7 @@ def stacked(builder: Any, sizes: Any, one: TensorList, aval: Aval | None, where:
             f"trace_graph: {where}: a TensorArray has elements of unknown shape; give it "
             "element_shape="
         )
-    sizes.known(one.length)
-    inner = [sizes.node(sizes.dim(n)) if isinstance(n, str) else n for n in aval.shape]
+    inner = [sizes.node(sizes.dim(n)) for n in aval.shape]
     shape = (sizes.node(one.length), *inner)
     full = _with_length(aval, one.length)
     made: Node = builder.call(
@@ -172,7 +171,7 @@ class TensorLists:
         length = op.inputs[0].shape[0]
         if node.aval is not None:
             length = node.aval.shape[0]
-            length = self.of.sizes.dim(length) if isinstance(length, str) else length
+            length = self.of.sizes.dim(length)
         elif length is None:
             length = size_of(node, 0)
         return [TensorList(node, length, element(node))]

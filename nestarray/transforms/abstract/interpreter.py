@@ -26,6 +26,7 @@ class Results(NamedTuple):
 
     def __call__(self, sizes: Iterable[IntOrSize], dtype: DType) -> Abstract:
         """An abstract array."""
+        sizes = map(self.scope.relations.simplified, sizes)
         return Abstract(sizes, dtype, self.scope, self.backend)
 
     def same(self, a: IntOrSize, b: IntOrSize) -> IntOrSize:

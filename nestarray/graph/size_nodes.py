@@ -1,0 +1,61 @@
+"""Calls that compute open sizes in a graph that is being built."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from nestarray.graph.builder import GraphBuilder
+from nestarray.graph.node import Node
+
+_OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Pow: operator.pow,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
+
+
+def written(
+    builder: GraphBuilder,
+    expression: ast.expr,
+    names: Callable[[str], Node],
+    functions: Mapping[str, tuple[str, Callable[..., Any]]],
+    note: Callable[[str, Node], Any] = lambda text, node: None,
+) -> Any:
+    """A size as an int or as the node that computes it.
+
+    Args:
+        builder: of the graph.
+        expression: the size.
+        names: the node of a name.
+        functions: function in the expression → (printed name, function) in the graph.
+        note: takes the text of each part that becomes a call, and the node.
+    """
+
+    def call(part: ast.expr, name: str, function: Any, printed: str, *operands: ast.expr) -> Any:
+        arguments = tuple(map(value, operands))
+        if not any(isinstance(x, Node) for x in arguments):
+            return function(*arguments)
+        node = builder.call(name, function, printed, arguments)
+        note(ast.unparse(part), node)
+        return node
+
+    def value(part: ast.expr) -> Any:
+        match part:
+            case ast.Constant(value=number):
+                return number
+            case ast.Name(id=name):
+                return names(name)
+            case ast.UnaryOp(ast.USub(), operand):
+                return call(part, "mul", operator.mul, "operator.mul", ast.Constant(-1), operand)
+            case ast.BinOp(left, op, right):
+                function = _OPERATORS[type(op)]
+                name = function.__name__
+                return call(part, name, function, f"operator.{name}", left, right)
+            case ast.Call(ast.Name(id=name), operands) if name in functions:
+                printed, function = functions[name]
+                return call(part, printed.rpartition(".")[2], function, printed, *operands)
+        raise AssertionError(ast.unparse(part))
+
+    return value(expression)
