@@ -1,11 +1,10 @@
 """`lower`: a graph of frontend functions as a graph of ops of `na`.
 
-The graph runs once, call by call, on traced arrays, so frontend functions record the ops in their
-bodies. Values that depend on no input and no variable (positions, masks, fill values) are computed
+The graph runs once, call by call, on traced arrays without elements, so frontend functions record
+the ops in their bodies. Values that depend on no input and no variable (positions, masks, fill values) are computed
 and become constants. Groups of ops that one op computes become this op (`passes/idioms`), also in
 the bodies of loops and choices. The op that computes a call's value keeps its name, module and
-line, by which `verify` matches values. With open sizes, the graph runs on shapes
-(`record/open_recorder.py`).
+line, by which `verify` matches values.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from nestarray import ops, random
-from nestarray.errors import ConversionError, LinearAlgebraError
+from nestarray import random
+from nestarray.errors import ConversionError
 from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_source
@@ -29,11 +28,12 @@ from nestarray.graph.passes.constants import fold_constants
 from nestarray.graph.passes.dead_code import remove_dead_code
 from nestarray.graph.passes.idioms import recognize_idioms
 from nestarray.graph.passes.moments import share_moments
+from nestarray.graph.record.abstract_recorder import creations_recorded
 from nestarray.graph.record.control_flow import ControlFlow
-from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
-from nestarray.graph.record.recorder import Recorder, Traced
+from nestarray.graph.record.lowering_recorder import LoweringRecorder
+from nestarray.graph.record.recorder import Traced
 from nestarray.graph.value_sizes import integer_arguments, size_names
-from nestarray.transforms.recording import recording, single_steps
+from nestarray.transforms.recording import recording
 
 
 def is_lowered(graph: Graph) -> bool:
@@ -79,15 +79,13 @@ def lower(graph: Graph) -> Graph:
     # JAX may hold 64-bit integers in 32 bits, which are not to become part of the program
     backend = "numpy" if graph.backend == "jax" else graph.backend
     here = graph.to_backend(backend, copy=None)
-    recorder = _recorder_of(graph)
+    recorder = LoweringRecorder(graph.name, graph.sizes.scope(), graph.backend, backend)
     recorder.builder.taken.update(node.name for node in graph.nodes)
     recorder.builder.values["constants"].update(here.constants.flat_items())
     with contextlib.ExitStack() as stack:
         stack.enter_context(here.running())
         stack.enter_context(recording(ControlFlow(recorder)))
-        stack.enter_context(single_steps())
-        if isinstance(recorder, OpenRecorder):
-            stack.enter_context(creations_recorded())
+        stack.enter_context(creations_recorded())
         values = _run(here, recorder)
     recorder.is_open = False
     output = map_nodes(lambda node: _stand_in(recorder, values[node]), graph.output)
@@ -105,18 +103,7 @@ def lower(graph: Graph) -> Graph:
     return remove_dead_code(lowered)
 
 
-def _recorder_of(graph: Graph) -> Recorder:
-    """The recorder of a graph, on shapes only if sizes are open."""
-    if not any(isinstance(n, str) for n in _sizes(graph.nodes)):
-        return Recorder(graph.name, graph.backend)
-    return OpenRecorder(graph.name, graph.sizes.scope(), graph.backend)
-
-
-def _sizes(nodes: list[Node]) -> list[int | str]:
-    return [n for node in nodes if node.aval is not None for n in node.aval.shape]
-
-
-def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
+def _run(graph: Graph, recorder: LoweringRecorder) -> dict[Node, Any]:
     """The values of the results; other values are released after their last use."""
     key = random.key(0, backend=graph.backend)
     values = _inputs(graph, recorder, key)
@@ -128,9 +115,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
     names = frozenset(n for each in graph.inputs for n in size_names(each))
     for node in graph.calls:
         recorder.of = node
-        value_of = values.__getitem__
-        if isinstance(recorder, OpenRecorder):
-            value_of = recorder.beside_sizes(node, value_of)
+        value_of = recorder.beside_sizes(node, values.__getitem__)
         run = partial(compute, graph, node, value_of, key)
         draw = partial(key_of, graph, node, key)
         arrays = map(value_of, iter_nodes((node.args, node.kwargs)))
@@ -138,12 +123,7 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
         if any(map(_is_undecided, arrays)) or any(isinstance(x, Traced) for x in read):
             values[node] = _copied(recorder, node, values.__getitem__, draw, names)
         else:
-            before = len(recorder.nodes)
-            try:
-                value = recorder.lowered(node, run, values.__getitem__, draw)
-            except LinearAlgebraError:  # a matrix of zeros is singular
-                del recorder.nodes[before:]
-                value = _copied(recorder, node, values.__getitem__, draw, names)
+            value = recorder.lowered(node, run, values.__getitem__, draw)
             is_undecided = isinstance(value, Traced) and not _has_size(node, names)
             values[node] = Traced(None, value._node, recorder) if is_undecided else value
         for unused in dead.get(node, ()):
@@ -152,8 +132,8 @@ def _run(graph: Graph, recorder: Recorder) -> dict[Node, Any]:
     return values
 
 
-def _inputs(graph: Graph, recorder: Recorder, key: Any) -> dict[Node, Any]:
-    """The traced inputs: zeros, so that no value of an example enters the program."""
+def _inputs(graph: Graph, recorder: LoweringRecorder, key: Any) -> dict[Node, Any]:
+    """The traced inputs: shapes, so that no value of an example enters the program."""
     for node in graph.inputs:
         if node.aval is None:
             raise ConversionError(
@@ -164,22 +144,11 @@ def _inputs(graph: Graph, recorder: Recorder, key: Any) -> dict[Node, Any]:
         node: value if value is None else Traced(value, node, recorder)
         for node, value in given_values(graph, [None] * len(graph.inputs), key).items()
     }
-    for node in graph.inputs:
-        values[node] = _zeros_of(recorder, node)
-    return values
-
-
-def _zeros_of(recorder: Recorder, node: Node) -> Traced:
-    """A traced value of zeros for a node."""
-    assert node.aval is not None
-    if isinstance(recorder, OpenRecorder):
-        return recorder.given(node)
-    zeros = ops.zeros(tuple(map(int, node.aval.shape)), dtype=node.aval.dtype)
-    return Traced(zeros, node, recorder)
+    return values | {node: recorder.given(node) for node in graph.inputs}
 
 
 def _copied(
-    recorder: Recorder,
+    recorder: LoweringRecorder,
     old: Node,
     value_of: Callable[[Node], Any],
     draw: Callable[[], Any],
@@ -187,11 +156,11 @@ def _copied(
 ) -> Traced:
     """Copy a call that reads values, or an array of a size that values decide.
 
-    Those of zeros are others, so that code must not see them: the call is not computed.
+    Code must not see them: the call is not computed.
     """
     node = recorder.kept(old, value_of, draw).write(old.name, aval=old.aval)
     node.name = old.name
-    return _zeros_of(recorder, node) if _has_size(node, names) else Traced(None, node, recorder)
+    return recorder.given(node) if _has_size(node, names) else Traced(None, node, recorder)
 
 
 def _has_size(node: Node, names: frozenset[str]) -> bool:
@@ -204,7 +173,7 @@ def _is_undecided(value: Any) -> bool:
     return isinstance(value, Traced) and value._value is None
 
 
-def _stand_in(recorder: Recorder, value: Any) -> Any:
+def _stand_in(recorder: LoweringRecorder, value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return type(value)([_stand_in(recorder, item) for item in value])
     return recorder.node_of(value, "lower: output")

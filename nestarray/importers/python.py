@@ -22,9 +22,9 @@ from nestarray.graph.builder import Place, plain
 from nestarray.graph.execution import Override, Steps, identity, result_of, steps
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, map_leaves
+from nestarray.graph.record.abstract_recorder import AbstractRecorder, creations_recorded
 from nestarray.graph.record.control_flow import ControlFlow
 from nestarray.graph.record.native_calls import tensorflow_dispatched
-from nestarray.graph.record.open_recorder import OpenRecorder, creations_recorded
 from nestarray.graph.record.places import library_of, line_of, user_line
 from nestarray.graph.record.recorder import Recorder, Traced, is_tensorflow_call
 from nestarray.graph.sizes import Sizes
@@ -198,7 +198,7 @@ def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
         with contextlib.ExitStack() as stack:
             stack.enter_context(recording(ControlFlow(recorder)))
             stack.enter_context(tensorflow_dispatched(is_tensorflow_call))
-            if isinstance(recorder, OpenRecorder):
+            if isinstance(recorder, AbstractRecorder):
                 stack.enter_context(creations_recorded())
             result, state = source.call([x for x in inputs if isinstance(x, Traced)], v, s, key)
             output = map_leaves(lambda x: recorder.node_of(x, "output"), plain(result))
@@ -215,12 +215,12 @@ def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
     finally:
         recorder.is_open = False
     updates = {path: node for path, node in new.items() if node is not s[path]._node}
-    fields = {"sizes": _sizes_of(recorder)} if isinstance(recorder, OpenRecorder) else {}
+    fields = {"sizes": _sizes_of(recorder)} if isinstance(recorder, AbstractRecorder) else {}
     graph = recorder.finish(output, updates, source, v=source.v, s=source.s, **fields)
     return graph.replace(constants=graph.constants.to_backend(source.backend))
 
 
-def _sizes_of(recorder: OpenRecorder) -> Sizes:
+def _sizes_of(recorder: AbstractRecorder) -> Sizes:
     """The names of a recording, and the comparisons that its code has asked."""
     scope = recorder.scope
     lines = {str(condition): line for condition, line in scope.conditions.items()}
@@ -240,14 +240,14 @@ def _recorder_of(source: PythonSource, guards: str, sizes: SizeSpec) -> tuple[Re
         for axis, name in named.items()
     }
     scope = Scope(dict.fromkeys(example, (1, None)), (), example, user_line)
-    recorder = OpenRecorder(source.name, scope, source.backend, train=source.train)
+    recorder = AbstractRecorder(source.name, scope, source.backend, train=source.train)
     return recorder, [
         _open_argument(recorder, x, named) if is_array(x) else x
         for x, named in zip(leaves, axes, strict=True)
     ]
 
 
-def _open_argument(recorder: OpenRecorder, x: Any, named: Mapping[int, str]) -> Traced:
+def _open_argument(recorder: AbstractRecorder, x: Any, named: Mapping[int, str]) -> Traced:
     """An argument with names for some sizes."""
     dims = tuple([named.get(i, int(n)) for i, n in enumerate(x.shape)])
     return recorder.given(recorder.builder.argument("x", Aval(dims, dtypes.dtype_of(x))))

@@ -33,7 +33,7 @@ from nestarray.transforms.carries import (
 )
 from nestarray.transforms.enclosing import through_states
 from nestarray.transforms.loop_arguments import check_count, length_of, scalar
-from nestarray.transforms.recording import current_recorder, takes_single_steps
+from nestarray.transforms.recording import current_recorder
 from nestarray.transforms.steps import (
     Body,
     Counted,
@@ -182,7 +182,6 @@ def _while(cond_fn: Unary, body_fn: Unary, init: Nest, max_steps: int | None) ->
     body = _flat(backend, Body, body_fn, "while_loop", form, avals)
     test = _flat(backend, Test, cond_fn, "while_loop", form, avals)
     run = find(backend, "while_loop", given)
-    max_steps = 1 if takes_single_steps() else max_steps
     found = repeat_until_stable(lambda: run(test, body, body.carry.start(given, like), max_steps))
     return form.nest(found)
 

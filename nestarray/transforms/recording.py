@@ -10,10 +10,6 @@ from nestarray.dynamo import ContextVariable
 
 #: The recorder of this context.
 _recorder: ContextVariable[Any] = ContextVariable("nestarray_control_flow", default=None)
-#: Whether loops end after a step in this context.
-_takes_single_steps: ContextVariable[bool] = ContextVariable(
-    "nestarray_single_steps", default=False
-)
 
 
 @contextmanager
@@ -26,15 +22,3 @@ def recording(recorder: Any) -> Iterator[None]:
 def current_recorder() -> Any:
     """The recorder of the running code, or None."""
     return _recorder.get()
-
-
-@contextmanager
-def single_steps() -> Iterator[None]:
-    """End each `while_loop` after one step: on zeros, which only determine shapes, it may not end."""
-    with _takes_single_steps.being(True):
-        yield
-
-
-def takes_single_steps() -> bool:
-    """Whether the running code takes one step of each `while_loop`."""
-    return _takes_single_steps.get() and _recorder.get() is None

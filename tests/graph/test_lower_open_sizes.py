@@ -15,7 +15,7 @@ from torch.nn import functional as F
 import nestarray as na
 from nestarray.graph import sizes
 from nestarray.graph.node import Aval, Node
-from nestarray.graph.record.open_recorder import OpenRecorder
+from nestarray.graph.record.abstract_recorder import AbstractRecorder
 from nestarray.transforms.abstract import UndecidedSize
 from tests import models
 
@@ -248,9 +248,9 @@ def test_tensorflow_that_does_not_know_the_sizes_runs_it():
 
 
 @pytest.fixture
-def recorder() -> OpenRecorder:
+def recorder() -> AbstractRecorder:
     known = sizes.Sizes({"n": (0, None), "m": (2, 64)}, ("m % 2 == 0",), {"n": 3, "m": 8})
-    return OpenRecorder("Net", known.scope())
+    return AbstractRecorder("Net", known.scope())
 
 
 @pytest.fixture

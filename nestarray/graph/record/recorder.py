@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import count
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
@@ -25,7 +25,6 @@ from nestarray.errors import (
     ArgumentError,
     ConversionError,
     ImmutableError,
-    UnsupportedError,
 )
 from nestarray.graph import assumptions
 from nestarray.graph.assumptions import Assumption
@@ -38,7 +37,6 @@ from nestarray.graph.node import (
     iter_nodes,
     map_leaves,
     map_nodes,
-    substituted,
 )
 from nestarray.graph.record import native_calls
 from nestarray.graph.record.places import (
@@ -52,8 +50,6 @@ from nestarray.graph.record.places import (
 from nestarray.graph.value_sizes import is_sized_by_values
 from nestarray.transforms.recording import recording
 
-#: Returns the random key of one call.
-Draw = Callable[[], Any]
 #: Adds a call to the graph under a name, with its shape and dtype.
 Write = Callable[..., Node]
 
@@ -197,22 +193,6 @@ ops.attach_operators(Traced)
 Traced.__hash__ = object.__hash__  # type: ignore[method-assign]  # lost to the operator ==
 
 
-class Kept(NamedTuple):
-    """A call of another graph that is recorded unchanged.
-
-    Attributes:
-        write: adds the call to the new graph.
-        function: the function that it calls.
-        used: the other graph's nodes that it reads → traced values.
-        settings: the key of a random call.
-    """
-
-    write: Write
-    function: Callable[..., Any]
-    used: dict[Node, Any]
-    settings: dict[str, Any]
-
-
 class Recorder:
     """One recording.
 
@@ -227,11 +207,7 @@ class Recorder:
         assumptions: the values that the code has read.
         sized_by_values: the calls whose sizes depend on values of arrays, such as ``x[x > 0]``.
         of: the call of another graph that is being recorded again; new calls get its place.
-        unrecordable: exceptions of code that stays one call when a graph is lowered; the code may
-            take a derivative, which only a run determines.
     """
-
-    unrecordable: tuple[type[Exception], ...] = (UnsupportedError,)
 
     def __init__(
         self, name: str, backend: str = "", *, train: bool = False, guards: str | None = None
@@ -381,65 +357,6 @@ class Recorder:
         if self.of is None:
             return {"place": Place(module_path(), user_line()), "origin": name}
         return {"place": Place(self.of.module, self.of.line), "origin": self.of.origin}
-
-    def lowered(
-        self, old: Node, run: Callable[[], Any], value_of: Callable[[Node], Any], draw: Draw
-    ) -> Any:
-        """The value of a call as ops, or of the call itself where its code cannot be recorded.
-
-        Args:
-            old: the call of the graph that is lowered.
-            run: computes it on stand-ins.
-            value_of: the stand-ins of its arguments.
-            draw: returns its random key.
-        """
-        before = len(self.nodes)
-        try:
-            value = run()
-        except self.unrecordable:
-            self._take_back(before)
-            value = self._kept(old, value_of, draw)
-        self._adopt(value, old, self.nodes[before:])
-        return value
-
-    def _take_back(self, count: int) -> None:
-        """Remove the nodes after the first `count`."""
-        del self.nodes[count:]
-
-    def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
-        """Keep a call, and return its result."""
-        kept = self.kept(old, value_of, draw)
-        with recording(None):
-            values = {node: _values(x) for node, x in kept.used.items()}
-            args, kwargs = map_nodes(values.__getitem__, [list(old.args), old.kwargs])
-            result = kept.function(*args, **kwargs, **_values(kept.settings))
-        return self._traced(result, kept.write, old.name)
-
-    def _adopt(self, value: Any, old: Node, new: list[Node]) -> None:
-        """Give the node of `value` the name of the call, if it is one of the `new` nodes."""
-        if isinstance(value, Traced) and value._node in new:
-            value._node.name = old.name
-
-    def kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Kept:
-        """Keep a call of another graph; see `lowered`."""
-        used = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
-        stands_for = {node: self.node_of(value, old.name) for node, value in used.items()}
-        args, kwargs = substituted((old.args, old.kwargs), stands_for)
-        settings: dict[str, Any] = {}
-        if old.is_random:
-            settings = {"key": draw()}
-            kwargs = {**kwargs, "key": self.node_of(settings["key"], old.name)}
-        assert old.target is not None
-        write = partial(
-            self.builder.call,
-            target=old.target,
-            target_name=old.target_name,
-            args=args,
-            kwargs=kwargs,
-            place=Place(old.module, old.line),
-            origin=old.origin,
-        )
-        return Kept(write, old.target, used, settings)
 
     def _traced(self, result: Any, write: Write, name: str) -> Any:
         """The result of a call as traced values, with the call written if it holds arrays."""

@@ -11,7 +11,7 @@ from nestarray import backends
 from nestarray.errors import ConversionError
 from nestarray.frontends.numpy.arrays import recorded_write
 from nestarray.graph.node import map_leaves
-from nestarray.graph.record.open_recorder import is_size
+from nestarray.graph.record.abstract_recorder import is_size
 from nestarray.graph.record.places import user_line
 from nestarray.graph.record.recorder import Recorder, Traced
 from nestarray.importers.numpy import scipy_functions

@@ -1,9 +1,8 @@
-"""Recording with open sizes: arrays have shapes and no elements.
+"""Recording without elements: arrays have shapes, whose sizes may be open.
 
 A traced array holds an `Abstract`, whose sizes are numbers or expressions in names; the ops compute
-the shapes of their results. The code of a frontend function sees the sizes as `OpenSize`, whose
-arithmetic is recorded when a call uses it. If the code decides by a size, its call is kept, because
-the function reads the sizes at run time.
+the shapes of their results. Code sees open sizes as `OpenSize`, whose arithmetic is recorded when
+a call uses it.
 """
 
 from __future__ import annotations
@@ -19,19 +18,19 @@ from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
 from nestarray.dispatch import INTERPRETERS, OPS, Op, without_arrays
 from nestarray.errors import ArgumentError
-from nestarray.graph.node import Aval, Body, Node, iter_nodes, map_leaves, map_nodes
-from nestarray.graph.record.recorder import Draw, Recorder, Traced, Write
-from nestarray.sizes import IntOrSize, Size, larger, parse, smaller
+from nestarray.graph.node import Aval, Body, Node, map_leaves, map_nodes
+from nestarray.graph.record.recorder import Recorder, Traced, Write
+from nestarray.sizes import IntOrSize, Size, parse
 from nestarray.transforms import abstract
 from nestarray.transforms.abstract import Abstract, OpenNumber, OpenSize, Scope, UndecidedSize
 from nestarray.transforms.recording import recording
 
 
-class OpenTraced(Traced):
-    """A traced array with open sizes."""
+class AbstractTraced(Traced):
+    """A traced array without elements."""
 
     __slots__ = ()
-    _recorder: OpenRecorder
+    _recorder: AbstractRecorder
     _value: Abstract
 
     @property
@@ -73,7 +72,7 @@ class _RecordedScope:
 
     size_type = RecordedSize
 
-    def __init__(self, recorder: OpenRecorder) -> None:
+    def __init__(self, recorder: AbstractRecorder) -> None:
         self.recorder = recorder
 
     def decide(self, left: Any, sign: str, right: Any) -> bool:
@@ -87,37 +86,44 @@ class _RecordedScope:
         return partial(self.recorder.arithmetic, function, operands)
 
 
-class OpenRecorder(Recorder):
-    """One recording of a graph with open sizes.
+class AbstractRecorder(Recorder):
+    """One recording on shapes.
 
     Args:
         name: of the graph.
         scope: what is known of the sizes; see `Scope`.
         backend, train: of the graph.
+        runs_on: the backend of arrays that the code makes; None for that of the graph.
     """
 
-    #: Code fails in many ways on a size that has no number.
-    unrecordable = (Exception,)
-
-    def __init__(self, name: str, scope: Scope, backend: str = "", *, train: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        scope: Scope,
+        backend: str = "",
+        *,
+        train: bool = False,
+        runs_on: str | None = None,
+    ) -> None:
         super().__init__(name, backend, train=train)
         self.scope, self._seen = scope, _RecordedScope(self)
+        self.runs_on = runs_on or backend or "numpy"
         self._inputs: dict[str, tuple[Node, int]] = {}
         self._shapes: dict[Node, Node] = {}
         self._sizes: dict[Any, Node] = {}
 
     # -- sizes -----------------------------------------------------------------------------
 
-    def size(self, x: OpenTraced, axis: int) -> Any:
+    def size(self, x: AbstractTraced, axis: int) -> Any:
         """The length of an axis."""
         n = x._value.sizes[axis]
-        return n if isinstance(n, int) else self._as_seen(n, partial(self._length, x, axis))
+        return n if isinstance(n, int) else self.as_seen(n, partial(self._length, x, axis))
 
-    def _as_seen(self, number: Any, make: Callable[[], Node]) -> Any:
+    def as_seen(self, number: Any, make: Callable[[], Node]) -> Any:
         """A size as recorded code sees it."""
         return abstract.as_code_sees(number, self._seen, make)  # type: ignore[arg-type]
 
-    def _length(self, x: OpenTraced, axis: int) -> Node:
+    def _length(self, x: AbstractTraced, axis: int) -> Node:
         """The call that reads the length of an axis."""
         return self._axis_length(self.node_of(x, "size"), axis)
 
@@ -169,17 +175,18 @@ class OpenRecorder(Recorder):
         """The node or the constant of a value."""
         return self.size_node(value) if is_size(value) else super().node_of(value, where)
 
-    def given(self, node: Node) -> OpenTraced:
+    def given(self, node: Node) -> AbstractTraced:
         """The traced value of an input, or of a call of the graph that is lowered."""
         assert node.aval is not None
         sizes = [n if isinstance(n, int) else parse(n) for n in node.aval.shape]
         for axis, n in enumerate(sizes):
             if node.kind == "input" and isinstance(n, Size) and n.name:
                 self._inputs.setdefault(n.name, (node, axis))
-        return OpenTraced(self._abstract(sizes, node.aval.dtype), node, self)
+        return AbstractTraced(self.abstract(sizes, node.aval.dtype), node, self)
 
-    def _abstract(self, sizes: Sequence[IntOrSize], dtype: dtypes.DType) -> Abstract:
-        return Abstract(sizes, dtype, self.scope, self.builder.backend or "numpy")
+    def abstract(self, sizes: Sequence[IntOrSize], dtype: dtypes.DType) -> Abstract:
+        """An array of the recording's framework."""
+        return Abstract(sizes, dtype, self.scope, self.runs_on)
 
     def call(self, op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute the shape of `op`, and record it."""
@@ -222,7 +229,7 @@ class OpenRecorder(Recorder):
             return abstract.as_code_sees(x.expression, self.scope)
         x = x._value if isinstance(x, Traced) else x
         if is_array(x):
-            return self._abstract(tuple(map(int, x.shape)), dtypes.dtype_of(x))
+            return self.abstract(tuple(map(int, x.shape)), dtypes.dtype_of(x))
         return x
 
     def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
@@ -235,9 +242,9 @@ class OpenRecorder(Recorder):
             aval = Aval(
                 tuple([n if isinstance(n, int) else str(n) for n in result.sizes]), result.dtype
             )
-            return OpenTraced(result, write(name, aval=aval), self)
+            return AbstractTraced(result, write(name, aval=aval), self)
         if is_size(result):
-            return self._as_seen(result.expression, partial(write, name))
+            return self.as_seen(result.expression, partial(write, name))
         if not isinstance(result, (tuple, list)) or not _holds_abstract(result):
             return super()._traced(result, write, name)
         node = write(name)
@@ -247,61 +254,10 @@ class OpenRecorder(Recorder):
         ]
         return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
 
-    # -- calls of the graph that is lowered -------------------------------------------------
-
-    def _adopt(self, value: Any, old: Node, new: list[Node]) -> None:
-        super()._adopt(value, old, new)
-        if isinstance(value, OpenTraced) and old.aval is not None and value._node in new:
-            value._value = self.given(old)._value
-            value._node.aval = old.aval
-        if is_size(value):
-            self.size_node(value).name = old.name
-
-    def beside_sizes(self, old: Node, value_of: Callable[[Node], Any]) -> Callable[[Node], Any]:
-        """`value_of` for a call with sizes: also constant arrays are traced.
-
-        An open size has no number that could be combined with an array now.
-        """
-        found = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
-        if any(map(is_size, found.values())):
-            found |= {node: self._held(x) for node, x in found.items() if is_array(x)}
-        return found.__getitem__
-
-    def _held(self, array: Any) -> OpenTraced:
-        value = self._abstract(tuple(map(int, array.shape)), dtypes.dtype_of(array))
-        return OpenTraced(value, self.node_of(array, "lower"), self)
-
-    def _take_back(self, count: int) -> None:
-        gone = set(self.nodes[count:])
-        del self.nodes[count:]
-        self._shapes = {x: node for x, node in self._shapes.items() if node not in gone}
-        self._sizes = {size: node for size, node in self._sizes.items() if node not in gone}
-
-    def _kept(self, old: Node, value_of: Callable[[Node], Any], draw: Draw) -> Any:
-        """Keep the call; its result has the shape that the importer knows."""
-        write, function, used, _ = self.kept(old, value_of, draw)
-        name = getattr(function, "__name__", "")
-        if name in _OF_SIZES and all(map(_is_number, used.values())):
-            args = map_nodes(used.__getitem__, list(old.args))
-            exact = _OF_SIZES[name](*map(abstract.expression, args))
-            return self._as_seen(exact, partial(write, old.name))
-        node = write(old.name, aval=old.aval)
-        return self.given(node) if old.aval is not None else Traced(None, node, self)
-
-
-#: Functions of sizes that code decides by, and that are exact.
-_OF_SIZES: dict[str, Callable[..., Any]] = {
-    "sym_max": larger, "sym_min": smaller, "max_dim": larger, "min_dim": smaller,
-}  # fmt: skip
-
 
 def is_size(x: Any) -> bool:
     """Whether `x` is an open size or a number made of sizes."""
     return isinstance(x, OpenNumber)
-
-
-def _is_number(x: Any) -> bool:
-    return is_size(x) or type(x) in (int, float)
 
 
 def _holds_abstract(nest: Any) -> bool:
