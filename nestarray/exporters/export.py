@@ -23,8 +23,9 @@ from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
 from nestarray.graph.graph import Graph, method
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.precision import HALF, calls_in, in_dtypes
-from nestarray.graph.sizes import Sizes, evaluate, names_in
+from nestarray.graph.sizes import Sizes, names_in
 from nestarray.proof.sampling import drawn_like
+from nestarray.sizes import names_of, value_at
 from nestarray.storage.atomic import replacing
 
 #: The largest difference that is accepted, relative to the largest number of an output.
@@ -307,7 +308,7 @@ def _place(graph: Graph, name: str) -> str:
     """The first dimension of the inputs that has an open size."""
     for node in graph.inputs:
         for axis, size in enumerate(node.aval.shape if node.aval else ()):
-            if isinstance(size, str) and name in names_in(size):
+            if name in names_of(size):
                 return f"dimension {axis} of {node.name!r}"
     return "of no input"
 
@@ -353,7 +354,7 @@ def example_of(graph: Graph, sizes: Mapping[str, int] | None = None) -> Example:
             raise ArgumentError(
                 f"export: {graph.name}: the input {node.name!r} is of a dtype that files do not have"
             )
-        shape = tuple([n if isinstance(n, int) else evaluate(n, sizes) for n in node.aval.shape])
+        shape = tuple([value_at(n, sizes) for n in node.aval.shape])
         flat[node] = _random(shape, node.aval.dtype, generator)
     if given is not None:
         flat |= _given(graph, flat)

@@ -19,6 +19,7 @@ from nestarray.exporters.native import to_torch_module
 from nestarray.graph.binding import input_names
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes, map_nodes
+from nestarray.sizes import Size
 
 
 def write_torch(graph: Graph, example: Example, path: Path) -> None:
@@ -112,7 +113,7 @@ def _open_axes(node: Node) -> dict[int, str]:
     """Axis → the name of its open size."""
     assert node.aval is not None
     sizes = enumerate(node.aval.shape)
-    return {axis: n for axis, n in sizes if isinstance(n, str) and n.isidentifier()}
+    return {axis: n.name for axis, n in sizes if isinstance(n, Size) and n.name}
 
 
 def _stable_sort(self: Any, stable: bool = True, dim: int = -1, descending: bool = False) -> Any:

@@ -14,7 +14,7 @@ from nestarray.errors import ArgumentError, DtypeError, ShapeError, StructureErr
 from nestarray.errors.text import NEW_VARIABLES
 from nestarray.graph import codegen
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.graph.sizes import Binding
+from nestarray.graph.sizes import Binding, shape_text
 
 if TYPE_CHECKING:
     from nestarray.graph.graph import Graph
@@ -199,7 +199,8 @@ def check_variables(graph: Graph, inputs: Sequence[Any], v: Container, s: Contai
             )
         if tuple(got.shape) != node.aval.shape:
             raise ShapeError(
-                f"{where}: got shape {tuple(got.shape)}, the graph was traced with {node.aval.shape}"
+                f"{where}: got shape {tuple(got.shape)}, the graph was traced with "
+                f"{shape_text(node.aval.shape)}"
             )
         if device is not None and not core.is_traced(got) and core.device_of(got) != device:
             raise ArgumentError(

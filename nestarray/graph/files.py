@@ -263,7 +263,10 @@ class _Encoder:
             **({"is_random": True} if node.is_random else {}),
         }
         if node.aval is not None:
-            found["aval"] = [list(node.aval.shape), node.aval.dtype.name]
+            found["aval"] = [
+                [n if isinstance(n, int) else str(n) for n in node.aval.shape],
+                node.aval.dtype.name,
+            ]
         self._numbers[node] = len(self._numbers)
         return found
 

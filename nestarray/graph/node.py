@@ -8,17 +8,31 @@ from functools import cached_property
 from typing import Any
 
 from nestarray.dtypes import DType
+from nestarray.sizes import IntOrSize, parse
 
 
 @dataclasses.dataclass(frozen=True)
 class Aval:
     """Shape and dtype of an array.
 
-    An open size is an expression in names (`nestarray.graph.sizes`).
+    Attributes:
+        shape: the sizes; an open one is a `Size`, which may be given as its text.
+        dtype: of the elements.
+
+    Example:
+        >>> import nestarray as na
+        >>> from nestarray.graph.node import Aval
+        >>> str(Aval(("batch", "2*length + 1", 3), na.float32))
+        'float32[batch, 2 * length + 1, 3]'
     """
 
-    shape: tuple[int | str, ...]
+    shape: tuple[IntOrSize, ...]
     dtype: DType
+
+    def __post_init__(self) -> None:
+        if any(isinstance(n, str) for n in self.shape):
+            sizes = tuple([parse(n) if isinstance(n, str) else n for n in self.shape])
+            object.__setattr__(self, "shape", sizes)
 
     def __str__(self) -> str:
         return f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"

@@ -1,7 +1,7 @@
 """Named sizes of a graph, and their values in a call.
 
-A size in the shape of an `Aval` is a number or an expression in names, such as ``"batch"`` or
-``"2*length + 1"``. A call assigns a number to each name; it must be in the name's range, and the
+A size in the shape of an `Aval` is a number or a `nestarray.sizes.Size`, such as ``batch`` or
+``2*length + 1``. A call assigns a number to each name; it must be in the name's range, and the
 conditions of the trace must hold. The program itself reads the sizes of its arrays.
 """
 
@@ -19,7 +19,7 @@ from typing import Any
 
 from nestarray.dynamo import cached_constant
 from nestarray.errors import ArgumentError, ShapeError
-from nestarray.sizes import Condition, parse
+from nestarray.sizes import Condition, IntOrSize, Size, names_of, parse, value_at
 from nestarray.transforms.abstract import Scope
 
 #: The largest change of a size that `Sizes.choices` tries.
@@ -111,21 +111,21 @@ class Binding:
         self._owner, self._sizes = owner, sizes
         self.values: dict[str, int] = {}
         self._places: dict[str, str] = {}
-        self._expressions: list[tuple[str, str, int]] = []
+        self._expressions: list[tuple[Size, str, int]] = []
 
-    def fit(self, argument: str, want: tuple[int | str, ...], got: tuple[Any, ...]) -> None:
+    def fit(self, argument: str, want: tuple[IntOrSize, ...], got: tuple[Any, ...]) -> None:
         """Take the sizes of an argument; fixed ones must be equal.
 
         Raises:
             ShapeError: the rank, a fixed size, or the size of a name that is known is another one.
         """
         fits = len(want) == len(got) and all(
-            isinstance(w, str) or w == g for w, g in zip(want, got)
+            isinstance(w, Size) or w == g for w, g in zip(want, got)
         )
         if not fits:
             what_to_do = (
                 "only sizes with names may change"
-                if any(isinstance(w, str) for w in want)
+                if any(isinstance(w, Size) for w in want)
                 else "trace again with the new shape, or leave sizes open: na.trace_graph(..., "
                 "dynamic=True), or with names, dynamic={'x': {0: 'batch'}}"
             )
@@ -133,15 +133,15 @@ class Binding:
                 f"{self._owner}: argument {argument!r}: got shape {got}, the graph was traced with "
                 f"{shape_text(want)}; {what_to_do}"
             )
-        for axis, (name, size) in enumerate(zip(want, got)):
-            if not isinstance(name, str):
+        for axis, (wanted, size) in enumerate(zip(want, got)):
+            if not isinstance(wanted, Size):
                 continue
-            place = f"dimension {axis} of {argument!r}"
+            place, name = f"dimension {axis} of {argument!r}", wanted.name
             if not is_known(size):
                 self._check_unknown(name, place, size)
                 continue
-            if not name.isidentifier():
-                self._expressions.append((name, place, size))
+            if not name:
+                self._expressions.append((wanted, place, size))
             elif self.values.setdefault(name, size) != size:
                 raise ShapeError(
                     f"{self._owner}: argument {argument!r}: {name} (dimension {axis}) is {size}, but "
@@ -175,8 +175,8 @@ class Binding:
             ShapeError: a size is out of its range or differs from its expression, or a
                 condition does not hold.
         """
-        for text, place, size in self._expressions:
-            self._solve(text, place, size)
+        for expression, place, size in self._expressions:
+            self._solve(expression, place, size)
         for name, (least, most) in self._sizes.ranges.items():
             size = self.values.get(name)
             if size is not None and not least <= size <= (math.inf if most is None else most):
@@ -194,16 +194,18 @@ class Binding:
                     "example of these sizes"
                 )
 
-    def _solve(self, text: str, place: str, size: int) -> None:
+    def _solve(self, expression: Size, place: str, size: int) -> None:
         """Find the one name of an expression that no argument shows, and compare."""
-        unknown = names_in(text) - self.values.keys()
+        unknown = expression.names - self.values.keys()
         if len(unknown) == 1:  # expressions of dimensions are linear in it
             (name,) = unknown
-            at = [int(evaluate(text, {**self.values, name: n})) for n in (0, 1)]
+            at = [expression.at({**self.values, name: n}) for n in (0, 1)]
             self.values[name] = (size - at[0]) // ((at[1] - at[0]) or 1)
             self._places[name] = place
-        if names_in(text) <= self.values.keys() and evaluate(text, self.values) != size:
-            raise ShapeError(f"{self._owner}: {place} is {size}, expected a size that is {text}")
+        if expression.names <= self.values.keys() and expression.at(self.values) != size:
+            raise ShapeError(
+                f"{self._owner}: {place} is {size}, expected a size that is {expression}"
+            )
 
 
 def has_unknown_size(x: Any) -> bool:
@@ -226,7 +228,7 @@ def check_same(owner: str, compiled: Mapping[str, int], got: Mapping[str, int]) 
         )
 
 
-def shape_text(shape: tuple[int | str, ...]) -> str:
+def shape_text(shape: tuple[IntOrSize, ...]) -> str:
     """A shape as a tuple, its names without quotes: ``(batch, 3)``."""
     return f"({', '.join(map(str, shape))}{',' if len(shape) == 1 else ''})"
 
@@ -314,7 +316,7 @@ def holds(text: str, values: Mapping[str, int]) -> bool:
         return False
 
 
-def generic_size(size: int | str) -> int:
+def generic_size(size: IntOrSize) -> int:
     """A number for a size, such that equal numbers mean equal expressions.
 
     Each name has a different large number, so different expressions rarely give equal numbers,
@@ -322,14 +324,11 @@ def generic_size(size: int | str) -> int:
 
     Example:
         >>> from nestarray.graph.sizes import generic_size
-        >>> generic_size("batch * length") == generic_size("length * batch")
-        True
-        >>> generic_size("batch") == generic_size("length"), generic_size(3)
+        >>> from nestarray.sizes import named
+        >>> generic_size(named("batch")) == generic_size(named("length")), generic_size(3)
         (False, 3)
     """
-    if isinstance(size, int):
-        return size
-    return int(evaluate(size, {name: _generic(name) for name in names_in(size)}))
+    return value_at(size, {name: _generic(name) for name in names_of(size)})
 
 
 def _generic(name: str) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from nestarray import dtypes
 from nestarray.frontends.rules import signature_of
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.graph.sizes import names_in
+from nestarray.sizes import names_of
 
 #: The annotations of parameters that take integers.
 _INTEGERS = frozenset(["int", "Ints", "Pairs"])
@@ -91,4 +91,4 @@ def unknown_size(place: Node, backend: str) -> str:
 def size_names(node: Node) -> set[str]:
     """The names in the sizes of a node's value."""
     shape = () if node.aval is None else node.aval.shape
-    return {name for size in shape if isinstance(size, str) for name in names_in(size)}
+    return {name for size in shape for name in names_of(size)}

@@ -25,11 +25,11 @@ from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import compute, where_of
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes
-from nestarray.graph.sizes import evaluate
 from nestarray.importers.coverage import Operation, missing_ops
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.size_spec import SizeSpec
 from nestarray.importers.tracing import select_importer
+from nestarray.sizes import value_at
 from nestarray.transforms.arguments import native_transforms
 
 _ORDER = ("missing", "island", "dropped", "decomposed", "function")
@@ -296,7 +296,7 @@ def refusals(graph: Graph, target: str) -> list[tuple[Node, Exception]]:
             return tuple(x.shape), dtypes.dtype_of(x)
         assert node.aval is not None
         sizes = graph.sizes.example
-        shape = [n if isinstance(n, int) else evaluate(n, sizes) for n in node.aval.shape]
+        shape = [value_at(n, sizes) for n in node.aval.shape]
         return tuple(shape), node.aval.dtype
 
     def run(*values: Any) -> Any:

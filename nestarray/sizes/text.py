@@ -153,6 +153,8 @@ def _read(node: ast.expr) -> Any:
                 for other in others:
                     first = (larger if name == "max" else smaller)(first, other)
                 return first
+            if name == "abs" and isinstance(operands[0], (int, Size)):
+                return larger(operands[0], -operands[0])
             if name in ROUNDINGS or name == "math.trunc":
                 return rounded("int" if name == "math.trunc" else name, *operands)
             if name in REAL_FUNCTIONS:

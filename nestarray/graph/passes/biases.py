@@ -18,6 +18,7 @@ from nestarray.graph.passes.rewriting import (
     rewrite,
 )
 from nestarray.graph.passes.transposes import order_of, permuted
+from nestarray.sizes import IntOrSize
 from nestarray.traits import Trait
 
 
@@ -107,7 +108,7 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     if not isinstance(x, Node) or x.aval is None or layer.aval is None:
         return None
     axis = len(layer.aval.shape) - 1 if is_last else 1
-    wanted: list[int | str] = [1] * len(layer.aval.shape)
+    wanted: list[IntOrSize] = [1] * len(layer.aval.shape)
     wanted[axis] = layer.aval.shape[axis]
     shape = [1] * (len(wanted) - len(x.aval.shape)) + [*x.aval.shape]
     if shape != wanted or x.aval.dtype is not layer.aval.dtype:
@@ -118,5 +119,5 @@ def _vector(x: Any, layer: Node, *, is_last: bool) -> Node | None:
     return next((node for node in (found, x) if _is_vector(node, wanted[axis])), None)
 
 
-def _is_vector(node: Node, size: int | str) -> bool:
+def _is_vector(node: Node, size: IntOrSize) -> bool:
     return node.aval is not None and node.aval.shape == (size,)

@@ -19,6 +19,7 @@ from nestarray.graph.graph import Graph
 from nestarray.graph.node import Aval, Node, iter_nodes, map_nodes, substituted
 from nestarray.graph.passes.rewriting import Writer, arguments_of, has, is_op
 from nestarray.graph.sizes import generic_size
+from nestarray.sizes import IntOrSize, Size
 from nestarray.traits import Trait
 
 Order = tuple[int, ...]
@@ -467,11 +468,11 @@ class _Transposer:
         return True
 
 
-def _numbers(sizes: Sequence[int | str]) -> tuple[int, ...] | None:
+def _numbers(sizes: Sequence[IntOrSize]) -> tuple[int, ...] | None:
     """Sizes as an argument of reshape, -1 for one that is open; None if several are."""
-    if sum(isinstance(n, str) for n in sizes) > 1:
+    if sum(isinstance(n, Size) for n in sizes) > 1:
         return None
-    return tuple([-1 if isinstance(n, str) else n for n in sizes])
+    return tuple([-1 if isinstance(n, Size) else n for n in sizes])
 
 
 def _aligned(

@@ -20,7 +20,7 @@ from nestarray.dispatch import INTERPRETERS, OPS, Op, without_arrays
 from nestarray.errors import ArgumentError
 from nestarray.graph.node import Aval, Body, Node, map_leaves, map_nodes
 from nestarray.graph.record.recorder import Recorder, Traced, Write
-from nestarray.sizes import IntOrSize, Size, parse
+from nestarray.sizes import IntOrSize, Size
 from nestarray.transforms import abstract
 from nestarray.transforms.abstract import Abstract, OpenNumber, OpenSize, Scope, UndecidedSize
 from nestarray.transforms.recording import recording
@@ -178,11 +178,10 @@ class AbstractRecorder(Recorder):
     def given(self, node: Node) -> AbstractTraced:
         """The traced value of an input, or of a call of the graph that is lowered."""
         assert node.aval is not None
-        sizes = [n if isinstance(n, int) else parse(n) for n in node.aval.shape]
-        for axis, n in enumerate(sizes):
+        for axis, n in enumerate(node.aval.shape):
             if node.kind == "input" and isinstance(n, Size) and n.name:
                 self._inputs.setdefault(n.name, (node, axis))
-        return AbstractTraced(self.abstract(sizes, node.aval.dtype), node, self)
+        return AbstractTraced(self.abstract(node.aval.shape, node.aval.dtype), node, self)
 
     def abstract(self, sizes: Sequence[IntOrSize], dtype: dtypes.DType) -> Abstract:
         """An array of the recording's framework."""
@@ -239,9 +238,7 @@ class AbstractRecorder(Recorder):
 
     def _traced(self, result: Any, write: Write, name: str) -> Any:
         if isinstance(result, Abstract):
-            aval = Aval(
-                tuple([n if isinstance(n, int) else str(n) for n in result.sizes]), result.dtype
-            )
+            aval = Aval(result.sizes, result.dtype)
             return AbstractTraced(result, write(name, aval=aval), self)
         if is_size(result):
             return self.as_seen(result.expression, partial(write, name))

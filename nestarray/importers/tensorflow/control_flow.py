@@ -423,7 +423,7 @@ class _Loop:
         """Whether a list has an element for each step."""
         steps = self.steps.length
         if isinstance(length, Dim) and isinstance(steps, Dim):
-            return bool(length.text) and length.text == steps.text
+            return length.expression is not None and length.expression == steps.expression
         return length == steps if not isinstance(length, Dim) else False
 
     def _rows(self, body: Any) -> dict[int, Node]:
@@ -495,5 +495,5 @@ def _is_inexact(tensor: Any) -> bool:
 
 
 def _stacked_aval(aval: Aval | None, length: Any) -> Aval | None:
-    text = length.text if isinstance(length, Dim) else length
-    return None if aval is None or text == "" else Aval((text, *aval.shape), aval.dtype)
+    size = length.expression if isinstance(length, Dim) else length
+    return None if aval is None or size is None else Aval((size, *aval.shape), aval.dtype)

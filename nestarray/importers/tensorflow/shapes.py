@@ -14,7 +14,7 @@ from nestarray.graph.node import Aval, Node, map_nodes
 from nestarray.importers.tensorflow import execution, sizes
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.values import Value
-from nestarray.sizes import parse
+from nestarray.sizes import IntOrSize
 from nestarray.transforms import abstract
 from nestarray.transforms.recording import recording
 
@@ -42,7 +42,7 @@ class Shapes:
         if value.known is not None:
             shape: tuple[Any, ...] = value.known.shape
         elif value.node.aval is not None:
-            shape = tuple([self.of.sizes.dim(n) for n in value.node.aval.shape])
+            shape = tuple([self.of.sizes.of(n) for n in value.node.aval.shape])
         else:
             tensor = op.inputs[0]
             shape = tuple(
@@ -110,8 +110,7 @@ class Shapes:
             return self.of.builder.values["constants"][node.path]
         if node.aval is None:
             raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
-        shape = [n if isinstance(n, int) else parse(n) for n in node.aval.shape]
-        return abstract.Abstract(shape, node.aval.dtype, sizes.scope, "tensorflow")
+        return abstract.Abstract(node.aval.shape, node.aval.dtype, sizes.scope, "tensorflow")
 
     def _inferred(self, op: Any, inputs: list[Any]) -> list[Any]:
         """The shapes of the results as TensorFlow infers them."""
@@ -137,10 +136,10 @@ class Shapes:
         return placeholder(tensor.dtype, tensor.shape if aval is None else aval.shape)
 
 
-def _shape_of(x: Any) -> tuple[int | str, ...] | None:
+def _shape_of(x: Any) -> tuple[IntOrSize, ...] | None:
     """The shape of an abstract result as in an `Aval`."""
     if isinstance(x, abstract.Abstract):
-        return tuple([n if isinstance(n, int) else str(n) for n in x.sizes])
+        return x.sizes
     return tuple(map(int, x.shape)) if hasattr(x, "shape") else None
 
 

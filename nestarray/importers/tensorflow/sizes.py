@@ -18,7 +18,7 @@ from nestarray.graph.builder import GraphBuilder
 from nestarray.graph.node import Node
 from nestarray.graph.size_nodes import written
 from nestarray.graph.sizes import Sizes
-from nestarray.sizes import IntOrSize, Size, named, parse
+from nestarray.sizes import IntOrSize, Size, named
 from nestarray.transforms.abstract import Scope
 
 
@@ -38,13 +38,8 @@ class Dim:
     ) -> None:
         self.expression, self.made = expression, made
 
-    @property
-    def text(self) -> str:
-        """The expression as text; empty if it is unknown."""
-        return "" if self.expression is None else str(self.expression)
-
     def __repr__(self) -> str:
-        return self.text or "?"
+        return str(self.expression or "?")
 
     def __add__(self, other: Any) -> Dim:
         return _computed(operator.add, self, other)
@@ -112,10 +107,6 @@ class OpenSizes:
         ranges = dict.fromkeys(self._arguments, (1, None))
         return Scope(ranges, (), self._example, lambda: str(self._builder.place))
 
-    def dim(self, size: int | str) -> Any:
-        """The Dim of a size in the shape of an `Aval`."""
-        return size if isinstance(size, int) else self.of(parse(size))
-
     def of(self, size: IntOrSize) -> Any:
         """The Dim of an expression."""
         if isinstance(size, int):
@@ -133,20 +124,21 @@ class OpenSizes:
 
     def _node(self, size: Dim) -> Any:
         if size.made is None:
-            text = ast.parse(size.text, mode="eval").body
+            text = ast.parse(str(size.expression), mode="eval").body
             return written(self._builder, text, lambda name: self.node(self.of(named(name))), {})
         function, operands = size.made
         if function is not None:
             given = tuple(map(self.node, operands))
             name = function.__name__
             return self._builder.call(name, function, f"operator.{name}", given)
-        if size.text not in self._nodes:
+        name = "" if size.expression is None else str(size.expression)
+        if name not in self._nodes:
             shape = self._builder.call("shape", ops.shape, "na.shape", operands[:1])
-            node = self._builder.item(shape, operands[1], size.text or "size")
-            if not size.text or self._builder.depth > 1:  # nodes of a body are of that body
+            node = self._builder.item(shape, operands[1], name or "size")
+            if not name or self._builder.depth > 1:  # nodes of a body are of that body
                 return node
-            self._nodes[size.text] = node
-        return self._nodes[size.text]
+            self._nodes[name] = node
+        return self._nodes[name]
 
     def check(self, operation: str) -> None:
         """Raise a ShapeError if an operation takes one number only for a size."""

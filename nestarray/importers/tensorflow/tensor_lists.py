@@ -63,7 +63,7 @@ def stacked(builder: Any, sizes: Any, one: TensorList, aval: Aval | None, where:
             f"trace_graph: {where}: a TensorArray has elements of unknown shape; give it "
             "element_shape="
         )
-    inner = [sizes.node(sizes.dim(n)) for n in aval.shape]
+    inner = [sizes.node(sizes.of(n)) for n in aval.shape]
     shape = (sizes.node(one.length), *inner)
     full = _with_length(aval, one.length)
     made: Node = builder.call(
@@ -74,8 +74,8 @@ def stacked(builder: Any, sizes: Any, one: TensorList, aval: Aval | None, where:
 
 
 def _with_length(aval: Aval, length: Any) -> Aval | None:
-    text = getattr(length, "text", length)
-    return Aval((text, *aval.shape), aval.dtype) if text != "" else None
+    size = length.expression if isinstance(length, Dim) else length
+    return None if size is None else Aval((size, *aval.shape), aval.dtype)
 
 
 def element(stack: Node) -> Aval | None:
@@ -171,7 +171,7 @@ class TensorLists:
         length = op.inputs[0].shape[0]
         if node.aval is not None:
             length = node.aval.shape[0]
-            length = self.of.sizes.dim(length)
+            length = self.of.sizes.of(length)
         elif length is None:
             length = size_of(node, 0)
         return [TensorList(node, length, element(node))]

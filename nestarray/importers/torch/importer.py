@@ -16,7 +16,7 @@ import numpy as np
 
 from nestarray import backends, dtypes, tree
 from nestarray.backends.torch.autocast import surrounding
-from nestarray.errors import ConversionError, DtypeError
+from nestarray.errors import ArgumentError, ConversionError, DtypeError
 from nestarray.frontends.torch import vocabulary
 from nestarray.graph.binding import argument_names
 from nestarray.graph.builder import GraphBuilder
@@ -311,8 +311,8 @@ class _Importer:
 
     def _name(self, exported: Any) -> str:
         """The name of a node before it is made unique; for a size, its name."""
-        size = self.names.text(exported.meta["val"]) if _is_size(exported) else ""
-        return size if isinstance(size, str) and size.isidentifier() else exported.name
+        size = self.names.size(exported.meta["val"]) if _is_size(exported) else 0
+        return getattr(size, "name", "") or exported.name
 
     def _arguments(self, value: Any) -> Any:
         """Exported arguments with our nodes and dtypes in place of theirs."""
@@ -335,8 +335,8 @@ class _Importer:
         if shape is None or dtype is None:
             return None
         try:
-            return Aval(tuple([self.names.text(n) for n in shape]), dtypes.as_dtype(dtype))
-        except DtypeError:  # one that nestarray does not compute in
+            return Aval(tuple(map(self.names.size, shape)), dtypes.as_dtype(dtype))
+        except (DtypeError, ArgumentError):  # a dtype or a size in which nestarray does not compute
             return None
 
     # -- outputs ---------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from nestarray.graph.builder import line_name
 from nestarray.graph.sizes import Binding, Sizes, holds, names_in
 from nestarray.importers.torch.dynamic import Dynamic, dim_name, is_hint, is_tensor
 from nestarray.importers.torch.places import origin
+from nestarray.sizes import IntOrSize, parse
 
 
 class SizeNames:
@@ -83,14 +84,15 @@ class SizeNames:
             if not free_unbacked_symbols(size) <= free_unbacked_symbols(given):
                 self.set_value(size, number)
 
-    def text(self, size: Any) -> int | str:
-        """A size for an `Aval`: a number, or an expression of names."""
+    def size(self, size: Any) -> IntOrSize:
+        """A size for an `Aval`.
+
+        Raises:
+            ArgumentError: it is no arithmetic of sizes.
+        """
         if isinstance(size, int):
             return size
-        expression = size.node.expr.xreplace(self._numbers)
-        if expression.is_Integer:
-            return int(expression)
-        return self._written(expression)
+        return parse(self._written(size.node.expr.xreplace(self._numbers)))
 
     def _written(self, expression: Any) -> str:
         import sympy
@@ -144,7 +146,7 @@ class SizeNames:
         ):
             value = placeholder.meta.get("val")
             if is_tensor(leaf) and hasattr(value, "shape"):
-                found.fit(place, tuple([self.text(n) for n in value.shape]), tuple(leaf.shape))
+                found.fit(place, tuple([self.size(n) for n in value.shape]), tuple(leaf.shape))
         found.finish()
         return found.values
 
@@ -156,7 +158,7 @@ class SizeNames:
         for module in program.graph_module.modules():
             for node in getattr(getattr(module, "graph", None), "nodes", ()):
                 yield from (
-                    (f"{self.text(size)} != 1", origin(node).line) for size in _squeezed(node)
+                    (f"{self.size(size)} != 1", origin(node).line) for size in _squeezed(node)
                 )
         env = _shape_env(program)
         if env is None:

@@ -20,6 +20,7 @@ from nestarray.graph.node import Aval, Node, all_calls
 from nestarray.graph.passes.rewriting import Writer, count_uses, has, is_op, place_of, rewrite
 from nestarray.graph.passes.transposes import order_of, reshaped
 from nestarray.graph.sizes import generic_size
+from nestarray.sizes import IntOrSize, Size
 from nestarray.traits import Trait
 
 
@@ -27,7 +28,7 @@ from nestarray.traits import Trait
 class _Factor:
     """A factor of an axis."""
 
-    size: int | str
+    size: IntOrSize
 
 
 def with_rearrangements(graph: Graph) -> Graph:
@@ -98,7 +99,7 @@ def _with_heads(writer: Writer, node: Node, split: dict[Any, Node]) -> Node | No
     if len(others) > 2 or node.kwargs.get("mask") is not None:
         return None
     arrays: list[Node | None] = []
-    lead: list[int | str] = []
+    lead: list[IntOrSize] = []
     for x in (query, *others):
         found, count = _chain(x, node.module)
         merged, *axes = found.result
@@ -156,7 +157,7 @@ class _Rearrangement(NamedTuple):
                 is_plain = False
         return self._replace(result=result, index=index) if is_plain else None
 
-    def _reshaped(self, shape: Sequence[int | str]) -> _Rearrangement | None:
+    def _reshaped(self, shape: Sequence[IntOrSize]) -> _Rearrangement | None:
         """The factors in axes of other sizes; factors may be split."""
         left = [x for axis in self.result for x in axis]
         names = _names([*(x.size for x in left), *shape])
@@ -221,8 +222,8 @@ class _Rearrangement(NamedTuple):
         return x
 
     def _plan(
-        self, shape: tuple[int | str, ...], is_merged: bool
-    ) -> list[tuple[str, Any, tuple[int | str, ...]]] | None:
+        self, shape: tuple[IntOrSize, ...], is_merged: bool
+    ) -> list[tuple[str, Any, tuple[IntOrSize, ...]]] | None:
         """(op, argument, shape of the result) of the calls; None if an open size has no name.
 
         Args:
@@ -290,15 +291,15 @@ def _is_layout(node: Node) -> bool:
     )
 
 
-def _names(sizes: Iterable[int | str]) -> dict[int, int | str]:
+def _names(sizes: Iterable[IntOrSize]) -> dict[int, IntOrSize]:
     """Generic number → size."""
     return {generic_size(n): n for n in sizes}
 
 
-def _size(factors: Sequence[_Factor], names: dict[int, int | str]) -> int | str | None:
+def _size(factors: Sequence[_Factor], names: dict[int, IntOrSize]) -> IntOrSize | None:
     """The product of factors; None for a product of open sizes that has no name."""
     if len(factors) == 1:
         return factors[0].size
     number = math.prod(generic_size(x.size) for x in factors)
-    is_open = any(isinstance(x.size, str) for x in factors)
+    is_open = any(isinstance(x.size, Size) for x in factors)
     return names.get(number) if is_open else number

@@ -17,6 +17,7 @@ from typing import Any
 from nestarray import dtypes
 from nestarray.graph.node import Node
 from nestarray.graph.passes.rewriting import arguments_of, has, op_name
+from nestarray.sizes import Size
 from nestarray.traits import Trait
 
 #: A label of an axis, or of a factor of its size.
@@ -153,7 +154,7 @@ class Terms:
                 if own == size:
                     group.append(atoms.pop(0))
                     break
-                if isinstance(own, str) or isinstance(size, str) or not size:
+                if isinstance(own, Size) or isinstance(size, Size) or not size:
                     raise NoTerm
                 if size % own == 0:
                     group.append(atoms.pop(0))
