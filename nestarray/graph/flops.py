@@ -85,7 +85,7 @@ def _are_known(shapes: Any) -> bool:
     """Whether all sizes in a nest of shapes are numbers."""
     if isinstance(shapes, (list, tuple)):
         return all(map(_are_known, shapes))
-    return not isinstance(shapes, str)
+    return isinstance(shapes, int)
 
 
 def _product(node: Node, out: Shape, shapes: list[Any]) -> int:
