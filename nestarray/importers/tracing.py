@@ -64,8 +64,8 @@ def trace_graph(
             dimension: ``{"x": {0: "batch", 1: "length"}}``, with mappings and lists for nested
             arguments. Equal names are equal sizes. An open size may be 1, and 0 where the program
             takes it, whatever the example's is; a program that chooses by it (``if x.shape[0] ==
-            1``) has a condition with its line. Code over `na` is recorded at three sizes and
-            compared at each, and so is NumPy code. For torch modules, a ``torch.export.Dim``
+            1``) has a condition with its line. Code over `na` and NumPy code is recorded on
+            shapes; `verify` compares it at other sizes. For torch modules, a ``torch.export.Dim``
             with a range may replace a name, and True opens all sizes that the model does not need
             as constants. For Keras and TensorFlow, True opens the sizes that are None in the model's
             inputs or the function's signature. By default sizes are fixed to the example.
