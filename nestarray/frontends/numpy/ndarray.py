@@ -226,7 +226,7 @@ class AbstractArray(NDArrayOperatorsMixin):
         sizes = sizes if isinstance(sizes, (tuple, list)) else (sizes,)
         if order == "F" or copy or not self._is_contiguous:
             return self._call(functions.reshape, self, sizes, order=order)
-        return self._reshaped(tuple([int(n) for n in sizes]))
+        return self._reshaped(tuple([n if isinstance(n, int) else int(n) for n in sizes]))
 
     def _reshaped(self, sizes: tuple[Any, ...]) -> Self:
         return self._view(

@@ -23,6 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from nestarray import dtypes, ops
 from nestarray.dispatch import INTERPRETERS, Op
@@ -35,8 +36,10 @@ from nestarray.graph import assumptions
 from nestarray.graph.node import map_leaves
 from nestarray.graph.passes.subexpressions import is_equal
 from nestarray.graph.record import native_calls
+from nestarray.graph.record.abstract_recorder import AbstractTraced
 from nestarray.graph.record.recorder import Traced
 from nestarray.importers.numpy.recording import Recording
+from nestarray.transforms.abstract import UndecidedSize
 
 
 class RecordedArray(AbstractArray):
@@ -68,8 +71,9 @@ class RecordedArray(AbstractArray):
     __traced_backend__ = "numpy"
 
     @property
-    def _value(self) -> np.ndarray:
-        return self._example()
+    def _value(self) -> Any:
+        value = self._current()
+        return value._value if isinstance(value, AbstractTraced) else self._example()
 
     # -- values ------------------------------------------------------------------------------
 
@@ -96,6 +100,8 @@ class RecordedArray(AbstractArray):
     def _example(self) -> Any:
         """The elements for the arguments of the example."""
         found = self._current()
+        if isinstance(found, AbstractTraced):
+            raise UndecidedSize("the code needs the elements of an array of open size")
         while not isinstance(found, (np.ndarray, np.generic)):
             found = found._value if isinstance(found, Traced) else ops.stop_gradient(found)
         return np.asarray(found)
@@ -214,12 +220,13 @@ class RecordedArray(AbstractArray):
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return self._example().ndim
+        return len(self.shape)
 
     @property
     def dtype(self) -> Any:
         """The dtype."""
-        return self._example().dtype
+        value = self._current()
+        return value.dtype if isinstance(value, AbstractTraced) else self._example().dtype
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -371,6 +378,14 @@ def _counted(x: Any, weights: Any, length: int) -> Any:
     return cast(ops.bincount(x, weights, length=length), dtype)
 
 
+def _with_new_axes(axis: Any, rank: int) -> tuple[slice | None, ...]:
+    """The index that adds axes."""
+    places = axis if isinstance(axis, (tuple, list)) else (axis,)
+    count = rank + len(places)
+    new = normalize_axis_tuple(places, count)
+    return tuple([None if i in new else slice(None) for i in range(count)])
+
+
 #: Functions of NumPy that return views.
 _VIEWS: dict[str, Callable[..., Any]] = {
     "reshape": lambda a, shape, order="C", **kw: a.reshape(shape, order=order),
@@ -378,12 +393,12 @@ _VIEWS: dict[str, Callable[..., Any]] = {
     "transpose": lambda a, axes=None: a.transpose(*([] if axes is None else [axes])),
     "swapaxes": lambda a, axis1, axis2: a.swapaxes(axis1, axis2),
     "squeeze": lambda a, axis=None: a.squeeze(axis),
-    "expand_dims": lambda a, axis: a._with_shape(np.expand_dims(a._example(), axis).shape),
+    "expand_dims": lambda a, axis: a[_with_new_axes(axis, a.ndim)],
     "bincount": _bincount,
     "copy": lambda a, order="K", subok=False: a.copy(),
     "shape": lambda a: a.shape,
-    "size": lambda a, axis=None: np.size(a._example(), axis),
+    "size": lambda a, axis=None: a.size if axis is None else a.shape[axis],
     "ndim": lambda a: a.ndim,
-    "iscomplexobj": lambda a: np.iscomplexobj(a._example()),
+    "iscomplexobj": lambda a: a.dtype.kind == "c",
     "array2string": lambda a, **kwargs: np.array2string(a._example(), **kwargs),
 }

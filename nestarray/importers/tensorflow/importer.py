@@ -559,7 +559,7 @@ def _arrays_of(known: np.ndarray) -> Iterator[Node]:
     """The arrays whose sizes are part of a known value."""
     wanted = [x for x in known.reshape(-1) if isinstance(x, sizes.Dim)]
     while wanted:
-        function, operands = wanted.pop().made or (0, ())
+        function, operands = wanted.pop().made
         if function is None:
             yield operands[0]
         else:

@@ -10,7 +10,7 @@ import ast
 import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from nestarray import ops
 from nestarray.errors import ShapeError
@@ -27,14 +27,13 @@ class Dim:
 
     Attributes:
         expression: the size in names; None if an array's unknown size is part of it.
-        made: (function, operands); (None, (Node, axis)) for the size of an array; None for a size
-            of which only the expression is known.
+        made: (function, operands); or (None, (Node, axis)) for the size of an array.
     """
 
     __slots__ = ("expression", "made")
 
     def __init__(
-        self, expression: IntOrSize | None, made: tuple[Any, tuple[Any, ...]] | None
+        self, expression: IntOrSize | None, made: tuple[Any, tuple[Any, ...]]
     ) -> None:
         self.expression, self.made = expression, made
 
@@ -111,7 +110,10 @@ class OpenSizes:
         """The Dim of an expression."""
         if isinstance(size, int):
             return size
-        return Dim(size, (None, self._arguments[size.name]) if size.name else None)
+        if size.name:
+            return Dim(size, (None, self._arguments[size.name]))
+        names = sorted(size.names)
+        return Dim(size, (_Value(size, names), tuple([self.of(named(name)) for name in names])))
 
     def node(self, size: Any) -> Any:
         """The number, or the node that computes the size."""
@@ -123,7 +125,7 @@ class OpenSizes:
         return node
 
     def _node(self, size: Dim) -> Any:
-        if size.made is None:
+        if isinstance(size.made[0], _Value):
             text = ast.parse(str(size.expression), mode="eval").body
             return written(self._builder, text, lambda name: self.node(self.of(named(name))), {})
         function, operands = size.made
@@ -153,6 +155,16 @@ class OpenSizes:
             return Sizes()
         lines = {str(condition): line for condition, line in self.scope.conditions.items()}
         return Sizes(dict(self.scope.relations.ranges), tuple(lines), self._example, lines)
+
+
+class _Value(NamedTuple):
+    """The number that a size is for the numbers of its names."""
+
+    size: Size
+    names: list[str]
+
+    def __call__(self, *numbers: int) -> int:
+        return self.size.at(dict(zip(self.names, numbers, strict=True)))
 
 
 def size_of(node: Node, axis: int) -> Dim:
