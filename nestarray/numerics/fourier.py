@@ -9,7 +9,7 @@ from typing import Any
 from nestarray.dtypes import dtype_of
 from nestarray.errors import ArgumentError, DtypeError, ShapeError
 from nestarray.numerics.axes import many_axes, one_axis
-from nestarray.typing import check_kind
+from nestarray.typing import check_kind, is_symbolic_size
 
 NORMS = ("backward", "ortho", "forward")
 
@@ -116,7 +116,7 @@ def _whole(op: str, argument: str, n: Any) -> int:
     """A length as an int."""
     if n.__class__ is not int:
         check_kind(op, argument, "int", n)
-    return index(n)
+    return n if is_symbolic_size(n) else index(n)
 
 
 def _check_length(op: str, argument: str, n: int) -> None:

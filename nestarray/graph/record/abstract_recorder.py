@@ -51,7 +51,7 @@ class AbstractTraced(Traced):
     @property
     def device(self) -> str:
         """The device of the arrays of the recording."""
-        return backends.core(self.backend).find_device(None)
+        return self._value.device
 
 
 class RecordedSize(OpenSize):

@@ -32,9 +32,7 @@ class Dim:
 
     __slots__ = ("expression", "made")
 
-    def __init__(
-        self, expression: IntOrSize | None, made: tuple[Any, tuple[Any, ...]]
-    ) -> None:
+    def __init__(self, expression: IntOrSize | None, made: tuple[Any, tuple[Any, ...]]) -> None:
         self.expression, self.made = expression, made
 
     def __repr__(self) -> str:

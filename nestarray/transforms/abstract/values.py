@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
 
-from nestarray import ops
+from nestarray import backends, ops
 from nestarray.dtypes import DType
 from nestarray.sizes import IntOrSize, Real, Size, real, rounded
 from nestarray.transforms.abstract.scope import Scope, UndecidedSize, product
@@ -242,6 +242,11 @@ class Abstract:
     def ndim(self) -> int:
         """The number of axes."""
         return len(self.sizes)
+
+    @property
+    def device(self) -> str:
+        """The device on which the context makes arrays."""
+        return backends.core(self.__traced_backend__).find_device(None)
 
     @property
     def size(self) -> Any:
