@@ -315,7 +315,7 @@ class Op:
         if type(error).__name__ in _SIGNALS:
             return None
         instead = (
-            self._by_index(args, kwargs)
+            self._by_setting(args, kwargs)
             or self._as_declared(error, args, kwargs)
             or self._in_one_dtype(args, kwargs)
         )
@@ -347,15 +347,24 @@ class Op:
         groups = [value if isinstance(value, (list, tuple)) else (value,) for value in values]
         return [type(x) for group in groups for x in group]
 
-    def _by_index(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Callable[[], Any] | None:
-        """The call of an interpreter, for an index of its arrays into an array of a framework."""
+    def _by_setting(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Callable[[], Any] | None:
+        """The call of an interpreter, whose values are settings of arrays of a framework.
+
+        Such as the index of an array, or the sizes of a shape.
+        """
         bound = self.signature.bind(*args, **kwargs).arguments
-        index = bound.get("index")
-        index = index if isinstance(index, tuple) else (index,)
+        settings = [
+            item
+            for name, value in bound.items()
+            if name not in self.array_parameters
+            for item in (value if isinstance(value, (list, tuple)) else (value,))
+        ]
         for interpreted, handler in INTERPRETERS:
             if any(isinstance(bound.get(name), interpreted) for name in self.array_parameters):
                 return None  # the failed call was the interpreter's
-            if any(isinstance(i, interpreted) for i in index):
+            if any(isinstance(item, interpreted) for item in settings):
                 return partial(handler, self, args, kwargs)
         return None
 
