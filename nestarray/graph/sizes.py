@@ -51,7 +51,7 @@ class Sizes:
         return all(holds(text, values) for text in self.conditions)
 
     def scope(self) -> Scope:
-        """What abstract evaluation knows of the sizes."""
+        """The relations of the sizes, for abstract evaluation."""
         known = [each for text in self.conditions for each in comparisons(text)]
         return Scope(self.ranges, known, self.example)
 

@@ -209,6 +209,11 @@ def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
             f"trace_graph: {source.name}: dynamic: {_line_of(error)}: {reason}; leave this size fixed"
         ) from error
     except TypeError as error:
+        if any(name in str(error) for name in ("OpenSize", "RecordedSize")):
+            raise _NotRecorded(
+                f"trace_graph: {source.name}: dynamic: {_line_of(error)}: a function takes no open "
+                "size; leave this size fixed"
+            ) from error
         if not isinstance(error, NestarrayError) and "Traced" in str(error):
             raise _foreign_call(source, error) from error
         raise

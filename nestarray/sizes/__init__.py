@@ -1,7 +1,7 @@
 """Sizes of arrays that a program leaves open, in exact arithmetic.
 
 - `expressions`: `Size`, an integer in normal form; `Real`, a number that is to be rounded.
-- `relations`: what is known of the names; decides comparisons.
+- `relations`: ranges of names and conditions; decides comparisons.
 - `text`: a size as Python writes it, and back.
 """
 

@@ -1,4 +1,4 @@
-"""What is known of the sizes of a program, and the comparisons that follow from it."""
+"""Ranges of names and conditions, and the comparisons that follow from them."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Condition:
 
 @dataclass
 class Relations:
-    """Ranges of names and conditions, and what follows from them.
+    """Ranges of names and conditions, and their consequences.
 
     Args:
         ranges: name → minimum and maximum; None for an unbounded maximum. Names without a range
@@ -199,11 +199,11 @@ class Relations:
     def _lower_bound(self, x: Size) -> int | None:
         bounds = [self._lower(dict(map(_rational, x.terms.items())), _DEPTH)]
         for fact in self._facts:  # x is at least x - fact
-            rest = x - fact
-            if isinstance(rest, int):
-                bounds.append(Fraction(rest))
-            elif len(rest.terms) < len(x.terms) + 1:
-                bounds.append(self._lower(dict(map(_rational, rest.terms.items())), _DEPTH))
+            remainder = x - fact
+            if isinstance(remainder, int):
+                bounds.append(Fraction(remainder))
+            elif len(remainder.terms) < len(x.terms) + 1:
+                bounds.append(self._lower(dict(map(_rational, remainder.terms.items())), _DEPTH))
         known = [bound for bound in bounds if bound is not None]
         return math.ceil(max(known)) if known else None
 
@@ -218,15 +218,15 @@ class Relations:
         others = {m: k for m, k in terms.items() if m != monomial}
         place = next(i for i, (v, _) in enumerate(monomial) if type(v) is not Name)
         variable, power = monomial[place]
-        beside = monomial[:place] + monomial[place + 1 :]
+        factors = monomial[:place] + monomial[place + 1 :]
         if power > 1:
-            beside = tuple(sorted((*beside, (variable, power - 1)), key=str))
-        if any(not self._is_natural(v) for v, _ in beside):
+            factors = tuple(sorted((*factors, (variable, power - 1)), key=str))
+        if any(not self._is_natural(v) for v, _ in factors):
             return None
         bounds = self._bounds_of(variable, is_lower=n > 0)
         results = []
         for bound in bounds:
-            product = _times(bound, beside, n)
+            product = _times(bound, factors, n)
             results.append(self._lower(_plus(others, product), depth - 1))
         if isinstance(variable, Positive) and n < 0:  # one of both is its value
             return None if None in results else min(results)  # type: ignore[type-var]

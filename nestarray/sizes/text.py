@@ -62,8 +62,8 @@ def _written(x: Any) -> str:
     terms, parts = x, list[tuple[int, str]]()
     for variable in x.variables:
         if isinstance(variable, Quotient):
-            terms, found = _without_remainder(terms, variable)
-            parts += found
+            terms, remainders = _without_remainder(terms, variable)
+            parts += remainders
     terms_left = terms.terms.items() if isinstance(terms, Size) else [((), terms)] if terms else []
     parts = [(n, _product_text(monomial)) for monomial, n in terms_left] + parts
     text = ""
@@ -74,7 +74,7 @@ def _written(x: Any) -> str:
 
 
 def _without_remainder(x: IntOrSize, variable: Quotient) -> tuple[IntOrSize, list[tuple[int, str]]]:
-    """The terms beside a remainder, and (factor, text) of that."""
+    """The other terms of a size with a remainder, and (factor, text) of the remainder."""
     a, b = variable
     quotient = Size({((variable, 1),): 1})
     factor = x.terms.get(((variable, 1),), 0) if isinstance(x, Size) else 0

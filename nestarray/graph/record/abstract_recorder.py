@@ -91,7 +91,7 @@ class AbstractRecorder(Recorder):
 
     Args:
         name: of the graph.
-        scope: what is known of the sizes; see `Scope`.
+        scope: the relations of the sizes.
         backend, train: of the graph.
         runs_on: the backend of arrays that the code makes; None for that of the graph.
     """
@@ -207,12 +207,12 @@ class AbstractRecorder(Recorder):
         ]
         if not arrays or not places:
             return args
-        found = list(args)
+        operands = list(args)
         for i in places:
-            number = 1.0 if isinstance(found[i], float) else 1
+            number = 1.0 if isinstance(operands[i], float) else 1
             dtype = dtypes.result_dtype(*map(dtypes.dtype_of, arrays), number)
-            found[i] = ops.full((), found[i], dtype=dtype, like=arrays[0])
-        return tuple(found)
+            operands[i] = ops.full((), operands[i], dtype=dtype, like=arrays[0])
+        return tuple(operands)
 
     def compute(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -98,10 +98,10 @@ class LoweringRecorder(AbstractRecorder):
 
         An open size has no number that could be combined with an array now.
         """
-        found = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
-        if any(map(is_size, found.values())):
-            found |= {node: self._held(x) for node, x in found.items() if is_array(x)}
-        return found.__getitem__
+        values = {node: value_of(node) for node in iter_nodes((old.args, old.kwargs))}
+        if any(map(is_size, values.values())):
+            values |= {node: self._held(x) for node, x in values.items() if is_array(x)}
+        return values.__getitem__
 
     def _held(self, array: Any) -> AbstractTraced:
         value = self.abstract(tuple(map(int, array.shape)), dtypes.dtype_of(array))

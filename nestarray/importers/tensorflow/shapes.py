@@ -102,7 +102,7 @@ class Shapes:
         return [_shape_of(x) for x in results]
 
     def _stand_in(self, node: Node) -> Any:
-        """What stands for the value of a node in abstract evaluation."""
+        """The abstract value of a node."""
         sizes = self.of.sizes
         if node in sizes.expressions:
             return abstract.as_code_sees(sizes.expressions[node], sizes.scope)

@@ -73,7 +73,7 @@ def _computed(function: Callable[..., Any], a: Any, b: Any) -> Any:
 
 
 class OpenSizes:
-    """The names of a program's sizes, their nodes, and what is known of them.
+    """The names of a program's sizes, their nodes, and their relations.
 
     Args:
         builder: of the graph.

@@ -1,11 +1,11 @@
 """Abstract evaluation: the shapes and dtypes of results, without elements, for sizes that are open.
 
-An `Abstract` stands for an array of which a shape and a dtype are known; its sizes are numbers or
+An `Abstract` is an array without elements: a shape and a dtype. Its sizes are numbers or
 `nestarray.sizes.Size`. Ops run on it by their bodies, and primitives by rules for shapes, one
 file for each kind.
 
 - `values`: `Abstract`, and `OpenSize`, a size as code sees it.
-- `scope`: what is known of the sizes, and what happens where a comparison is undecided.
+- `scope`: relations of the sizes; answers comparisons, and notes conditions.
 - `interpreter`: computes ops by the rules of `elementwise`, `axes`, `creation`, `indexing`,
   `contraction` and `linalg`.
 - `loops`: control flow.

@@ -47,16 +47,16 @@ def apply(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return NotImplemented
     backend = first.__traced_backend__ if isinstance(first, Abstract) else "numpy"
     new = Results(op.name, first.scope, backend)
-    given = op.signature.bind(*args, **kwargs)
+    bound = op.signature.bind(*args, **kwargs)
     function = RULES.get(op.name)
     if function is not None:
-        given.apply_defaults()
-        arguments = {name: expression(value) for name, value in given.arguments.items()}
+        bound.apply_defaults()
+        arguments = {name: expression(value) for name, value in bound.arguments.items()}
         return function(new, **arguments)
     if op.is_primitive:
         raise UnsupportedError(f"{op.name}: the sizes of its result depend on values")
-    given.arguments.update(_arrays_of_body(op, new, given.arguments))
-    return op.body(*given.args, **given.kwargs)
+    bound.arguments.update(_arrays_of_body(op, new, bound.arguments))
+    return op.body(*bound.args, **bound.kwargs)
 
 
 def _arrays_of_body(op: Op, new: Results, arguments: Mapping[str, Any]) -> dict[str, Any]:

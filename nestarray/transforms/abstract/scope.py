@@ -1,4 +1,4 @@
-"""What is known of the open sizes of one program."""
+"""The relations of the open sizes of one program."""
 
 from __future__ import annotations
 

@@ -222,7 +222,7 @@ class Abstract:
         sizes: of the axes.
         dtype: of the elements.
         scope: of the open sizes.
-        backend: of the array that it stands for.
+        backend: of the framework whose array it represents.
     """
 
     __slots__ = ("__traced_backend__", "dtype", "scope", "sizes")
