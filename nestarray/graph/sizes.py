@@ -177,13 +177,6 @@ class Binding:
         """
         for expression, place, size in self._expressions:
             self._solve(expression, place, size)
-        for name, (least, most) in self._sizes.ranges.items():
-            size = self.values.get(name)
-            if size is not None and not least <= size <= (math.inf if most is None else most):
-                allowed = f"{least} or more" if most is None else f"from {least} to {most}"
-                raise ShapeError(
-                    f"{self._owner}: {name} ({self._places[name]}) is {size}, expected {allowed}"
-                )
         for text in self._sizes.conditions:
             if names_in(text) <= self.values.keys() and not holds(text, self.values):
                 found = ", ".join(f"{n} = {self.values[n]}" for n in sorted(names_in(text)))
@@ -192,6 +185,13 @@ class Binding:
                     f"{self._owner}: got {found}, but the model was traced for sizes with {text}, on "
                     f"which its program depends{f': {line}' if line else ''}; trace it with an "
                     "example of these sizes"
+                )
+        for name, (least, most) in self._sizes.ranges.items():
+            size = self.values.get(name)
+            if size is not None and not least <= size <= (math.inf if most is None else most):
+                allowed = f"{least} or more" if most is None else f"from {least} to {most}"
+                raise ShapeError(
+                    f"{self._owner}: {name} ({self._places[name]}) is {size}, expected {allowed}"
                 )
 
     def _solve(self, expression: Size, place: str, size: int) -> None:

@@ -117,7 +117,7 @@ def island(
         array([0.35502806, 0.35502806], dtype=float32)
     """
     leaves, structure = tree.flatten((args, kwargs))
-    traced = next((x for x in leaves if hasattr(x, "__traced_backend__")), None)
+    traced = next((x for x in leaves if hasattr(x, "_recorder")), None)
     if traced is not None:
         settings = kwargs if takes is None else {**kwargs, "takes": takes}
         settings = settings if framework == "torch" else {**settings, "framework": framework}

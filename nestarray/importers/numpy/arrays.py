@@ -220,7 +220,8 @@ class RecordedArray(AbstractArray):
     @property
     def ndim(self) -> int:
         """The number of axes."""
-        return len(self.shape)
+        value = self._current()
+        return value.ndim if isinstance(value, AbstractTraced) else self._example().ndim
 
     @property
     def dtype(self) -> Any:

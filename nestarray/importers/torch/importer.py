@@ -311,8 +311,8 @@ class _Importer:
 
     def _name(self, exported: Any) -> str:
         """The name of a node before it is made unique; for a size, its name."""
-        size = self.names.size(exported.meta["val"]) if _is_size(exported) else 0
-        return getattr(size, "name", "") or exported.name
+        value = exported.meta.get("val")
+        return (self.names.name(value) if _is_size(exported) else "") or exported.name
 
     def _arguments(self, value: Any) -> Any:
         """Exported arguments with our nodes and dtypes in place of theirs."""

@@ -84,6 +84,10 @@ class SizeNames:
             if not free_unbacked_symbols(size) <= free_unbacked_symbols(given):
                 self.set_value(size, number)
 
+    def name(self, size: Any) -> str:
+        """The name that a size is; empty if it is another expression."""
+        return self._names.get(getattr(size, "node", None) and size.node.expr, "")
+
     def size(self, size: Any) -> IntOrSize:
         """A size for an `Aval`.
 
@@ -211,6 +215,7 @@ def chooses_strides(guard: Any, relation: Any) -> bool:
         "_subclasses",
         "_refs",
         "_decomp",
+        "_export",  # the mode in which operators of C are called
         "autograd",
     )
 

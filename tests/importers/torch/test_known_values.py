@@ -96,7 +96,7 @@ def test_constant_masks_beside_other_sizes_of_values(x):
     assert graph.calls[-1].aval.shape[1] == 2
     assert graph.verify().ok
     graph = na.trace_graph(lambda x: x[:, columns].sin(), x, dynamic={"x": {0: "batch"}})
-    assert graph.calls[-1].aval.shape == ("batch", 2)
+    assert str(graph.calls[-1].aval).endswith("[batch, 2]")
     assert graph(torch.ones(7, 3)).shape == (7, 2)
 
 

@@ -42,7 +42,7 @@ def schur(
     shape = na.shape(x)
     if len(shape) < 2 or shape[-1] != shape[-2]:
         raise ShapeError(f"schur: x: got the shape {tuple(shape)}, expected (*batch, n, n)")
-    if hasattr(x, "__traced_backend__"):
+    if hasattr(x, "_recorder"):
         settings = {} if compute_schur_vectors else {"compute_schur_vectors": False}
         return x._recorder.control_flow("lax.linalg.schur", schur, (x,), settings, "jax")
     found = _form(x)
