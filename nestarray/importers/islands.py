@@ -18,6 +18,7 @@ from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.dtypes import DType
 from nestarray.transforms import custom_vjp
+from nestarray.transforms.abstract import Abstract
 from nestarray.transforms.arguments import native_transforms
 
 Arrays = tuple[Any, ...]
@@ -117,7 +118,9 @@ def island(
         array([0.35502806, 0.35502806], dtype=float32)
     """
     leaves, structure = tree.flatten((args, kwargs))
-    traced = next((x for x in leaves if hasattr(x, "_recorder")), None)
+    traced = next((x for x in leaves if hasattr(x, "__traced_backend__")), None)
+    if isinstance(traced, Abstract):
+        raise UnsupportedError(f"island: {name}: it computes on arrays that have elements")
     if traced is not None:
         settings = kwargs if takes is None else {**kwargs, "takes": takes}
         settings = settings if framework == "torch" else {**settings, "framework": framework}
