@@ -30,6 +30,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nestarray.graph.node import Node, bodies
+from nestarray.sizes import Size
 
 Shape = tuple[Any, ...]
 
@@ -85,7 +86,7 @@ def _are_known(shapes: Any) -> bool:
     """Whether all sizes in a nest of shapes are numbers."""
     if isinstance(shapes, (list, tuple)):
         return all(map(_are_known, shapes))
-    return isinstance(shapes, int)
+    return not isinstance(shapes, Size)
 
 
 def _product(node: Node, out: Shape, shapes: list[Any]) -> int:

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 from nestarray import backends, dtypes, ops, tree
 from nestarray.config import current_backend
 from nestarray.dtypes import DType
+from nestarray.errors import UnsupportedError
 from nestarray.transforms import custom_vjp
 from nestarray.transforms.abstract import Abstract
 from nestarray.transforms.arguments import native_transforms
