@@ -139,8 +139,10 @@ def _run(
             raise ArgumentError(f"{op_name}: {name}: got {size!r}, expected the length of an axis")
     try:
         module: ModuleType = einops
-        is_stand_in = backends.core("numpy").stands_in(x) or hasattr(x, "__array_namespace__")
-        if is_stand_in and not backends.is_array(x):  # it uses the array's own functions
+        has_no_elements = hasattr(x, "__array_namespace__") and not backends.is_array(x)
+        if (
+            backends.core("numpy").stands_in(x) or has_no_elements
+        ):  # it uses the array's own functions
             module = importlib.import_module("einops.array_api")
         return getattr(module, function)(x, pattern, *settings, **sizes)
     except einops.EinopsError as error:
