@@ -149,6 +149,10 @@ def _place(frame: Any) -> str | None:
         frame = frame.f_back
     if frame is None or "guard_bool" not in names or "expect_true" in names:
         return None
+    if (
+        frame.f_code.co_filename == "<string>"
+    ):  # the checks of a graph module, which torch generates
+        return ""
     path = os.path.relpath(frame.f_code.co_filename, folder)
     return "" if file or path.split(os.sep)[0] in _OPERATORS else path
 
