@@ -445,8 +445,8 @@ def _exact(x: Any) -> tuple[IntOrSize, int] | None:
         denominator = fraction.denominator
         is_exact = denominator <= _LARGEST_DENOMINATOR and denominator & (denominator - 1) == 0
         return (fraction.numerator, denominator) if is_exact else None
-    operands = [_exact(each) for each in x.operands]
-    if None in operands:
+    operands = [exact for exact in map(_exact, x.operands) if exact is not None]
+    if len(operands) < len(x.operands):
         return None
     (a, b), *others = operands
     if x.function == "float":
@@ -455,7 +455,7 @@ def _exact(x: Any) -> tuple[IntOrSize, int] | None:
         return None
     ((c, d),) = others
     if x.function in ("+", "-"):
-        return REAL_FUNCTIONS[x.function](a * d, c * b), b * d
+        return (a * d + c * b if x.function == "+" else a * d - c * b), b * d
     if x.function == "*":
         return a * c, b * d
     is_power = isinstance(c, int) and c > 0 and c & (c - 1) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,6 +93,19 @@ def test_a_comparison_of_sizes_is_a_condition() -> None:
     np.testing.assert_array_equal(graph(X[:3]), -X[:3])
     with pytest.raises(errors.ShapeError, match=r"batch <= 5.*test_record_open_sizes.py:\d+"):
         graph(Y)
+
+
+def test_rounded_sizes(tmp_path: Path) -> None:
+    def program(x: Any) -> Any:
+        return x[: math.floor(x.shape[0] * 0.3) + 1] * 2
+
+    graph = na.trace_graph(program, X, dynamic=OPEN)
+    graph.save(tmp_path / "net.safetensors")
+    again = na.Graph.load(tmp_path / "net.safetensors")
+    for rows in (1, 3, 7):
+        np.testing.assert_array_equal(graph(Y[:rows]), program(Y[:rows]))
+        np.testing.assert_array_equal(again(Y[:rows]), program(Y[:rows]))
+    assert graph.sizes.conditions == ()
 
 
 def test_rows_of_an_open_length() -> None:

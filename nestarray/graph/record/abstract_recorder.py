@@ -18,6 +18,7 @@ from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
 from nestarray.dispatch import INTERPRETERS, OPS, Op, without_arrays
 from nestarray.errors import ArgumentError
+from nestarray.frontends import registry
 from nestarray.graph.node import Aval, Body, Node, map_leaves, map_nodes
 from nestarray.graph.record.recorder import Recorder, Traced, Write
 from nestarray.sizes import IntOrSize, Size
@@ -82,7 +83,7 @@ class _RecordedScope:
             raise UndecidedSize(f"lower: the code decides by a size: {left} {sign} {right}")
         return scope.decide(left, sign, right) if known is None else known
 
-    def maker(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
+    def maker(self, function: Callable[..., Any] | str, operands: tuple[Any, ...]) -> Any:
         return partial(self.recorder.arithmetic, function, operands)
 
 
@@ -134,9 +135,13 @@ class AbstractRecorder(Recorder):
             )
         return self._written("size", operator.getitem, "getitem", (self._shapes[array], axis))
 
-    def arithmetic(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Node:
-        """The call that computes a number made of sizes."""
+    def arithmetic(self, function: Callable[..., Any] | str, operands: tuple[Any, ...]) -> Node:
+        """The call of an operator, or of a function that rounds, on sizes."""
         arguments = tuple([self.node_of(x, "size") for x in operands])
+        if isinstance(function, str):
+            printed = _ROUNDINGS[function]
+            rounding = registry.vocabulary("torch").function(printed)
+            return self._written("rounded", rounding, printed, arguments)
         name = function.__name__
         return self._written(name, function, f"operator.{name}", arguments)
 
@@ -250,6 +255,13 @@ class AbstractRecorder(Recorder):
             for i, item in enumerate(result)
         ]
         return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
+
+
+#: Function of `nestarray.sizes` → the function in a graph.
+_ROUNDINGS = {
+    "math.floor": "torch._sym_floor", "math.ceil": "torch._sym_ceil", "int": "torch.sym_int",
+    "round": "torch._sym_round",
+}  # fmt: skip
 
 
 def is_size(x: Any) -> bool:

@@ -20,12 +20,14 @@ import numpy as np
 
 from nestarray.errors import ConversionError
 from nestarray.frontends import numpy as frontend
+from nestarray.graph.record.abstract_recorder import is_size
 from nestarray.importers import patching
 from nestarray.importers.numpy import scipy_functions
 from nestarray.importers.numpy.iteration import NdIter, enumerated
 from nestarray.importers.numpy.random import RecordedGenerator, drawn
 from nestarray.importers.numpy.recording import Recording
 from nestarray.importers.patching import patched
+from nestarray.transforms.abstract import rounded_size
 
 Function = Callable[..., Any]
 #: (module or class, name, replacement)
@@ -292,6 +294,9 @@ def _log(x: Any, base: Any = None) -> Any:
 
 
 def _rounded(ufunc: np.ufunc, x: Any) -> Any:
+    if is_size(x):
+        function = {"floor": "math.floor", "ceil": "math.ceil", "trunc": "int"}[ufunc.__name__]
+        return rounded_size(function, x)
     return ufunc(x).astype(int)
 
 

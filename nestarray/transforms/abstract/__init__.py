@@ -28,6 +28,7 @@ from nestarray.transforms.abstract.values import OpenNumber as OpenNumber
 from nestarray.transforms.abstract.values import OpenSize as OpenSize
 from nestarray.transforms.abstract.values import as_code_sees as as_code_sees
 from nestarray.transforms.abstract.values import expression as expression
+from nestarray.transforms.abstract.values import rounded_size as rounded_size
 
 #: The files of rules.
 CHAPTERS = (axes, contraction, creation, elementwise, indexing, linalg)

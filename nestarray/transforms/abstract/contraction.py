@@ -14,9 +14,9 @@ from nestarray.transforms.abstract.values import Abstract
 @rule
 def matmul(new: Results, x1: Any, x2: Any) -> Abstract:
     a, b = sizes_of(x1), sizes_of(x2)
-    new.same(a[-1], b[-2] if len(b) > 1 else b[0])
-    sizes = (*broadcast(new, a[:-2], b[:-2]),) if len(a) > 2 or len(b) > 2 else ()
-    return new((*sizes, *a[-2:-1], *(b[-1:] if len(b) > 1 else ())), promoted(x1, x2))
+    new.same(a[-1], b[-2:][0])
+    batch = broadcast(new, a[:-2], b[:-2]) if len(a) > 2 or len(b) > 2 else ()
+    return new((*batch, *a[-2:-1], *(b[-1:] if len(b) > 1 else ())), promoted(x1, x2))
 
 
 @rule

@@ -45,7 +45,7 @@ class Scope:
         """Whether a comparison that the example answers becomes a condition."""
         return self._line is not None
 
-    def maker(self, function: Callable[..., Any], operands: tuple[Any, ...]) -> Any:
+    def maker(self, function: Callable[..., Any] | str, operands: tuple[Any, ...]) -> Any:
         """How a program that is recorded computes a size; None if none is recorded."""
         return None
 
