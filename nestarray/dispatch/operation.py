@@ -457,7 +457,7 @@ class Op:
         )
 
     def _call_default(self, types: tuple[type, ...], /, *args: Any, **kwargs: Any) -> Any:
-        for handler in tuple(_WITHOUT_ARRAYS):
+        for handler in _WITHOUT_ARRAYS:
             result = handler(self, args, kwargs)
             if result is not NotImplemented:
                 return result

@@ -257,7 +257,7 @@ class AbstractRecorder(Recorder):
         return type(result)(*items) if hasattr(result, "_fields") else type(result)(items)
 
 
-#: Function of `nestarray.sizes` → the function in a graph.
+#: Function of `nestarray.sizes` → that of the PyTorch frontend, whose names are those of ATen.
 _ROUNDINGS = {
     "math.floor": "torch._sym_floor", "math.ceil": "torch._sym_ceil", "int": "torch.sym_int",
     "round": "torch._sym_round",
@@ -277,9 +277,10 @@ def _holds_abstract(nest: Any) -> bool:
 
 def _record_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The handler of calls whose arguments are sizes; NotImplemented if there are none."""
-    found: list[OpenNumber] = []
-    map_leaves(lambda x: found.append(x) if is_size(x) else None, [*args, kwargs])
-    recorder = next((x.scope.recorder for x in found if isinstance(x.scope, _RecordedScope)), None)
+    numbers: list[OpenNumber] = []
+    map_leaves(lambda x: numbers.append(x) if is_size(x) else None, [*args, kwargs])
+    scopes = [x.scope for x in numbers]
+    recorder = next((each.recorder for each in scopes if isinstance(each, _RecordedScope)), None)
     if recorder is None:
         return abstract.apply(op, args, kwargs)
     if not recorder.is_open:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from nestarray.errors import ShapeError
@@ -16,21 +17,20 @@ from nestarray.transforms.abstract.interpreter import (
     rule,
     sizes_of,
 )
-from nestarray.transforms.abstract.scope import product
 from nestarray.transforms.abstract.values import Abstract
 
 
 @rule
 def reshape(new: Results, x: Any, shape: Any, order: str, copy: Any) -> Abstract:
     shape = list(shape) if isinstance(shape, (tuple, list)) else [shape]
-    total = product(sizes_of(x))
+    total = math.prod(sizes_of(x))
     inferred = [i for i, n in enumerate(shape) if isinstance(n, int) and n == -1]
-    others = product(n for i, n in enumerate(shape) if i not in inferred)
+    others = math.prod(n for i, n in enumerate(shape) if i not in inferred)
     if len(inferred) > 1:
         raise ShapeError(f"reshape: got the shape {tuple(shape)}, expected at most one -1")
     if inferred:
         shape[inferred[0]] = total // others if others != 0 else 0
-        others = product(shape)
+        others = math.prod(shape)
     new.scope.require("reshape", total, "==", others)
     return new(shape, dtype_of(x))
 
@@ -46,8 +46,8 @@ def expand_dims(new: Results, x: Any, axis: Any) -> Abstract:
     sizes = sizes_of(x)
     places = axis if isinstance(axis, (tuple, list)) else (axis,)
     rank = len(sizes) + len(places)
-    ones, rest = {axis_of(int(a), rank) for a in places}, iter(sizes)
-    return new([1 if i in ones else next(rest) for i in range(rank)], dtype_of(x))
+    ones, remaining = {axis_of(int(a), rank) for a in places}, iter(sizes)
+    return new([1 if i in ones else next(remaining) for i in range(rank)], dtype_of(x))
 
 
 @rule
@@ -66,7 +66,7 @@ def squeeze(new: Results, x: Any, axis: Any) -> Abstract:
 def concat(new: Results, arrays: Any, axis: int | None) -> Abstract:
     shapes = [sizes_of(x) for x in arrays]
     if axis is None:
-        return new([sum(map(product, shapes))], promoted(*arrays))
+        return new([sum(map(math.prod, shapes))], promoted(*arrays))
     rank = len(shapes[0])
     axis = axis_of(axis, rank)
     sizes: list[IntOrSize] = list(shapes[0])

@@ -27,8 +27,8 @@ def tensordot(new: Results, x1: Any, x2: Any, axes: Any) -> Abstract:
     firsts, seconds = ([axis_of(i, len(x)) for i in each] for each, x in zip(axes, (a, b)))
     for i, j in zip(firsts, seconds, strict=True):
         new.same(a[i], b[j])
-    rest = [n for i, n in enumerate(a) if i not in firsts]
-    return new([*rest, *(n for i, n in enumerate(b) if i not in seconds)], promoted(x1, x2))
+    remaining = [n for i, n in enumerate(a) if i not in firsts]
+    return new([*remaining, *(n for i, n in enumerate(b) if i not in seconds)], promoted(x1, x2))
 
 
 @rule

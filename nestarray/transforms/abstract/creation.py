@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NoReturn
 
 from nestarray import dtypes
@@ -15,7 +16,7 @@ from nestarray.transforms.abstract.interpreter import (
     rule,
     sizes_of,
 )
-from nestarray.transforms.abstract.scope import UndecidedSize, product
+from nestarray.transforms.abstract.scope import UndecidedSize
 from nestarray.transforms.abstract.values import Abstract
 
 
@@ -86,7 +87,7 @@ RULES["tri"] = eye
 
 @rule
 def repeat(new: Results, x: Any, repeats: Any, axis: Any, total_repeat_length: Any) -> Abstract:
-    sizes = list(sizes_of(x)) if axis is not None else [product(sizes_of(x))]
+    sizes = list(sizes_of(x)) if axis is not None else [math.prod(sizes_of(x))]
     axis = axis_of(axis or 0, len(sizes))
     if total_repeat_length is not None:
         sizes[axis] = total_repeat_length

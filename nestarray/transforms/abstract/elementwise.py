@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,7 +20,6 @@ from nestarray.transforms.abstract.interpreter import (
     rule,
     sizes_of,
 )
-from nestarray.transforms.abstract.scope import product
 from nestarray.transforms.abstract.values import Abstract
 
 
@@ -192,7 +192,7 @@ for _name in ("lgamma", "digamma"):
 
 
 def _cumulative(new: Results, x: Any, axis: Any, dtype: Any, include_initial: bool) -> Abstract:
-    sizes = list(sizes_of(x)) if axis is not None else [product(sizes_of(x))]
+    sizes = list(sizes_of(x)) if axis is not None else [math.prod(sizes_of(x))]
     axis = axes_of(axis or 0, len(sizes))[0]
     sizes[axis] = sizes[axis] + int(include_initial)
     return new(sizes, _summed(x) if dtype is None else dtypes.as_dtype(dtype))

@@ -34,12 +34,12 @@ def getitem(new: Results, x: Any, index: Any) -> Abstract:
     result: list[IntOrSize] = []
     shapes: list[tuple[IntOrSize, ...]] = []
     places: list[int] = []  # of the indices by arrays, among all
-    rest = iter(sizes)
+    remaining = iter(sizes)
     for i, item in enumerate(items):
         if item is None:
             result.append(1)
             continue
-        size = next(rest)
+        size = next(remaining)
         if isinstance(item, slice):
             result.append(length_of(new.scope, item, size))
         else:
@@ -72,24 +72,19 @@ def length_of(scope: Scope, item: slice, size: IntOrSize) -> IntOrSize:
     step = 1 if item.step is None else item.step
     if isinstance(step, Size) or not step:
         raise UndecidedSize("getitem: a slice whose step is an open size")
-    if step > 0:
-        start = _bounded(scope, 0 if item.start is None else item.start, size, size)
-        stop = size if item.stop is None else _bounded(scope, item.stop, size, size)
-        return scope.larger(-((start - stop) // step), 0)
-    start = size - 1 if item.start is None else _bounded(scope, item.start, size, size - 1)
-    stop = -1 if item.stop is None else _bounded(scope, item.stop, size, size - 1)
-    return scope.larger(-((stop - start) // -step), 0)
+    least, most = (0, size) if step > 0 else (-1, size - 1)
+    first, end = (least, most) if step > 0 else (most, least)
 
+    def bounded(at: IntOrSize | None, default: IntOrSize) -> IntOrSize:
+        """A bound of the slice as a position from `least` to `most`."""
+        if at is None:
+            return default
+        return (
+            scope.larger(at + size, least) if scope.decide(at, "<", 0) else scope.smaller(at, most)
+        )
 
-def _bounded(scope: Scope, at: IntOrSize, size: IntOrSize, most: IntOrSize) -> IntOrSize:
-    """A bound of a slice as a position from 0, or -1 for a negative step, to `most`."""
-    least = 0 if most is size else -1
-    is_negative = scope.relations.decide(at, "<", 0)
-    if is_negative is None:
-        is_negative = scope.decide(at, "<", 0)
-    if is_negative:
-        return scope.larger(at + size, least)
-    return scope.smaller(at, most)
+    start, stop = bounded(item.start, first), bounded(item.stop, end)
+    return scope.larger(-((start - stop) // step), 0)
 
 
 @rule

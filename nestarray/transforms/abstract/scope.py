@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from nestarray.errors import ConversionError, ShapeError
-from nestarray.sizes import Condition, IntOrSize, Relations, Size, larger, smaller
+from nestarray.sizes import Condition, IntOrSize, Relations, larger, smaller
 
 
 class UndecidedSize(ConversionError):
@@ -96,27 +96,13 @@ class Scope:
     def _chosen(
         self, a: IntOrSize, b: IntOrSize, function: Callable[[IntOrSize, IntOrSize], IntOrSize]
     ) -> IntOrSize:
-        is_larger = self.relations.decide(a, ">=", b)
-        if is_larger is None:
-            is_larger = self.relations.decide(a, ">", b)
-        if is_larger is None:
-            return function(a, b)
-        return a if is_larger == (function is larger) else b
+        for sign in (">=", ">"):
+            is_larger = self.relations.decide(a, sign, b)
+            if is_larger is not None:
+                return a if is_larger == (function is larger) else b
+        return function(a, b)
 
     def same(self, op: str, a: IntOrSize, b: IntOrSize) -> IntOrSize:
         """One of two sizes that an op needs to be equal; the number, if one is a number."""
         self.require(op, a, "==", b)
         return b if isinstance(b, int) else a
-
-
-def product(sizes: Any) -> IntOrSize:
-    """The number of elements of a shape."""
-    total: IntOrSize = 1
-    for size in sizes:
-        total = total * size
-    return total
-
-
-def is_open(x: Any) -> bool:
-    """Whether it is an expression in names."""
-    return isinstance(x, Size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Iterable
 from typing import Any, NoReturn
@@ -9,7 +10,7 @@ from typing import Any, NoReturn
 from nestarray import backends, ops
 from nestarray.dtypes import DType
 from nestarray.sizes import IntOrSize, Real, Size, real, rounded
-from nestarray.transforms.abstract.scope import Scope, UndecidedSize, product
+from nestarray.transforms.abstract.scope import Scope, UndecidedSize
 
 
 class OpenNumber:
@@ -39,7 +40,7 @@ class OpenNumber:
     def __hash__(self) -> int:
         return hash(self.expression)
 
-    __array__ = __len__ = __iter__ = _needs_value
+    __int__ = __array__ = __len__ = __iter__ = _needs_value
 
     def __bool__(self) -> bool:
         return self != 0
@@ -114,9 +115,6 @@ class OpenNumber:
     def __rmod__(self, other: Any) -> Any:
         return computed(operator.mod, other, self)
 
-    def __int__(self) -> Any:
-        return self._needs_value()
-
     def __divmod__(self, other: Any) -> Any:
         return self // other, self % other
 
@@ -137,7 +135,6 @@ class OpenSize(OpenNumber):
     """A size as code sees it; like a size of JAX it has no number: ``range(n)`` is an error."""
 
     __slots__ = ()
-    __int__ = OpenNumber._needs_value
 
 
 class OpenReal(OpenNumber):
@@ -251,7 +248,7 @@ class Abstract:
     @property
     def size(self) -> Any:
         """The number of elements."""
-        return as_code_sees(product(self.sizes), self.scope)
+        return as_code_sees(math.prod(self.sizes), self.scope)
 
     def like(self, sizes: Iterable[IntOrSize], dtype: DType | None = None) -> Abstract:
         """An array of another shape."""
