@@ -74,11 +74,16 @@ def _check_native_module(program: Program, _: Path) -> None:
 
 
 def _check_sizes(program: Program, _: Path) -> None:
-    """At other sizes, the graph computes the program's values, or names the size that it refuses."""
+    """At other sizes, the graph computes the program's values, or names the size that it refuses.
+
+    So do its lowered and its optimized form.
+    """
     try:
         graph = _traced(program, dynamic={"x": {0: "n"}})
     except NestarrayError:
         return
+    forms = (lambda: graph, graph.lower, graph.optimize)
+    graph = random.Random(program.seed).choice(forms)()
     for size in SIZES:
         if random_programs.runs(program, size):
             try:
