@@ -103,6 +103,7 @@ def test_the_numbers_have_their_distribution(target: str, tmp_path: Any) -> None
     uniform, integers, chosen, drawn, soft = map(np.asarray, outputs)
     assert -1 <= uniform.min() < -0.99
     assert 1.99 < uniform.max() <= 2
+    # the means of 120,000 fixed draws: the standard errors are below 0.003
     np.testing.assert_allclose(uniform.mean(), 0.5, atol=0.01)
     np.testing.assert_array_equal(np.unique(integers), [2, 3, 4, 5, 6])
     np.testing.assert_allclose(chosen.mean(), 1 / 6, atol=0.01)

@@ -132,6 +132,7 @@ def test_loops_keep_the_dtypes_of_their_carry() -> None:
 
     graph = na.trace_graph(Loop(), torch.ones(2, 4)).cast(compute="bfloat16")
     assert "bfloat16" in str(graph)
+    # bfloat16 has 8 bits: a relative rounding of 4e-3 in each step
     report = graph.to_backend("numpy").verify(rtol=1e-2)
     assert report.ok, str(report)
 
@@ -147,6 +148,7 @@ def test_masks_of_the_smallest_number_have_no_nan() -> None:
     half = na.trace_graph(attend, q, lengths).cast(compute="bfloat16")
     assert _dtypes(half)["scaled_dot_product_attention"] == {"bfloat16"}
     out = half.to_backend("numpy")(q.numpy(), lengths.numpy())
+    # bfloat16 has 8 bits: roundings of 4e-3 of numbers about 1
     np.testing.assert_allclose(out[0], attend(q, lengths)[0], atol=1e-2)
     np.testing.assert_allclose(out[1], q[1].mean(1, keepdim=True).expand(1, 4, 6), atol=1e-2)
 
