@@ -50,6 +50,12 @@ class Sizes:
                 return False
         return all(holds(text, values) for text in self.conditions)
 
+    @classmethod
+    def of_scope(cls, scope: Scope) -> Sizes:
+        """The names of a program, and the comparisons that it asked."""
+        lines = {str(condition): line for condition, line in scope.conditions.items()}
+        return cls(dict(scope.relations.ranges), tuple(lines), dict(scope.example), lines)
+
     def scope(self) -> Scope:
         """The relations of the sizes, for abstract evaluation."""
         known = [each for text in self.conditions for each in comparisons(text)]

@@ -220,16 +220,11 @@ def trace_python(source: PythonSource, guards: str, sizes: SizeSpec) -> Graph:
     finally:
         recorder.is_open = False
     updates = {path: node for path, node in new.items() if node is not s[path]._node}
-    fields = {"sizes": _sizes_of(recorder)} if isinstance(recorder, AbstractRecorder) else {}
+    fields = (
+        {"sizes": Sizes.of_scope(recorder.scope)} if isinstance(recorder, AbstractRecorder) else {}
+    )
     graph = recorder.finish(output, updates, source, v=source.v, s=source.s, **fields)
     return graph.replace(constants=graph.constants.to_backend(source.backend))
-
-
-def _sizes_of(recorder: AbstractRecorder) -> Sizes:
-    """The names of a recording, and the comparisons that its code has asked."""
-    scope = recorder.scope
-    lines = {str(condition): line for condition, line in scope.conditions.items()}
-    return Sizes(scope.relations.ranges, tuple(lines), scope.example or {}, lines)
 
 
 def _recorder_of(source: PythonSource, guards: str, sizes: SizeSpec) -> tuple[Recorder, list[Any]]:

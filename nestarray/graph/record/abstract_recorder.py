@@ -24,7 +24,6 @@ from nestarray.graph.record.recorder import Recorder, Traced, Write
 from nestarray.sizes import IntOrSize, Size
 from nestarray.transforms import abstract
 from nestarray.transforms.abstract import Abstract, OpenNumber, OpenSize, Scope, UndecidedSize
-from nestarray.transforms.recording import recording
 
 
 class AbstractTraced(Traced):
@@ -224,8 +223,7 @@ class AbstractRecorder(Recorder):
     ) -> Any:
         """The abstract result of `function`."""
         args, kwargs = map_leaves(self._abstract_of, [args, dict(kwargs)])
-        with without_arrays(abstract.apply):
-            return function(*args, **kwargs)
+        return abstract.evaluate(function, args, kwargs)
 
     def _abstract_of(self, x: Any) -> Any:
         """The shape and dtype of an array, and a size that is not recorded; others unchanged."""
@@ -238,8 +236,7 @@ class AbstractRecorder(Recorder):
 
     def _run(self, function: Callable[..., Any], arguments: list[Any]) -> Any:
         args, kwargs = map_nodes(lambda node: self._abstract_of(self._behind[node]), arguments)
-        with without_arrays(abstract.apply), recording(abstract.loops):
-            return function(*args, **kwargs)
+        return abstract.evaluate(function, args, kwargs)
 
     def _traced(self, result: Any, write: Write, name: str) -> Any:
         if isinstance(result, Abstract):

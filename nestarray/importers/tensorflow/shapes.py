@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.dispatch import without_arrays
-from nestarray.errors import ConversionError, DtypeError, ShapeError
+from nestarray.errors import ConversionError, DtypeError, NestarrayError, ShapeError
 from nestarray.frontends import rules
 from nestarray.graph.node import Aval, Node, map_nodes
 from nestarray.importers.tensorflow import execution, sizes
@@ -16,13 +15,16 @@ from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.values import Value
 from nestarray.sizes import IntOrSize
 from nestarray.transforms import abstract
-from nestarray.transforms.recording import recording
 
 if TYPE_CHECKING:
     from nestarray.importers.tensorflow.importer import Translation
 
 #: Operations whose results are shapes.
 OPERATIONS = ("Shape", "ShapeN", "Size", "Rank", "VariableShape")
+
+
+#: How a function fails if values decide the sizes of its results, or if it asks for numbers.
+_UNKNOWN = (NestarrayError, TypeError, ValueError, NotImplementedError)
 
 
 class Shapes:
@@ -86,17 +88,14 @@ class Shapes:
         """The shapes of the results with open sizes; empty if they are unknown."""
         try:
             args, kwargs = map_nodes(self._stand_in, [list(call.args), call.kwargs])
-            with without_arrays(abstract.apply), recording(abstract.loops):
-                result = call.function(*args, **kwargs)
+            result = abstract.evaluate(call.function, args, kwargs)
             self.of.sizes.check(op.type)
         except ShapeError as error:
             raise ConversionError(
                 f"trace_graph: dynamic: {op.type} ({self.of.builder.place}) does not fit the open "
                 f"sizes ({error}); give equal sizes one name, and sizes that the program fixes none"
             ) from error
-        except (
-            Exception
-        ):  # values decide the sizes of the results, or the function asks for numbers
+        except _UNKNOWN:
             return []
         results = result if isinstance(result, (list, tuple)) else [result]
         return [_shape_of(x) for x in results]

@@ -149,10 +149,7 @@ class OpenSizes:
 
     def sizes(self) -> Sizes:
         """The sizes of the graph, and the comparisons that its program asks."""
-        if not self.is_open:
-            return Sizes()
-        lines = {str(condition): line for condition, line in self.scope.conditions.items()}
-        return Sizes(dict(self.scope.relations.ranges), tuple(lines), self._example, lines)
+        return Sizes.of_scope(self.scope) if self.is_open else Sizes()
 
 
 class _Value(NamedTuple):

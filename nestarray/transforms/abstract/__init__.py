@@ -8,7 +8,7 @@ file for each kind.
 - `scope`: relations of the sizes; answers comparisons, and notes conditions.
 - `interpreter`: computes ops by the rules of `elementwise`, `axes`, `creation`, `indexing`,
   `contraction` and `linalg`.
-- `loops`: control flow.
+- `loops`: control flow; `evaluation`: runs a function on abstract arrays.
 """
 
 from nestarray.transforms.abstract import (
@@ -20,6 +20,7 @@ from nestarray.transforms.abstract import (
     linalg,
     loops,
 )
+from nestarray.transforms.abstract.evaluation import evaluate as evaluate
 from nestarray.transforms.abstract.interpreter import apply as apply
 from nestarray.transforms.abstract.scope import Scope as Scope
 from nestarray.transforms.abstract.scope import UndecidedSize as UndecidedSize
