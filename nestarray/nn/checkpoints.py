@@ -45,7 +45,8 @@ class Checkpointer:
     """Saves the states of a run in a folder, and removes all but the last and the best ones.
 
     A file is complete or absent: a program that is killed while it writes, or a loss of power, leaves
-    the earlier files as they are. They are removed when the new one is on the disk. Files are safetensors, and loading executes nothing of them.
+    the earlier files as they are. They are removed when the new one is on the disk. Files are
+    safetensors, and loading executes nothing of them.
 
     Args:
         folder: a directory; a new one if it does not exist.

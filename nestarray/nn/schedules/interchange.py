@@ -47,12 +47,25 @@ def from_optax(schedule: Schedule) -> Schedule:
         return jax.numpy.asarray(schedule(count), jax.numpy.float32)
 
     tracing = importlib.import_module("nestarray.importers.tracing")
-    return partial(_traced, tracing.trace_graph(rate, jax.numpy.float32(0.0)))
+    return _Traced(tracing.trace_graph(rate, jax.numpy.float32(0.0)).lower())
 
 
-def _traced(graph: Graph, count: Array | int) -> Array:
-    done = as_float(count)
-    return graph.to_backend(backends.backend_of(done))(done)
+class _Traced:
+    """A traced schedule, which keeps its graph on each backend that calls it."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._graphs: dict[str, Graph] = {}
+
+    def __call__(self, count: Array | int) -> Array:
+        done = as_float(count)
+        backend = backends.backend_of(done)
+        if backend not in self._graphs:
+            self._graphs[backend] = self._graph.to_backend(backend)
+        return self._graphs[backend](done)
+
+    def __reduce__(self) -> Any:
+        return _Traced, (self._graph,)
 
 
 def to_torch(schedule: Schedule, optimizer: Any, *, count: int = 0) -> Any:
