@@ -2,9 +2,9 @@
 
 The graph runs once, call by call, on traced arrays without elements, so frontend functions record
 the ops in their bodies. Values that depend on no input and no variable (positions, masks, fill
-values) are computed and become constants. Groups of ops that one op computes become this op (`passes/idioms`), also in
-the bodies of loops and choices. The op that computes a call's value keeps its name, module and
-line, by which `verify` matches values.
+values) are computed and become constants. Groups of ops that one op computes become this op
+(`passes/idioms`), also in the bodies of loops and choices. The op that computes a call's value keeps
+its name, module and line, by which `verify` matches values.
 """
 
 from __future__ import annotations
