@@ -86,6 +86,9 @@ class Size:
     def __repr__(self) -> str:
         return f"Size({str(self)!r})"
 
+    def __reduce__(self) -> Any:  # hashes of names differ between processes
+        return Size, (self.terms,)
+
     @property
     def constant(self) -> int:
         """The term without a name."""

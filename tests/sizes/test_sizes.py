@@ -1,7 +1,11 @@
 """Sizes against Python's integers, over random expressions."""
 
 import math
+import os
+import pickle
 import random
+import subprocess
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -183,6 +187,20 @@ def test_sizes_are_values():
     assert {size: 1}[M * N + N // 3 + N * M] == 1
     assert isinstance(size, Size)
     assert isinstance(real("*", N, 0.3), Real)
+
+
+def test_sizes_of_another_process_are_equal():
+    code = (
+        "import pickle, sys; from nestarray.sizes import parse; "
+        "sys.stdout.buffer.write(pickle.dumps(parse('max(n // 2 - m, 0) + int(n * 0.3)')))"
+    )
+    environment = {**os.environ, "PYTHONHASHSEED": "1"}
+    written = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, check=True, timeout=120
+    ).stdout
+    size = pickle.loads(written)
+    assert size == parse("max(n // 2 - m, 0) + int(n * 0.3)")
+    assert hash(size) == hash(parse(str(size)))
 
 
 def test_other_expressions_are_refused():
