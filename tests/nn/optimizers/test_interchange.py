@@ -86,7 +86,7 @@ OPTAX = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("optimizer", OPTAX, ids=repr)
+@pytest.mark.parametrize("optimizer", OPTAX, ids=lambda optimizer: type(optimizer).__name__)
 def test_a_run_continues_in_optax(optimizer: nn.Optimizer) -> None:
     def steps(transformation: Any, params: Any, opt_state: Any, count: int) -> Any:
         values = []
@@ -139,7 +139,7 @@ TORCH = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("optimizer", TORCH, ids=repr)
+@pytest.mark.parametrize("optimizer", TORCH, ids=lambda optimizer: type(optimizer).__name__)
 def test_a_run_continues_in_torch(optimizer: nn.Optimizer) -> None:
     def steps(native: Any, model: Net, count: int) -> list[float]:
         values = []
@@ -183,7 +183,7 @@ KERAS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("optimizer", KERAS, ids=repr)
+@pytest.mark.parametrize("optimizer", KERAS, ids=lambda optimizer: type(optimizer).__name__)
 def test_a_run_continues_in_keras(optimizer: nn.Optimizer) -> None:
     import keras
 
