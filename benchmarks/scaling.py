@@ -27,6 +27,8 @@ from nestarray.config import BACKENDS
 from nestarray.dispatch import OPS
 
 SMALL, LARGE, MEDIUM = 4_000, 40_000, 12_000
+#: More equations than this at this size are one for each element.
+TINY = 600
 #: More seconds at the small size are slow.
 SLOW = 0.002
 #: A larger power than that of sorting, with room for caches and for the noise of one measurement.
@@ -74,10 +76,13 @@ def _of_backend(backend: str) -> Table:
         f"Calls on {backend} that grow faster than sorting",
         ["call", f"{SMALL:,} elements", "power of growth", "the framework's"],
     )
-    count = 0
+    count = unrolled = 0
     for label, function, native in _functions():
         for kind, call in (("", function), ("gradient of ", _gradient(function))):
             growth = _counted(call) if backend == "jax" else None
+            if growth is not None and growth.small == math.inf:
+                unrolled += 1
+                continue
             if growth is None or growth.power > LIMIT:
                 growth = _growth(call, backend)
             if growth is None:
@@ -90,20 +95,34 @@ def _of_backend(backend: str) -> Table:
                 power = "" if own is None else f"{own.power:.1f}"
                 table.add(f"{kind}{label}", readable(growth.small), f"{growth.power:.1f}", power)
     table.note = f"{count} calls, of values and gradients."
+    if unrolled:
+        table.note += f" {unrolled} others have an equation or a result for each element."
     return table
 
 
 def _functions() -> Iterator[tuple[str, Function, Function | None]]:
-    """(label, function, the framework's function)."""
+    """(label, function, the framework's function), without functions that begin with a shape."""
     for name in OPS:
-        yield f"na.{name}", getattr(na, name, OPS[name].function), None
+        function = getattr(na, name, OPS[name].function)
+        if not _begins_with_shape(function):
+            yield f"na.{name}", function, None
     for space, upstream in FRONTENDS.items():
         module = importlib.import_module(f"nestarray.frontends.{space}")
         native = importlib.import_module(upstream)
         for name in getattr(module, "__all__", dir(module)):
             function = getattr(module, name, None)
-            if inspect.isroutine(function) and not name.startswith("_") and name not in _LEFT_OUT:
+            is_public = inspect.isroutine(function) and not name.startswith("_")
+            if is_public and name not in _LEFT_OUT and not _begins_with_shape(function):
                 yield f"{space}.{name}", function, getattr(native, name, None)
+
+
+def _begins_with_shape(function: Function) -> bool:
+    """Whether a vector would be read as the numbers of a shape."""
+    try:
+        names = [*inspect.signature(function).parameters]
+    except (TypeError, ValueError):  # a class of upstream
+        return False
+    return names[:1] in (["shape"], ["size"])
 
 
 def _gradient(function: Function) -> Function:
@@ -121,21 +140,26 @@ def _gradient(function: Function) -> Function:
 def _counted(function: Function) -> Growth | None:
     """The elements that the jaxpr of the first form of a call that works reads and writes.
 
-    None if no form can be traced, or if values decide how often a loop runs.
+    None if no form can be traced, or if values decide how often a loop runs. The counts are infinite
+    for a jaxpr with an equation or a result for each element, which XLA takes minutes to compile.
     """
-    import jax
-
-    for settings, operands in FORMS:
-        vectors = [[jax.ShapeDtypeStruct((size,), "float32")] * operands for size in (SMALL, LARGE)]
+    for form in FORMS:
         try:
-            small, large = (
-                _work(jax.make_jaxpr(lambda *x, s=settings: function(*x, **s))(*each).jaxpr)
-                for each in vectors
-            )
+            tiny = _jaxpr(function, TINY, *form)
+            if len(tiny.outvars) + len(tiny.eqns) > TINY:
+                return Growth(math.inf, math.inf, LARGE / SMALL)
+            small, large = (_work(_jaxpr(function, size, *form)) for size in (SMALL, LARGE))
         except Exception:  # of JAX or of ours: another form of the call
             continue
         return Growth(small, large, LARGE / SMALL) if math.isfinite(large) else None
     return None
+
+
+def _jaxpr(function: Function, size: int, settings: dict[str, Any], operands: int) -> Any:
+    import jax
+
+    vectors = [jax.ShapeDtypeStruct((size,), "float32")] * operands
+    return jax.make_jaxpr(lambda *x: function(*x, **settings))(*vectors).jaxpr
 
 
 def _work(jaxpr: Any) -> float:

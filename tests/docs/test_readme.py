@@ -1,4 +1,4 @@
-"""Every Python block of README, questions and guide runs, in order, in one namespace a page.
+"""Every Python block of README, ARCHITECTURE, questions and guide runs, in order, in one namespace a page.
 
 The pages' files and links lead somewhere.
 """
@@ -22,7 +22,7 @@ HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 GUIDE = sorted(
     p.relative_to(ROOT).as_posix() for p in (ROOT / "docs/guide").glob("*.md") if p.stem != "README"
 )
-PAGES = ["README.md", "docs/faq.md", *GUIDE]
+PAGES = ["README.md", "ARCHITECTURE.md", "docs/faq.md", *GUIDE]
 SLOW = {"docs/guide/debugging_a_conversion.md", "docs/guide/generation.md"}
 
 
@@ -72,6 +72,10 @@ def test_page_begins_with_its_audience(page: str) -> None:
 
 def test_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+def test_architecture_is_short() -> None:
+    assert len((ROOT / "ARCHITECTURE.md").read_text()) <= 9000
 
 
 def test_files_that_the_architecture_names_are_there() -> None:
