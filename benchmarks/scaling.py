@@ -122,7 +122,7 @@ def _begins_with_shape(function: Function) -> bool:
         names = [*inspect.signature(function).parameters]
     except (TypeError, ValueError):  # a class of upstream
         return False
-    return names[:1] in (["shape"], ["size"])
+    return bool(names) and names[0] in ("shape", "size", "dimensions")
 
 
 def _gradient(function: Function) -> Function:
