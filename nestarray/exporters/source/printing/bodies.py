@@ -9,7 +9,7 @@ from keyword import iskeyword
 from typing import Any, TypeGuard
 
 from nestarray.exporters.source.printing.expressions import Expression, Names
-from nestarray.exporters.source.printing.flow import Flow, assignment, indented, parts_of
+from nestarray.exporters.source.printing.flow import Flow, parts_of
 from nestarray.exporters.source.printing.language import Language
 from nestarray.exporters.source.recording.records import (
     Call,
@@ -18,7 +18,7 @@ from nestarray.exporters.source.recording.records import (
     functions_in,
     values_in,
 )
-from nestarray.exporters.source.tree.loops import Item, Loop, Option, arguments_of
+from nestarray.exporters.source.tree.loops import Item, Loop, arguments_of
 from nestarray.exporters.source.tree.modules import Path, Step, Use, arguments, numbered, results
 from nestarray.exporters.source.tree.settings import Setting
 from nestarray.exporters.source.tree.variable_names import GENERIC, hint_name, kind_of
@@ -37,8 +37,7 @@ class Body:
         variable: the text of a variable, or None for a value that is none.
         setting: the text of a setting.
         loop: the head of a loop over a list of children: ``(path of the list, first number)``.
-        condition: the text of whether a module has the steps of an Option; its second argument
-            returns the name of a value.
+        condition: the text of whether a module has a child; empty if all modules of the class have it.
         reserved: names that variables must not have.
         hint: the path after which the result of a call may be named.
         expression: the text of a call; by default that of the language.
@@ -51,7 +50,7 @@ class Body:
         variable: Callable[[Value], str | None],
         setting: Callable[[str], str],
         loop: Callable[[Path, int], str],
-        condition: Callable[[Option, Callable[[Value], str]], str],
+        condition: Callable[[Path], str],
         reserved: Collection[str] = (),
         hint: Callable[[Call], Path] = lambda call: (),
         expression: Callable[[Call, Names], Expression] | None = None,
@@ -144,20 +143,10 @@ class Body:
         source = self.items[made[value]]
         if isinstance(source, Loop) or len(_results(source)) != 1 or _functions(source):
             return False
-        if isinstance(source, Option) and (i < len(self.items) or not source.is_expression):
-            return False
         if value in self.written or _is_in_place(source):
             return False
         if not all(self._is_read_early(v, i) for v in arguments_of(source) if v in self.written):
             return False
-        item = self.items[i] if i < len(self.items) else None
-        if isinstance(item, Option):
-            given = [
-                [[*step.args], step.kwargs] if isinstance(step, Call) else step.inputs
-                for step in item.all_steps
-            ]
-            is_read = any(value in pair for pair in item.results.values())
-            return item.is_expression and not is_read and _count(given, value) == 1
         return self.is_read_once(value)
 
     def is_read_once(self, value: Value) -> bool:
@@ -166,7 +155,7 @@ class Body:
         if first == len(self.items):
             return _count(self.output, value) == 1
         item = self.items[first]
-        if others or isinstance(item, (Loop, Option)):
+        if others or isinstance(item, Loop):
             return False
         nest = item.inputs if isinstance(item, Use) else [list(item.args), item.kwargs]
         return _count(nest, value) == 1
@@ -181,10 +170,8 @@ class Body:
         """The length of the text of an item with short names."""
         if isinstance(item, Loop) or _functions(item):
             return 2 * _LENGTH
-        if isinstance(item, Option):
-            return len(self.condition(item, self._name)) + sum(map(self._size, item.all_steps)) + 12
         if isinstance(item, Use):
-            return len(self.use(item, [])) + 3 * len(item.inputs)
+            return len(self.use(item, []) + self.condition(item.name)) + 3 * len(item.inputs)
         return len(self.expression(item, self._short).text)
 
     def _short(self, leaf: Any) -> Expression:
@@ -199,8 +186,6 @@ class Body:
     def _statement(self, i: int, item: Item) -> list[str]:
         if isinstance(item, Loop):
             return self._loop(i, item)
-        if isinstance(item, Option) and not item.is_expression:
-            return self._option(i, item)
         made = _results(item)
         if len(made) == 1 and made[0] in self.inlined:
             self.texts[made[0]] = self._expression(item)
@@ -251,8 +236,7 @@ class Body:
         around = {value: self.names[value] for value in live}
         taken = {*around.values(), *self.functions.values()}
         body = Body(
-            self.language, self.use, self.variable, self.setting, self.loop, self.condition,
-            {*self.reserved, *taken}, self.hint, self.expression,
+            self.language, self.use, self.variable, self.setting, self.loop, self.condition, {*self.reserved, *taken}, self.hint, self.expression,
         )  # fmt: skip
         body.around, body.texts = around, dict(self.texts)
         return body
@@ -330,62 +314,16 @@ class Body:
             self.free.discard(name)
         return lines
 
-    def _option(self, i: int, option: Option) -> list[str]:
-        """The steps of an option as branches."""
-        condition = self.condition(option, self._name)
-        pairs = option.results.items()
-        is_default = {x: not option.others and other is not x for x, (_, other) in pairs}
-        texts = {x: self.text_of(other) for x, (_, other) in pairs if is_default[x]}
-        others = {other for x, (_, other) in pairs if is_default[x]}
-        read = {self._name(x) for x in arguments_of(option) if x not in others}
-        branches = [(self.inner(i), option.steps), (self.inner(i), option.others)]
-        self.release(i)
-        self.free -= read  # the branches read them after the assignment of defaults
-        lines: list[str] = []
-        for number, (result, values) in enumerate(pairs):
-            default = texts.get(result, "")
-            self.free -= {
-                name
-                for x in [*option.results][number + 1 :]
-                for name in re.findall(r"\w+", texts.get(x, ""))
-            }
-            name = self.names.get(result) or self._new_name(default, option, result, 1)
-            lines += assignment([name], [default]) if default else []
-            self.names[result] = name
-            for (branch, steps), value in zip(branches, values, strict=True):
-                if value and _is_last(value, steps, values[1] if default else None):
-                    branch.given.setdefault(value, name)
-                self.names |= {value: name} if value and _is_made(value, steps) else {}
-        for branch, _ in branches:  # a value of the branch alone may be read after the results
-            branch.reserved = {*branch.reserved, *(self.names[x] for x in option.results)}
-        written: list[list[str]] = []
-        for k, (branch, steps) in enumerate(branches):
-            given = {x: own[k] for x, own in pairs if own[k] is not x or _is_made(x, steps)}
-            statements = branch.statements(steps, {}, [*given.values()])
-            made = [branch.text_of(value) for value in given.values()]
-            written.append([*statements, *assignment([self.names[x] for x in given], made)])
-        if option.others and condition.startswith("not "):
-            written, condition = written[::-1], condition.removeprefix("not ")
-        lines += [f"if {condition}:", *indented(written[0])]
-        return [*lines, *(["else:", *indented(written[1])] if option.others else [])]
-
-    def _expression(self, item: Step | Option) -> Expression:
-        if isinstance(item, Option):
-            made, given = (
-                self._expression(steps[0]).text if steps else self.text_of(value)
-                for steps, value in item.branches
-            )
-            condition = self.condition(item, self._name)
-            if made == given:
-                return Expression(made, 12)
-            if condition.endswith(" is not None"):
-                made, given, condition = given, made, condition.replace(" is not ", " is ")
-            if condition.startswith("not "):
-                made, given, condition = given, made, condition.removeprefix("not ")
-            return Expression(f"{made} if {condition} else {given}", 12)
+    def _expression(self, item: Step) -> Expression:
         if isinstance(item, Use):
-            text = self.use(item, [*map(self.text_of, item.given)])
-            return Expression(text + _place(item.outputs))
+            text = self.use(item, [*map(self.text_of, item.given)]) + _place(item.outputs)
+            condition = self.condition(item.name)
+            if not condition:
+                return Expression(text)
+            pairs = zip(item.outputs, item.bypass, strict=True)
+            others = [self.text_of(item.inputs[place]) for result, place in pairs if result]
+            other = others[0] if len(others) == 1 else f"({', '.join(others)})"
+            return Expression(f"{text} if {condition} else {other}", 12)
         found = self.expression(item, self._leaf)
         if isinstance(item.result, (tuple, list)) and len(item.result) == 1:
             return Expression(f"{found.within(0)}[0]")
@@ -433,7 +371,7 @@ class Body:
             if self.last_use(value) > i or value in self.around:
                 self.free.discard(name)
 
-    def _new_name(self, text: str, item: Step | Option, value: Value, number: int) -> str:
+    def _new_name(self, text: str, item: Step, value: Value, number: int) -> str:
         """A name for a result: the name of the argument it replaces, or one after its module."""
         readers = [self.items[p] for p in self.position[value] if p < len(self.items)]
         if number > 1 and len(readers) == 1 and _is_write(readers[0]):
@@ -454,8 +392,6 @@ class Body:
 
     def _hints(self, item: Item) -> set[Path]:
         """The modules whose calls are written in the text of an item."""
-        if isinstance(item, Option):
-            return self._hints(item.steps[-1]) if item.steps else set()
         if isinstance(item, Loop):
             return set()
         own = (item.name if isinstance(item, Use) else self.hint(item)) or None
@@ -509,20 +445,7 @@ def _is_in_place(item: Item) -> TypeGuard[Call]:
 
 
 def _results(item: Item) -> list[Value]:
-    if isinstance(item, Option):
-        return [*item.results]
     return results(item.uses[-1] if isinstance(item, Loop) else item)
-
-
-def _is_made(value: Value | None, steps: Sequence[Step]) -> bool:
-    return any(value in results(step) for step in steps)
-
-
-def _is_last(value: Value | None, steps: Sequence[Step], before: Value | None) -> bool:
-    """Whether no step after the one that makes a value reads another value, which has its name."""
-    made = [k for k, step in enumerate(steps) if value in results(step)]
-    later = steps[made[0] + 1 :] if made else ()
-    return bool(made) and not any(before in arguments(step) for step in later)
 
 
 def _place(outputs: Sequence[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from nestarray.exporters.source.printing.bodies import Body
@@ -13,14 +13,12 @@ from nestarray.exporters.source.printing.expressions import Expression
 from nestarray.exporters.source.programs import Program
 from nestarray.exporters.source.recording.records import Value
 from nestarray.exporters.source.styles.style import Style
-from nestarray.exporters.source.tree.classes import Class, Made
+from nestarray.exporters.source.tree.classes import Class
 from nestarray.exporters.source.tree.grouping import IMPORTED, classes_of
-from nestarray.exporters.source.tree.loops import Option
 from nestarray.exporters.source.tree.modules import (
     Module,
     Path,
     Use,
-    arguments,
     attribute,
     indexed,
     is_item,
@@ -76,7 +74,9 @@ class ClassStyle(Style):
         for module in self.root.walk():
             if not self.placeholder:
                 number_lists(module)
-        self.classes = classes_of(self.root, self.name, self.constants, may_give=True)
+        self.classes = classes_of(
+            self.root, self.name, self.constants, has_sequences=bool(self.sequence)
+        )
         written = [module for module in self.root.walk() if module.layer is None]
         calls = [call for module in written for call in module.calls]
         calls += [module.layer for module in self.root.walk() if module.layer]
@@ -94,14 +94,13 @@ class ClassStyle(Style):
     # -- lines of a library ------------------------------------------------------------------
 
     @abstractmethod
-    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+    def variable(self, name: str, value: Value, shape: str) -> str:
         """The line of a constructor that makes a variable.
 
         Args:
             name: of the variable.
             value: the variable.
             shape: the text of its shape.
-            otherwise: the text that follows where some modules lack it, or nothing.
         """
 
     def constant(self, name: str, text: str) -> str:
@@ -177,9 +176,7 @@ class ClassStyle(Style):
         variables: dict[Value, str] = {}
         for keys, name, value in module.variables_below():
             text = _variable(".".join(["self", *map(self._access, keys)]), name)
-            variables[value] = read = self.read(text, value)
-            if read != text and not keys and cls.is_optional(name):
-                variables[value] = f"None if {text} is None else {read}"
+            variables[value] = self.read(text, value)
             if value in self.constants and not self.constant(name, self.constants[value]):
                 variables[value] = self.constants[value]
         body = Body(
@@ -188,11 +185,11 @@ class ClassStyle(Style):
             variables.get,
             setting,
             self._loop,
-            lambda option, name_of: self._condition(cls, option, name_of, setting),
+            lambda name: self._condition(cls, name),
             {*self.defined, "self"},
         )
-        items, output = cls.items(lambda a, b: True, has_slices=False)
-        lines = body.lines(items, inputs, output)
+        items = cls.items(lambda a, b: True, has_slices=False)
+        lines = body.lines(items, inputs, module.output)
         passed = []
         made = [
             (self._variable(cls, name, value, passed), name)
@@ -212,7 +209,7 @@ class ClassStyle(Style):
         if init:
             head.append(f"    def __init__({self._signature(cls)}):")
             head += [f"        {line}" for line in [*self.begin, *init]] + [""]
-        names = ", ".join(["self", *cls.method_inputs(inputs)])
+        names = ", ".join(["self", *inputs.values()])
         return [*head, f"    def {self.method}({names}):", *(f"        {line}" for line in lines)]
 
     def _attributes(self, cls: Class, stored: Mapping[str, None]) -> dict[str, str]:
@@ -221,15 +218,13 @@ class ClassStyle(Style):
         found = dict.fromkeys(stored, "setting")
         for name, value in module.variables.items():
             if value not in self.constants:
-                absent = " | None" if cls.lacks(name) else ""
-                found[name] = ("state" if value in self.states else "array") + absent
+                found[name] = "state" if value in self.states else "array"
         for name, child in module.children.items():
             if is_item(name):
                 found[self._list_name(name[:-1])] = "list"
             else:
-                absent = " | None" if cls.without(name) else ""
-                kind = self.base if name in cls.given else self.classes[child].name
-                found[self._name(name)] = kind + absent
+                absent = " | None" if name in cls.flags else ""
+                found[self._name(name)] = self.classes[child].name + absent
         return found
 
     def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
@@ -239,49 +234,25 @@ class ClassStyle(Style):
         cls.parameters = {name: cls.parameters[name] for name in dict.fromkeys(names)}
 
     def _variable(self, cls: Class, name: str, value: Value, passed: list[Setting]) -> str:
-        otherwise = self._optional(cls, cls.lacks(name), "", passed)
         if value in self.constants:
-            return self.constant(name, self.constants[value] + otherwise)
-        shape = self._setting(cls.shapes[name], passed)
-        return self.variable(name, value, shape, otherwise)
+            return self.constant(name, self.constants[value])
+        return self.variable(name, value, self._setting(cls.shapes[name], passed))
 
     def _children(self, cls: Class, passed: list[Setting]) -> list[str]:
         """The lines that make the children."""
         lines: list[str] = []
         children = sorted(cls.module.children, key=lambda name: any(map(str.isdigit, name[1:-1])))
         for name in children:  # children of items follow the lists
-            slot = name[:-1] if is_item(name) else name
-            if slot in cls.given:
-                if name == next(key for key in children if key[: len(slot)] == slot):
-                    text = self._setting(cls.settings[cls.given[slot]], passed)
-                    text = self.list_of(f"*{text}") if is_item(name) else text
-                    lines.append(
-                        f"self.{self._list_name(slot) if is_item(name) else self._access(slot)} = {text}"
-                    )
-            elif not is_item(name):
+            if not is_item(name):
                 text = self._child(cls, name, passed)
-                text = self._optional(cls, cls.without(name), text, passed)
+                if name in cls.flags:
+                    passed.append(Setting(cls.flags[name]))
+                    text = f"{text} if {cls.flags[name]} else None"
                 lines.append(f"self.{self._access(name)} = {text}")
             elif name == items_of(cls.module, name[:-1])[0]:
                 text = self._list(cls, name[:-1], passed)
                 lines.append(f"self.{self._list_name(name[:-1])} = {text}")
         return lines
-
-    def _optional(
-        self,
-        cls: Class,
-        without: frozenset[Module],
-        text: str,
-        passed: list[Setting],
-        absent: str = "None",
-    ) -> str:
-        """The text of a part that some modules lack."""
-        if not without:
-            return text
-        names: list[str] = []
-        condition = cls.condition(without, lambda name: names.append(name) or name)
-        passed.append(Setting(names[0]))
-        return f"{text} if {condition} else {absent}"
 
     def _list(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text of a list of children."""
@@ -291,12 +262,10 @@ class ClassStyle(Style):
         items |= {key[-1]: self._child(cls, key, passed) for key in called}
         first, generator = self._items(cls, name, self._numbered(items), cls.settings, passed)
         if not generator:
-            text = self.list_of(", ".join(first))
-        elif not first:
-            text = self.generated(generator)
-        else:
-            text = self.list_of(", ".join([*first, f"*[{generator}]"]))
-        return self._optional(cls, cls.without(called[0]), text, passed, "[]")
+            return self.list_of(", ".join(first))
+        if not first:
+            return self.generated(generator)
+        return self.list_of(", ".join([*first, f"*[{generator}]"]))
 
     def _items(
         self,
@@ -311,7 +280,7 @@ class ClassStyle(Style):
             is_equal = len(texts) > 1 and len(set(texts)) == 1
             return ([], f"{texts[0]} for _ in range({len(texts)})") if is_equal else (texts, "")
         period = cls.periods[name]
-        start = min(n for n in cls.numbers(name) if n) - period
+        start = min(cls.numbers(name)) - period
         while start >= period and texts[start - period : start] == texts[start : start + period]:
             start -= period
         length = settings[cls.lengths[name]]
@@ -330,7 +299,7 @@ class ClassStyle(Style):
     def _sequence(self, cls: Class, settings: Sequence[Any], passed: list[Setting]) -> str:
         """The texts of the modules of a sequence."""
         made = {
-            name[-1]: self._made(child, settings[cls.children[name, self.classes[child]] :], passed)
+            name[-1]: self._made(child, settings[cls.children[name] :], passed)
             for name, child in cls.module.children.items()
         }
         first, generator = self._items(cls, (), self._numbered(made), settings, passed)
@@ -344,7 +313,7 @@ class ClassStyle(Style):
     def _child(self, cls: Class, name: Path, passed: list[Setting]) -> str:
         """The text that makes a child."""
         child = cls.module.children[name]
-        return self._made(child, cls.settings[cls.children[name, self.classes[child]] :], passed)
+        return self._made(child, cls.settings[cls.children[name] :], passed)
 
     def _made(self, module: Module, settings: Sequence[Any], passed: list[Setting]) -> str:
         """The text that makes a module with settings."""
@@ -375,8 +344,7 @@ class ClassStyle(Style):
         return [self.passed_on] if self.passed_on and self._has_layers(cls) else []
 
     def _has_layers(self, cls: Class) -> bool:
-        children = [child for _, child in cls.children]
-        children += [child for made in cls.settings for child in _classes_in(made)]
+        children = (self.classes[child] for child in cls.module.children.values())
         return cls.module.layer is not None or any(map(self._has_layers, children))
 
     def _with_passed_on(self, cls: Class, text: str) -> str:
@@ -395,25 +363,10 @@ class ClassStyle(Style):
 
     def _setting(self, value: Any, passed: list[Setting]) -> str:
         def name(leaf: Any) -> Expression:
-            if isinstance(leaf, Made):
-                return Expression(self._given(leaf, passed))
             passed.append(leaf)
             return Expression(leaf.name)
 
         return self.language.value(value, name).text
-
-    def _given(self, made: Made, passed: list[Setting]) -> str:
-        """The text of modules that are an argument."""
-        texts = {
-            name[-1]: self._made(next(iter(cls.members)), [x for _, x in row], passed)
-            for name, cls, row in made.built
-        }
-        if not made.is_list:
-            return "".join(texts.values())
-        items = self._numbered(texts) if texts else []
-        if len(items) > 1 and len({*items}) == 1:
-            return f"[{items[0]} for _ in range({len(items)})]"
-        return f"[{', '.join(items)}]"
 
     def _namespaces(self, module: Module) -> list[str]:
         """The lines that make modules for names of several parts; numbers are items of lists."""
@@ -459,50 +412,18 @@ class ClassStyle(Style):
         if child.layer is not None:
             form = child.layer.form
             return of + (form.format(*inputs) if inputs else form.replace("{}", ""))
-        if name[-1] != "*":
-            inputs = self.classes[child].method_arguments(inputs)
         return f"{of}({', '.join(inputs)})"
 
     def _loop(self, name: Path, start: int) -> str:
         return f"for {_item(name)} in self.{self._list_name(name)}:"
 
-    def _condition(
-        self,
-        cls: Class,
-        option: Option,
-        name_of: Callable[[Value], str],
-        setting: Callable[[str], str],
-    ) -> str:
-        """Whether a module has the steps of an option: by their children or inputs, or by a flag."""
-        sets = option.without, frozenset(cls.members) - option.without
-        for word, without, steps in (("not ", sets[0], option.steps), ("", sets[1], option.others)):
-            used = [step.name for step in steps if isinstance(step, Use)]
-            for name in (name for name in used if cls.without(name) == without):
-                if is_item(name):
-                    sign = ">" if word else "<="
-                    return f"len(self.{self._list_name(name[:-1])}) {sign} {name[-1]}"
-                return f"self.{self._access(name)} is {word}None"
-            given = {value for step in steps for value in arguments(step)}
-            for name, value in cls.module.variables.items():
-                is_held = value in given and value not in self.constants
-                if is_held and cls.lacks(name) == without:
-                    return f"self.{name} is {word}None"
-        if option.decides:
-            return f"{name_of(option.decides)} is not None"
-        for word, without in (("not ", sets[0]), ("", sets[1])):
-            held = [
-                self._access(x)
-                for x in cls.module.children
-                if cls.without(x) == without and not is_item(x)
-            ]
-            held += [
-                x
-                for x, value in cls.module.variables.items()
-                if cls.lacks(x) == without and value not in self.constants
-            ]
-            if held:
-                return f"self.{held[0]} is {word}None"
-        return cls.condition(option.without, setting)
+    def _condition(self, cls: Class, name: Path) -> str:
+        """Whether a module has a child, if some lack it."""
+        if not cls.is_optional(name):
+            return ""
+        if is_item(name):
+            return f"len(self.{self._list_name(name[:-1])}) > {name[-1]}"
+        return f"self.{self._access(name)} is not None"
 
 
 def _variable(owner: str, name: str) -> str:
@@ -510,14 +431,6 @@ def _variable(owner: str, name: str) -> str:
     *owners, last = name.split(".")
     text = indexed(".".join([owner, *owners]))
     return f'getattr({text}, "{last}")' if last.isdigit() else f"{text}.{last}"
-
-
-def _classes_in(setting: Any) -> Iterator[Class]:
-    """The classes of modules that are an argument."""
-    for _, cls, row in setting.built if isinstance(setting, Made) else ():
-        yield cls
-        for _, value in row:
-            yield from _classes_in(value)
 
 
 def part_of(model, name):

@@ -103,11 +103,11 @@ gradients = eqx.filter_grad(lambda model: loss(model({inputs})))(model)
     def words(self) -> dict[str, str]:
         return {**super().words(), "loaded": "model, state" if self.writes else "model"}
 
-    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+    def variable(self, name: str, value: Value, shape: str) -> str:
         dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
         empty = f"jnp.empty({shape}{dtype})"
         made = f"eqx.nn.StateIndex({empty})" if value in self.states else empty
-        return f"self.{name} = {made}{otherwise}"
+        return f"self.{name} = {made}"
 
     def read(self, text: str, value: Value) -> str:
         is_trained = value.source == "v" or not value.dtype.startswith("float")

@@ -15,11 +15,9 @@ from nestarray.exporters.source.recording.records import Call, Name, Value
 from nestarray.exporters.source.styles.style import Style
 from nestarray.exporters.source.tree.classes import Class
 from nestarray.exporters.source.tree.grouping import classes_of
-from nestarray.exporters.source.tree.loops import Option
 from nestarray.exporters.source.tree.modules import (
     Module,
     Path,
-    Step,
     Use,
     arguments,
     items_of,
@@ -67,7 +65,7 @@ class FunctionStyle(Style):
 
     def __init__(self, program: Program, name: str) -> None:
         super().__init__(program, name)
-        self.classes = classes_of(self.root, self.name, self.constants, may_give=False)
+        self.classes = classes_of(self.root, self.name, self.constants, has_sequences=False)
         self.places: dict[Value, tuple[str, Path]] = {}
         for keys, name_, value in self.root.variables_below():
             owner = tuple(part for key in keys for part in key)
@@ -156,20 +154,20 @@ class FunctionStyle(Style):
             lambda value: self._variable(cls, value),
             setting,
             lambda name, start: self._loop(cls, name, start),
-            lambda option, name_of: self._condition(cls, option, name_of, setting),
+            lambda name: self._condition(cls, name, setting),
             self.reserved,
             lambda call: self._group(cls, call),
             lambda call, names: self._expression(cls, call, names),
         )
-        items, output = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
-        lines = body.lines(items, inputs, self._output(module, output))
+        items = cls.items(lambda a, b: self._is_same(cls, a, b), has_slices=True)
+        lines = body.lines(items, inputs, self._output(module, module.output))
         if module is self.root and self.changes_state:
             lines.insert(0, f"state = {self.copied}")
         cls.parameters = {name: i for name, i in cls.parameters.items() if name in used}
         holders = self._holders_of(cls)
         if module is self.root and not holders:
             holders = ["params"]  # empty
-        names = [*holders, *cls.method_inputs(inputs)]
+        names = [*holders, *inputs.values()]
         names += ["*", *cls.signature()] if cls.parameters else []
         return [f"def {cls.name}({', '.join(names)}):", *(f"    {line}" for line in lines)]
 
@@ -196,15 +194,7 @@ class FunctionStyle(Style):
         if value not in self.places:
             return None
         holder, path = self.places[value]
-        depth = self.depth(cls, path)
-        if self._is_optional(cls, value):
-            return f'{self.access(holder, path[:-1], depth)}.get("{path[-1]}")'
-        return self.access(holder, path, depth)
-
-    def _is_optional(self, cls: Class, value: Value) -> bool:
-        """Whether a variable is an argument also in modules that lack it."""
-        names = [name for name, own in cls.module.variables.items() if own is value]
-        return any(map(cls.is_optional, names))
+        return self.access(holder, path, self.depth(cls, path))
 
     def access(self, holder: str, path: Path, start: int) -> str:
         """The text of a part of the parameters or the state, from a module at depth `start`."""
@@ -219,8 +209,7 @@ class FunctionStyle(Style):
         is_item = name[-1] == "*"
         name = items_of(cls.module, name[:-1])[-1] if is_item else name
         given: list[str] = []
-        members = [m for m in cls.members if name in m.children]
-        paths = [m.path for m in members if self.classes[m.children[name]] is child]
+        paths = [m.path for m in cls.members if name in m.children]
         for holder in self._holders_of(child):
             has = [path for path in paths if holder in self._holders((*path, *name))]
             text = self.access(holder, (*has[0], *name), len(has[0])) if has else "{}"
@@ -230,7 +219,6 @@ class FunctionStyle(Style):
             f"{key}={self.language.value(x, lambda s: Expression(setting(s.name))).text}"
             for key, x in cls.arguments(name, child).items()
         ]
-        inputs = inputs if is_item else child.method_arguments(inputs)
         return f"{child.name}({', '.join([*given, *inputs, *settings])})"
 
     def _group(self, cls: Class, call: Call) -> Path:
@@ -271,46 +259,27 @@ class FunctionStyle(Style):
         holders = self._holders(path)
         number = len(items_of(cls.module, a[:-1]))
         is_list = all(self.lists.get((holder, path[:-1])) == number for holder in holders)
-        is_list = is_list and 0 not in cls.numbers(a[:-1])
         is_list = is_list and holders == self._holders((*owner, *b))
         is_list = is_list and holders == self._holders_of(cls, a)
-        calls, others = (
-            [(child, cls.arguments(x, child)) for x, child in cls.children if x == name]
-            for name in (a, b)
-        )
-        return bool(holders) and is_list and len(calls) == 1 and calls == others
+        calls = [self._call(cls, name) for name in (a, b)]
+        return bool(holders) and is_list and calls[0] == calls[1]
 
-    def _condition(
-        self,
-        cls: Class,
-        option: Option,
-        name_of: Callable[[Value], str],
-        setting: Callable[[str], str],
-    ) -> str:
-        """Whether a module has the steps of an option: by their variables or inputs, or by a flag."""
-        sets = option.without, frozenset(cls.members) - option.without
-        for word, without, steps in (("", sets[0], option.steps), ("not ", sets[1], option.others)):
-            used = [path for step in steps for path in self._paths(cls, step)]
-            for name in dict.fromkeys(path[:n] for path in used for n in range(1, len(path) + 1)):
-                owners = [m for m in cls.members if self._holders((*m.path, *name))]
-                if {*owners} != cls.members.keys() - without:
-                    continue
-                around = (*owners[0].path, *name[:-1])
-                holder = self._holders((*owners[0].path, *name))[0]
-                text = self.access(holder, around, len(owners[0].path))
-                if (holder, around) in self.lists:
-                    return f"len({text}) {'<=' if word else '>'} {name[-1]}"
-                return f'"{name[-1]}" {word}in {text}'
-        if option.decides:
-            return f"{name_of(option.decides)} is not None"
-        return cls.condition(option.without, setting)
+    def _call(self, cls: Class, name: Path) -> tuple[Class, dict[str, Any]]:
+        """The class of a child and the settings with which it is called."""
+        child = self.classes[cls.module.children[name]]
+        return child, cls.arguments(name, child)
 
-    def _paths(self, cls: Class, step: Step) -> list[Path]:
-        """The paths, below a module, of the variables that a step takes."""
-        if isinstance(step, Use):
-            return [step.name]
-        places = [self.places[value][1] for value in arguments(step) if value in self.places]
-        return [path[self.depth(cls, path) :] for path in places]
+    def _condition(self, cls: Class, name: Path, setting: Callable[[str], str]) -> str:
+        """Whether a module has a child, if some lack it: by its variables, or by a flag."""
+        if not cls.is_optional(name):
+            return ""
+        path = next(m.path for m in cls.members if name in m.children)
+        holder = next(iter(self._holders((*path, *name))), "")
+        if not holder:
+            return setting(cls.flags[name])
+        text = self.access(holder, (*path, *name[:-1]), len(path))
+        is_list = (holder, (*path, *name[:-1])) in self.lists
+        return f"len({text}) > {name[-1]}" if is_list else f'"{name[-1]}" in {text}'
 
     def depth(self, cls: Class, path: Path) -> int:
         """The depth of the module of a class that has a variable."""

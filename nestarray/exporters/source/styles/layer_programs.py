@@ -18,7 +18,7 @@ from torch import nn
 from nestarray.errors import ConversionError
 from nestarray.exporters.source.programs import program_of
 from nestarray.exporters.source.recording.records import Call, Value, values_in
-from nestarray.exporters.source.tree.alignment import is_aligned
+from nestarray.exporters.source.tree.matching import is_same_program
 from nestarray.exporters.source.tree.modules import (
     Layer,
     Module,
@@ -203,7 +203,7 @@ def _program(
 
 def _is_same(one: Module, other: Module) -> bool:
     """Whether the programs of two modules are equal, with all settings and shapes of variables."""
-    if not is_aligned(_in_order_of_use(one), _in_order_of_use(other), _is_same):
+    if not is_same_program(_in_order_of_use(one), _in_order_of_use(other), _is_same):
         return False
     if one.layer and other.layer and one.layer.kwargs != other.layer.kwargs:
         return False

@@ -117,10 +117,10 @@ gradients = nnx.grad(lambda model: loss(model({inputs})))(model)
         has_layers = any(module.layer is not None for module in self.root.walk())
         return {**super().words(), "rngs": "nnx.Rngs(0)" if has_layers else ""}
 
-    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+    def variable(self, name: str, value: Value, shape: str) -> str:
         dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
         kind = "Param" if value.source == "v" else "BatchStat"
-        return f"self.{name} = nnx.{kind}(jnp.empty({shape}{dtype})){otherwise}"
+        return f"self.{name} = nnx.{kind}(jnp.empty({shape}{dtype}))"
 
     def read(self, text: str, value: Value) -> str:
         return f"{text}[...]"

@@ -43,10 +43,10 @@ gradients = tape.gradient(value, model.trainable_variables)
 ```
 """
 
-    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+    def variable(self, name: str, value: Value, shape: str) -> str:
         dtype = "" if value.dtype == "float32" else f", tf.{value.dtype}"
         fixed = "" if value.source == "v" else ", trainable=False"
-        return f"self.{name} = tf.Variable(tf.zeros({shape}{dtype}){fixed}){otherwise}"
+        return f"self.{name} = tf.Variable(tf.zeros({shape}{dtype}){fixed})"
 
     def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
         if "dropout" in namespace:

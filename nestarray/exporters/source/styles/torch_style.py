@@ -94,16 +94,16 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
         lines = ["unused = {", *(f"    {item}," for item in _items(made)), "}"]
         return [*lines, *_GIVE_UNUSED.strip().splitlines()] if made else []
 
-    def variable(self, name: str, value: Value, shape: str, otherwise: str) -> str:
+    def variable(self, name: str, value: Value, shape: str) -> str:
         empty = _empty(shape, value.dtype)
         *owners, last = name.split(".")
         owner = indexed(".".join(["self", *owners]))
         if value.source != "v":
             unsaved = ", persistent=False" if value in self.program.constants else ""
-            return f'{owner}.register_buffer("{last}", {empty}{otherwise}{unsaved})'
+            return f'{owner}.register_buffer("{last}", {empty}{unsaved})'
         if last.isdigit():
-            return f'{owner}.register_parameter("{last}", nn.Parameter({empty}){otherwise})'
-        return f"{owner}.{last} = nn.Parameter({empty}){otherwise}"
+            return f'{owner}.register_parameter("{last}", nn.Parameter({empty}))'
+        return f"{owner}.{last} = nn.Parameter({empty})"
 
     def constant(self, name: str, text: str) -> str:
         *owners, last = name.split(".")

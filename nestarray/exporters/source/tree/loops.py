@@ -9,7 +9,6 @@ from typing import Any
 
 from nestarray.exporters.source.recording.records import Value, values_in
 from nestarray.exporters.source.tree.modules import (
-    Module,
     Path,
     Step,
     Use,
@@ -37,58 +36,12 @@ class Loop:
         return self.uses[0].name == self.uses[1].name
 
 
-@dataclasses.dataclass(eq=False)
-class Option:
-    """Steps that some modules of a class make, and steps that the others make.
-
-    Attributes:
-        steps: the steps of some modules.
-        others: the steps of the other modules.
-        results: value → the values that it stands for with the steps, and otherwise; itself where
-            the branch does not assign it.
-        without: the modules without the steps.
-        decides: an input that is None just in these modules, if there is one.
-    """
-
-    steps: list[Any]
-    others: list[Any]
-    results: dict[Value, tuple[Value | None, Value | None]]
-    without: frozenset[Module]
-    decides: Value | None
-
-    @property
-    def all_steps(self) -> list[Any]:
-        """The steps of both branches."""
-        return [*self.steps, *self.others]
-
-    @property
-    def is_expression(self) -> bool:
-        """Whether it is a conditional expression: one result, of at most one step in each branch."""
-        return len(self.results) == 1 and all(
-            value not in self.results and (not steps or [*map(results, steps)] == [[value]])
-            for steps, value in self.branches
-        )
-
-    @property
-    def branches(self) -> list[tuple[list[Any], Value | None]]:
-        """For each branch its steps, and the value of the first result."""
-        value, other = next(iter(self.results.values()))
-        return [(self.steps, value), (self.others, other)]
-
-
-Item = Step | Loop | Option
+Item = Step | Loop
 
 
 def arguments_of(item: Item) -> list[Value]:
     """The values that an item takes, without those that it makes itself."""
-    if isinstance(item, Loop):
-        return arguments(item.uses[0])
-    if isinstance(item, Option):
-        made = {value for step in item.all_steps for value in results(step)}
-        used = [value for step in item.all_steps for value in arguments(step)]
-        used += [x for pair in item.results.values() for x in (*pair, item.decides) if x]
-        return [*dict.fromkeys(value for value in used if value not in made)]
-    return arguments(item)
+    return arguments(item.uses[0] if isinstance(item, Loop) else item)
 
 
 #: The fewest calls of one module that are a loop.
@@ -99,7 +52,7 @@ def with_loops(
     steps: Sequence[Step],
     output: Any,
     is_same: Callable[[Path, Path], bool],
-    is_optional: Callable[[Step], bool],
+    is_optional: Callable[[Path], bool],
     has_slices: bool,
 ) -> list[Step | Loop]:
     """The steps, with a Loop for successive calls of a list of modules, or of one module.
@@ -108,7 +61,7 @@ def with_loops(
         steps: the steps.
         output: nest of the results.
         is_same: whether the calls of two children are written with the same text.
-        is_optional: whether some modules of the class lack a step.
+        is_optional: whether some modules of the class lack a child.
         has_slices: a loop may begin in the middle of a list.
     """
 
@@ -116,7 +69,7 @@ def with_loops(
         if not isinstance(a, Use) or not isinstance(b, Use):
             return False
         if a.name == b.name:
-            return not is_optional(a) and not is_optional(b)
+            return not is_optional(a.name)
         if not is_item(a.name) or not is_item(b.name) or a.name[:-1] != b.name[:-1]:
             return False
         return int(b.name[-1]) == int(a.name[-1]) + 1 and is_same(a.name, b.name)

@@ -21,7 +21,7 @@ from nestarray.exporters.source.recording.records import (
     functions_in,
     values_in,
 )
-from nestarray.exporters.source.tree.alignment import is_aligned
+from nestarray.exporters.source.tree.matching import is_same_program
 from nestarray.exporters.source.tree.modules import (
     Module,
     Path,
@@ -243,7 +243,7 @@ class _Builder:
         for size in (n for n in range(1, count // 2 + 1) if count % n == 0):
             if calls[size:] == calls[:-size] and any(own for _, _, own in calls[:size]):
                 runs = [self._run(path, i, i + size) for i in range(start, stop, size)]
-                return size if all(is_aligned(runs[0], run) for run in runs[1:]) else count
+                return size if all(is_same_program(runs[0], run) for run in runs[1:]) else count
         return count
 
     def _run(self, path: Path, start: int, stop: int) -> Module:
@@ -278,7 +278,7 @@ class _Builder:
         has_calls = any(isinstance(step, Call) for step in module.steps)
         if not module.kind and not has_calls and (_is_holder(module) or not is_chain(module)):
             return True
-        return not all(is_aligned(runs[0], run) for run in runs[1:])
+        return not all(is_same_program(runs[0], run) for run in runs[1:])
 
     # -- variables -------------------------------------------------------------------------
 

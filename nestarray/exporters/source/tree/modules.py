@@ -35,6 +35,7 @@ class Use:
         inputs: the values that it takes; None for one that the module lacks, and others of its class have.
         outputs: the values that it returns; None for one that nothing reads.
         targets: the form of the assignment of several outputs that a layer returns, ``"{0}, ({1}, _)"``.
+        bypass: for each output the position of the input in its place, if some modules lack the child.
     """
 
     name: Path
@@ -42,6 +43,7 @@ class Use:
     inputs: Sequence[Value | None]
     outputs: list[Value | None]
     targets: str = ""
+    bypass: tuple[int, ...] = ()
 
     @property
     def args(self) -> tuple[Value | None, ...]:
