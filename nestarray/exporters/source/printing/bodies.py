@@ -64,8 +64,6 @@ class Body:
         self.functions: dict[Function, str] = {}
         self.around: dict[Value, str] = {}
         self.free: set[str] = set()
-        #: Result → the name that it gets.
-        self.given: dict[Value, str] = {}
 
     def lines(self, items: Sequence[Item], inputs: dict[Value, str], output: Any) -> list[str]:
         """The statements.
@@ -209,10 +207,7 @@ class Body:
                 names.append("_")
                 continue
             is_used = value in self.position
-            name = self.given.get(value) or (
-                self._new_name(text, item, value, len(made)) if is_used else "_"
-            )
-            names.append(name)
+            names.append(self._new_name(text, item, value, len(made)) if is_used else "_")
             self.names[value] = names[-1]
         if isinstance(item, Call) and functions_in(item):
             nest = item.result if isinstance(item.result, tuple) else (item.result,)
