@@ -30,16 +30,16 @@ class FlaxModule(nnx.Module):
             rngs = nnx.Rngs(0)
         if rngs is not None:
             self.rngs = rngs
-        found = places(program)
+        variable_places = places(program)
         taken = {*dir(self), "places"}
         self.places = tuple(
             [
-                (path, (f"{first}_" if first in taken else first, *rest))
-                for path, (_, (first, *rest)) in found.items()
+                (path, (f"{first}_" if first in taken else first, *names))
+                for path, (_, (first, *names)) in variable_places.items()
             ]
         )
         for path, keys in self.places:
-            kind = nnx.variable_type_from_name(found[path][0], allow_register=True)
+            kind = nnx.variable_type_from_name(variable_places[path][0], allow_register=True)
             owner: nnx.Module = self
             for part in keys[:-1]:
                 if not hasattr(owner, part):

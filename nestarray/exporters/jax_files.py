@@ -91,14 +91,14 @@ def _steps(sizes: Sizes) -> dict[str, str]:
 
     JAX does not know that ``2*floordiv(height - 2, 2) + 2`` is an even height.
     """
-    found = {}
+    steps = {}
     for name in sizes.ranges:
-        own = [text for text in sizes.conditions if names_in(text) == {name}]
-        allowed = [n for n in range(1, _SIZES) if all(holds(text, {name: n}) for text in own)]
+        texts = [text for text in sizes.conditions if names_in(text) == {name}]
+        allowed = [n for n in range(1, _SIZES) if all(holds(text, {name: n}) for text in texts)]
         step = math.gcd(*allowed)
         if step > 1 and len(allowed) > 1:
-            found[name] = f"{step}*{name}"
-    return found
+            steps[name] = f"{step}*{name}"
+    return steps
 
 
 def _constraints(conditions: Iterable[str]) -> Iterator[str]:

@@ -104,14 +104,14 @@ class KerasModel(keras.Model):
 
     def _arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
         """A list or dict as the only argument becomes several, if the source takes several."""
-        given, *others = args
+        first, *others = args
         if others or not self.program.graphs:
             return args, kwargs
-        wanted, _ = self.program.graph(False).signature
-        if isinstance(given, Mapping) and not (wanted and isinstance(wanted[0], Mapping)):
-            return (), {**given, **kwargs}
-        if isinstance(given, (list, tuple)) and len(wanted) == len(given) > 1:
-            return tuple(given), kwargs
+        names, _ = self.program.graph(False).signature
+        if isinstance(first, Mapping) and not (names and isinstance(names[0], Mapping)):
+            return (), {**first, **kwargs}
+        if isinstance(first, (list, tuple)) and len(names) == len(first) > 1:
+            return tuple(first), kwargs
         return args, kwargs
 
     def get_config(self) -> dict[str, Any]:
@@ -164,8 +164,8 @@ class KerasModel(keras.Model):
 def _floating_dtype(program: Program) -> str:
     """The dtype to which Keras casts floating inputs: the graph's, under each dtype policy."""
     inputs = [node.aval.dtype for g in program.graphs.values() for node in g.inputs if node.aval]
-    found = (*inputs, *[dtypes.dtype_of(x) for x in program.v.values()], dtypes.float32)
-    return next(dtype.name for dtype in found if dtype.is_floating)
+    candidates = (*inputs, *[dtypes.dtype_of(x) for x in program.v.values()], dtypes.float32)
+    return next(dtype.name for dtype in candidates if dtype.is_floating)
 
 
 def _shapes(values: Any) -> dict[str, Any]:

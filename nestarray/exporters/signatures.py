@@ -71,10 +71,10 @@ def signature_of(program: Program, array: Any, *settings: Parameter) -> Signatur
             if _is_name(name)
         ]
     taken = {parameter.name for parameter in parameters}
-    rest = [each for each in parameters if each.kind is Parameter.VAR_KEYWORD]
+    keywords = [each for each in parameters if each.kind is Parameter.VAR_KEYWORD]
     parameters = [each for each in parameters if each.kind is not Parameter.VAR_KEYWORD]
     parameters += [each for each in settings if each.name not in taken]
-    return Signature([*parameters, *rest])
+    return Signature([*parameters, *keywords])
 
 
 def with_parameters(signature: Signature, call: str) -> Callable[..., Any]:

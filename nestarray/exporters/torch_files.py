@@ -198,13 +198,14 @@ def run_onnx(path: Path, example: Example) -> dict[str, np.ndarray]:
 
     session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
     taken = {x.name for x in session.get_inputs()}  # inputs without effect are left out
-    given = {name: x for name, x in example.flat.items() if name in taken}
+    feeds = {name: x for name, x in example.flat.items() if name in taken}
     names = [x.name for x in session.get_outputs()]
-    own = [name.removesuffix(_OUTPUT) for name in names]
+    short_names = [name.removesuffix(_OUTPUT) for name in names]
     names = [
-        short if short in example.flat else name for short, name in zip(own, names, strict=True)
+        short if short in example.flat else name
+        for short, name in zip(short_names, names, strict=True)
     ]
-    outputs = session.run(None, given)
+    outputs = session.run(None, feeds)
     return {name: np.asarray(x) for name, x in zip(names, outputs, strict=True)}
 
 
@@ -229,8 +230,8 @@ def _program(graph: Graph, module: torch.nn.Module, example: Example) -> Any:
         return {i: torch.export.Dim.DYNAMIC for i, n in shape if not isinstance(n, int)}
 
     positional, named = map_nodes(axes, taken(graph))
-    given = [*input_names(graph)[: len(positional)], *named]
-    names = [name if name.isidentifier() else f"x_{i}" for i, name in enumerate(given)]  # of nests
+    labels = [*input_names(graph)[: len(positional)], *named]
+    names = [name if name.isidentifier() else f"x_{i}" for i, name in enumerate(labels)]  # of nests
     sizes = dict(zip(names, [*positional, *named.values()], strict=True))
     orders: Any = contextlib.nullcontext()
     if graph.sizes.ranges and torch.backends.opt_einsum.enabled:

@@ -58,8 +58,8 @@ class TorchModule(torch.nn.Module):
         """Register a variable; a tied one is registered under all of its names."""
         owner, attribute = self._owner(name)
         if path in self._places:
-            first, own = self._places[path]
-            setattr(owner, attribute, getattr(first, own))
+            first, key = self._places[path]
+            setattr(owner, attribute, getattr(first, key))
             return
         if path in self._program.v:
             trains = value.is_floating_point() or value.is_complex()
@@ -141,8 +141,8 @@ class TorchModule(torch.nn.Module):
 
 def _floating_dtypes(program: Program) -> set[DType]:
     """The floating dtypes of the variables; of the inputs, if no variable is floating."""
-    found = {dtypes.dtype_of(x) for x in (*program.v.values(), *program.s.values())}
-    floating = {dtype for dtype in found if dtype.is_floating}
+    kinds = {dtypes.dtype_of(x) for x in (*program.v.values(), *program.s.values())}
+    floating = {dtype for dtype in kinds if dtype.is_floating}
     inputs = [node.aval.dtype for g in program.graphs.values() for node in g.inputs if node.aval]
     return floating or {dtype for dtype in inputs if dtype.is_floating}
 

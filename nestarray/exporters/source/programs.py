@@ -129,13 +129,13 @@ def program_of(graph: Graph, target: str, style: str) -> Program:
 def _unused(graph: Graph, used: Collection[Value]) -> dict[str, Value]:
     """Name in a checkpoint of PyTorch → variable that no call uses."""
     known = {(value.source, value.path) for value in used}
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for name, (source, path) in graph.source_names.names.items():
         if source in ("v", "s") and path in getattr(graph, source) and (source, path) not in known:
             known.add((source, path))
             x = getattr(graph, source)[path]
-            found[name] = Value(tuple(x.shape), dtype_of(x).name, source, path)
-    return found
+            values[name] = Value(tuple(x.shape), dtype_of(x).name, source, path)
+    return values
 
 
 def _array(x: Any) -> np.ndarray:
@@ -146,12 +146,12 @@ def _arrays(graph: Graph, recording: Recording) -> dict[Value, np.ndarray]:
     """Variable of a recording → its array."""
     known = {(s, p): x for s in ("v", "s", "constants") for p, x in getattr(graph, s).flat_items()}
     known |= {("constants", path): x for path, x in recording.constants.items()}
-    found: dict[Value, np.ndarray] = {}
+    arrays: dict[Value, np.ndarray] = {}
     used = [[list(call.args), call.kwargs] for call in recording.calls]
     for value in values_in([used, recording.output, dict(recording.updates)]):
         if value.source in ("v", "s", "constants"):
-            found[value] = _array(known[value.source, value.path])
-    return found
+            arrays[value] = _array(known[value.source, value.path])
+    return arrays
 
 
 def _is_unsaved(graph: Graph, path: str, updated: Collection[str]) -> bool:
@@ -176,24 +176,24 @@ def normalized(
             return dataclasses.replace(leaf, calls=needed(calls, output), output=output)
         return stands_for.get(leaf, leaf) if isinstance(leaf, Value) else leaf
 
-    def run(given: Sequence[Call]) -> list[Call]:
+    def run(program: Sequence[Call]) -> list[Call]:
         calls: list[Call] = []
-        changed = {call.args[0] for call in given if call.writes_in_place}
-        for call in given:
+        changed = {call.args[0] for call in program if call.writes_in_place}
+        for call in program:
             args, kwargs = map_leaves(shortest, (of(call.args), of(call.kwargs)))
             call = dataclasses.replace(call, args=args, kwargs=kwargs)
-            found = language.normal(call, known)
+            normal = language.normal(call, known)
             if isinstance(call.result, Value) and call.result in changed:
-                found = call  # a copy, so that the original keeps its values
-            elif isinstance(found, Call):
-                found = with_numbers(found, known)
-                found = unchanged(found) or found
-            if isinstance(found, Call):
-                calls.append(found)
+                normal = call  # a copy, so that the original keeps its values
+            elif isinstance(normal, Call):
+                normal = with_numbers(normal, known)
+                normal = unchanged(normal) or normal
+            if isinstance(normal, Call):
+                calls.append(normal)
                 if (value := known_result(call, known)) is not None:
                     known[call.result] = value
             else:
-                stands_for[call.result] = found
+                stands_for[call.result] = normal
         return calls
 
     calls = run(recording.calls)

@@ -107,25 +107,25 @@ class Body:
     def _choose_inlined(self) -> None:
         """Decide which values are written where they are used, and when each item is evaluated."""
         self.inlined: set[Value] = set()
-        made = {v: i for i, item in enumerate(self.items) for v in _results(item)}
+        makers = {v: i for i, item in enumerate(self.items) for v in _results(item)}
         self.sources: dict[Value, Item] = {}
         for item in self.items:
             self.sources |= dict.fromkeys(_results(item), item)
         sizes: dict[Value, int] = {}
         end = len(self.items)
         for i, item in enumerate(self.items):
-            given = [v for v in dict.fromkeys(arguments_of(item)) if self._is_single(v, i, made)]
-            size = self._size(item) + sum(sizes[v] for v in given)
-            named = [v for v in given if v.dtype not in ("size", "device")]
+            single = [v for v in dict.fromkeys(arguments_of(item)) if self._is_single(v, i, makers)]
+            size = self._size(item) + sum(sizes[v] for v in single)
+            named = [v for v in single if v.dtype not in ("size", "device")]
             while named and size > _LENGTH + 12:
                 longest = max(named, key=sizes.__getitem__)
                 named.remove(longest)
-                given.remove(longest)
+                single.remove(longest)
                 size -= sizes[longest]
-            self.inlined |= set(given)
+            self.inlined |= set(single)
             for value in _results(item):
                 sizes[value] = size
-        last = [v for v in dict.fromkeys(values_in(self.output)) if self._is_single(v, end, made)]
+        last = [v for v in dict.fromkeys(values_in(self.output)) if self._is_single(v, end, makers)]
         if sum(sizes[v] for v in last) <= _LENGTH + 12:
             self.inlined |= set(last)
         self.evaluated = list(range(len(self.items) + 1))
@@ -134,11 +134,11 @@ class Body:
                 if value in self.inlined:
                     self.evaluated[i] = self.evaluated[self.position[value][0]]
 
-    def _is_single(self, value: Value, i: int, made: dict[Value, int]) -> bool:
+    def _is_single(self, value: Value, i: int, makers: dict[Value, int]) -> bool:
         """Whether a value has one use, in item `i`, and may be written there."""
-        if value not in made or self.position[value] != [i]:
+        if value not in makers or self.position[value] != [i]:
             return False
-        source = self.items[made[value]]
+        source = self.items[makers[value]]
         if isinstance(source, Loop) or len(_results(source)) != 1 or _functions(source):
             return False
         if value in self.written or _is_in_place(source):
@@ -184,30 +184,30 @@ class Body:
     def _statement(self, i: int, item: Item) -> list[str]:
         if isinstance(item, Loop):
             return self._loop(i, item)
-        made = _results(item)
-        if len(made) == 1 and made[0] in self.inlined:
-            self.texts[made[0]] = self._expression(item)
+        values = _results(item)
+        if len(values) == 1 and values[0] in self.inlined:
+            self.texts[values[0]] = self._expression(item)
             return []
-        if _is_write(item) and not made and self._is_target(item):
+        if _is_write(item) and not values and self._is_target(item):
             return []
         if isinstance(item, Call) and item.target.startswith("flow:"):
             return Flow(self, i, item).lines()
         defined = [line for function in _functions(item) for line in self._definition(function, i)]
         text = self._expression(item).text
         self.release(i)
-        if not made:
+        if not values:
             return [*defined, text]
         if _is_in_place(item):
-            self.names[made[0]] = self._name(item.args[0])
-            self.free.discard(self.names[made[0]])
+            self.names[values[0]] = self._name(item.args[0])
+            self.free.discard(self.names[values[0]])
             return [*defined, text]
         names = []
-        for value in item.outputs if isinstance(item, Use) and len(made) > 1 else made:
+        for value in item.outputs if isinstance(item, Use) and len(values) > 1 else values:
             if value is None:
                 names.append("_")
                 continue
             is_used = value in self.position
-            names.append(self._new_name(text, item, value, len(made)) if is_used else "_")
+            names.append(self._new_name(text, item, value, len(values)) if is_used else "_")
             self.names[value] = names[-1]
         if isinstance(item, Call) and functions_in(item):
             nest = item.result if isinstance(item.result, tuple) else (item.result,)
@@ -245,9 +245,9 @@ class Body:
         body.reserved = {*body.reserved, name}
         body.names = dict(body.around)
         parameters, unpacked = [], []
-        for given, word in zip(function.inputs, _PARAMETERS.get(function.name, ()), strict=False):
-            names = body.fresh_names(parts_of(given))
-            is_tuple = isinstance(given, tuple)
+        for nest, word in zip(function.inputs, _PARAMETERS.get(function.name, ()), strict=False):
+            names = body.fresh_names(parts_of(nest))
+            is_tuple = isinstance(nest, tuple)
             unpacked += [f"{', '.join(names)} = {word}"] if is_tuple else []
             parameters.append(word if is_tuple else names[0] if names else "_")
         inputs = {value: body.names[value] for value in values_in(function.inputs)}
@@ -319,10 +319,10 @@ class Body:
             others = [self.text_of(item.inputs[place]) for result, place in pairs if result]
             other = others[0] if len(others) == 1 else f"({', '.join(others)})"
             return Expression(f"{text} if {condition} else {other}", 12)
-        found = self.expression(item, self._leaf)
+        expression = self.expression(item, self._leaf)
         if isinstance(item.result, (tuple, list)) and len(item.result) == 1:
-            return Expression(f"{found.within(0)}[0]")
-        return found
+            return Expression(f"{expression.within(0)}[0]")
+        return expression
 
     def _leaf(self, leaf: Any) -> Expression:
         if isinstance(leaf, Setting):
@@ -389,10 +389,10 @@ class Body:
         """The modules whose calls are written in the text of an item."""
         if isinstance(item, Loop):
             return set()
-        own = (item.name if isinstance(item, Use) else self.hint(item)) or None
+        name = (item.name if isinstance(item, Use) else self.hint(item)) or None
         inner = [v for v in arguments(item) if v in self.inlined and v in self.sources]
-        found = [hint for v in inner for hint in self._hints(self.sources[v])]
-        return {own} if own else set(found)
+        hints = [hint for v in inner for hint in self._hints(self.sources[v])]
+        return {name} if name else set(hints)
 
     def _branches(self, name: str) -> bool:
         """Whether the value of a name is read by several statements."""

@@ -177,8 +177,8 @@ def with_numbers(call: Call, constants: Mapping[Value, np.ndarray]) -> Call:
         is_decided = not leaf.shape or call.result.shape in shapes
         return shortest(first.item()) if is_decided and (array == first).all() else leaf
 
-    kept = 2 if call.target in WRITES else 0
-    return dataclasses.replace(call, args=(*call.args[:kept], *map(of, call.args[kept:])))
+    count = 2 if call.target in WRITES else 0
+    return dataclasses.replace(call, args=(*call.args[:count], *map(of, call.args[count:])))
 
 
 #: Operator → the number that leaves the other operand as it is.

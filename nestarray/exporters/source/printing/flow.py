@@ -57,8 +57,8 @@ class Flow:
 
     def _while(self, test: Function, step: Function, start: Any, most: int | None) -> list[str]:
         names, lines = self._carry(start, (test, step))
-        kept = dict(zip(parts_of(test.inputs[0]), names, strict=True))
-        inner, written = self._block(test, {}, kept=kept)
+        carry = dict(zip(parts_of(test.inputs[0]), names, strict=True))
+        inner, written = self._block(test, {}, kept=carry)
         condition = inner.text_of(test.output)
         steps = self._step(step, [(step.inputs[0], names)], names)
         if most is None and not written:
@@ -70,12 +70,12 @@ class Flow:
     def _range(self, first: int, end: int, step: Function, start: Any) -> list[str]:
         names, lines = self._carry(start, (step,))
         counter = step.inputs[0]
-        own = "i" if counter in step.used else "_"
-        steps = self._step(step, [(counter, [own]), (step.inputs[1], names)], names)
+        index = "i" if counter in step.used else "_"
+        steps = self._step(step, [(counter, [index]), (step.inputs[1], names)], names)
         integers = (
-            f"{self._module}.arange({first}, {end})" if own == "i" else f"range({first}, {end})"
+            f"{self._module}.arange({first}, {end})" if index == "i" else f"range({first}, {end})"
         )
-        return [*lines, f"for {own} in {integers}:", *indented(steps)]
+        return [*lines, f"for {index} in {integers}:", *indented(steps)]
 
     def _for(
         self, step: Function, start: Any, xs: Any, count: int | None, reverse: bool
@@ -155,12 +155,14 @@ class Flow:
     def _step(
         self,
         step: Function,
-        given: Sequence[tuple[Any, list[str]]],
+        parameters: Sequence[tuple[Any, list[str]]],
         names: list[str],
         lists: Mapping[int, str] | None = None,
     ) -> list[str]:
         """The statements of a step, which assign the carry and append to lists."""
-        inputs = {v: n for nest, own in given for v, n in zip(parts_of(nest), own, strict=True)}
+        inputs = {
+            v: n for nest, texts in parameters for v, n in zip(parts_of(nest), texts, strict=True)
+        }
         inner, written = self._block(step, inputs)
         carry = parts_of(step.output if lists is None else step.output[0])
         ys = [] if lists is None else parts_of(step.output[1])
@@ -172,9 +174,9 @@ def _row_name(text: str) -> str:
     """A name after the one of an array: ``"x_t"``, ``"query_kernel_t"`` for ``self.query.kernel``."""
     is_access = re.fullmatch(r'[\w.\[\]"]+', text) is not None
     words = re.findall(r"[A-Za-z]\w*", text)
-    own = [word for word in words if word not in ("self", "params", "state")]
-    own = own[-2:] if is_access else own[:1]
-    return f"{'_'.join(own)}_t" if own else "row"
+    names = [word for word in words if word not in ("self", "params", "state")]
+    names = names[-2:] if is_access else names[:1]
+    return f"{'_'.join(names)}_t" if names else "row"
 
 
 def parts_of(nest: Any) -> list[Any]:

@@ -113,8 +113,8 @@ class Language:
             return dataclasses.replace(call, kwargs=kwargs)
         args, kwargs = self._named(target, args, kwargs)
         dtype = kwargs.get("dtype")
-        own = x.dtype if isinstance(x, Value) and x.dtype.startswith("float") else ""
-        is_own = isinstance(dtype, DType) and dtype.name == own
+        floating = x.dtype if isinstance(x, Value) and x.dtype.startswith("float") else ""
+        is_own = isinstance(dtype, DType) and dtype.name == floating
         if last in ("mean", "sum", "prod", "cumsum") and is_own:
             del kwargs["dtype"]
         if target in (".attention", ".scaled_dot_product_attention"):
@@ -129,17 +129,19 @@ class Language:
             args[1] = _sections(x.shape[kwargs.get("axis", 0)], args[1], has_sizes=has_sizes)
         if target.startswith("."):  # calls of one function have the same settings
             names = self.parameters(target)
-            own = {k: x for k, x in names.items() if isinstance(x, (bool, int, float, str))}
-            kwargs = {k: x for k, x in (own | kwargs).items() if k not in [*names][: len(args)]}
+            literals = {k: x for k, x in names.items() if isinstance(x, (bool, int, float, str))}
+            kwargs = {
+                k: x for k, x in (literals | kwargs).items() if k not in [*names][: len(args)]
+            }
         return dataclasses.replace(call, target=target, args=tuple(args), kwargs=kwargs)
 
     def _range(self, args: list[Any], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """The arguments of ``arange`` without the numbers and the dtype that it has by itself."""
-        given = {"step": 1} | dict(zip(("start", "stop", "step", "dtype"), args)) | kwargs
-        own = as_dtype("int32" if self.name == "jax" else "int64")
-        if given.get("stop") is None or given.get("dtype") != own:
+        bounds = {"step": 1} | dict(zip(("start", "stop", "step", "dtype"), args)) | kwargs
+        integer = as_dtype("int32" if self.name == "jax" else "int64")
+        if bounds.get("stop") is None or bounds.get("dtype") != integer:
             return args, kwargs
-        start, stop, step = given["start"], given["stop"], given["step"]
+        start, stop, step = bounds["start"], bounds["stop"], bounds["step"]
         if step != 1:
             return [start, stop, step], {}
         return [stop] if start == 0 else [start, stop], {}
@@ -175,8 +177,8 @@ class Language:
         if target.startswith("."):
             return next(vars(m)[target[1:]] for m in self.functions if target[1:] in vars(m))
         root, *names = target.split(".")
-        found = importlib.import_module(root)
-        return functools.reduce(getattr, names, found)
+        module = importlib.import_module(root)
+        return functools.reduce(getattr, names, module)
 
     # -- text ------------------------------------------------------------------------------
 
@@ -240,8 +242,8 @@ class Language:
             return name
         if prefix in self.short:
             return f"{self.short[prefix]}.{name}"
-        root, _, rest = target.partition(".")
-        return f"{self.short.get(root, root)}.{rest}"
+        root, _, path = target.partition(".")
+        return f"{self.short.get(root, root)}.{path}"
 
     def value(self, value: Any, names: Names) -> Expression:
         """The expression of an argument.
@@ -314,14 +316,14 @@ class Language:
         """Name → text of the functions and layers that the source defines for some calls."""
         names = {call.target[1:] for call in calls if call.target.startswith(".")}
         texts = {
-            name: inspect.getsource(found).rstrip()
+            name: inspect.getsource(function).rstrip()
             for module in self.functions
-            for name, found in vars(module).items()
-            if getattr(found, "__module__", "") == module.__name__ and callable(found)
+            for name, function in vars(module).items()
+            if getattr(function, "__module__", "") == module.__name__ and callable(function)
         }
         names &= set(texts)  # others are imported there
         while True:  # functions that these call
-            inner = {n for own in names for n in texts if re.search(rf"\b{n}\(", texts[own])}
+            inner = {n for user in names for n in texts if re.search(rf"\b{n}\(", texts[user])}
             if inner <= names:
                 return {name: text for name, text in texts.items() if name in names}
             names |= inner
@@ -332,27 +334,27 @@ def _parameters(function: Any) -> dict[str, Any]:
     # metaclasses hide the parameters of constructors
     function = function.__init__ if isinstance(function, type) else function
     try:
-        own = inspect.signature(function).parameters.values()
+        parameters = inspect.signature(function).parameters.values()
     except ValueError:
         return {}
-    own = list(own)
-    if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in own):
+    parameters = list(parameters)
+    if any(p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL) for p in parameters):
         return {}
     none = {"keepdims": False, "where": True}  # in place of NumPy's "no value"
     return {
         p.name: none.get(p.name) if p.default in (None, np._NoValue) else p.default
-        for p in own
+        for p in parameters
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
     }
 
 
-def _sections(size: int, given: Any, *, has_sizes: bool) -> Any:
+def _sections(size: int, sections: Any, *, has_sizes: bool) -> Any:
     """The number of sections of one size for their sizes, or their first indices; else these."""
     for count in range(1, size + 1):
         n = size // count
-        if given == ([n] * count if has_sizes else [*range(n, size, n)]):
-            return count if size % count == 0 else given
-    return given
+        if sections == ([n] * count if has_sizes else [*range(n, size, n)]):
+            return count if size % count == 0 else sections
+    return sections
 
 
 def has_value(nest: Any) -> bool:

@@ -107,8 +107,8 @@ class TorchLanguage(Language):
         Returns:
             the call, or a Value or number that it equals.
         """
-        kept = ("size", "int", "device", *RECURRENT)
-        if call.target in kept or call.target.startswith(("operator.", "flow:", ".")):
+        unchanged = ("size", "int", "device", *RECURRENT)
+        if call.target in unchanged or call.target.startswith(("operator.", "flow:", ".")):
             return call
         target, args, kwargs = call.target, list(call.args), dict(call.kwargs)
         if target.startswith("method:"):
@@ -135,10 +135,10 @@ class TorchLanguage(Language):
             source = args[0]
             if not isinstance(source, Value):
                 return source
-            wanted = next((x for x in [*args[1:], *kwargs.values()] if isinstance(x, DType)), None)
-            if wanted is None or wanted.name == source.dtype:
+            dtype = next((x for x in [*args[1:], *kwargs.values()] if isinstance(x, DType)), None)
+            if dtype is None or dtype.name == source.dtype:
                 return source
-            return dataclasses.replace(call, target=target, args=(source, wanted), kwargs={})
+            return dataclasses.replace(call, target=target, args=(source, dtype), kwargs={})
         if target == "torch.arange" and args[::2] == [0, 1]:
             args = [args[1]]
         target = _METHODS.get(target, target)
@@ -173,8 +173,8 @@ class TorchLanguage(Language):
         positional, named = super()._named(target, args, kwargs)
         defaults = self.parameters(target)
         names = [*defaults]
-        given = {k: x for k, x in defaults.items() if x is not inspect.Parameter.empty} | named
-        in_order = {k: given[k] for k in (*names[len(positional) :], *named) if k in given}
+        settings = {k: x for k, x in defaults.items() if x is not inspect.Parameter.empty} | named
+        in_order = {k: settings[k] for k in (*names[len(positional) :], *named) if k in settings}
         positional = [
             one_number(k, x) for k, x in zip_longest(names[: len(positional)], positional)
         ]
@@ -192,10 +192,10 @@ class TorchLanguage(Language):
 
     def without_defaults(self, target: str, settings: Mapping[str, Any]) -> dict[str, Any]:
         """The settings that differ from the function's defaults."""
-        kept = super().without_defaults(target, settings)
-        if kept.get("stride") == settings.get("kernel_size") and "pool" in target.lower():
-            kept.pop("stride", None)
-        return kept
+        options = super().without_defaults(target, settings)
+        if options.get("stride") == settings.get("kernel_size") and "pool" in target.lower():
+            options.pop("stride", None)
+        return options
 
     def parameters(self, target: str) -> dict[str, Any]:
         """Parameter of a function or a class → its default."""
@@ -206,12 +206,14 @@ class TorchLanguage(Language):
 def _parameters(target: str) -> dict[str, Any]:
     names = target.replace("method:", "torch.Tensor.").split(".")[1:]
     function: Any = functools.reduce(getattr, names, torch)
-    own = _signature(function)
-    if not own or any(p.kind is p.VAR_POSITIONAL for p in own.values()):  # written in C, or chosen
-        own = _signature(get_testing_overrides().get(function)) or own
+    parameters = _signature(function)
+    if not parameters or any(
+        p.kind is p.VAR_POSITIONAL for p in parameters.values()
+    ):  # written in C, or chosen
+        parameters = _signature(get_testing_overrides().get(function)) or parameters
     defaults = {
         name: p.default
-        for name, p in own.items()
+        for name, p in parameters.items()
         if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
         and name not in ("out", "_stacklevel")
     }

@@ -91,20 +91,20 @@ class Namespace:
         self._module, self._name = module, name
 
     def __getattr__(self, name: str) -> Any:
-        found = self._find(name)
-        setattr(self, name, found)
-        return found
+        value = self._find(name)
+        setattr(self, name, value)
+        return value
 
     def _find(self, name: str) -> Any:
         public = f"{self._name}.{name}"
         if public in _REPLACED:
             return _REPLACED[public]
-        found = getattr(self._module, name)
-        if isinstance(found, ModuleType):
-            return Namespace(found, public)
-        if isinstance(found, type) or not callable(found):
-            return found
-        return observed(public, found)
+        value = getattr(self._module, name)
+        if isinstance(value, ModuleType):
+            return Namespace(value, public)
+        if isinstance(value, type) or not callable(value):
+            return value
+        return observed(public, value)
 
 
 class Copy:
@@ -123,18 +123,18 @@ class Copy:
 
     def find(self, op: Op) -> Callable[..., Any]:
         """The implementation of an op: its public form, the backend's function, or the body."""
-        found = op.default(self.backend)
+        function = op.default(self.backend)
         for native in self._candidates(op):
             condition = getattr(native, "supports", None)
-            found = native if condition is None else _chosen(condition, native, found)
-        return found
+            function = native if condition is None else _chosen(condition, native, function)
+        return function
 
     def _candidates(self, op: Op) -> Iterator[Callable[..., Any]]:
         """The implementations of an op, each preferred to those before it."""
         chapter, forms = map(self._file, (f"{self._package}.{op.chapter}", self._forms))
-        found = [getattr(module, op.name, None) for module in (chapter, operators, layers)]
-        found += [layers.own(op, self.backend), getattr(forms, op.name, None)]
-        return filter(None, found)
+        functions = [getattr(module, op.name, None) for module in (chapter, operators, layers)]
+        functions += [layers.own(op, self.backend), getattr(forms, op.name, None)]
+        return filter(None, functions)
 
     def _file(self, name: str) -> Any:
         """The copy of a file, or None where there is none."""

@@ -57,14 +57,14 @@ def switch(index: Any, branches: Sequence[Callable[[], Arrays]]) -> Arrays:
 def while_loop(test: Any, body: Any, carry: Arrays, max_steps: int | None) -> Arrays:
     """A loop as long as a value says so."""
     go_on, _ = _function("go_on", (carry,), lambda carry: (test(carry),))
-    step, found = _function("body", (carry,), body)
+    step, results = _function("body", (carry,), body)
     args = go_on, step, _one(carry)
     if current().backend in _STATEMENTS:
-        return _called("flow:while", (*args, max_steps), {}, found)
+        return _called("flow:while", (*args, max_steps), {}, results)
     if max_steps is None and current().backend == "jax":
-        return _called("jax.lax.while_loop", args, {}, found)
+        return _called("jax.lax.while_loop", args, {}, results)
     settings = {} if max_steps is None else {"max_steps": max_steps}
-    return _called(".while_loop", args, settings, found)
+    return _called(".while_loop", args, settings, results)
 
 
 def fori_loop(
@@ -72,9 +72,9 @@ def fori_loop(
 ) -> Arrays:
     """A loop over integers."""
     first = ops.full((), lower, like=natives(like))
-    step, found = _function("count", (first, carry), body)
+    step, results = _function("count", (first, carry), body)
     name = _target("range", "jax.lax.fori_loop", ".fori_loop")
-    return _called(name, (lower, upper, step, _one(carry)), {}, found)
+    return _called(name, (lower, upper, step, _one(carry)), {}, results)
 
 
 def scan(
@@ -104,9 +104,9 @@ def vmap(fn: Any, arrays: Sequence[Any]) -> Arrays:
     if backend in _STATEMENTS:
         return scan(lambda _, row: ((), fn(*row)), (), xs)[1]
     rows = tuple([_first_row(natives(x)) for x in xs])
-    function, found = _function("per_row", (rows,), lambda row: fn(*row))
+    function, results = _function("per_row", (rows,), lambda row: fn(*row))
     count = int(xs[0].shape[0])
-    stacked = tuple([ops.zeros((count, *y.shape), dtype=y.dtype, like=y) for y in found])
+    stacked = tuple([ops.zeros((count, *y.shape), dtype=y.dtype, like=y) for y in results])
     if backend == "jax":
         return _called("jax.lax.map", (function, _one(xs)), {"batch_size": count}, stacked)
     return _called("tensorflow.vectorized_map", (function, _one(xs)), {}, stacked)
@@ -125,15 +125,15 @@ def call_with_vjp(
             for x, is_given in zip(args, differentiated, strict=True)
         ]
     )
-    first, (found, residuals) = _function("forward", (args,), forward)
-    _check_inexact(found)
+    first, (results, residuals) = _function("forward", (args,), forward)
+    _check_inexact(results)
 
     def gradients(residuals: Arrays, cotangents: Arrays) -> Arrays:
-        given = iter(backward(residuals, cotangents))
-        return tuple([next(given) if is_given else None for is_given in differentiated])
+        slopes = iter(backward(residuals, cotangents))
+        return tuple([next(slopes) if is_given else None for is_given in differentiated])
 
-    second, _ = _function("backward", (residuals, found), gradients)
-    return _called(".custom_vjp", (first, second, _one(args)), {}, found)
+    second, _ = _function("backward", (residuals, results), gradients)
+    return _called(".custom_vjp", (first, second, _one(args)), {}, results)
 
 
 def call_with_jvp(fn: Any, rule: Any, args: Arrays) -> Arrays:
@@ -146,10 +146,10 @@ def call_with_jvp(fn: Any, rule: Any, args: Arrays) -> Arrays:
         return fn(args)
     _check_inexact(natives(args))
     if current().backend == "jax":
-        function, found = _function("function", (args,), fn)
-        _check_inexact(found)
+        function, results = _function("function", (args,), fn)
+        _check_inexact(results)
         tangent, _ = _function("tangent", (args, args), rule)
-        return _called(".custom_jvp", (function, tangent, _one(args)), {}, found)
+        return _called(".custom_jvp", (function, tangent, _one(args)), {}, results)
     fixed = tuple(map(ops.stop_gradient, args))
     moved = rule(fixed, tuple(map(ops.subtract, args, fixed)))
     return tuple(map(ops.add, fn(fixed), moved))
@@ -180,28 +180,28 @@ def _target(statement: str, jax: str, tensorflow: str) -> str:
 def _function(name: str, example: tuple[Any, ...], fn: Any) -> tuple[Function, Any]:
     """What `fn` does to arrays as in `example`, and its results as arrays of the framework."""
     recorder = current()
-    given = map_leaves(lambda x: Observed(x, value_of(x)), natives(example))
+    arguments = map_leaves(lambda x: Observed(x, value_of(x)), natives(example))
     outer, recorder.calls = recorder.calls, []
     try:
         with np.errstate(all="ignore"):  # of branches that are not taken
-            result = fn(*given)
+            result = fn(*arguments)
         output = recorder.noted(_ones(result))
     finally:
         calls, recorder.calls = recorder.calls, outer
-    inputs = tuple([_one(x) if isinstance(x, tuple) else x for x in given])
+    inputs = tuple([_one(x) if isinstance(x, tuple) else x for x in arguments])
     return Function(name, recorder.noted(inputs), calls, output), natives(result)
 
 
 def _called(target: str, args: Any, settings: dict[str, Any], *results: Arrays) -> Any:
     """A call, with results like these."""
     recorder = current()
-    found = [tuple([Observed(x, value_of(x)) for x in natives(part)]) for part in results]
-    noted = [recorder.noted(_one(part)) for part in found]
+    observed = [tuple([Observed(x, value_of(x)) for x in natives(part)]) for part in results]
+    noted = [recorder.noted(_one(part)) for part in observed]
     result = tuple(noted) if len(noted) > 1 else noted[0]
     recorder.calls.append(
         Call(target, recorder.noted(tuple(args)), settings, result, recorder.place)
     )
-    return tuple(found) if len(found) > 1 else found[0]
+    return tuple(observed) if len(observed) > 1 else observed[0]
 
 
 def _one(arrays: Sequence[Any]) -> Any:

@@ -70,9 +70,11 @@ def jax_random() -> SimpleNamespace:
         return drawn
 
     kinds = {"uniform": "uniform", "normal": "normal", "randint": "integers"}
-    own = {name: draw(kind, name) for name, kind in kinds.items()}
-    own["split"] = lambda key, num=2: [None] * num if key is None else jax.random.split(key, num)
-    return SimpleNamespace(**{**vars(jax.random), **own})
+    functions = {name: draw(kind, name) for name, kind in kinds.items()}
+    functions["split"] = lambda key, num=2: (
+        [None] * num if key is None else jax.random.split(key, num)
+    )
+    return SimpleNamespace(**{**vars(jax.random), **functions})
 
 
 def tensorflow_random() -> SimpleNamespace:
@@ -81,8 +83,8 @@ def tensorflow_random() -> SimpleNamespace:
 
     def draw(kind: str) -> Any:
         def drawn(shape: Any, dtype: Any = tf.float32, **limits: Any) -> Any:
-            own = kind if dtype.is_floating else "integers"
-            return tf.constant(fixed(own, shape, dtype.name, *_limits(**limits)))
+            numbers = kind if dtype.is_floating else "integers"
+            return tf.constant(fixed(numbers, shape, dtype.name, *_limits(**limits)))
 
         return drawn
 

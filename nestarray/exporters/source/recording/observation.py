@@ -56,12 +56,12 @@ class Observed:
             return current().backend
         if name.startswith("__"):
             raise AttributeError(name)
-        found = getattr(self._native, name)
-        if callable(found):
+        value = getattr(self._native, name)
+        if callable(value):
             return observed(f"method:{name}", _method(name)).of(self)
-        if backend_of_type(type(found)) is not None:
+        if backend_of_type(type(value)) is not None:
             return observed(f"attribute:{name}", operator.attrgetter(name))(self)
-        return found
+        return value
 
     def __getitem__(self, index: Any) -> Any:
         return observed("operator.getitem", operator.getitem)(self, index)
@@ -103,9 +103,9 @@ class Number(int):
 
     def __new__(cls, number: int, noted: Value) -> Number:
         """The integer, with its Value."""
-        made = super().__new__(cls, number)
-        made._noted = noted
-        return made
+        instance = super().__new__(cls, number)
+        instance._noted = noted
+        return instance
 
 
 class _At:
@@ -167,9 +167,9 @@ class observed:
         return current().call(self, args, kwargs) if _recorders else self.native(*args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self.native, name)
-        is_method = callable(found) and not isinstance(found, type) and name[0] != "_"
-        return observed(f"{self.target}.{name}", found) if is_method else found
+        value = getattr(self.native, name)
+        is_method = callable(value) and not isinstance(value, type) and name[0] != "_"
+        return observed(f"{self.target}.{name}", value) if is_method else value
 
     def of(self, *first: Any) -> Callable[..., Any]:
         """The function with its first arguments given."""
@@ -236,51 +236,51 @@ class Recorder:
 
     def call(self, function: observed, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Compute a call, and record it if it returns arrays."""
-        found = function.native(*natives(args), **natives(kwargs))
-        changed = next((x for x in args[:1] if found is None), kwargs.get("out"))
+        value = function.native(*natives(args), **natives(kwargs))
+        changed = next((x for x in args[:1] if value is None), kwargs.get("out"))
         if isinstance(changed, Observed):  # written in place: from here on it is another value
             self._add(function, args, kwargs, value_of(changed._native))
             changed._noted = self.calls[-1].result
-            return None if found is None else changed
-        if not _holds_array(found):
-            return found
+            return None if value is None else changed
+        if not _holds_array(value):
+            return value
         if _is_conversion(function.target) and args:
             x = args[0]
-            if isinstance(x, Observed) and self._is_same(found, x._native):
+            if isinstance(x, Observed) and self._is_same(value, x._native):
                 return x
             literal = getattr(x, "_noted", x)
             if _is_literal(literal):
-                return Observed(found, literal)  # literals follow the dtypes of arrays
+                return Observed(value, literal)  # literals follow the dtypes of arrays
             if _is_table(x):
-                array = np.asarray(x, dtype_of(found).__numpy_dtype__)
-                return Observed(found, self._literal(array))
+                array = np.asarray(x, dtype_of(value).__numpy_dtype__)
+                return Observed(value, self._literal(array))
         if function.target.startswith("operator.") and all(map(_is_literal, self.noted(args))):
-            return Observed(found, function.native(*self.noted(args)))
+            return Observed(value, function.native(*self.noted(args)))
         args, kwargs = _shortest(function.native, args, kwargs)
-        result = map_leaves(lambda x: Observed(x, value_of(x)) if _is_array(x) else x, found)
+        result = map_leaves(lambda x: Observed(x, value_of(x)) if _is_array(x) else x, value)
         noted = map_leaves(lambda x: x._noted if isinstance(x, Observed) else x, result)
         self._add(function, args, kwargs, noted)
         return result
 
     def number(self, target: str, args: tuple[Any, ...], number: int) -> Number:
         """Record a call that gives an integer: it may be a size."""
-        made = Value((), "size")
-        self.numbers[made] = number
-        self.calls.append(Call(target, self.noted(args), {}, made, self.place))
-        return Number(number, made)
+        value = Value((), "size")
+        self.numbers[value] = number
+        self.calls.append(Call(target, self.noted(args), {}, value, self.place))
+        return Number(number, value)
 
     def _add(
         self, function: observed, args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
     ) -> None:
-        given, settings = self.noted(args), self.noted(kwargs)
-        self.calls.append(Call(function.target, given, settings, result, self.place))
+        operands, settings = self.noted(args), self.noted(kwargs)
+        self.calls.append(Call(function.target, operands, settings, result, self.place))
 
-    def _is_same(self, found: Any, x: Any) -> bool:
+    def _is_same(self, copy: Any, x: Any) -> bool:
         """Whether a conversion returned its argument, or a copy that nobody can tell from it."""
         is_immutable = self.backend in ("jax", "tensorflow")
-        return found is x or (
-            (found.shape, found.dtype) == (x.shape, x.dtype)
-            and (is_immutable or not _owns_memory(found))
+        return copy is x or (
+            (copy.shape, copy.dtype) == (x.shape, x.dtype)
+            and (is_immutable or not _owns_memory(copy))
         )
 
     def noted(self, x: Any) -> Any:
@@ -390,9 +390,9 @@ def _shortest(
     for i, (p, x) in enumerate(zip(known, args, strict=False)):
         is_named = p.kind is Parameter.POSITIONAL_OR_KEYWORD
         if is_named and _is_same(x, p.default):  # the rest goes by name
-            rest = zip(known[i:], args[i:], strict=False)
-            given = {p.name: x for p, x in rest if not _is_same(x, p.default)}
-            return args[:i], given | kwargs
+            pairs = zip(known[i:], args[i:], strict=False)
+            named = {p.name: x for p, x in pairs if not _is_same(x, p.default)}
+            return args[:i], named | kwargs
     return args, kwargs
 
 

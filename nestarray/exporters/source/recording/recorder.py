@@ -23,10 +23,10 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
         graph: a lowered graph.
         inputs: its flat inputs, as arrays of its backend.
     """
-    given = given_values(graph, list(inputs), None)
-    nodes = list(given)
+    arguments = given_values(graph, list(inputs), None)
+    nodes = list(arguments)
     recorder = Recorder(graph.backend)
-    found: list[Recording] = []
+    recordings: list[Recording] = []
 
     def run(arrays: Sequence[Any]) -> None:
         values: dict[Any, Any] = {
@@ -43,15 +43,15 @@ def record(graph: Graph, inputs: Sequence[Any]) -> Recording:
         updates = {path: values[node] for path, node in graph.state_updates.items()}
         updates = {path: x for path, x in updates.items() if x is not None}  # of in-place calls
         output, updates = recorder.noted(output), recorder.noted(updates)
-        own = [values[node]._noted for node in graph.inputs]
+        parameters = [values[node]._noted for node in graph.inputs]
         calls = needed(recorder.calls, [output, updates, *recorder.numbers])
         used = {x for call in calls for x in values_in([list(call.args), call.kwargs])}
-        own += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
+        parameters += [x._noted for x in (recorder.mode, key) if x is not None and x._noted in used]
         read = recorder.constants, recorder.numbers
-        found.append(Recording(graph.backend, own, calls, output, updates, *read))
+        recordings.append(Recording(graph.backend, parameters, calls, output, updates, *read))
 
-    _evaluator(graph)(run, list(given.values()))
-    return found[0]
+    _evaluator(graph)(run, list(arguments.values()))
+    return recordings[0]
 
 
 def _noted(recorder: Recorder, node: Node, values: Mapping[Node, Any], result: Any) -> Any:

@@ -96,8 +96,8 @@ class Function:
     @property
     def free(self) -> list[Value]:
         """The values of the program around it that it uses."""
-        own = {*values_in(self.inputs), *values_in([call.result for call in self.calls])}
-        return [value for value in self.used if value not in own]
+        bound = {*values_in(self.inputs), *values_in([call.result for call in self.calls])}
+        return [value for value in self.used if value not in bound]
 
 
 def is_equal(x: Any, y: Any) -> bool:
@@ -108,25 +108,25 @@ def is_equal(x: Any, y: Any) -> bool:
 
 def values_in(nest: Any) -> list[Value]:
     """The Values of a nest, each once, in order; of a Function those that it uses of outside."""
-    found: dict[Value, None] = {}
+    values: dict[Value, None] = {}
 
     def note(leaf: Any) -> Any:
         if isinstance(leaf, Value):
-            found[leaf] = None
+            values[leaf] = None
         elif isinstance(leaf, Function):
-            found.update(dict.fromkeys(leaf.free))
+            values.update(dict.fromkeys(leaf.free))
         return leaf
 
     map_leaves(note, nest)
-    return list(found)
+    return list(values)
 
 
 def functions_in(call: Call) -> list[Function]:
     """The Functions among the arguments of a call."""
-    found: list[Function] = []
+    functions: list[Function] = []
     nest = [list(call.args), call.kwargs]
-    map_leaves(lambda x: found.append(x) if isinstance(x, Function) else x, nest)
-    return found
+    map_leaves(lambda x: functions.append(x) if isinstance(x, Function) else x, nest)
+    return functions
 
 
 def all_calls(calls: Iterable[Any]) -> Iterator[Any]:
@@ -140,12 +140,12 @@ def all_calls(calls: Iterable[Any]) -> Iterator[Any]:
 def needed(calls: Sequence[Call], output: Any) -> list[Call]:
     """The calls whose results `output` uses, itself or through other calls."""
     used = set(values_in(output))
-    kept: list[Call] = []
+    live: list[Call] = []
     for call in reversed(calls):
         if not used.isdisjoint(values_in(call.result)):
             used.update(values_in([list(call.args), call.kwargs]))
-            kept.append(call)
-    return kept[::-1]
+            live.append(call)
+    return live[::-1]
 
 
 @dataclasses.dataclass(eq=False)

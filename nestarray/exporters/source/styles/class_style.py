@@ -81,9 +81,9 @@ class ClassStyle(Style):
         calls = [call for module in written for call in module.calls]
         calls += [module.layer for module in self.root.walk() if module.layer]
         self.defined = self.language.defined(calls)
-        for keys, own, value in self.root.variables_below():
+        for keys, variable, value in self.root.variables_below():
             if value not in self.constants:
-                self.variables[".".join([*self._keys(keys), own])] = value
+                self.variables[".".join([*self._keys(keys), variable])] = value
 
     @classmethod
     def name_of(cls, name: str) -> str:
@@ -159,12 +159,12 @@ class ClassStyle(Style):
         module = cls.module
         if self._is_sequence(cls):
             passed: list[Setting] = []
-            made = self._sequence(cls, cls.settings, passed)
+            sequence = self._sequence(cls, cls.settings, passed)
             self._keep_parameters(cls, [setting.name for setting in passed])
             return [
                 f"class {cls.name}({self.sequence}):",
                 f"    def __init__({self._signature(cls)}):",
-                f"        super().__init__({made})",
+                f"        super().__init__({sequence})",
             ]
         stored: dict[str, None] = {}
 
@@ -191,15 +191,17 @@ class ClassStyle(Style):
         items = cls.items(lambda a, b: True, has_slices=False)
         lines = body.lines(items, inputs, module.output)
         passed = []
-        made = [
+        variable_lines = [
             (self._variable(cls, name, value, passed), name)
             for name, value in module.variables.items()
         ]
         init = [
             *self._namespaces(module),
-            *(line for line, name in made if line and "." not in name),
+            *(line for line, name in variable_lines if line and "." not in name),
             *self._children(cls, passed),
-            *(line for line, name in made if "." in name),  # of modules that are made before
+            *(
+                line for line, name in variable_lines if "." in name
+            ),  # of modules that are made before
             *(self.last if module is self.root else ()),
         ]
         self._keep_parameters(cls, [*stored, *(setting.name for setting in passed)])
@@ -215,17 +217,17 @@ class ClassStyle(Style):
     def _attributes(self, cls: Class, stored: Mapping[str, None]) -> dict[str, str]:
         """Attribute → ``"setting"``, ``"array"``, ``"state"``, ``"list"`` or the name of a class."""
         module = cls.module
-        found = dict.fromkeys(stored, "setting")
+        kinds = dict.fromkeys(stored, "setting")
         for name, value in module.variables.items():
             if value not in self.constants:
-                found[name] = "state" if value in self.states else "array"
+                kinds[name] = "state" if value in self.states else "array"
         for name, child in module.children.items():
             if is_item(name):
-                found[self._list_name(name[:-1])] = "list"
+                kinds[self._list_name(name[:-1])] = "list"
             else:
                 absent = " | None" if name in cls.flags else ""
-                found[self._name(name)] = self.classes[child].name + absent
-        return found
+                kinds[self._name(name)] = self.classes[child].name + absent
+        return kinds
 
     def _keep_parameters(self, cls: Class, needed: list[str]) -> None:
         """Leave out the arguments that a class does not use; sizes come first."""
@@ -298,11 +300,11 @@ class ClassStyle(Style):
 
     def _sequence(self, cls: Class, settings: Sequence[Any], passed: list[Setting]) -> str:
         """The texts of the modules of a sequence."""
-        made = {
+        texts = {
             name[-1]: self._made(child, settings[cls.children[name] :], passed)
             for name, child in cls.module.children.items()
         }
-        first, generator = self._items(cls, (), self._numbered(made), settings, passed)
+        first, generator = self._items(cls, (), self._numbered(texts), settings, passed)
         return ", ".join([*first, *([f"*[{generator}]"] if generator else [])])
 
     def _numbered(self, items: Mapping[str, str]) -> list[str]:
@@ -320,10 +322,10 @@ class ClassStyle(Style):
         cls = self.classes[module]
         if module.layer is not None:
             values = _layer_settings(module.layer.kwargs, settings)
-            given = self.language.without_defaults(module.layer.target, values)
+            options = self.language.without_defaults(module.layer.target, values)
             function = self.language.function(module.layer.target)
             text = self._arguments(
-                given, passed, (*_SIZES, "kernel_size", "output_size", "p", "rate")
+                options, passed, (*_SIZES, "kernel_size", "output_size", "p", "rate")
             )
             return f"{function}({self._with_passed_on(cls, text)})"
         if self._is_expression(cls):
@@ -335,9 +337,9 @@ class ClassStyle(Style):
 
     def _signature(self, cls: Class) -> str:
         """The parameters of a constructor."""
-        own = self._passed_on(cls)
-        star = ["*"] if own and not cls.defaults.keys().isdisjoint(cls.parameters) else []
-        return ", ".join(["self", *cls.signature(), *star, *own])
+        passed_on = self._passed_on(cls)
+        star = ["*"] if passed_on and not cls.defaults.keys().isdisjoint(cls.parameters) else []
+        return ", ".join(["self", *cls.signature(), *star, *passed_on])
 
     def _passed_on(self, cls: Class) -> list[str]:
         """The argument that a constructor takes and hands on, if there is one."""
@@ -348,14 +350,14 @@ class ClassStyle(Style):
         return cls.module.layer is not None or any(map(self._has_layers, children))
 
     def _with_passed_on(self, cls: Class, text: str) -> str:
-        given = [f"{name}={name}" for name in self._passed_on(cls)]
-        return ", ".join([*([text] if text else []), *given])
+        passed_on = [f"{name}={name}" for name in self._passed_on(cls)]
+        return ", ".join([*([text] if text else []), *passed_on])
 
     def _arguments(
-        self, given: Mapping[str, Any], passed: list[Setting], positional: tuple[str, ...]
+        self, values: Mapping[str, Any], passed: list[Setting], positional: tuple[str, ...]
     ) -> str:
         parts = []
-        for name, value in given.items():
+        for name, value in values.items():
             text = self._setting(value, passed)
             is_first = all("=" not in part for part in parts)
             parts.append(text if is_first and name in positional else f"{name}={text}")

@@ -106,8 +106,8 @@ gradients = eqx.filter_grad(lambda model: loss(model({inputs})))(model)
     def variable(self, name: str, value: Value, shape: str) -> str:
         dtype = "" if value.dtype == "float32" else f", jnp.{value.dtype}"
         empty = f"jnp.empty({shape}{dtype})"
-        made = f"eqx.nn.StateIndex({empty})" if value in self.states else empty
-        return f"self.{name} = {made}"
+        array = f"eqx.nn.StateIndex({empty})" if value in self.states else empty
+        return f"self.{name} = {array}"
 
     def read(self, text: str, value: Value) -> str:
         is_trained = value.source == "v" or not value.dtype.startswith("float")
@@ -128,10 +128,10 @@ gradients = eqx.filter_grad(lambda model: loss(model({inputs})))(model)
 
     def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
         fix_random_numbers(namespace)
-        loaded, given = namespace["load"](), [array(x) for x in inputs]
+        loaded, arguments = namespace["load"](), [array(x) for x in inputs]
         if not self.writes:
-            return loaded(*given), {}
+            return loaded(*arguments), {}
         model, state = loaded
-        given[len(inputs) - len(self.modes) + self.modes.index("state")] = state
-        output, state = model(*given)
+        arguments[len(inputs) - len(self.modes) + self.modes.index("state")] = state
+        output, state = model(*arguments)
         return output, {name: state.get(part_of(model, name)) for name in self.writes}

@@ -101,8 +101,8 @@ class FunctionStyle(Style):
     def name_of(cls, name: str) -> str:
         """The name of the function of a model: its class, or ``model`` if the source has this name."""
         base = snake(name)
-        own = {key for module in cls.language.functions for key in vars(module)}
-        taken = {*own, *cls.language.short.values(), *_TAKEN, "sequential", "function"}
+        functions = {key for module in cls.language.functions for key in vars(module)}
+        taken = {*functions, *cls.language.short.values(), *_TAKEN, "sequential", "function"}
         return base if base.isidentifier() and base not in taken else "model"
 
     def body(self) -> str:
@@ -118,8 +118,8 @@ class FunctionStyle(Style):
 
     def words(self) -> dict[str, str]:
         """The words of the templates, with the arguments that hold the variables."""
-        found = dict.fromkeys(holder for holder, _ in self.places.values())
-        holders = [holder for holder in ("params", "state") if holder in found]
+        used = dict.fromkeys(holder for holder, _ in self.places.values())
+        holders = [holder for holder in ("params", "state") if holder in used]
         return {**super().words(), "variables": ", ".join(holders) or "params"}
 
     def run(self, namespace: dict[str, Any], inputs: list[Any]) -> tuple[Any, dict[str, Any]]:
@@ -183,8 +183,8 @@ class FunctionStyle(Style):
 
     def _holders_of(self, cls: Class, name: Path = ()) -> list[str]:
         """The arguments with variables that modules of a class take, or that a child of them takes."""
-        found = {holder for m in cls.members for holder in self._holders((*m.path, *name))}
-        return [holder for holder in ("params", "state") if holder in found]
+        used = {holder for m in cls.members for holder in self._holders((*m.path, *name))}
+        return [holder for holder in ("params", "state") if holder in used]
 
     def _variable(self, cls: Class, value: Value) -> str | None:
         if value is _STATE:
@@ -208,18 +208,18 @@ class FunctionStyle(Style):
         child, name = self.classes[use.module], use.name
         is_item = name[-1] == "*"
         name = items_of(cls.module, name[:-1])[-1] if is_item else name
-        given: list[str] = []
+        trees: list[str] = []
         paths = [m.path for m in cls.members if name in m.children]
         for holder in self._holders_of(child):
             has = [path for path in paths if holder in self._holders((*path, *name))]
             text = self.access(holder, (*has[0], *name), len(has[0])) if has else "{}"
             text = text if len(has) in (0, len(paths)) else f"{text} if {holder} else {{}}"
-            given.append(self._item(holder, name) if has and is_item else text)
+            trees.append(self._item(holder, name) if has and is_item else text)
         settings = [
             f"{key}={self.language.value(x, lambda s: Expression(setting(s.name))).text}"
             for key, x in cls.arguments(name, child).items()
         ]
-        return f"{child.name}({', '.join([*given, *inputs, *settings])})"
+        return f"{child.name}({', '.join([*trees, *inputs, *settings])})"
 
     def _group(self, cls: Class, call: Call) -> Path:
         """The path, below a module, of the group of variables that a call takes."""
@@ -296,18 +296,18 @@ class FunctionStyle(Style):
             return call
         names = [*self.language.parameters(call.target)]
         for count in range(1, len(call.args)):
-            own = [self.places.get(x) for x in call.args[count:]]
-            if own[0] is None or None in own:
+            variables = [self.places.get(x) for x in call.args[count:]]
+            if variables[0] is None or None in variables:
                 continue
-            holder, path = own[0]
+            holder, path = variables[0]
             group = [
                 x
                 for x in self.places.values()
                 if (x[0], x[1][: len(path) - 1]) == (holder, path[:-1])
             ]
-            is_named = [x[1][-1] for x in own if x] == names[count : count + len(own)]
+            is_named = [x[1][-1] for x in variables if x] == names[count : count + len(variables)]
             depth = self.depth(cls, path)
-            if {*own} == {*group} and is_named and len(path) > depth + 1:
+            if {*variables} == {*group} and is_named and len(path) > depth + 1:
                 unpacked = Name(f"**{self.access(holder, path[:-1], depth)}")
                 return dataclasses.replace(call, args=(*call.args[:count], unpacked))
         return call

@@ -76,20 +76,20 @@ def known_layer(
     outputs = module.outputs
     constants = [x for x in module.variables.values() if x.source == "constants"]
     variables = {name: x for name, x in module.variables.items() if x not in constants}
-    own = dataclasses.replace(module, inputs=[*module.inputs, *constants], variables=variables)
-    shapes = tuple((value.shape, value.dtype) for value in own.inputs)
+    part = dataclasses.replace(module, inputs=[*module.inputs, *constants], variables=variables)
+    shapes = tuple((value.shape, value.dtype) for value in part.inputs)
     read = frozenset(size for inner in module.walk() for size in _open_sizes(inner))
-    for candidate in _CANDIDATES[own.kind](own):
+    for candidate in _CANDIDATES[part.kind](part):
         for chosen in itertools.combinations(range(candidate.count or 1), len(outputs)):
-            found = _program(candidate, chosen, shapes, read, give_layers, train)
-            if found is None or not _is_same(own, found.module):
+            program = _program(candidate, chosen, shapes, read, give_layers, train)
+            if program is None or not _is_same(part, program.module):
                 continue
             results: list[Value | None] = [None] * (candidate.count or 1)
-            for place, value in zip(found.places, outputs, strict=True):
+            for place, value in zip(program.places, outputs, strict=True):
                 results[chosen[place]] = value
             result = tuple(results) if candidate.count else results[0]
-            layer = _layer(candidate, own, result, read)
-            module.inputs, module.variables = own.inputs, variables
+            layer = _layer(candidate, part, result, read)
+            module.inputs, module.variables = part.inputs, variables
             return layer
     return None
 
@@ -104,7 +104,7 @@ def _open_sizes(module: Module) -> Iterator[int]:
     for value, axis in (call.args for call in _calls(module, "size")):
         yield value.shape[axis]
     for call in _calls(module, "method:reshape"):
-        yield from (n for n, given in zip(call.result.shape, call.args[1:]) if given == -1)
+        yield from (n for n, size in zip(call.result.shape, call.args[1:]) if size == -1)
 
 
 def _layer(candidate: _Candidate, module: Module, result: Any, read: Collection[int]) -> Layer:
@@ -117,8 +117,8 @@ def _layer(candidate: _Candidate, module: Module, result: Any, read: Collection[
             return "{}"
         if isinstance(nest, _CausalMask):
             size = module.inputs[nest.index].shape[nest.axis]
-            own = f"{text(_Input(nest.index))}.shape[{nest.axis}]" if size in read else size
-            return f"nn.Transformer.generate_square_subsequent_mask({own})"
+            length = f"{text(_Input(nest.index))}.shape[{nest.axis}]" if size in read else size
+            return f"nn.Transformer.generate_square_subsequent_mask({length})"
         return f"({', '.join(map(text, nest))})" if isinstance(nest, tuple) else repr(nest)
 
     parts = [*map(text, candidate.args)]
@@ -184,7 +184,7 @@ def _program(
         except (AssertionError, RuntimeError, ValueError):  # the layer takes other shapes
             return None
     names = [{i: f"n{n}" for i, n in enumerate(shape) if n in read} for shape, _ in shapes]
-    dynamic = {f"inputs_{i}": own for i, own in enumerate(names) if own}
+    dynamic = {f"inputs_{i}": axes for i, axes in enumerate(names) if axes}
     try:
         graph = trace_graph(net, *arrays, train=train, dynamic=dynamic or None)
     except ConversionError:  # the layer has a fixed size where the module has an open one
@@ -214,18 +214,18 @@ def _is_same(one: Module, other: Module) -> bool:
 def _in_order_of_use(module: Module) -> Module:
     """A module with its steps in the order in which its output and its statements need them."""
     makers = {value: step for step in module.steps for value in results(step)}
-    found: dict[Step, None] = {}
+    ordered: dict[Step, None] = {}
 
     def visit(step: Step) -> None:
         for value in arguments(step):
-            if value in makers and makers[value] not in found:
+            if value in makers and makers[value] not in ordered:
                 visit(makers[value])
-        found[step] = None
+        ordered[step] = None
 
     last = [makers[value] for value in module.outputs if value in makers]
     for step in [*last, *(step for step in module.steps if not results(step))]:
         visit(step)
-    return dataclasses.replace(module, steps=[*found])
+    return dataclasses.replace(module, steps=[*ordered])
 
 
 # -- candidates ---------------------------------------------------------------------------------
@@ -267,14 +267,14 @@ def _attention(module: Module) -> Iterator[_Candidate]:
     is_data = [len(x.shape) == count and x.shape[-1] in widths for x in module.inputs]
     orders = (True, False) if count == 3 else (False,)
     for masks in _masks(is_data, ("attn_mask", "key_padding_mask")):
-        given = {x for _, x in masks}
-        data = [i for i in range(len(module.inputs)) if _Input(i) not in given]
+        masked = {x for _, x in masks}
+        data = [i for i in range(len(module.inputs)) if _Input(i) not in masked]
         rows = _QUERY_KEY_VALUE.get(len(data), [])
         for places, settings["batch_first"] in itertools.product(rows, orders):
             args = tuple(_Input(data[i]) for i in places)
-            own = (*masks, *(_causal("", args[0].index, settings) if is_causal else ()))
+            base = (*masks, *(_causal("", args[0].index, settings) if is_causal else ()))
             no_weights, per_head = ("need_weights", False), ("average_attn_weights", False)
-            for options in [(*own, no_weights), *([] if fused else [own, (*own, per_head)])]:
+            for options in [(*base, no_weights), *([] if fused else [base, (*base, per_head)])]:
                 yield _Candidate("MultiheadAttention", (*settings.items(),), args, options, 2)
 
 
@@ -293,7 +293,7 @@ def _causal(prefix: str, index: int, settings: Mapping[str, Any]) -> tuple[tuple
 def _masks(is_data: Sequence[bool], names: Sequence[str]) -> Iterator[tuple[tuple[str, Any], ...]]:
     """The keyword arguments that the inputs other than data may be."""
     count = is_data.count(False)
-    places = [_Input(i) for i, own in enumerate(is_data) if not own]
+    places = [_Input(i) for i, is_array in enumerate(is_data) if not is_array]
     for chosen in itertools.permutations(names, count):
         yield tuple(sorted(zip(chosen, places, strict=True)))
 
@@ -303,26 +303,28 @@ def _block(name: str, prefix: str, masks: Sequence[str]) -> Any:
 
     def candidates(module: Module) -> Iterator[_Candidate]:
         children = {name[-1]: child.layer for name, child in module.children.items()}
-        own, first, norm = (children.get(x) for x in ("self_attn", "linear1", "norm1"))
-        if own is None or first is None or norm is None:
+        attention, first, norm = (children.get(x) for x in ("self_attn", "linear1", "norm1"))
+        if attention is None or first is None or norm is None:
             return
         is_gelu = bool(_calls(module, "torch.nn.functional.gelu"))
         settings = {
-            "d_model": own.kwargs["embed_dim"], "nhead": own.kwargs["num_heads"],
+            "d_model": attention.kwargs["embed_dim"], "nhead": attention.kwargs["num_heads"],
             "dim_feedforward": first.kwargs["out_features"],
             "dropout": _dropout(module),
             **({"activation": "gelu"} if is_gelu else {}), "layer_norm_eps": norm.kwargs["eps"],
-            "batch_first": own.kwargs["batch_first"],
+            "batch_first": attention.kwargs["batch_first"],
             "norm_first": next(s.name for s in module.steps if isinstance(s, Use)) == ("norm1",),
             "bias": first.kwargs["bias"],
         }  # fmt: skip
         kind = len(module.outputs[0].shape), settings["d_model"]
         rows = [i for i, x in enumerate(module.inputs) if (len(x.shape), x.shape[-1]) == kind]
         for data in itertools.permutations(rows, len(masks) // 2):
-            causal = _causal(prefix, data[0], settings) if "is_causal=True" in own.form else ()
-            for given in _masks([i in data for i in range(len(module.inputs))], masks):
+            causal = (
+                _causal(prefix, data[0], settings) if "is_causal=True" in attention.form else ()
+            )
+            for options in _masks([i in data for i in range(len(module.inputs))], masks):
                 yield _Candidate(
-                    name, (*settings.items(),), (*map(_Input, data),), (*given, *causal)
+                    name, (*settings.items(),), (*map(_Input, data),), (*options, *causal)
                 )
 
     return candidates

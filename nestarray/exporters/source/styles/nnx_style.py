@@ -89,10 +89,10 @@ gradients = nnx.grad(lambda model: loss(model({inputs})))(model)
             return map_leaves(lambda x: stands_for.get(x, x) if isinstance(x, Value) else x, nest)
 
         calls: list[Call] = []
-        made: dict[Any, Call] = {}  # result → call
+        makers: dict[Any, Call] = {}  # result → call
         for call in recording.calls:
             args, kwargs = of([*call.args]), of(call.kwargs)
-            call = _pooling(dataclasses.replace(call, args=tuple(args), kwargs=kwargs), made)
+            call = _pooling(dataclasses.replace(call, args=tuple(args), kwargs=kwargs), makers)
             if call.target == ".dropout":
                 x, key, _ = args
                 y, stands_for[call.result[1]] = call.result[0], key
@@ -106,7 +106,7 @@ gradients = nnx.grad(lambda model: loss(model({inputs})))(model)
             elif call.target == "state:set" and args[0] is args[1]:
                 continue
             calls.append(call)
-            made |= {call.result: call} if isinstance(call.result, Value) else {}
+            makers |= {call.result: call} if isinstance(call.result, Value) else {}
         output = of(recording.output)
         used = {*values_in(output), *(value for call in calls for value in arguments(call))}
         calls = [c for c in calls if c.target != _WINDOWS or c.result in used]  # sums of means
@@ -151,9 +151,9 @@ def _pooling(call: Call, before: Mapping[Any, Call]) -> Call:
     if windows.target != _WINDOWS:
         return call
     x, _, function, (first, *window, last), *others = windows.args
-    given = dict(zip(("window_strides", "padding"), others, strict=False)) | windows.kwargs
-    steps, padding = given.get("window_strides"), given.get("padding", "VALID")
-    is_plain = first == last == 1 and not given.keys() - {"window_strides", "padding"}
+    options = dict(zip(("window_strides", "padding"), others, strict=False)) | windows.kwargs
+    steps, padding = options.get("window_strides"), options.get("padding", "VALID")
+    is_plain = first == last == 1 and not options.keys() - {"window_strides", "padding"}
     name = "jax.lax.add" if is_mean else "jax.lax.max"
     if not is_plain or function != name or (is_mean and call.args[1] != math.prod(window)):
         return call
@@ -166,39 +166,41 @@ def _pooling(call: Call, before: Mapping[Any, Call]) -> Call:
 def _separate_layers(module: Module) -> None:
     """Make modules of the calls of layers among the steps of a module, and in functions."""
     variables = dict(module.variables)
-    made: dict[Any, Path] = {}
+    known: dict[Any, Path] = {}
 
-    def separated(given: Sequence[Step], result: Any) -> list[Step]:
-        found = [
+    def separated(calls: Sequence[Step], result: Any) -> list[Step]:
+        separate = [
             with_calls(step, lambda function: separated(function.calls, function.output))
             if isinstance(step, Call)
             else step
-            for step in given
+            for step in calls
         ]
-        for call in [step for step in found if isinstance(step, Call)]:
+        for call in [step for step in separate if isinstance(step, Call)]:
             place = parts(call.place.module)[len(module.path) :]
             if call.target not in _LAYERS or not (place or _has_mode(call)):
                 continue
             name = place or (call.target[1:],)
-            steps: list[Step] = [call, *_bias_of(call, found, result, variables)]
+            steps: list[Step] = [call, *_bias_of(call, separate, result, variables)]
             used = {value for step in steps for value in arguments(step)}
-            own = {key: value for key, value in variables.items() if value in used}
-            inputs = [value for value in arguments(call) if value not in own.values()]
+            parameters = {key: value for key, value in variables.items() if value in used}
+            inputs = [value for value in arguments(call) if value not in parameters.values()]
             (output,) = results(steps[-1])
-            like = name, tuple(own.values()), tuple(call.kwargs.items())
-            if like not in made:
-                child = Module((), "", steps, inputs, output, {}, own)
+            like = name, tuple(parameters.values()), tuple(call.kwargs.items())
+            if like not in known:
+                child = Module((), "", steps, inputs, output, {}, parameters)
                 child.layer = _layer(child)
                 if child.layer is None:
                     continue
                 names = ((*name[:-1], last) for last in numbered(name[-1]))
-                made[like] = next(name for name in names if name not in module.children)
-                module.children[made[like]] = child
-                module.variables = {k: v for k, v in module.variables.items() if k not in own}
-            use = Use(made[like], module.children[made[like]], inputs, [output])
-            found[found.index(steps[-1])] = use
-            found = [step for step in found if step not in steps]
-        return found
+                known[like] = next(name for name in names if name not in module.children)
+                module.children[known[like]] = child
+                module.variables = {
+                    k: v for k, v in module.variables.items() if k not in parameters
+                }
+            use = Use(known[like], module.children[known[like]], inputs, [output])
+            separate[separate.index(steps[-1])] = use
+            separate = [step for step in separate if step not in steps]
+        return separate
 
     module.steps = separated(module.steps, module.output)
 
@@ -223,26 +225,26 @@ _Made = tuple[str, dict[str, Any]] | None
 
 def _layer(module: Module) -> Layer | None:
     """The constructor of the layer of Flax that a module is; its variables get the layer's names."""
-    call, *rest = module.steps
+    call, *sums = module.steps
     if not isinstance(call, Call) or call.target not in _LAYERS or len(module.inputs) != 1:
         return None
     make, names = _LAYERS[call.target]
     parameters = [*LANGUAGE.parameters(call.target)] or ["a", "b"]  # of operators
-    given = dict(zip(parameters, call.args, strict=False)) | call.kwargs
-    variables = {names[key]: x for key, x in given.items() if key in names and x is not None}
-    data = [x for key, x in given.items() if isinstance(x, Value) and key not in names]
-    if rest and "kernel" in variables:
-        variables["bias"] = _added(rest, call.result)
-    elif rest:
+    operands = dict(zip(parameters, call.args, strict=False)) | call.kwargs
+    variables = {names[key]: x for key, x in operands.items() if key in names and x is not None}
+    data = [x for key, x in operands.items() if isinstance(x, Value) and key not in names]
+    if sums and "kernel" in variables:
+        variables["bias"] = _added(sums, call.result)
+    elif sums:
         return None
     is_own = {*variables.values()} == {*module.variables.values()}
     if not is_own or data != module.inputs or any(v.dtype != "float32" for v in variables.values()):
         return None
-    made = make(variables, given, len(data[0].shape))
-    if made is None:
+    layer = make(variables, operands, len(data[0].shape))
+    if layer is None:
         return None
     module.variables = variables
-    target, settings = made
+    target, settings = layer
     return Layer(target, (), settings, module.output)
 
 
@@ -253,47 +255,51 @@ def _added(steps: list[Any], x: Value) -> Any:
     return step.args[1] if is_sum and step.args[0] is x else None
 
 
-def _linear(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
+def _linear(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int) -> _Made:
     kernel = variables.get("kernel")
     if kernel is None or len(kernel.shape) != 2:
         return None
     inputs, outputs = kernel.shape
-    made = {"in_features": inputs, "out_features": outputs}
-    return "flax.nnx.Linear", made | _affine(variables, "bias")
+    sizes = {"in_features": inputs, "out_features": outputs}
+    return "flax.nnx.Linear", sizes | _affine(variables, "bias")
 
 
-def _embed(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
+def _embed(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int) -> _Made:
     shape = variables["embedding"].shape
     if len(shape) != 2:
         return None
     return "flax.nnx.Embed", {"num_embeddings": shape[0], "features": shape[1]}
 
 
-def _conv(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
+def _conv(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int) -> _Made:
     axes = "DHW"[-(rank - 2) :]
     layout = f"N{axes}C", f"{axes}IO", f"N{axes}C"
-    if "kernel" not in variables or given.get("dimension_numbers") != layout:
+    if "kernel" not in variables or settings.get("dimension_numbers") != layout:
         return None
     *kernel, inner, outer = variables["kernel"].shape
-    groups = given.get("feature_group_count", 1)
+    groups = settings.get("feature_group_count", 1)
     sizes = {"in_features": inner * groups, "out_features": outer, "kernel_size": tuple(kernel)}
-    made = sizes | _windows(given, given["window_strides"]) | {"feature_group_count": groups}
-    return "flax.nnx.Conv", made | _affine(variables, "bias")
+    options = (
+        sizes | _windows(settings, settings["window_strides"]) | {"feature_group_count": groups}
+    )
+    return "flax.nnx.Conv", options | _affine(variables, "bias")
 
 
-def _conv_transpose(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
-    if "kernel" not in variables or not given.get("transpose_kernel"):
+def _conv_transpose(
+    variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int
+) -> _Made:
+    if "kernel" not in variables or not settings.get("transpose_kernel"):
         return None
     *kernel, outer, inner = variables["kernel"].shape
     sizes = {"in_features": inner, "out_features": outer, "kernel_size": tuple(kernel)}
-    made = sizes | _windows(given, given["strides"]) | {"transpose_kernel": True}
-    return "flax.nnx.ConvTranspose", made | _affine(variables, "bias")
+    options = sizes | _windows(settings, settings["strides"]) | {"transpose_kernel": True}
+    return "flax.nnx.ConvTranspose", options | _affine(variables, "bias")
 
 
-def _windows(given: Mapping[str, Any], strides: Any) -> dict[str, Any]:
+def _windows(windows: Mapping[str, Any], strides: Any) -> dict[str, Any]:
     """The settings of windows, as one number where all axes have the same."""
-    dilation = given.get("rhs_dilation") or 1
-    settings = {"strides": strides, "padding": given["padding"], "kernel_dilation": dilation}
+    dilation = windows.get("rhs_dilation") or 1
+    settings = {"strides": strides, "padding": windows["padding"], "kernel_dilation": dilation}
     return {key: _one_for_all(x) for key, x in settings.items()}
 
 
@@ -310,31 +316,33 @@ def _affine(variables: Mapping[str, Value], *names: str) -> dict[str, Any]:
     return {f"use_{name}": name in variables for name in names}
 
 
-def _norm(name: str, variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
+def _norm(
+    name: str, variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int
+) -> _Made:
     """A normalization of the last axis."""
     sizes = [v.shape for v in variables.values()]
-    axis = given.get("axis", -1)
+    axis = settings.get("axis", -1)
     if not sizes or len(sizes[0]) != 1 or axis not in (-1, rank - 1):
         return None
-    made = {"num_features": sizes[0][0]}
-    made |= {"num_groups": given["num_groups"]} if "num_groups" in given else {}
+    options = {"num_features": sizes[0][0]}
+    options |= {"num_groups": settings["num_groups"]} if "num_groups" in settings else {}
     names = ("scale",) if name == "RMSNorm" else ("bias", "scale")
-    eps = {"epsilon": given["eps"]} if "eps" in given else {}
-    return f"flax.nnx.{name}", made | eps | _affine(variables, *names)
+    eps = {"epsilon": settings["eps"]} if "eps" in settings else {}
+    return f"flax.nnx.{name}", options | eps | _affine(variables, *names)
 
 
-def _batch_norm(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
-    made = {"num_features": variables["mean"].shape[0]} | _affine(variables, "bias", "scale")
-    made |= {"epsilon": given["eps"]} if "eps" in given else {}
-    axis = given.get("axis", 1)
-    made |= {} if axis in (-1, rank - 1) else {"axis": axis}
-    made |= {"momentum": round(1 - given["momentum"], 6)} if "momentum" in given else {}
-    return ".BatchNorm" if given.get("is_unbiased") else "flax.nnx.BatchNorm", made
+def _batch_norm(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int) -> _Made:
+    options = {"num_features": variables["mean"].shape[0]} | _affine(variables, "bias", "scale")
+    options |= {"epsilon": settings["eps"]} if "eps" in settings else {}
+    axis = settings.get("axis", 1)
+    options |= {} if axis in (-1, rank - 1) else {"axis": axis}
+    options |= {"momentum": round(1 - settings["momentum"], 6)} if "momentum" in settings else {}
+    return ".BatchNorm" if settings.get("is_unbiased") else "flax.nnx.BatchNorm", options
 
 
-def _dropout(variables: Mapping[str, Value], given: Mapping[str, Any], rank: int) -> _Made:
-    shared = {"broadcast_dims": given["shared"]} if given.get("shared") else {}
-    return "flax.nnx.Dropout", {"rate": given["rate"]} | shared
+def _dropout(variables: Mapping[str, Value], settings: Mapping[str, Any], rank: int) -> _Made:
+    shared = {"broadcast_dims": settings["shared"]} if settings.get("shared") else {}
+    return "flax.nnx.Dropout", {"rate": settings["rate"]} | shared
 
 
 def _has_mode(call: Call) -> bool:

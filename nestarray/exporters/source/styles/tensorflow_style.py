@@ -53,6 +53,6 @@ gradients = tape.gradient(value, model.trainable_variables)
             namespace["dropout"] = lambda x, training, **_: x
         namespace["tf"] = Replaced(tf, tensorflow_random())
         model = namespace["load"]()
-        given = [x if isinstance(x, bool) else tf.convert_to_tensor(x) for x in inputs]
-        output = model(*given)
+        arguments = [x if isinstance(x, bool) else tf.convert_to_tensor(x) for x in inputs]
+        output = model(*arguments)
         return output, {name: part_of(model, name) for name in self.writes}

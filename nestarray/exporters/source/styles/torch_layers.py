@@ -30,8 +30,8 @@ def give_layers(root: Module, constants: Mapping[Value, np.ndarray], *, train: b
         for name, child in module.children.items():
             uses = [use for use in module.uses if use.name == name]
             before = child.inputs
-            given = [dict(zip(before, use.inputs, strict=True)) for use in uses]
-            starts = {value for value in before if all(own[value] in zeros for own in given)}
+            values = [dict(zip(before, use.inputs, strict=True)) for use in uses]
+            starts = {value for value in before if all(row[value] in zeros for row in values)}
             child.layer = layer_of(child) or recurrent_layer(child, starts)
             if child.layer is None and has_candidates(child):
                 child.layer = known_layer(child, _give_layers[train], train=train)
@@ -42,21 +42,21 @@ def give_layers(root: Module, constants: Mapping[Value, np.ndarray], *, train: b
                 _give_form(child.layer, values_in(child.output), uses)
                 for value in child.inputs:
                     if value not in before:
-                        given = [own | {value: _held(module, value, constants)} for own in given]
-                for use, own in zip(uses, given, strict=True):
-                    use.inputs = [own[value] for value in child.inputs]
+                        values = [row | {value: _held(module, value, constants)} for row in values]
+                for use, row in zip(uses, values, strict=True):
+                    use.inputs = [row[value] for value in child.inputs]
                 child.inputs = [*map(dataclasses.replace, child.inputs)]  # one value for each place
         used = {value for step in module.steps for value in arguments(step)}
         used.update(values_in(module.output))
-        own = module.variables.items()
-        module.variables = {k: v for k, v in own if v.source != "constants" or v in used}
+        row = module.variables.items()
+        module.variables = {k: v for k, v in row if v.source != "constants" or v in used}
 
 
 def _held(module: Module, value: Value, constants: Mapping[Value, np.ndarray]) -> Value:
     """The variable of a module for a constant; constants that are equal have one."""
-    for own in module.variables.values():
-        if own in constants and np.array_equal(constants[own], constants[value]):
-            return own
+    for held in module.variables.values():
+        if held in constants and np.array_equal(constants[held], constants[value]):
+            return held
     module.variables[unused(constant_name(value), module.variables)] = value
     return value
 
@@ -93,19 +93,21 @@ def layer_of(module: Module) -> Layer | None:
     if len(module.steps) != 1 or not isinstance(module.steps[0], Call):
         return None
     call = module.steps[0]
-    found = _LAYERS.get(call.target)
-    if found is None or len(module.inputs) != 1:
+    make = _LAYERS.get(call.target)
+    if make is None or len(module.inputs) != 1:
         return None
-    given = dict(zip(LANGUAGE.parameters(call.target), call.args, strict=False)) | call.kwargs
-    data, *_ = given.values()
+    operands = dict(zip(LANGUAGE.parameters(call.target), call.args, strict=False)) | call.kwargs
+    data, *_ = operands.values()
     if data is not module.inputs[0]:
         return None
-    variables = {name: x for name, x in given.items() if x in module.variables.values()}
+    variables = {name: x for name, x in operands.items() if x in module.variables.values()}
     if module.variables != variables:
         return None
-    settings = {name: x for name, x in given.items() if x is not data and not isinstance(x, Value)}
-    made = found(variables, settings, len(data.shape))
-    return Layer(made[0], (), made[1], call.result) if made else None
+    settings = {
+        name: x for name, x in operands.items() if x is not data and not isinstance(x, Value)
+    }
+    layer = make(variables, settings, len(data.shape))
+    return Layer(layer[0], (), layer[1], call.result) if layer else None
 
 
 _Found = tuple[str, dict[str, Any]] | None
@@ -117,21 +119,25 @@ def _batch_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int
     is_layer = not training or isinstance(training, Name)
     if {*variables} not in (names, names | {"weight", "bias"}) or not is_layer:
         return None
-    made = {"num_features": variables["running_mean"].shape[0], "affine": "weight" in variables}
-    kept = {"eps": settings["eps"]} | ({"momentum": settings["momentum"]} if training else {})
-    return f"torch.nn.BatchNorm{max(rank - 2, 1)}d", made | kept
+    sizes = {"num_features": variables["running_mean"].shape[0], "affine": "weight" in variables}
+    options = {"eps": settings["eps"]} | ({"momentum": settings["momentum"]} if training else {})
+    return f"torch.nn.BatchNorm{max(rank - 2, 1)}d", sizes | options
 
 
 def _linear(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
     outputs, inputs = variables["weight"].shape
-    made = {"in_features": inputs, "out_features": outputs, "bias": "bias" in variables}
-    return "torch.nn.Linear", made
+    options = {"in_features": inputs, "out_features": outputs, "bias": "bias" in variables}
+    return "torch.nn.Linear", options
 
 
 def _embedding(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
     rows, width = variables["weight"].shape
-    made = {"num_embeddings": rows, "embedding_dim": width, "padding_idx": settings["padding_idx"]}
-    return "torch.nn.Embedding", made
+    options = {
+        "num_embeddings": rows,
+        "embedding_dim": width,
+        "padding_idx": settings["padding_idx"],
+    }
+    return "torch.nn.Embedding", options
 
 
 def _convolution(
@@ -140,31 +146,35 @@ def _convolution(
     """A weight has the groups along its second axis."""
     first, second, *kernel = variables["weight"].shape
     inputs, outputs = second * settings["groups"], first
-    made = {
+    options = {
         "in_channels": outputs if is_transposed else inputs,
         "out_channels": inputs if is_transposed else outputs,
         "kernel_size": one_number("kernel_size", tuple(kernel)),
         **{k: x for k, x in settings.items() if k != "bias"},
         "bias": "bias" in variables,
     }
-    return f"torch.nn.Conv{'Transpose' if is_transposed else ''}{len(kernel)}d", made
+    return f"torch.nn.Conv{'Transpose' if is_transposed else ''}{len(kernel)}d", options
 
 
 def _norm(name: str, variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
     """A normalization of the last axes."""
     shape = settings["normalized_shape"]
-    made = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
+    options = {"normalized_shape": shape[0] if len(shape) == 1 else shape, "eps": settings["eps"]}
     if name == "RMSNorm" or "weight" not in variables:
-        return f"torch.nn.{name}", {**made, "elementwise_affine": "weight" in variables}
-    return f"torch.nn.{name}", {**made, "bias": "bias" in variables}
+        return f"torch.nn.{name}", {**options, "elementwise_affine": "weight" in variables}
+    return f"torch.nn.{name}", {**options, "bias": "bias" in variables}
 
 
 def _group_norm(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
     if {*variables} != {"weight", "bias"}:
         return None
     channels = variables["weight"].shape[0]
-    made = {"num_groups": settings["num_groups"], "num_channels": channels, "eps": settings["eps"]}
-    return "torch.nn.GroupNorm", made
+    options = {
+        "num_groups": settings["num_groups"],
+        "num_channels": channels,
+        "eps": settings["eps"],
+    }
+    return "torch.nn.GroupNorm", options
 
 
 def recurrent_layer(module: Module, zeros: set[Value]) -> Layer | None:
@@ -186,24 +196,26 @@ def recurrent_layer(module: Module, zeros: set[Value]) -> Layer | None:
         for end in ("", "_reverse")[: 1 + bidirectional]
         for kind in kinds
     ]
-    own = [module.variables[name] for name in names if name in module.variables]
-    if own != weights or len(module.variables) != len(own):
+    matrices = [module.variables[name] for name in names if name in module.variables]
+    if matrices != weights or len(module.variables) != len(matrices):
         return None
     starts = zeros | {s.result for s in before if isinstance(s, Call) and s.target == "torch.zeros"}
-    given = [] if {*values_in(states)} <= starts else values_in(states)
-    if not {x, *given} <= {*module.inputs} or not {*values_in(module.output)} <= {*call.result}:
+    initial = [] if {*values_in(states)} <= starts else values_in(states)
+    if not {x, *initial} <= {*module.inputs} or not {*values_in(module.output)} <= {*call.result}:
         return None
-    module.inputs = [x, *given]
+    module.inputs = [x, *initial]
     is_lstm = call.target == "torch.lstm"
     settings = {
-        "input_size": own[0].shape[1], "hidden_size": own[1].shape[1], "num_layers": num_layers,
+        "input_size": matrices[0].shape[1], "hidden_size": matrices[1].shape[1], "num_layers": num_layers,
         "bias": has_biases, "batch_first": first, "dropout": dropout if train else 0.0,
         "bidirectional": bidirectional,
     }  # fmt: skip
     y, *ends = call.result
-    form = "({})" if not given else "({}, ({}, {}))" if is_lstm else "({}, {})"
-    made = Layer(RECURRENT[call.target], (), settings, (y, tuple(ends) if is_lstm else ends[0]))
-    return dataclasses.replace(made, form=form)
+    form = "({})" if not initial else "({}, ({}, {}))" if is_lstm else "({}, {})"
+    recurrent = Layer(
+        RECURRENT[call.target], (), settings, (y, tuple(ends) if is_lstm else ends[0])
+    )
+    return dataclasses.replace(recurrent, form=form)
 
 
 #: The calls that make the zeros at which a recurrent network starts.
@@ -212,8 +224,8 @@ _OF_ZEROS = ("size", "device", "torch.zeros")
 
 def _activation(name: str) -> Any:
     def made(variables: dict[str, Value], settings: dict[str, Any], rank: int) -> _Found:
-        kept = {k: x for k, x in settings.items() if k not in ("inplace", "training")}
-        return f"torch.nn.{name}", kept
+        options = {k: x for k, x in settings.items() if k not in ("inplace", "training")}
+        return f"torch.nn.{name}", options
 
     return made
 

@@ -84,15 +84,15 @@ optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
         layers = [module for module in self.root.walk() if module.layer is not None]
         means = {m.variables["running_mean"] for m in layers if "running_mean" in m.variables}
         norms = {name.rpartition(".")[0] for name, x in self.variables.items() if x in means}
-        made: dict[str, str] = {}
+        texts: dict[str, str] = {}
         for name, value in self.program.unused.items():
             owner, _, last = name.rpartition(".")
             if owner in norms and last == "num_batches_tracked":  # which the layer makes
                 continue
             empty = _empty(str(value.shape), value.dtype)
-            made[name] = f"nn.Parameter({empty})" if value.source == "v" else empty
-        lines = ["unused = {", *(f"    {item}," for item in _items(made)), "}"]
-        return [*lines, *_GIVE_UNUSED.strip().splitlines()] if made else []
+            texts[name] = f"nn.Parameter({empty})" if value.source == "v" else empty
+        lines = ["unused = {", *(f"    {item}," for item in _items(texts)), "}"]
+        return [*lines, *_GIVE_UNUSED.strip().splitlines()] if texts else []
 
     def variable(self, name: str, value: Value, shape: str) -> str:
         empty = _empty(shape, value.dtype)
@@ -152,11 +152,11 @@ def _items(texts: Mapping[str, str]) -> Iterator[str]:
             start, stop = number.span()
             first = _below(texts, name[:stop])
             layers = (f"{name[:start]}{i}" for i in itertools.count(1))
-            equal = itertools.takewhile(lambda x, own=first: _below(texts, x) == own, layers)
+            equal = itertools.takewhile(lambda x, prefix=first: _below(texts, x) == prefix, layers)
             count = 1 + len([*equal])
-            for end, made in first.items() if count > 1 else ():
+            for end, code in first.items() if count > 1 else ():
                 template = f"{name[:start]}{{i}}{end}"
-                yield f'**{{f"{template}": {made} for i in range({count})}}'
+                yield f'**{{f"{template}": {code} for i in range({count})}}'
                 written |= {f"{name[:start]}{i}{end}" for i in range(count)}
             if name in written:
                 break
@@ -166,8 +166,8 @@ def _items(texts: Mapping[str, str]) -> Iterator[str]:
 
 def _below(texts: Mapping[str, str], module: str) -> dict[str, str]:
     """The ends of the names in a module, and their texts."""
-    own = f"{module}."
-    return {name[len(module) :]: text for name, text in texts.items() if name.startswith(own)}
+    prefix = f"{module}."
+    return {name[len(module) :]: text for name, text in texts.items() if name.startswith(prefix)}
 
 
 def _load(name: str, ties: Mapping[str, str], *, has_constants: bool) -> str:

@@ -63,8 +63,10 @@ class Class:
 
     def signature(self) -> list[str]:
         """The parameters with their defaults."""
-        own = self.defaults
-        return [f"{name}={own[name]!r}" if name in own else name for name in self.parameters]
+        defaults = self.defaults
+        return [
+            f"{name}={defaults[name]!r}" if name in defaults else name for name in self.parameters
+        ]
 
     def arguments(self, child: Path, cls: Class) -> dict[str, Any]:
         """The arguments of a child's class."""
@@ -76,10 +78,10 @@ class Class:
         Args:
             settings: of a module of the class, in the order of `settings`.
         """
-        found = {name: settings[i] for name, i in self.parameters.items()}
+        values = {name: settings[i] for name, i in self.parameters.items()}
         return {
             name: value
-            for name, value in found.items()
+            for name, value in values.items()
             if value is not ABSENT
             and (name not in self.defaults or value is not self.defaults[name])
         }

@@ -94,8 +94,8 @@ class _Classes:
                 return False
             place = {step: i for i, step in enumerate(part.steps)}
             order = [None if step is None else place[step] for step in match.steps]
-            members = {m: [None if i is None else own[i] for i in order]
-                       for m, own in cls.members.items()}  # fmt: skip
+            members = {m: [None if i is None else value[i] for i in order]
+                       for m, value in cls.members.items()}  # fmt: skip
             members[module] = [*module.steps]
         bypasses = {
             one: other.bypass
@@ -103,7 +103,8 @@ class _Classes:
             if isinstance(one, Use) and isinstance(other, Use) and base is module
         }
         if any(
-            bypasses.get(use, use.bypass) not in ((), own) for use, own in match.bypasses.items()
+            bypasses.get(use, use.bypass) not in ((), value)
+            for use, value in match.bypasses.items()
         ):
             return False
         both = Class(base, members)
@@ -136,25 +137,25 @@ class _Classes:
         parts: Collection[Module] = [*cls.members] if base is module else [module]
         part = cls.module if base is module else module
         outputs = [*match.outputs, *map(match.values.__getitem__, match.more)]
-        for use in (use for own in parts for use in self.uses.get(own, ())):
-            given: dict[Any, Value | None] = dict(zip(part.inputs, use.inputs, strict=True))
+        for use in (use for member in parts for use in self.uses.get(member, ())):
+            inputs: dict[Any, Value | None] = dict(zip(part.inputs, use.inputs, strict=True))
             results: dict[Any, Value | None] = dict(zip(part.outputs, use.outputs, strict=True))
-            use.inputs = [given.get(match.values.get(value)) for value in base.inputs]
+            use.inputs = [inputs.get(match.values.get(value)) for value in base.inputs]
             use.outputs = [results.get(value) for value in outputs]
         if match.more:
-            for own in {module, *cls.members}.difference(parts):
-                for use in self.uses.get(own, ()):
+            for member in {module, *cls.members}.difference(parts):
+                for use in self.uses.get(member, ()):
                     use.outputs = [*use.outputs, *(None for _ in match.more)]
             base.output = output_of([*base.outputs, *match.more])
 
     def _store_constants(self, cls: Class) -> None:
         """Remove the texts of constants that differ between the modules of a class."""
         for name in cls.module.variables:
-            own = [
+            values = [
                 m.variables[name] for m in cls.members if name in m.variables
             ]  # layers lack some
-            if len({self.constants.get(value) for value in own}) > 1:
-                for value in own:
+            if len({self.constants.get(value) for value in values}) > 1:
+                for value in values:
                     self.constants.pop(value, None)
 
     def _is_same(self, one: Module, other: Module) -> bool:
@@ -190,8 +191,8 @@ class _Classes:
         row = [pair for step in cls.members[module] if step for pair in settings_of(step)]
         row += [(f"{name}_shape", module.variables[name].shape) for name in whole.variables]
         for name, child in whole.children.items():
-            own = _child_at(cls, module, name)
-            row += self._row(own) if own else [(key, ABSENT) for key, _ in self._row(child)]
+            like = _child_at(cls, module, name)
+            row += self._row(like) if like else [(key, ABSENT) for key, _ in self._row(child)]
         for name in _optional(cls):
             row.append((joined(name), name in module.children))
         for name in _lengths(cls):
@@ -238,8 +239,8 @@ class _Classes:
 
     def _differences(self, module: Module, other: Module, base: str) -> Iterator[str]:
         """Names after a child or variable that one module has, or after a child of another class."""
-        own, others = (_parts(m) for m in (module, other))
-        for word, some, known in (("With", own, others), ("Without", others, own)):
+        names, others = (_parts(m) for m in (module, other))
+        for word, some, known in (("With", names, others), ("Without", others, names)):
             owners, lists = {name[0] for name in known}, {_slot(name) for name in known}
             for name in map(_slot, some):
                 if name not in lists:
@@ -326,23 +327,25 @@ def _settings(
         values = [x for x in column if x is not ABSENT]
         base = re.sub(r"\W", "_", name.rpartition(".")[2].rpartition(":")[2]) or "size"
         equal = [key for key, other in known.items() if _covers(other, column)]
-        own = next(iter(equal), None)
+        parameter = next(iter(equal), None)
         if all(is_equal(x, values[0]) for x in values):
             if ABSENT not in column or not values or base not in equal:
                 settings.append(values[0] if values else ABSENT)
                 continue
-            own = base  # the stride of a block, in a part that some blocks lack
-        own = own or next((key for key, other in known.items() if _covers(column, other)), None)
-        if own in known and not _covers(known[own], column):
-            known[own], parameters[own] = column, i
+            parameter = base  # the stride of a block, in a part that some blocks lack
+        parameter = parameter or next(
+            (key for key, other in known.items() if _covers(column, other)), None
+        )
+        if parameter in known and not _covers(known[parameter], column):
+            known[parameter], parameters[parameter] = column, i
             if not _is_optional(column):
-                defaults.pop(own, None)
-        if own is None:
-            own = next(n for n in numbered(base) if n not in parameters and n not in taken)
-            known[own], parameters[own] = column, i
+                defaults.pop(parameter, None)
+        if parameter is None:
+            parameter = next(n for n in numbered(base) if n not in parameters and n not in taken)
+            known[parameter], parameters[parameter] = column, i
             if _is_optional(column):
-                defaults[own] = None
-        settings.append(Setting(own))
+                defaults[parameter] = None
+        settings.append(Setting(parameter))
     return settings, parameters, defaults
 
 

@@ -95,7 +95,7 @@ def _matched_layers(first: Module, second: Module) -> Match | None:
         return None
     counts = [(len(m.inputs), len(m.outputs)) for m in (first, second)]
     try:
-        [*_pairs(one.kwargs, other.kwargs)]
+        tuple(_pairs(one.kwargs, other.kwargs))
     except _Different:
         return None
     if counts[0] != counts[1]:
@@ -143,10 +143,10 @@ class _Matcher:
 
     def _match_variables(self) -> None:
         """Variables have one name, source and dtype in both programs."""
-        own, others = self.first.variables, self.second.variables
+        one, others = self.first.variables, self.second.variables
         kinds = [
             {name: (value.source, value.dtype) for name, value in variables.items()}
-            for variables in (own, others)
+            for variables in (one, others)
         ]
         if kinds[0] != kinds[1]:
             raise _Different
@@ -173,15 +173,15 @@ class _Matcher:
 
     def _bypasses(self) -> dict[Use, tuple[int, ...]]:
         """The inputs in the place of results of children that the second lacks."""
-        found: dict[Use, tuple[int, ...]] = {}
+        bypasses: dict[Use, tuple[int, ...]] = {}
         for use in dict.fromkeys(self.absent.values()):
             places = []
             for x in use.outputs:
                 y = self.values.get(x) if x else None
                 like = [i for i, z in enumerate(use.inputs) if z and self.values.get(z) is y]
                 places.append(like[0] if like else 0)
-            found[use] = tuple(places)
-        return found
+            bypasses[use] = tuple(places)
+        return bypasses
 
     # -- steps -----------------------------------------------------------------------------
 

@@ -141,23 +141,23 @@ class _Builder:
         def use(module: Module) -> list[Any]:
             name = module.path[len(path) :]
             child = children.setdefault(name, module)
-            made = Use(name, child, module.inputs, [*module.outputs])
-            self.runs[made] = module
-            return [made]
+            call = Use(name, child, module.inputs, [*module.outputs])
+            self.runs[call] = module
+            return [call]
 
         steps = mapped_steps(self._without_parts(self._found(path, start, stop)), use)
         return steps, children
 
     def _found(self, path: Path, start: int, stop: int) -> list[Call | Module]:
         """The calls of a section of the calls of a module, with a module for each run of one."""
-        found: list[Call | Module] = []
+        items: list[Call | Module] = []
         for name, (first, last) in self._sections(path, start, stop):
             if name is None:
                 calls = self.calls[first:last]
-                found += [with_calls(call, lambda f: self._found_in(f, path)) for call in calls]
+                items += [with_calls(call, lambda f: self._found_in(f, path)) for call in calls]
             else:
-                found.append(self._run((*path, name), first, last))
-        return found
+                items.append(self._run((*path, name), first, last))
+        return items
 
     def _found_in(self, function: Function, path: Path) -> list[Any]:
         """The calls of a function that a call of the module at a path takes, with modules too."""
@@ -179,10 +179,10 @@ class _Builder:
         owners: dict[Call, Path] = {}
         count = 0
         for call in calls:
-            own = [value for value in arguments(call) if value.source in ("v", "s")]
-            if own:
-                owners[call] = _shared([self.owner[value][:-1] for value in own])
-                count += any(len(value.shape) > 1 for value in own)
+            variables = [value for value in arguments(call) if value.source in ("v", "s")]
+            if variables:
+                owners[call] = _shared([self.owner[value][:-1] for value in variables])
+                count += any(len(value.shape) > 1 for value in variables)
         around = _shared([*owners.values()]) if count > 1 else path
         placed: list[Call] = []
         for call in calls:
@@ -198,7 +198,11 @@ class _Builder:
             runs: dict[Path, list[Module]] = {}
             for module in _modules_in(steps):
                 runs.setdefault(module.path, []).append(module)
-            parts = {path for path, own in runs.items() if any(self._is_part(m, own) for m in own)}
+            parts = {
+                path
+                for path, modules in runs.items()
+                if any(self._is_part(m, modules) for m in modules)
+            }
             if not parts:
                 return steps
 
@@ -233,15 +237,17 @@ class _Builder:
         depth, count = len(path), stop - start
 
         def signature(i: int) -> tuple[Any, ...]:
-            own = [v for v in arguments(self.calls[i]) if self.owner.get(v, ())[:depth] == path]
-            return self.paths[i], self.calls[i].target, own
+            variables = [
+                v for v in arguments(self.calls[i]) if self.owner.get(v, ())[:depth] == path
+            ]
+            return self.paths[i], self.calls[i].target, variables
 
         calls = [signature(i) for i in range(start, stop)]
         children = {called[depth : depth + 1] for called, _, _ in calls}
         if len(children) == 1 and children != {()}:
             return count
         for size in (n for n in range(1, count // 2 + 1) if count % n == 0):
-            if calls[size:] == calls[:-size] and any(own for _, _, own in calls[:size]):
+            if calls[size:] == calls[:-size] and any(variables for _, _, variables in calls[:size]):
                 runs = [self._run(path, i, i + size) for i in range(start, stop, size)]
                 return size if all(is_same_program(runs[0], run) for run in runs[1:]) else count
         return count
@@ -260,9 +266,9 @@ class _Builder:
             for value in values_in(self.calls[i].result):
                 if any(not start <= j < stop for j in self.used.get(value, ())):
                     outputs[value] = None
-        given, made = sorted(inputs, key=rank), sorted(outputs, key=rank)
+        taken, returned = sorted(inputs, key=rank), sorted(outputs, key=rank)
         kind = self.kinds.get(path, "")
-        return Module(path, kind, steps, given, output_of(made), children, {})
+        return Module(path, kind, steps, taken, output_of(returned), children, {})
 
     def _is_part(self, module: Module, runs: Sequence[Module]) -> bool:
         """Whether the steps of a module belong to the module around it."""
@@ -270,8 +276,10 @@ class _Builder:
             return True
         if not self.has_sequences and _is_unnamed_sequence(module):
             return True
-        own = any(owner[: len(module.path)] == module.path for owner in self.owner.values())
-        if not own and not module.children and len(module.steps) <= _SMALL:
+        has_variables = any(
+            owner[: len(module.path)] == module.path for owner in self.owner.values()
+        )
+        if not has_variables and not module.children and len(module.steps) <= _SMALL:
             return not self.has_sequences or not module.path[-1].isdigit()
         if module.kind in _LISTS:
             return True
@@ -287,10 +295,10 @@ class _Builder:
         modules = {module.path: module for module in root.walk()}
         for value, owner in self.owner.items():
             depth = max(n for n in range(len(owner)) if owner[:n] in modules)
-            own = modules[owner[:depth]].variables
+            variables = modules[owner[:depth]].variables
             is_constant = value.source == "constants"
             name = owner[-1] if is_constant else joined(owner[depth:], self.separator)
-            own[unused(name, own)] = value
+            variables[unused(name, variables)] = value
 
 
 def _modules_in(steps: Sequence[Any]) -> Iterator[Module]:
@@ -305,8 +313,8 @@ def _modules_in(steps: Sequence[Any]) -> Iterator[Module]:
 
 def _shared(paths: Sequence[Path]) -> Path:
     """The names with which all paths begin."""
-    names = itertools.takewhile(lambda own: len({*own}) == 1, zip(*paths, strict=False))
-    return tuple(own[0] for own in names)
+    names = itertools.takewhile(lambda keys: len({*keys}) == 1, zip(*paths, strict=False))
+    return tuple(keys[0] for keys in names)
 
 
 def _is_holder(module: Module) -> bool:

@@ -163,13 +163,13 @@ def with_values(step: Step, of: Mapping[Value, Value]) -> Step:
 
 def mapped_steps(steps: Sequence[Any], of: Callable[[Any], list[Any]]) -> list[Any]:
     """The steps, also in functions, with others for those that are no calls of functions."""
-    found: list[Any] = []
+    mapped: list[Any] = []
     for step in steps:
         if isinstance(step, Call):
-            found.append(with_calls(step, lambda function: mapped_steps(function.calls, of)))
+            mapped.append(with_calls(step, lambda function: mapped_steps(function.calls, of)))
         else:
-            found += of(step)
-    return found
+            mapped += of(step)
+    return mapped
 
 
 def with_calls(call: Call, of: Callable[[Function], list[Any]]) -> Call:
@@ -209,14 +209,14 @@ def is_item(name: Path) -> bool:
 
 def items_of(module: Module, name: Path) -> list[Path]:
     """The items of a list, by their names in the module around it, in order."""
-    found = [key for key in module.children if key[:-1] == name and key[-1].isdigit()]
-    return sorted(found, key=_number)
+    keys = [key for key in module.children if key[:-1] == name and key[-1].isdigit()]
+    return sorted(keys, key=_number)
 
 
 def lists_of(module: Module) -> list[Path]:
     """The lists of a module; that of a sequence has no name."""
-    found = [name[:-1] for name in module.children if name[-1].isdigit()]
-    return [*dict.fromkeys(found)]
+    names = [name[:-1] for name in module.children if name[-1].isdigit()]
+    return [*dict.fromkeys(names)]
 
 
 def number_lists(module: Module) -> None:
@@ -275,8 +275,8 @@ def is_chain(module: Module) -> bool:
     """Whether each step takes the result of the step before, and nothing else."""
     values = list(module.inputs)
     for step in module.steps:
-        given = [v for v in arguments(step) if not v.source or v in module.inputs]
-        if len(values) != 1 or given != values:
+        taken = [v for v in arguments(step) if not v.source or v in module.inputs]
+        if len(values) != 1 or taken != values:
             return False
         values = results(step)
     return module.output is not None and values == values_in(module.output)

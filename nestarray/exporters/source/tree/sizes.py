@@ -41,11 +41,11 @@ def examples(graph: Graph) -> list[Example]:
         raise ConversionError(
             "eject: too few sizes fit the conditions of the graph: " + ", ".join(sizes.conditions)
         )
-    found = [example_of(graph, given) for given in choices]
+    samples = [example_of(graph, choice) for choice in choices]
     if graph.sized_by_values is None:
-        return found
-    rest = [found[seed % len(found)].redrawn(seed) for seed in range(1, VALUES)]
-    return [found[0], *rest]
+        return samples
+    redrawn = [samples[seed % len(samples)].redrawn(seed) for seed in range(1, VALUES)]
+    return [samples[0], *redrawn]
 
 
 def with_open_sizes(recordings: Sequence[Recording], name: str) -> Recording:
@@ -84,18 +84,18 @@ class _Joined:
     def _joined_calls(self, programs: Sequence[Sequence[Call]]) -> list[Call]:
         """The calls of the first program, with sizes; of a recording, or of a function in it."""
         targets = [[call.target for call in program] for program in programs]
-        if any(found != targets[0] for found in targets):
+        if any(names != targets[0] for names in targets):
             raise ConversionError(
                 f"eject: {self.name}: the calls of the program depend on its open sizes, or on values; "
                 "trace it without dynamic="
             )
         outer, self.calls = self.calls, []
         for calls in zip(*programs, strict=True):
-            given = [[list(call.args), call.kwargs] for call in calls]
-            self._note(given)
+            operands = [[list(call.args), call.kwargs] for call in calls]
+            self._note(operands)
             if calls[0].target == "operator.getitem":
-                self._count_from_ends([args for args, _ in given])
-            args, kwargs = self._joined(given, calls[0])
+                self._count_from_ends([args for args, _ in operands])
+            args, kwargs = self._joined(operands, calls[0])
             if self.recordings[0].backend == "torch" and "device" in kwargs:
                 kwargs["device"] = self._device([args, kwargs], calls[0])
             call = dataclasses.replace(calls[0], args=tuple(args), kwargs=kwargs)
@@ -109,12 +109,12 @@ class _Joined:
         joined, self.calls = self.calls, outer
         return joined
 
-    def _count_from_ends(self, given: Sequence[list[Any]]) -> None:
+    def _count_from_ends(self, operands: Sequence[list[Any]]) -> None:
         """Write numbers of an index that differ like the size of their axis as 0, -1, … from its end."""
-        indices = [x[1] if isinstance(x[1], tuple) else (x[1],) for x in given]
+        indices = [x[1] if isinstance(x[1], tuple) else (x[1],) for x in operands]
         if not all(isinstance(item, (int, slice)) for index in indices for item in index):
             return
-        shapes = self.shapes[given[0][0]]
+        shapes = self.shapes[operands[0][0]]
 
         def relative(axis: int, numbers: Sequence[Any], *, is_start: bool = True) -> Sequence[Any]:
             if len({*numbers}) == 1 or not all(type(n) is int for n in numbers):
@@ -123,18 +123,18 @@ class _Joined:
             is_inside = len(distances) == 1 and min(distances) < (0 if is_start else 1)
             return [*distances] * len(numbers) if is_inside else numbers
 
-        made = []
+        rows = []
         for axis, items in enumerate(zip(*indices, strict=True)):
             if not isinstance(items[0], slice):
-                made.append(relative(axis, items))
+                rows.append(relative(axis, items))
                 continue
             starts = relative(axis, [item.start for item in items])
             ends = [item.stop for item in items]
             stops = relative(axis, ends, is_start=False)
             stops = ends if stops is ends else [n or None for n in stops]
             steps = [item.step for item in items]
-            made.append([*map(slice, starts, stops, steps)])
-        for x, index in zip(given, zip(*made, strict=True), strict=True):
+            rows.append([*map(slice, starts, stops, steps)])
+        for x, index in zip(operands, zip(*rows, strict=True), strict=True):
             x[1] = index
 
     def _note(self, nests: Sequence[Any]) -> None:
@@ -180,14 +180,14 @@ class _Joined:
     def _size(self, numbers: tuple[int, ...], call: Call) -> Value | int:
         """The result of a call that computes a size, or -1 for one size of a reshape."""
         inputs = self.recordings[0].inputs
-        own = [c for c in self.calls if c.place.module == call.place.module]
-        known = [value for c in own if c.target == "size" for value in arguments(c)]
-        read = [value for c in own for value in arguments(c) if value in inputs]
-        made = [
-            value for c in reversed(own) for value in values_in(c.result) if value.dtype != "size"
+        near = [c for c in self.calls if c.place.module == call.place.module]
+        known = [value for c in near if c.target == "size" for value in arguments(c)]
+        read = [value for c in near for value in arguments(c) if value in inputs]
+        computed = [
+            value for c in reversed(near) for value in values_in(c.result) if value.dtype != "size"
         ]
         candidates = [
-            *map(self._origin(call), arguments(call)), *known, *read, *inputs, *made
+            *map(self._origin(call), arguments(call)), *known, *read, *inputs, *computed
         ]  # fmt: skip
         # sizes → the number, or the first axis, that has them
         places: dict[tuple[int, ...], Value | tuple[Value, int]] = dict(self.read)
@@ -195,8 +195,8 @@ class _Joined:
             for axis, sizes in self._open_sizes(value):
                 places.setdefault(sizes, (value, axis))
         for sizes, place in places.items():
-            if found := _relation(numbers, sizes):
-                operator, *operands = found
+            if relation := _relation(numbers, sizes):
+                operator, *operands = relation
                 size = self._read(place, call)
                 return self._call(operator, (size, *operands), call) if operator else size
         for pair in itertools.combinations_with_replacement(places, 2):
@@ -231,11 +231,11 @@ class _Joined:
         return place if isinstance(place, Value) else self._call("size", place, near)
 
     def _call(self, target: str, args: tuple[Any, ...], near: Call) -> Value:
-        made = Value((), "device" if target == "device" else "size")
-        self.shapes[made] = ((),) * len(self.recordings)
-        self.made[made] = Call(target, args, {}, made, near.place)
-        self.calls.append(self.made[made])
-        return made
+        value = Value((), "device" if target == "device" else "size")
+        self.shapes[value] = ((),) * len(self.recordings)
+        self.made[value] = Call(target, args, {}, value, near.place)
+        self.calls.append(self.made[value])
+        return value
 
     def _origin(self, call: Call) -> Any:
         """The first value from which a value has its sizes, of those that its module knows."""
@@ -250,10 +250,12 @@ class _Joined:
                     return value  # an argument of the module
                 if place == path:
                     known = value
-                given = [v for v in arguments(source) if v.source in ("", "x") and v in self.shapes]
-                if not given or not self._have_equal_sizes(value, given[0]):
+                operands = [
+                    v for v in arguments(source) if v.source in ("", "x") and v in self.shapes
+                ]
+                if not operands or not self._have_equal_sizes(value, operands[0]):
                     return known
-                value = given[0]
+                value = operands[0]
             return value
 
         return origin
@@ -263,10 +265,10 @@ class _Joined:
         of_a, of_b = ({sizes for _, sizes in self._open_sizes(v)} for v in (a, b))
         return of_a <= of_b
 
-    def _unknown(self, found: Sequence[Any], call: Call) -> ConversionError:
+    def _unknown(self, numbers: Sequence[Any], call: Call) -> ConversionError:
         return ConversionError(
-            f"eject: {self.name}: {_place(call)} takes {found[0]!r} at one size and "
-            f"{found[1]!r} at another, which no array's shape explains; trace the model without "
+            f"eject: {self.name}: {_place(call)} takes {numbers[0]!r} at one size and "
+            f"{numbers[1]!r} at another, which no array's shape explains; trace the model without "
             "dynamic= for this size, or make a number that values decide an argument of the model"
         )
 

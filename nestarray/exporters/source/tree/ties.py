@@ -16,11 +16,11 @@ def names_by_path(names: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
     Args:
         names: name in the source → container and path of the variable.
     """
-    found: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for name, (container, path) in names.items():
         if container == "v":
-            found.setdefault(path, []).append(name)
-    return {path: own for path, own in found.items() if len(own) > 1}
+            names_of.setdefault(path, []).append(name)
+    return {path: several for path, several in names_of.items() if len(several) > 1}
 
 
 def with_own_names(
@@ -32,24 +32,28 @@ def with_own_names(
         recording: the program.
         names: path of a parameter → its names.
     """
-    made: dict[tuple[Value, Path], Value] = {}
+    renamed_values: dict[tuple[Value, Path], Value] = {}
 
     def renamed(leaf: object, place: Path) -> object:
         if not isinstance(leaf, Value) or leaf.source != "v":
             return leaf
         known = map(parts, names.get(leaf.path, ()))
         inside = [name for name in known if name[:-1] == place[: len(name) - 1]]
-        own = max(inside, key=len, default=parts(leaf.path))
-        if own == parts(leaf.path):
+        alias = max(inside, key=len, default=parts(leaf.path))
+        if alias == parts(leaf.path):
             return leaf
-        return made.setdefault((leaf, own), dataclasses.replace(leaf, path="/".join(own)))
+        return renamed_values.setdefault(
+            (leaf, alias), dataclasses.replace(leaf, path="/".join(alias))
+        )
 
     calls = []
     for call in recording.calls:
         place = parts(call.place.module)
         nest = map_leaves(lambda leaf, place=place: renamed(leaf, place), (call.args, call.kwargs))
         calls.append(dataclasses.replace(call, args=nest[0], kwargs=nest[1]))
-    return dataclasses.replace(recording, calls=calls), {new: old for (old, _), new in made.items()}
+    return dataclasses.replace(recording, calls=calls), {
+        new: old for (old, _), new in renamed_values.items()
+    }
 
 
 def ties_of(
@@ -69,8 +73,8 @@ def ties_of(
         known.setdefault(stands_for.get(value, value), []).append(name)
     ties: dict[str, str] = {}
     for value, (first, *others) in known.items():
-        own = names.get(value.path, ()) if value.source == "v" else ()
-        absent = [name for name in own if name not in (first, *others)]
+        aliases = names.get(value.path, ()) if value.source == "v" else ()
+        absent = [name for name in aliases if name not in (first, *others)]
         ties |= dict.fromkeys([*others, *absent], first)
     return ties
 

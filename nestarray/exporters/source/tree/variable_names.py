@@ -27,8 +27,8 @@ def input_names(values: Sequence[Value]) -> dict[Value, str]:
     names: dict[Value, str] = {}
     for value in values:
         if value.source in ("x", "mode", "key"):  # of Haiku, the keys of a dict have slashes
-            own = numbered(identifier(re.sub(r"\W", "_", value.path)))
-            names[value] = next(name for name in own if name not in names.values())
+            candidates = numbered(identifier(re.sub(r"\W", "_", value.path)))
+            names[value] = next(name for name in candidates if name not in names.values())
     for value in values:
         if value in names:
             continue

@@ -139,12 +139,12 @@ def reduce_window(
 @supports(lambda x, **settings: layers.resized(x, **settings) is not None)
 def interpolate(x: Any, **settings: Any) -> Any:
     """https://docs.jax.dev/en/latest/_autosummary/jax.image.resize.html"""
-    found = layers.resized(x, **settings)
-    assert found is not None
+    options = layers.resized(x, **settings)
+    assert options is not None
     is_last = settings.get("data_format") == "channels_last"
-    size = found["size"]
+    size = options["size"]
     shape = (x.shape[0], *size, x.shape[-1]) if is_last else (*x.shape[:2], *size)
-    return jax.image.resize(x, shape, found["method"], antialias=False)
+    return jax.image.resize(x, shape, options["method"], antialias=False)
 
 
 # keys that are arguments

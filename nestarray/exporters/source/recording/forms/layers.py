@@ -32,15 +32,15 @@ def _file(backend: str) -> Any:
 
 def source_function(name: str) -> Any:
     """A function that the source of this framework defines; None if it has none of this name."""
-    found = getattr(_file(current().backend), name, None)
-    return None if found is None else observed(f".{name}", found)
+    function = getattr(_file(current().backend), name, None)
+    return None if function is None else observed(f".{name}", function)
 
 
 def _settings(function: observed | None, settings: dict[str, Any]) -> dict[str, Any] | None:
     """The settings that are not None; None if the function lacks a parameter for one."""
-    given = {name: x for name, x in settings.items() if x is not None}
+    options = {name: x for name, x in settings.items() if x is not None}
     known = function is not None and set(signature(function.native).parameters)
-    return given if known and set(given) <= known else None
+    return options if known and set(options) <= known else None
 
 
 def has_indices(indices: Any, *_: Any, **__: Any) -> bool:
@@ -56,8 +56,8 @@ def is_aligned(x: Any, indices: Any, *, axis: int) -> bool:
 
 def is_single(*args: Any, **_: Any) -> bool:
     """Whether the arrays have one dtype, and nestarray computes in it and not in a wider one."""
-    found = {dtype_of(x) for x in args if hasattr(x, "dtype")} - {dtypes.bool}
-    return len(found) == 1 and all(d.is_floating and d.bits > 16 for d in found)
+    kinds = {dtype_of(x) for x in args if hasattr(x, "dtype")} - {dtypes.bool}
+    return len(kinds) == 1 and all(d.is_floating and d.bits > 16 for d in kinds)
 
 
 def _is_over_last_axes(x: Any, *_: Any, axis: Any = -1, **__: Any) -> bool:
@@ -74,10 +74,10 @@ def own(op: Op, backend: str) -> Callable[..., Any] | None:
     function, parameters = observed(f".{op.name}", native), signature(native).parameters
 
     def arguments(args: Any, kwargs: Any) -> dict[str, Any]:
-        given = op.signature.bind(*args, **kwargs).arguments
+        values = op.signature.bind(*args, **kwargs).arguments
         return {
             name: x
-            for name, x in given.items()
+            for name, x in values.items()
             if name in parameters or x != op.signature.parameters[name].default
         }
 
@@ -88,9 +88,9 @@ def own(op: Op, backend: str) -> Callable[..., Any] | None:
 
     @supports(is_supported)
     def call(*args: Any, **kwargs: Any) -> Any:
-        given = arguments(args, kwargs)
-        arrays = [given.pop(name, None) for name in op.array_parameters if name in parameters]
-        return function(*arrays, **given)
+        values = arguments(args, kwargs)
+        arrays = [values.pop(name, None) for name in op.array_parameters if name in parameters]
+        return function(*arrays, **values)
 
     return call
 
@@ -134,17 +134,17 @@ def _form(name: str, settings_of: Callable[..., dict[str, Any] | None], op: str)
     def given(*args: Any, **kwargs: Any) -> dict[str, Any] | None:
         bound = OPS[op].signature.bind(*args, **kwargs)
         bound.apply_defaults()
-        found = settings_of(op, **bound.arguments)
-        return found and _settings(source_function(name), found)
+        options = settings_of(op, **bound.arguments)
+        return options and _settings(source_function(name), options)
 
     def is_supported(*args: Any, **kwargs: Any) -> bool:
         return is_single(*args) and given(*args, **kwargs) is not None
 
     @supports(is_supported)
     def call(*args: Any, **kwargs: Any) -> Any:
-        found = given(*args, **kwargs)
-        assert found is not None
-        return source_function(name)(*args, **found)
+        options = given(*args, **kwargs)
+        assert options is not None
+        return source_function(name)(*args, **options)
 
     return call
 
@@ -191,12 +191,12 @@ def _max_pool(op: str, *, x: Any, **settings: Any) -> dict[str, Any] | None:
 def _avg_pool(
     op: str, *, x: Any, count_include_pad: bool, divisor_override: int | None, **settings: Any
 ) -> dict[str, Any] | None:
-    at, found = _pool(op, x, **settings)
+    at, options = _pool(op, x, **settings)
     numbers = windows.counts(at, x.shape[2:], count_include_pad=count_include_pad)
     is_mean = numbers is not None and all(
-        {*own} == {k} for own, k in zip(numbers, at.kernel, strict=True)
+        {*padding} == {k} for padding, k in zip(numbers, at.kernel, strict=True)
     )
-    return found if is_mean and divisor_override is None else None
+    return options if is_mean and divisor_override is None else None
 
 
 def _forms(name: str, settings_of: Callable[..., Any]) -> map[Callable[..., Any]]:
@@ -233,9 +233,9 @@ def windows_last(
     """
     at, same = (
         windows.settings(
-            "eject", x.shape[1:-1], kernel, stride=stride or kernel, padding=own, dilation=dilation
+            "eject", x.shape[1:-1], kernel, stride=stride or kernel, padding=pads, dilation=dilation
         )
-        for own in (padding, "same")
+        for pads in (padding, "same")
     )
     if not at.is_padded:
         return at, "VALID"
@@ -304,8 +304,8 @@ def resized(
     return {"size": new, "method": _METHODS[mode]}
 
 
-def _resized(_: str, **given: Any) -> dict[str, Any] | None:
-    return None if given["data_format"] == "channels_last" else resized(**given)
+def _resized(_: str, **settings: Any) -> dict[str, Any] | None:
+    return None if settings["data_format"] == "channels_last" else resized(**settings)
 
 
 interpolate = _form("resize", _resized, "interpolate")

@@ -25,10 +25,10 @@ def dropout(x: Any, *, rate: float, shared: tuple[int, ...] = ()) -> Any:
     settings = {"rate": rate} | ({"shared": shared} if shared else {})
     if recorder.backend == "tensorflow":
         return source_function("dropout")(x, recorder.mode, **settings)
-    found = source_function("dropout")(x, recorder.key, recorder.mode, **settings)
+    result = source_function("dropout")(x, recorder.key, recorder.mode, **settings)
     if recorder.backend == "numpy":
-        return found
-    y, recorder.key = found
+        return result
+    y, recorder.key = result
     recorder.key._noted.dtype = "key"
     return y
 
@@ -63,11 +63,12 @@ def batch_norm(
 ) -> tuple[Any, Any, Any]:
     """Batch normalization, and the new running mean and variance; None if the call writes them."""
     if not isinstance(x, Observed):
-        y, own, varied = ops.batch_norm_training(x, weight, bias, axis=axis, eps=eps)
+        y, average, spread = ops.batch_norm_training(x, weight, bias, axis=axis, eps=eps)
         count = math.prod(x.shape) / x.shape[axis]
-        varied = varied * (count / max(count - 1, 1)) if is_unbiased else varied
+        spread = spread * (count / max(count - 1, 1)) if is_unbiased else spread
         return y, *(
-            (1 - momentum) * old + momentum * new for old, new in ((mean, own), (variance, varied))
+            (1 - momentum) * old + momentum * new
+            for old, new in ((mean, average), (variance, spread))
         )
     recorder = current()
     if recorder.backend == "torch" and is_unbiased:

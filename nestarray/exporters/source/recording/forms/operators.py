@@ -13,8 +13,8 @@ from nestarray.dtypes import dtype_of
 
 def _keeps_dtype(*args: Any) -> bool:
     """Whether no operand is promoted; each framework promotes by its own rules."""
-    found = {dtype_of(x) for x in args if hasattr(x, "dtype")}
-    return found == {dtypes.result_dtype(*args)} and dtypes.bool not in found
+    kinds = {dtype_of(x) for x in args if hasattr(x, "dtype")}
+    return kinds == {dtypes.result_dtype(*args)} and dtypes.bool not in kinds
 
 
 def _is_floating(*args: Any) -> bool:

@@ -62,16 +62,16 @@ def draw(
         return observed(f"{backend}.random.{name}", function)(*start, **settings)
     if backend == "numpy":
         generator, bounds = current().key, limits if kind == "integers" else ()
-        found = getattr(generator, name)(*bounds, _shape(like, shape), dtype=native)
+        numbers = getattr(generator, name)(*bounds, _shape(like, shape), dtype=native)
     elif kind == "integers":
-        found = _torch(name)(*limits, tuple(shape), dtype=native)
+        numbers = _torch(name)(*limits, tuple(shape), dtype=native)
     else:
-        found = _torch(name)(*shape, **settings) if like is None else _torch(f"{name}_like")(like)
+        numbers = _torch(name)(*shape, **settings) if like is None else _torch(f"{name}_like")(like)
     if kind != "uniform":
-        return found
+        return numbers
     low, high = limits
-    found = found * (high - low) if high - low != 1.0 else found
-    return found + low if low != 0.0 else found
+    numbers = numbers * (high - low) if high - low != 1.0 else numbers
+    return numbers + low if low != 0.0 else numbers
 
 
 class SourceKey:

@@ -181,10 +181,10 @@ def _is_resized_image(x: Any, *, data_format: str = "channels_first", **settings
 @supports(_is_resized_image)
 def interpolate(x: Any, **settings: Any) -> Any:
     """https://www.tensorflow.org/api_docs/python/tf/image/resize"""
-    found = layers.resized(x, **settings)
-    assert found is not None
-    method = {"linear": "bilinear"}.get(found["method"], found["method"])
-    return tf.image.resize(x, found["size"], method)
+    options = layers.resized(x, **settings)
+    assert options is not None
+    method = {"linear": "bilinear"}.get(options["method"], options["method"])
+    return tf.image.resize(x, options["size"], method)
 
 
 @supports(
