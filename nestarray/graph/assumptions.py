@@ -87,15 +87,15 @@ def check(name: str, assumptions: Iterable[Assumption], values: list[Any]) -> No
     """
     checked = [each for each in assumptions if each.node is not None]
     for assumption, x in zip(checked, values, strict=True):
-        found = read(assumption.use, x)
-        if found is not None and not _is_equal(assumption, found):
-            raise AssumptionError(_message(name, assumption, found))
+        value = read(assumption.use, x)
+        if value is not None and not _is_equal(assumption, value):
+            raise AssumptionError(_message(name, assumption, value))
 
 
-def _is_equal(assumption: Assumption, found: Any) -> bool:
+def _is_equal(assumption: Assumption, value: Any) -> bool:
     if assumption.use == "shape":
-        return found == assumption.value
-    want, got = np.asarray(assumption.value), np.asarray(found)
+        return value == assumption.value
+    want, got = np.asarray(assumption.value), np.asarray(value)
     if want.shape != got.shape or want.dtype.kind not in "fc":
         return np.array_equal(want, got)
     assert assumption.node is not None
@@ -104,11 +104,11 @@ def _is_equal(assumption: Assumption, found: Any) -> bool:
     return np.allclose(got, want, rtol=rtol, atol=0, equal_nan=True)
 
 
-def _message(name: str, assumption: Assumption, found: Any) -> str:
+def _message(name: str, assumption: Assumption, value: Any) -> str:
     code = f"`{assumption.text}` " if assumption.text else "the code "
     return (
         f"{name}: {assumption.line}: {code}read {assumption.value} ({assumption.use}) for the example "
-        f"of the trace, and these arguments give {found}. The graph keeps the course of the "
+        f"of the trace, and these arguments give {value}. The graph keeps the course of the "
         "example; write a choice with na.where or na.cond (np.where for elements), and a loop that "
         'values end with na.while_loop, or trace the function for these arguments. guards="ignore" '
         "of trace_graph leaves out the check"

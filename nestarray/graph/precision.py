@@ -54,9 +54,9 @@ def with_float64(graph: Graph, float64: str | None) -> Graph:
     return graph if float64 is None else in_dtypes(graph, NARROW)
 
 
-def calls_in(graph: Graph, wanted: Collection[DType]) -> list[Node]:
+def calls_in(graph: Graph, changed: Collection[DType]) -> list[Node]:
     """The calls that compute in some dtypes."""
-    return [node for node in graph.calls if _computes_in(wanted, node)]
+    return [node for node in graph.calls if _computes_in(changed, node)]
 
 
 def check_float64(graph: Graph, error: DtypeError) -> None:
@@ -77,7 +77,7 @@ def check_float64(graph: Graph, error: DtypeError) -> None:
     if not (wide or arrays):
         return
     count = " and ".join(
-        counted(len(found), name) for found, name in ((wide, "call"), (arrays, "array")) if found
+        counted(len(values), name) for values, name in ((wide, "call"), (arrays, "array")) if values
     )
     raise DtypeError(
         f"{graph.name}: {count} of this graph need float64, which JAX computes in 32 bits now: "
@@ -105,14 +105,14 @@ def check_integers(where: str, x: Any, moved: Any) -> None:
         )
 
 
-def _computes_in(wanted: Collection[DType], node: Node) -> bool:
-    found: list[Any] = []
-    map_leaves(found.append, (node.args, node.kwargs))
+def _computes_in(changed: Collection[DType], node: Node) -> bool:
+    leaves: list[Any] = []
+    map_leaves(leaves.append, (node.args, node.kwargs))
     inner = [n for body in bodies(node.args) for n in body.nodes]
     return (
-        (node.aval is not None and node.aval.dtype in wanted)
-        or any(isinstance(x, DType) and x in wanted for x in found)
-        or any(_computes_in(wanted, n) for n in inner)
+        (node.aval is not None and node.aval.dtype in changed)
+        or any(isinstance(x, DType) and x in changed for x in leaves)
+        or any(_computes_in(changed, n) for n in inner)
     )
 
 
@@ -187,13 +187,13 @@ class _Change:
 
     def _is_of_bits(self, node: Node) -> bool:
         """Whether a call reads bits as numbers, or all its numbers come from such calls."""
-        given = self._given(node)
-        return all(n in self.kept for n in given) if given else node.target_name in _BITCASTS
+        operands = self._given(node)
+        return all(n in self.kept for n in operands) if operands else node.target_name in _BITCASTS
 
     def _given(self, node: Node) -> list[Node]:
         """The arguments of a call whose dtype changes, or may."""
-        given = iter_nodes((node.args, node.kwargs))
-        return [n for n in given if n.aval is None or n.aval.dtype in self.dtypes]
+        nodes = iter_nodes((node.args, node.kwargs))
+        return [n for n in nodes if n.aval is None or n.aval.dtype in self.dtypes]
 
     def _has_own_dtype(self, node: Node) -> bool:
         """Whether no argument decides the dtype of a result: random numbers, quotients of integers."""
@@ -207,15 +207,15 @@ class _Change:
         is_new = "like" in node.kwargs  # `like` is the backend and the device
         return (is_new or not self._given(node)) and not any(decides)
 
-    def _cast(self, kept: Node) -> Node:
+    def _cast(self, node: Node) -> Node:
         """A number of an old dtype in the new one."""
-        aval = kept.aval
+        aval = node.aval
         if aval is None or aval.dtype not in self.dtypes:
-            return kept
+            return node
         dtype = self.dtypes[aval.dtype]
         cast = dataclasses.replace(
-            kept, name=valid_name(kept.name, self.taken), target=ops.astype,
-            target_name="na.astype", args=(kept, dtype), kwargs={}, aval=Aval(aval.shape, dtype),
+            node, name=valid_name(node.name, self.taken), target=ops.astype,
+            target_name="na.astype", args=(node, dtype), kwargs={}, aval=Aval(aval.shape, dtype),
         )  # fmt: skip
         self.written.append(cast)
         return cast

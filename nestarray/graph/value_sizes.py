@@ -53,8 +53,8 @@ def is_sized_by_values(node: Node) -> bool:
 def _reads_integer(node: Node) -> bool:
     if not node.target_name.endswith(".item"):  # the method's name in each framework
         return False
-    given = next(iter_nodes(node.args)).aval
-    return given is None or given.dtype.kind not in ("float", "complex")
+    aval = next(iter_nodes(node.args)).aval
+    return aval is None or aval.dtype.kind not in ("float", "complex")
 
 
 def integer_arguments(node: Node) -> list[Node]:
@@ -63,12 +63,12 @@ def integer_arguments(node: Node) -> list[Node]:
         return []
     signature = signature_of(node.target)
     try:
-        given = signature.bind(*node.args, **node.kwargs).arguments
+        bound = signature.bind(*node.args, **node.kwargs).arguments
     except TypeError:  # a builtin without a signature
         return []
     return [
         used
-        for name, value in given.items()
+        for name, value in bound.items()
         if signature.parameters[name].annotation in _INTEGERS
         for used in iter_nodes(value)
         if _is_integer_array(used)

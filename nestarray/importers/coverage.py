@@ -38,11 +38,11 @@ class Operation:
 
     def where(self, most: int = 3) -> str:
         """The first places as words."""
-        found = dict.fromkeys(
+        places = dict.fromkeys(
             ", ".join(part for part in (path and f"module {path!r}", line) if part)
             for path, line in self.places
         )
-        shown = [place for place in found if place]
+        shown = [place for place in places if place]
         more = [f"{len(shown) - most} more"] if len(shown) > most else []
         return "; ".join([*shown[:most], *more])
 

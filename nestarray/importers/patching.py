@@ -36,7 +36,12 @@ def patched(*places: tuple[Any, str, Any]) -> Iterator[None]:
             ``__getattr__``, its builtins or a base class provided are deleted at the end.
             Functions, class methods and bools are replaced in this thread, other values in all threads.
     """
-    with _set(*[(home, name, _in_this_thread(own, home, name)) for home, name, own in places]):
+    with _set(
+        *[
+            (home, name, _in_this_thread(replacement, home, name))
+            for home, name, replacement in places
+        ]
+    ):
         yield
 
 
@@ -50,8 +55,8 @@ def patched_annotations() -> Iterator[None]:
     import torch.fx.traceback
 
     annotate = torch.fx.traceback.annotate
-    own = by_thread(annotate, lambda _: contextlib.nullcontext())
-    with _set((torch.fx.traceback, "annotate", own)):
+    replacement = by_thread(annotate, lambda _: contextlib.nullcontext())
+    with _set((torch.fx.traceback, "annotate", replacement)):
         yield
 
 
@@ -71,27 +76,27 @@ def _set(*places: tuple[Any, str, Any]) -> Iterator[None]:
                 setattr(home, name, theirs)
 
 
-def _in_this_thread(own: Any, home: Any, name: str) -> Any:
-    if isinstance(own, classmethod):
+def _in_this_thread(replacement: Any, home: Any, name: str) -> Any:
+    if isinstance(replacement, classmethod):
         original = vars(home)[name]  # a classmethod of Python or of C
 
         def of_class(cls: Any, *args: Any, **kwargs: Any) -> Any:
             return original.__get__(None, cls)(*args, **kwargs)
 
-        return classmethod(by_thread(own.__func__, of_class))
-    if isinstance(own, bool):
-        return _BoolByThread(own, getattr(home, name))
-    if isinstance(own, (type, np.ufunc)) or not callable(own):
-        return own  # a ufunc has methods, and calls the original itself
-    return by_thread(own, getattr(home, name, None) or getattr(builtins, name))
+        return classmethod(by_thread(replacement.__func__, of_class))
+    if isinstance(replacement, bool):
+        return _BoolByThread(replacement, getattr(home, name))
+    if isinstance(replacement, (type, np.ufunc)) or not callable(replacement):
+        return replacement  # a ufunc has methods, and calls the original itself
+    return by_thread(replacement, getattr(home, name, None) or getattr(builtins, name))
 
 
-def by_thread(own: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
+def by_thread(replacement: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[..., Any]:
     """A function that calls `own` in the thread that traces, `theirs` in others."""
 
     @functools.wraps(theirs)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return (own if _is_tracing.get() else theirs)(*args, **kwargs)
+        return (replacement if _is_tracing.get() else theirs)(*args, **kwargs)
 
     return call
 
@@ -99,8 +104,8 @@ def by_thread(own: Callable[..., Any], theirs: Callable[..., Any]) -> Callable[.
 class _BoolByThread:
     """A bool with one value in the thread that traces and another in others."""
 
-    def __init__(self, own: bool, theirs: Any) -> None:
-        self._own, self._theirs = own, theirs
+    def __init__(self, replacement: bool, theirs: Any) -> None:
+        self._own, self._theirs = replacement, theirs
 
     def __bool__(self) -> bool:
         return bool(self._own if _is_tracing.get() else self._theirs)

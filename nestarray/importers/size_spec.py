@@ -77,11 +77,11 @@ class SizeSpec:
             ArgumentError: the specification does not fit the example.
             ShapeError: sizes of one name differ in the example.
         """
-        found: dict[Axis, Any] = {}
+        axes: dict[Axis, Any] = {}
         if self.is_asked and not self.everything:
-            _collect(self.given, example, "dynamic", found, native)
-            _check_equal(found, {leaf.place: leaf.value for leaf in _leaves(example)}, native)
-        return found
+            _collect(self.given, example, "dynamic", axes, native)
+            _check_equal(axes, {leaf.place: leaf.value for leaf in _leaves(example)}, native)
+        return axes
 
 
 def _leaves(tree: Any) -> list[Leaf]:
@@ -92,8 +92,8 @@ def _leaves(tree: Any) -> list[Leaf]:
 
 def _check_equal(axes: Mapping[Axis, Any], leaves: Mapping[str, Any], native: NativeSizes) -> None:
     first: dict[str, tuple[int, Axis]] = {}
-    for (place, axis), given in axes.items():
-        name = given if isinstance(given, str) else native.name(given)
+    for (place, axis), spec in axes.items():
+        name = spec if isinstance(spec, str) else native.name(spec)
         if not name.isidentifier():
             continue
         size = leaves[place].shape[axis]
@@ -105,12 +105,12 @@ def _check_equal(axes: Mapping[Axis, Any], leaves: Mapping[str, Any], native: Na
             )
 
 
-def _collect(spec: Any, tree: Any, where: str, found: dict[Axis, Any], native: NativeSizes) -> None:
+def _collect(spec: Any, tree: Any, where: str, axes: dict[Axis, Any], native: NativeSizes) -> None:
     """The dimensions that a specification names, by place in the example."""
     if spec is None:
         return
     if isinstance(tree, Leaf):
-        _collect_axes(spec, tree, where, found, native)
+        _collect_axes(spec, tree, where, axes, native)
         return
     items = spec.items() if isinstance(spec, Mapping) else None
     if items is None and isinstance(spec, (list, tuple)):
@@ -125,11 +125,11 @@ def _collect(spec: Any, tree: Any, where: str, found: dict[Axis, Any], native: N
             raise ArgumentError(
                 f"trace_graph: {where}: got {key!r}, which the example does not have; it has {_list(tree)}"
             )
-        _collect(inner, tree[key], f"{where}[{key!r}]", found, native)
+        _collect(inner, tree[key], f"{where}[{key!r}]", axes, native)
 
 
 def _collect_axes(
-    spec: Any, leaf: Leaf, where: str, found: dict[Axis, Any], native: NativeSizes
+    spec: Any, leaf: Leaf, where: str, axes: dict[Axis, Any], native: NativeSizes
 ) -> None:
     if not is_array(leaf.value):
         raise ArgumentError(
@@ -142,20 +142,20 @@ def _collect_axes(
             f"trace_graph: {where}: got {spec!r}, expected a mapping from dimensions to names, for "
             'example {0: "batch"}'
         )
-    for axis, given in spec.items():
+    for axis, axis_name in spec.items():
         if not isinstance(axis, int) or not -len(shape) <= axis < len(shape):
             raise ArgumentError(
                 f"trace_graph: {where}: got the dimension {axis!r}, expected one of an array of shape {shape}"
             )
-        if isinstance(given, str):
-            check_name(given, f"trace_graph: {where}[{axis}]")
-        elif given is not None and not native.accepts(given):
+        if isinstance(axis_name, str):
+            check_name(axis_name, f"trace_graph: {where}[{axis}]")
+        elif axis_name is not None and not native.accepts(axis_name):
             raise ArgumentError(
-                f"trace_graph: {where}[{axis}]: got {given!r}, expected a name such as "
+                f"trace_graph: {where}[{axis}]: got {axis_name!r}, expected a name such as "
                 f"'batch', {native.kind + ', ' if native.kind else ''}or None for a fixed size"
             )
-        if given is not None:
-            found[leaf.place, axis % len(shape)] = given
+        if axis_name is not None:
+            axes[leaf.place, axis % len(shape)] = axis_name
 
 
 def _list(tree: Mapping[Any, Any]) -> str:
@@ -217,9 +217,9 @@ def named_axes(
         )
     named = [*zip(argument_names(signed, len(args)), args, strict=True), *kwargs.items()]
     example = {name: _places(value, name) for name, value in named}
-    found = sizes.axes(example, NativeSizes(lambda x: False, "", str))
+    axes = sizes.axes(example, NativeSizes(lambda x: False, "", str))
     return [
-        {axis: name for (at, axis), name in found.items() if at == leaf.place}
+        {axis: name for (at, axis), name in axes.items() if at == leaf.place}
         for leaf in named_leaves(signed, args, kwargs)
     ]
 
@@ -241,17 +241,17 @@ def declared_axes(name: str, leaves: list[Any], shapes: list[Any] | None) -> lis
             'them, for example {"x": {0: "batch"}}'
         )
     sizes: dict[int, list[int]] = {}
-    found: list[dict[int, str]] = []
+    axes: list[dict[int, str]] = []
     for x, shape in zip(leaves, shapes, strict=True):
-        found.append({})
+        axes.append({})
         for axis, declared in enumerate(shape):
             if declared is None:
                 known = sizes.setdefault(axis, [])
                 if x.shape[axis] not in known:
                     known.append(x.shape[axis])
                 base, number = f"size_{axis}" if axis else "batch", known.index(x.shape[axis])
-                found[-1][axis] = f"{base}_{number}" if number else base
-    return found
+                axes[-1][axis] = f"{base}_{number}" if number else base
+    return axes
 
 
 def named_leaves(

@@ -134,11 +134,11 @@ def diagram(graph: Graph, report: Any = None) -> Diagram:
     Raises:
         ArgumentError: the report is of another graph.
     """
-    found = _Drawing(graph)
+    drawing = _Drawing(graph)
     heading = f"{graph.backend}, {'train' if graph.train else 'eval'}"
-    whole = Diagram(graph.name, heading, found.groups, found.boxes)
+    whole = Diagram(graph.name, heading, drawing.groups, drawing.boxes)
     if report is not None:
-        numbers = {node.name: found.numbers[node] for node in graph.calls}
+        numbers = {node.name: drawing.numbers[node] for node in graph.calls}
         _add_errors(whole, numbers, report)
     return whole
 
@@ -224,14 +224,14 @@ class _Drawing:
         return list({self.numbers[n]: 0 for n in iter_nodes(value) if n in self.numbers})
 
     def _variables(self, value: Any) -> list[Variable]:
-        found = []
+        variables = []
         for node in dict.fromkeys(n for n in iter_nodes(value) if n.source in _VARIABLES):
             leaf = getattr(self.graph, node.source)[node.path]
             count = size(leaf)
-            found.append(
+            variables.append(
                 Variable(node.source, node.path, _type(node.aval), count, count * itemsize(leaf))
             )
-        return found
+        return variables
 
     def _add(self, node: Node, box: Box, used: Sequence[int] = ()) -> None:
         self.numbers[node] = len(self.boxes)
@@ -249,13 +249,13 @@ class _Drawing:
     ) -> int:
         """The group for a call inside of modules `names`, a new one where a module runs again."""
         for name in names:
-            found = self.latest.get((outer, name))
-            if found is None or self._runs_again(found, used):
+            group = self.latest.get((outer, name))
+            if group is None or self._runs_again(group, used):
                 parent = self.groups[outer].path
                 path = f"{parent}{separator}{name}" if parent else name
-                found = self._new_group(outer, name, path, "module")
-                self.latest[outer, name] = found
-            outer = found
+                group = self._new_group(outer, name, path, "module")
+                self.latest[outer, name] = group
+            outer = group
         return outer
 
     def _runs_again(self, group: int, used: Sequence[int]) -> bool:
@@ -303,9 +303,9 @@ class _Drawing:
                 continue
             inner[parent].remove(number)
             removed.add(number)
-        kept = [number for number in range(len(self.groups)) if number not in removed]
-        new = {old: position for position, old in enumerate(kept)} | {-1: -1}
-        self.groups = [self.groups[number] for number in kept]
+        numbers = [number for number in range(len(self.groups)) if number not in removed]
+        new = {old: position for position, old in enumerate(numbers)} | {-1: -1}
+        self.groups = [self.groups[number] for number in numbers]
         for item in self.groups:
             item.parent = new[item.parent]
         for box in self.boxes:

@@ -62,16 +62,16 @@ def _pullback(eqn: Any) -> tuple[Any, Any]:
 
     def forward(*primals: Any) -> Any:
         moving = [primals[i] for i in places]
-        found, pull, others = jax.vjp(_of(eqn, primals, places), moving, has_aux=True)
+        values, pull, others = jax.vjp(_of(eqn, primals, places), moving, has_aux=True)
         residuals, form = jax.tree.flatten(pull)
         structure[:] = [form]
-        results = iter(found), iter(others)
+        results = iter(values), iter(others)
         return [next(results[0 if i in moved else 1]) for i in range(count)], residuals
 
     def backward(residuals: list[Any], cotangents: list[Any]) -> list[Any]:
-        (found,) = jax.tree.unflatten(structure[0], residuals)(list(map(_conj, cotangents)))
+        (results,) = jax.tree.unflatten(structure[0], residuals)(list(map(_conj, cotangents)))
         zeros = [jax.numpy.zeros_like(avals[i]) for i in inexact(avals[:constants])]
-        return [*zeros, *map(_conj, found)]
+        return [*zeros, *map(_conj, results)]
 
     count, moved = len(eqn.outvars), inexact([v.aval for v in eqn.outvars])
     closed, (results, residuals) = jax.make_jaxpr(forward, return_shape=True)(*avals)
@@ -100,15 +100,15 @@ def called(eqn: Any, call: Any, rules: list[Any], operands: Sequence[Any]) -> li
         return [new.get(i, x) for i, x in enumerate(operands)]
 
     def function(*moving: Any) -> list[Any]:
-        found = run(*filled(moving))
-        return [found[i] for i in moved]
+        results = run(*filled(moving))
+        return [results[i] for i in moved]
 
     def push(primals: Any, tangents: Any) -> Any:
         return function(*primals), functions[0](*filled(primals), *tangents)
 
     def forward(*moving: Any) -> Any:
-        found = functions[0](*filled(moving))
-        return [found[i] for i in moved], found[len(eqn.outvars) :]
+        results = functions[0](*filled(moving))
+        return [results[i] for i in moved], results[len(eqn.outvars) :]
 
     def backward(residuals: Any, cotangents: Any) -> Any:
         return tuple(map(_conj, functions[1](*residuals, *map(_conj, cotangents))))
@@ -139,10 +139,10 @@ def _of(eqn: Any, primals: Any, places: list[int]) -> Any:
         filled = list(primals)
         for i, x in zip(places, moving, strict=True):
             filled[i] = x
-        found = bind(eqn, filled)
+        results = bind(eqn, filled)
         moved = inexact([v.aval for v in eqn.outvars])
-        others = [y for i, y in enumerate(found) if i not in moved]
-        return [found[i] for i in moved], others
+        others = [y for i, y in enumerate(results) if i not in moved]
+        return [results[i] for i in moved], others
 
     return function
 

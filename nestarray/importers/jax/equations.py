@@ -296,13 +296,13 @@ def open_jaxpr(jaxpr: Any) -> Any:
 
 def without_unused(closed: Any) -> Any:
     """The jaxpr without the equations of which nothing is used."""
-    jaxpr, kept = closed.jaxpr, []
+    jaxpr, live = closed.jaxpr, []
     used = set(map(id, jaxpr.outvars))
     for eqn in reversed(jaxpr.eqns):
         if eqn.effects or any(id(var) in used for var in eqn.outvars):
-            kept.append(eqn)
+            live.append(eqn)
             used.update(map(id, eqn.invars))
-    return closed.replace(jaxpr=jaxpr.replace(eqns=kept[::-1]))
+    return closed.replace(jaxpr=jaxpr.replace(eqns=live[::-1]))
 
 
 def inner_jaxprs(eqn: Any) -> Iterator[Any]:

@@ -106,7 +106,7 @@ def program_of(request: Request) -> Program:
     Raises:
         ArgumentError: variables are missing, or `train` is given for a function.
     """
-    made = {
+    programs = {
         "nnx": _nnx,
         "linen": _linen,
         "equinox": _equinox,
@@ -117,7 +117,7 @@ def program_of(request: Request) -> Program:
     }
     if isinstance(request.source, Module):
         return _nestarray(request)
-    return _with_state(made[kind_of(request.source)](request))
+    return _with_state(programs[kind_of(request.source)](request))
 
 
 def _nestarray(request: Request) -> Program:
@@ -128,10 +128,10 @@ def _nestarray(request: Request) -> Program:
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         with use_backend("jax"), named_modules([*module.named_modules()]):
-            found = module(*args, v=v, s=s, train=train, **kwargs)
+            result = module(*args, v=v, s=s, train=train, **kwargs)
         if not train:
-            return found, {}
-        output, new = found
+            return result, {}
+        output, new = result
         return output, {path: x for path, x in new.flat_items() if x is not s[path]}
 
     random = "key" if train else ""
@@ -209,9 +209,9 @@ def _function_of(
         )
     place = list(signature.parameters).index(parameter)
     is_positional = place < len(args)
-    given = {parameter: args[place] if is_positional else kwargs[parameter]}
-    is_array = backends.is_array(given[parameter])
-    variables = given if is_array else given[parameter]  # an array has the argument's name
+    argument = {parameter: args[place] if is_positional else kwargs[parameter]}
+    is_array = backends.is_array(argument[parameter])
+    variables = argument if is_array else argument[parameter]  # an array has the argument's name
     form = _FORMS.get(kind_of(variables), _FORMS[""])
     everything = form.read(variables)
     v, s = form.parted(everything)
@@ -232,7 +232,7 @@ def _function_of(
 
 def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Container]:
     """The variables of the modules that a function names, or that a transformation wraps."""
-    found: tuple[dict[str, Any], dict[str, Any]] = {}, {}
+    containers: tuple[dict[str, Any], dict[str, Any]] = {}, {}
     for name, module in _closed_modules(function).items():
         if kind_of(module) == "objax":
             parted = objax.parted(module)
@@ -240,9 +240,9 @@ def _closed_variables(function: Callable[..., Any]) -> tuple[Container, Containe
             form = _FORMS[kind_of(module)]
             everything = form.read(module).select(lambda path, x: not dtypes.is_key(x))
             parted = form.parted(everything)
-        for part, c in zip(found, parted, strict=True):
+        for part, c in zip(containers, parted, strict=True):
             part |= {_joined_path(name, path): x for path, x in c.flat_items()}
-    return Container.from_flat_dict(found[0]), Container.from_flat_dict(found[1])
+    return Container.from_flat_dict(containers[0]), Container.from_flat_dict(containers[1])
 
 
 def _has_variables(value: Any) -> bool:
@@ -339,8 +339,8 @@ def _equinox(request: Request) -> Program:
             return filled(*args, **kwargs), {}
 
     name, signed = type(module).__name__, module.__call__
-    given = inspect.signature(signed).bind_partial(*request.args, **request.kwargs).arguments
-    takes_key = "key" in inspect.signature(signed).parameters and "key" not in given
+    bound = inspect.signature(signed).bind_partial(*request.args, **request.kwargs).arguments
+    takes_key = "key" in inspect.signature(signed).parameters and "key" not in bound
     random = "key" if request.train and takes_key else ""
     return Program(name, run, signed, request.args, request.kwargs, v, s, random)
 
@@ -351,18 +351,18 @@ def _with_state(program: Program) -> Program:
     if not places:
         return program
     (place,) = places
-    given = program.args[place]
-    everything = Container(state=from_pytree(given))
+    current = program.args[place]
+    everything = Container(state=from_pytree(current))
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         before = _joined(everything, Container(), s.select("state"))
-        state = to_pytree(before["state"], given)
+        state = to_pytree(before["state"], current)
         args = (*args[:place], state, *args[place:])
         output, new = program.run(v, s.exclude("state"), args, kwargs)
         returned = output if isinstance(output, tuple) else (output,)
         for after in filter(_is_state, returned):
-            found = Container(state=from_pytree(after)).flat_items()
-            new |= {path: x for path, x in found if x is not before[path]}
+            leaves = Container(state=from_pytree(after)).flat_items()
+            new |= {path: x for path, x in leaves if x is not before[path]}
         others = tuple([x for x in returned if not _is_state(x)])
         return others[0] if len(others) == 1 else others, new
 
@@ -407,13 +407,13 @@ def _nnx(request: Request) -> Program:
     v, s = _by_collection(everything)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        given = _joined(everything, v, s)
-        filled = to_flax(given, module)
+        values = _joined(everything, v, s)
+        filled = to_flax(values, module)
         (filled.train if request.train else filled.eval)()
         with named_modules([*_parts("", filled)]):
             output = filled(*args, **kwargs)
         new = from_flax(filled)
-        changed = [path for path in s.paths() if new[path] is not given[path]]
+        changed = [path for path in s.paths() if new[path] is not values[path]]
         return output, {path: key_words(new[path]) for path in changed}
 
     name = type(module).__name__
@@ -432,12 +432,12 @@ def _with_modes(
         module: whose attributes may have determined the mode before.
     """
     signature = inspect.signature(function)
-    given = signature.bind_partial(*request.args).arguments
+    bound = signature.bind_partial(*request.args).arguments
     names = {*signature.parameters, *objax.passed_on(request.source, signature)}
     modes = {
         name: request.train is value
         for name, value in _MODES.items()
-        if name in names and name not in given and getattr(module, name, None) is None
+        if name in names and name not in bound and getattr(module, name, None) is None
     }
     return modes | dict(kwargs)
 
@@ -466,10 +466,10 @@ def _linen(request: Request) -> Program:
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
         filled = to_flax(_joined(everything, v, s), variables)
-        found = module.apply(filled, *args, mutable=mutable or False, method=method, **kwargs)
+        result = module.apply(filled, *args, mutable=mutable or False, method=method, **kwargs)
         if not mutable:
-            return found, {}
-        output, new = found
+            return result, {}
+        output, new = result
         after = dict(from_flax(new).flat_items()) if new else {}
         return output, {path: key_words(x) for path, x in after.items() if path in s}
 
@@ -497,10 +497,10 @@ def _haiku(request: Request) -> Program:
         others = {key: x for key, x in kwargs.items() if key != "rng"}
         first = [to_haiku(v), *([to_haiku(s)] if has_state else [])]
         first += [kwargs.get("rng")] if takes_rng else []
-        found = transformed.apply(*first, *args, **others)
+        result = transformed.apply(*first, *args, **others)
         if not has_state:
-            return found, {}
-        output, new = found
+            return result, {}
+        output, new = result
         return output, dict(from_haiku(new).flat_items()) if request.train else {}
 
     random = "rng" if request.train and takes_rng and rng is None else ""
@@ -513,8 +513,8 @@ def _objax(request: Request) -> Program:
     variables, (v, s) = objax.variables_of(module), objax.parted(module)
 
     def run(v: Container, s: Container, args: Any, kwargs: Any) -> tuple[Any, dict[str, Any]]:
-        given = {**v.to_dict(), **s.to_dict()}
-        with named_modules([*_parts("", module)]), objax.assigned(variables, given) as new:
+        values = {**v.to_dict(), **s.to_dict()}
+        with named_modules([*_parts("", module)]), objax.assigned(variables, values) as new:
             return module(*args, **kwargs), new
 
     return Program(type(module).__name__, run, module, request.args, kwargs, v, s)

@@ -16,11 +16,11 @@ from nestarray.container import Container
 
 def variables_of(module: Any) -> dict[str, Any]:
     """Name → variable; one with several names is included once, under the first."""
-    found: dict[int, tuple[str, Any]] = {}
+    variables: dict[int, tuple[str, Any]] = {}
     for name, x in module.vars().items():
         if not _is_reference(x):
-            found.setdefault(id(x), (name, x))
-    return dict(found.values())
+            variables.setdefault(id(x), (name, x))
+    return dict(variables.values())
 
 
 def parted(module: Any) -> tuple[Container, Container]:

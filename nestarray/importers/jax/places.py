@@ -34,9 +34,9 @@ def place_of(eqn: Any, outer: Place = NOWHERE) -> Place:
     stack = eqn.source_info.name_stack.stack
     scopes = [part.name for part in stack if type(part).__name__ == "Scope"]
     # classes of Equinox and formulas of einsum are not paths
-    own = [name for name in scopes if not name.startswith("eqx.nn.") and "->" not in name]
+    modules = [name for name in scopes if not name.startswith("eqx.nn.") and "->" not in name]
     line = _line_of(eqn.source_info) or outer.line
-    return Place("/".join([*filter(None, [outer.module]), *own]), line)
+    return Place("/".join([*filter(None, [outer.module]), *modules]), line)
 
 
 def _line_of(source_info: Any) -> str:
@@ -47,13 +47,13 @@ def _line_of(source_info: Any) -> str:
         return ""
     frames = source_info_util.summarize(source_info, num_frames=_FRAMES).splitlines()
     for frame in reversed(frames):
-        found = re.match(r"(.*?):(\d+)(:\d+)? \(", frame)
-        if found is not None and found[1].endswith(_WRAPPERS):
+        match = re.match(r"(.*?):(\d+)(:\d+)? \(", frame)
+        if match is not None and match[1].endswith(_WRAPPERS):
             continue
-        if found is None or found[1].startswith(_IMPORTERS):
+        if match is None or match[1].startswith(_IMPORTERS):
             return ""
-        if not found[1].startswith((_PACKAGE, "<nestarray op")):
-            return line_name(found[1], found[2])
+        if not match[1].startswith((_PACKAGE, "<nestarray op")):
+            return line_name(match[1], match[2])
     return ""
 
 

@@ -68,12 +68,12 @@ def _traced(op: Any) -> Rule:
     function: Any = ops.get_gradient_function(op)
 
     def backward(*cotangents: Any) -> list[Any]:
-        found = function(op, *cotangents)
-        found = [None if g is None else tf.convert_to_tensor(g) for g in found]
-        kept = [g for g in found if g is not None]
-        numbers = iter(range(len(kept)))
-        places[:] = [None if g is None else next(numbers) for g in found]
-        return kept
+        slopes = function(op, *cotangents)
+        slopes = [None if g is None else tf.convert_to_tensor(g) for g in slopes]
+        tensors = [g for g in slopes if g is not None]
+        numbers = iter(range(len(tensors)))
+        places[:] = [None if g is None else next(numbers) for g in slopes]
+        return tensors
 
     specs = [tf.TensorSpec(x.shape, x.dtype) for x in op.outputs]
     with op.graph.as_default():

@@ -102,8 +102,8 @@ def program_of(request: Request) -> Program:
     name = _name_of(source)
     function = _function_of(source, kind, request.args, kwargs, train=request.train)
     args, kwargs = tree.map(_as_tensor, (tuple(request.args), kwargs))
-    found, structure = tree.flatten((args, kwargs))
-    leaves = list(found)
+    leaves, structure = tree.flatten((args, kwargs))
+    leaves = list(leaves)
     signed = source.call if kind == "keras" else function
     definition = _definition_of(source, kind)
     for leaf in named_leaves(signed, args, kwargs):
@@ -127,11 +127,11 @@ def program_of(request: Request) -> Program:
         filled = list(leaves)
         for i, x in zip(inputs, arrays, strict=True):
             filled[i] = x
-        given, named = tree.unflatten(structure, filled)
+        positional, named = tree.unflatten(structure, filled)
         with program.layers.watched(source):
-            result = function(*given, **named)
-        found, form = tree.flatten(result)
-        program.output = Output(form, [_dense(program, x) for x in found])
+            result = function(*positional, **named)
+        results, form = tree.flatten(result)
+        program.output = Output(form, [_dense(program, x) for x in results])
         return [x for x in program.output.leaves if tf.is_tensor(x)]
 
     with one_trace, _explained(program):
@@ -176,8 +176,8 @@ def _function_of(
     takes = modes(function)
     if train and not takes:
         raise training_of_function()
-    given = {*argument_names(function, len(args)), *kwargs}
-    settings = {name: train for name in takes if name not in given}
+    passed = {*argument_names(function, len(args)), *kwargs}
+    settings = {name: train for name in takes if name not in passed}
     if kind in ("", "module") and not hasattr(function, "get_concrete_function"):
         function = tf.function(function)
     return functools.partial(function, **settings) if settings else function
@@ -282,19 +282,19 @@ def _variables_of(source: Any, kind: str, concrete: Any) -> list[Variable]:
     """The variables of a model, then further variables that the program reads."""
     function = getattr(source, "python_function", source)
     owners = {"": source} if kind in ("keras", "module") else variables_of(function)
-    found: dict[int, Variable] = {}
+    variables: dict[int, Variable] = {}
     taken: set[str] = set()
     for name, owner in owners.items():
         for path, native, is_trained in _variables_in(owner, name):
-            if id(native.handle) not in found:  # layers of two models may have equal paths
+            if id(native.handle) not in variables:  # layers of two models may have equal paths
                 path = _unused(f"{name}/{path}" if name and path in taken else path, taken)
-                found[id(native.handle)] = _variable(path, native, is_trained)
+                variables[id(native.handle)] = _variable(path, native, is_trained)
     read = {id(handle): native for native in concrete.graph.variables for handle in [native.handle]}
     for handle, native in read.items():
-        if handle not in found:
+        if handle not in variables:
             path = _unused(native.name.rpartition(":")[0], taken)
-            found[handle] = _variable(path, native, native.trainable)
-    return list(found.values())
+            variables[handle] = _variable(path, native, native.trainable)
+    return list(variables.values())
 
 
 def _variables_in(owner: Any, name: str) -> Iterator[tuple[str, Any, bool]]:
@@ -307,8 +307,8 @@ def _variables_in(owner: Any, name: str) -> Iterator[tuple[str, Any, bool]]:
         for v in owner.variables:
             yield v.path, _native(v), id(v) in trained
     elif kind == "module":
-        own = owner._flatten(predicate=lambda x: isinstance(x, tf.Variable), with_path=True)
-        for path, native in own:
+        variables = owner._flatten(predicate=lambda x: isinstance(x, tf.Variable), with_path=True)
+        for path, native in variables:
             yield "/".join([*filter(None, [name]), *map(str, path)]), native, native.trainable
     elif isinstance(owner, tf.Variable):
         yield name, owner, owner.trainable

@@ -95,22 +95,24 @@ class Cell:
 
 def functions_of(op: Any) -> list[Any]:
     """The graphs of the functions that an operation calls."""
-    found = []
+    graphs = []
     for attribute in CALLS[op.type]:
         called = op.get_attr(attribute)
         for each in called if isinstance(called, list) else [called]:
-            found.append(_graph_of(op, each.name))
+            graphs.append(_graph_of(op, each.name))
     if "_XlaMustCompile" in op.node_def.attr:
-        _COMPILED.update(found)
-    return found
+        _COMPILED.update(graphs)
+    return graphs
 
 
 def _graph_of(op: Any, name: str) -> Any:
     graph = op.graph
     while graph is not None:
-        found = graph._get_function(name)
-        if found is not None:
-            return found.graph if hasattr(found, "graph") else _graph_of_version_1(op, found)
+        function = graph._get_function(name)
+        if function is not None:
+            return (
+                function.graph if hasattr(function, "graph") else _graph_of_version_1(op, function)
+            )
         graph = getattr(graph, "outer_graph", None)
     raise AssertionError(name)
 
@@ -146,14 +148,14 @@ def _graph_of_version_1(op: Any, function: Any) -> Any:
 
 def _inlined(graph: Any, definition: Any) -> Any:
     """A function's definition without calls, whose type in version 1 is the name of a function."""
-    found = type(definition)()
-    found.CopyFrom(definition)
-    del found.node_def[:]
+    flat = type(definition)()
+    flat.CopyFrom(definition)
+    del flat.node_def[:]
     results: dict[str, str] = {}
     for node in definition.node_def:
         called = graph._get_function(node.op)
         if called is None:
-            found.node_def.append(node)
+            flat.node_def.append(node)
             continue
         inner = _inlined(graph, called.definition)
         arguments = {x.name: y for x, y in zip(inner.signature.input_arg, node.input)}
@@ -161,14 +163,14 @@ def _inlined(graph: Any, definition: Any) -> Any:
             each.name = f"{node.name}/{each.name}"
             data = [x for x in each.input if x[0] != "^"]  # without those that only come before
             each.input[:] = [arguments.get(x, f"{node.name}/{x}") for x in data]
-            found.node_def.append(each)
+            flat.node_def.append(each)
         for name, x in inner.ret.items():
             results[f"{node.name}:{name}:0"] = arguments.get(x, f"{node.name}/{x}")
-    for node in found.node_def:
+    for node in flat.node_def:
         node.input[:] = [_resolved(x, results) for x in node.input]
     for name, x in definition.ret.items():
-        found.ret[name] = _resolved(x, results)
-    return found
+        flat.ret[name] = _resolved(x, results)
+    return flat
 
 
 def _resolved(name: str, results: Mapping[str, str]) -> str:
@@ -188,23 +190,23 @@ def writes(op: Any) -> bool:
 
 def written_arguments(graph: Any) -> set[str]:
     """The names of the arguments of a graph that are variables which it writes."""
-    found: set[str] = set()
+    written: set[str] = set()
     for op in graph.get_operations():
         if op.type in CALLS and writes(op):
-            found.update(op.inputs[i].name for i in written_inputs(op))
+            written.update(op.inputs[i].name for i in written_inputs(op))
         elif op.type in WRITES:
-            found.add(op.inputs[0].name)
-    return found
+            written.add(op.inputs[0].name)
+    return written
 
 
 def written_inputs(op: Any) -> list[int]:
     """The indices of the variables among the operands of a call that its functions write."""
     first = 0 if op.type in (*INLINED, "While", "StatelessWhile") else 1
-    found: set[int] = set()
+    places: set[int] = set()
     for graph in functions_of(op):
         names = written_arguments(graph)
-        found.update(i + first for i, x in enumerate(graph.inputs) if x.name in names)
-    return sorted(found)
+        places.update(i + first for i, x in enumerate(graph.inputs) if x.name in names)
+    return sorted(places)
 
 
 def live_operations(graph: Any, outputs: Sequence[Any]) -> list[Any]:
@@ -213,28 +215,28 @@ def live_operations(graph: Any, outputs: Sequence[Any]) -> list[Any]:
     That is the order in which they were made, but for those that a gradient adds to a loop before.
     """
     everything = graph.get_operations()
-    wanted = [x.op for x in outputs]
-    wanted += [op for op in everything if op.type in WRITES or (op.type in CALLS and writes(op))]
+    pending = [x.op for x in outputs]
+    pending += [op for op in everything if op.type in WRITES or (op.type in CALLS and writes(op))]
     live: set[str] = set()
-    while wanted:
-        op = wanted.pop()
+    while pending:
+        op = pending.pop()
         if op.name not in live:
             live.add(op.name)
-            wanted.extend(x.op for x in operands_of(op))
-    found: dict[str, Any] = {}
+            pending.extend(x.op for x in operands_of(op))
+    ordered: dict[str, Any] = {}
     for last in everything:
         stack = [last]
         while stack:
             op = stack.pop()
-            if op.name in found or op.name not in live:
+            if op.name in ordered or op.name not in live:
                 continue
             needed = [*(x.op for x in operands_of(op)), *op.control_inputs]
-            missing = [x for x in needed if x.name in live and x.name not in found]
+            missing = [x for x in needed if x.name in live and x.name not in ordered]
             if missing:
                 stack += [op, *reversed(missing)]
             else:
-                found[op.name] = op
-    return list(found.values())
+                ordered[op.name] = op
+    return list(ordered.values())
 
 
 def operands_of(op: Any) -> list[Any]:
@@ -252,7 +254,7 @@ def function_of(name: str) -> Callable[..., Any]:
 
 def arguments_of(op: Any, values: Sequence[Any]) -> dict[str, Any]:
     """Operands by the names that ``tf.raw_ops`` gives them; lists for repeated ones."""
-    found, at, names = {}, 0, parameter_names(op)
+    arguments, at, names = {}, 0, parameter_names(op)
     for arg in op.op_def.input_arg:
         count = None
         if arg.number_attr:
@@ -260,12 +262,12 @@ def arguments_of(op: Any, values: Sequence[Any]) -> dict[str, Any]:
         elif arg.type_list_attr:
             count = len(op.get_attr(arg.type_list_attr))
         if count is None:
-            found[names[arg.name]] = values[at]
+            arguments[names[arg.name]] = values[at]
             at += 1
         else:
-            found[names[arg.name]] = list(values[at : at + count])
+            arguments[names[arg.name]] = list(values[at : at + count])
             at += count
-    return found
+    return arguments
 
 
 def inferred(op: Any) -> frozenset[str]:

@@ -18,11 +18,11 @@ _AUTO_SELECT = 3
 
 def _seeded(arguments: Arguments) -> Arguments:
     """The seed in place of the key and the counter."""
-    found = {key: value for key, value in arguments.items() if key != "counter"}
-    found["seed"] = found.pop("key")
-    if found["alg"] == _AUTO_SELECT:
-        del found["alg"]
-    return found
+    settings = {key: value for key, value in arguments.items() if key != "counter"}
+    settings["seed"] = settings.pop("key")
+    if settings["alg"] == _AUTO_SELECT:
+        del settings["alg"]
+    return settings
 
 
 def _seeded_by_philox(arguments: Arguments) -> Arguments:

@@ -103,8 +103,8 @@ class _Dataflow:
 
     def outputs(self, inputs: Sequence[Any]) -> list[Any]:
         """The outputs of the graph."""
-        given = zip(self._graph.inputs, inputs, strict=True)
-        values: Values = ChainMap({x.op.name: [y] for x, y in given})
+        pairs = zip(self._graph.inputs, inputs, strict=True)
+        values: Values = ChainMap({x.op.name: [y] for x, y in pairs})
         self._run(self._wanted, values, {})
         return [_value(x, values) for x in self._graph.outputs]
 
@@ -127,8 +127,8 @@ class _Dataflow:
                 levels[predicate] = max(level, levels.get(predicate, 0))
         self._levels[op.name] = levels
         if not _is_choice(op):
-            found = [self._branches.get(x.name, frozenset()) for x in op.control_inputs]
-            self._branches[op.name] = frozenset().union(*found, *map(self._branch, op.inputs))
+            branches = [self._branches.get(x.name, frozenset()) for x in op.control_inputs]
+            self._branches[op.name] = frozenset().union(*branches, *map(self._branch, op.inputs))
             return
         false, true = map(self._branch, op.inputs)
         outer = false & true
@@ -147,10 +147,10 @@ class _Dataflow:
 
     def _branch(self, tensor: Any) -> frozenset[tuple[str, int]]:
         """The branches in which a tensor is."""
-        found = self._branches.get(tensor.op.name, frozenset())
+        branches = self._branches.get(tensor.op.name, frozenset())
         if not _is_branch(tensor.op):
-            return found
-        return found | {(_predicate(tensor.op), tensor.value_index)}
+            return branches
+        return branches | {(_predicate(tensor.op), tensor.value_index)}
 
     def _loop_of(self, switch: Any) -> _Loop:
         """The loop of a Switch."""
@@ -170,8 +170,8 @@ class _Dataflow:
 
             list(_ordered([condition, *merges.values()], inside))
             live = [op for op in merges.values() if op.name in self._live]
-            found = _Loop(condition.inputs[0], live, list(reads.values()))
-            self._loops[condition.name] = found
+            loop = _Loop(condition.inputs[0], live, list(reads.values()))
+            self._loops[condition.name] = loop
         return self._loops[condition.name]
 
     def _skipping_loops(self, op: Any) -> list[Any]:
@@ -181,8 +181,8 @@ class _Dataflow:
     def _alternatives(self, op: Any) -> list[Any]:
         """The needed Merges that choose with a Merge."""
         of = self._choices[op.name][:3]
-        found = [name for name, choice in self._choices.items() if choice[:3] == of]
-        return [self._graph.get_operation_by_name(name) for name in found if name in self._live]
+        names = [name for name, choice in self._choices.items() if choice[:3] == of]
+        return [self._graph.get_operation_by_name(name) for name in names if name in self._live]
 
     def _read_by_choice(self, op: Any) -> list[Any]:
         """The operations outside of a choice that the branches of a Merge read."""
@@ -203,7 +203,7 @@ class _Dataflow:
 
     # -- values --------------------------------------------------------------------------------
 
-    def _run(self, wanted: Sequence[Any], values: Values, known: Mapping[str, int]) -> None:
+    def _run(self, operations: Sequence[Any], values: Values, known: Mapping[str, int]) -> None:
         """Run the operations of one region: the graph, a branch, or a function of a loop.
 
         Args:
@@ -226,7 +226,7 @@ class _Dataflow:
                 return [op.inputs[choice.branches[known[choice.predicate]]].op]
             return [x for each in self._alternatives(op) for x in self._read_by_choice(each)]
 
-        for op in _ordered(wanted, needed):
+        for op in _ordered(operations, needed):
             if op.name not in values:
                 self._add(op, values, known)
 
@@ -273,8 +273,8 @@ class _Dataflow:
             return choose
 
         is_true = values[predicate][0]
-        found = tf.cond(is_true, branch(1), branch(0))
-        for each, value in zip(merges, found, strict=True):
+        results = tf.cond(is_true, branch(1), branch(0))
+        for each, value in zip(merges, results, strict=True):
             numbers = self._choices[each.name].branches
             values[each.name] = [value, tf.where(is_true, numbers[1], numbers[0])]
 
@@ -284,11 +284,11 @@ class _Dataflow:
         firsts = [op.inputs[0].op.inputs[0] for op in loop.merges]
         nexts = [op.inputs[1].op.inputs[0] for op in loop.merges]
 
-        def value_of(wanted: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
-            given = zip(loop.merges, carry, strict=True)
-            inner = values.new_child({op.name: [x] for op, x in given})
-            self._run([x.op for x in wanted], inner, known)
-            return [_value(x, inner) for x in wanted]
+        def value_of(tensors: Sequence[Any], carry: Sequence[Any]) -> list[Any]:
+            pairs = zip(loop.merges, carry, strict=True)
+            inner = values.new_child({op.name: [x] for op, x in pairs})
+            self._run([x.op for x in tensors], inner, known)
+            return [_value(x, inner) for x in tensors]
 
         start = [_value(x, values) for x in firsts]
         functions = [
@@ -307,17 +307,17 @@ class _Dataflow:
                     values.update((x.name, [value]) for x in ends)
 
 
-def _ordered(wanted: Iterable[Any], needed: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
+def _ordered(operations: Iterable[Any], needed: Callable[[Any], Iterable[Any]]) -> Iterator[Any]:
     """Operations, each after those that it needs; a cycle begins anywhere."""
     met: set[str] = set()
-    for op in wanted:
+    for op in operations:
         if op.name in met:
             continue
         met.add(op.name)
         stack = [(op, iter(needed(op)))]
         while stack:
-            last, rest = stack[-1]
-            other = next((x for x in rest if x.name not in met), None)
+            last, others = stack[-1]
+            other = next((x for x in others if x.name not in met), None)
             if other is None:
                 yield last
                 stack.pop()
@@ -368,8 +368,10 @@ def _variable(op: Any, values: Sequence[Any]) -> list[Any]:
     def read() -> Any:
         graph = tf.compat.v1.get_default_graph()
         types = [x.dtype for x in op.outputs]
-        made = graph.create_op(op.type, [], types, name=op.name, attrs=dict(op.node_def.attr))
-        return tf.identity(made.outputs[0])
+        placeholder = graph.create_op(
+            op.type, [], types, name=op.name, attrs=dict(op.node_def.attr)
+        )
+        return tf.identity(placeholder.outputs[0])
 
     known = _VARIABLES.setdefault(op.graph, {})
     if op.name not in known:
@@ -403,8 +405,8 @@ def _on_array(function: Callable[..., Any]) -> Run:
     def run(op: Any, values: Sequence[Any]) -> list[Any]:
         from tensorflow.python.ops.tensor_array_ops import build_ta_with_new_flow
 
-        found = function(op, build_ta_with_new_flow(values[0], values[-1]), *values[1:-1])
-        return list(found) if isinstance(found, tuple) else [found]
+        results = function(op, build_ta_with_new_flow(values[0], values[-1]), *values[1:-1])
+        return list(results) if isinstance(results, tuple) else [results]
 
     return run
 

@@ -62,8 +62,8 @@ def traced(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any], shapes: A
     stopped: list[Any] = []
 
     def program(state: dict[str, Any], tensors: list[Any]) -> list[Any]:
-        given = iter(tensors)
-        filled = [next(given) if isinstance(x, torch.Tensor) else x for x in flat]
+        values = iter(tensors)
+        filled = [next(values) if isinstance(x, torch.Tensor) else x for x in flat]
         args, kwargs = tree_unflatten(filled, structure)
         with _collect_gradient_stops(stopped):
             output = torch.func.functional_call(module, state, args, kwargs, tie_weights=True)
@@ -138,9 +138,9 @@ def _recorded_decompositions() -> dict[Any, Any]:
     from torch._decomp import core_aten_decompositions, decomposition_table
 
     table = {**decomposition_table, **core_aten_decompositions()}
-    found = {call: parts for call, parts in table.items() if _DECOMPOSED.search(str(call))}
+    parts_of = {call: parts for call, parts in table.items() if _DECOMPOSED.search(str(call))}
     aten = torch.ops.aten
-    return found | {
+    return parts_of | {
         aten._linalg_det.default: _determinant,
         aten._linalg_slogdet.default: _signed_logarithm,
         aten._linalg_solve_ex.default: _solution,
@@ -205,8 +205,8 @@ def _solution(
 
     LU, pivots, info, is_transposed = _factors(A)
     is_vector = B.ndim == 1 or (A.ndim - 1 == B.ndim and A.shape[:-1] == B.shape)
-    given = B.unsqueeze(-1) if is_vector else B
-    result = torch.linalg.lu_solve(LU, pivots, given, left=left, adjoint=is_transposed)
+    matrix = B.unsqueeze(-1) if is_vector else B
+    result = torch.linalg.lu_solve(LU, pivots, matrix, left=left, adjoint=is_transposed)
     return result.squeeze(-1) if is_vector else result, LU, pivots, info
 
 

@@ -101,8 +101,8 @@ class _DynamicWindow(_Window):
     sliding_window: int
 
     def get_mask_sizes(self, query_length: Any) -> tuple[Any, Any]:
-        kept = self.keys.shape[-2]
-        return kept + query_length, self.position - kept
+        length = self.keys.shape[-2]
+        return length + query_length, self.position - length
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> Any:
         import torch
@@ -144,8 +144,8 @@ def _joined(rows: Any, states: Any, filled: Any, first: Any) -> tuple[Any, Any]:
     places = torch.arange(states.shape[2], device=rows.device)
     both = torch.cat([rows, torch.zeros_like(states)], dim=2)
     both = both.index_copy(2, filled + places, states)
-    kept = torch.arange(rows.shape[2], device=rows.device)
-    return both.index_select(2, first + kept), both
+    window = torch.arange(rows.shape[2], device=rows.device)
+    return both.index_select(2, first + window), both
 
 
 @contextlib.contextmanager

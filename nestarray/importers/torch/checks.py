@@ -110,8 +110,8 @@ def _span(node: Any) -> Any:
 def _holds(node: Any, span: Any) -> bool:
     if isinstance(node, ast.comprehension):
         return any(_holds(part, span) for part in ast.iter_child_nodes(node))
-    own = _span(node)
-    return own is not None and own[0] <= span[0] and span[1] <= own[1]
+    outer = _span(node)
+    return outer is not None and outer[0] <= span[0] and span[1] <= outer[1]
 
 
 def _answer(statement: Any, inner: list[ast.AST]) -> bool | None:

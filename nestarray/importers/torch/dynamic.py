@@ -76,18 +76,18 @@ class Dynamic:
         taken = {size for leaf in self.leaves.values() for size in getattr(leaf, "shape", ())}
         unused = iter([size for size in range(3, 20 + 2 * len(taken)) if size not in taken])
         larger: dict[str, int] = {}
-        for (place, axis), given in self.given.items():
-            is_free = isinstance(given, str) and given not in {*fixed, *larger}
+        for (place, axis), spec in self.given.items():
+            is_free = isinstance(spec, str) and spec not in {*fixed, *larger}
             if is_free and self.leaves[place].shape[axis] < 2:
-                larger[given] = next(unused)
+                larger[spec] = next(unused)
         if not larger:
             return self
 
         def repeated(path: Any, leaf: Any) -> Any:
             axes = {a: g for (at, a), g in self.given.items() if at == place_of(keystr, path)}
-            for axis, given in axes.items():
-                if given in larger:
-                    leaf = _repeated(leaf, axis, larger[given])
+            for axis, spec in axes.items():
+                if spec in larger:
+                    leaf = _repeated(leaf, axis, larger[spec])
             return leaf
 
         result = Dynamic(self.sizes, tree_map_with_path(repeated, self.arguments), self)
@@ -124,10 +124,10 @@ class Dynamic:
             return None
         if self._everything:
             return dict.fromkeys(range(leaf.ndim), Dim.AUTO) or None
-        found = {axis: given for (at, axis), given in self.given.items() if at == place}
+        specs = {axis: spec for (at, axis), spec in self.given.items() if at == place}
         return {
-            axis: self._dims.get(given, Dim.DYNAMIC) if isinstance(given, str) else given
-            for axis, given in found.items()
+            axis: self._dims.get(spec, Dim.DYNAMIC) if isinstance(spec, str) else spec
+            for axis, spec in specs.items()
         } or None
 
     def explained(self, error: Exception) -> str:
@@ -145,8 +145,8 @@ class Dynamic:
         text = "; ".join(map(self._reason_and_line, reasons))
         for place, leaf in self.leaves.items():
             for axis in range(getattr(leaf, "ndim", 0)):
-                given = self.given.get((place, axis))
-                name = given if isinstance(given, str) else dim_name(given)
+                spec = self.given.get((place, axis))
+                name = spec if isinstance(spec, str) else dim_name(spec)
                 words = f"dimension {axis} of {place!r}"
                 words = f"{name} ({words})" if name else words
                 for source in (
@@ -169,8 +169,8 @@ class Dynamic:
 
 def source_of(place: str) -> str:
     """torch's name of an argument: ``L['extra']['a'][0]``."""
-    name, bracket, rest = re.match(r"(\w+)([\[.]?)(.*)", place, re.S).groups()  # type: ignore[union-attr]
-    return f"L['{name}']{bracket}{rest}"
+    name, bracket, path = re.match(r"(\w+)([\[.]?)(.*)", place, re.S).groups()  # type: ignore[union-attr]
+    return f"L['{name}']{bracket}{path}"
 
 
 def _repeated(x: Any, axis: int, size: int) -> Any:

@@ -95,10 +95,10 @@ def advice(error: Exception) -> str:
 def data_dependent_advice(error: Exception) -> str:
     """Description, line and advice for data-dependent code; "" for other errors."""
     message = _text(error)
-    found = next(((what, do) for words, what, do in _BY_VALUE if words in message), None)
-    if found is None:
+    advice = next(((what, do) for words, what, do in _BY_VALUE if words in message), None)
+    if advice is None:
         return ""
-    what, do = found
+    what, do = advice
     line = line_of(error)
     return f"{what}{f': {line}' if line else ''}. {do}"
 
@@ -128,8 +128,8 @@ def _innermost(frames: traceback.StackSummary) -> str:
     foreign = (str(Path(torch.__file__).parent), PACKAGE, "<")
     users = [frame for frame in frames if not frame.filename.startswith(foreign)]
     layers = [f for f in frames if f.name == "forward" and not f.filename.startswith(PACKAGE)]
-    found = next(iter([*reversed(users), *reversed(layers)]), None)
-    if found is None:
+    frame = next(iter([*reversed(users), *reversed(layers)]), None)
+    if frame is None:
         return ""
-    at = line_name(found.filename, found.lineno or 0)
-    return f"{found.line} ({at})" if found.line else at
+    at = line_name(frame.filename, frame.lineno or 0)
+    return f"{frame.line} ({at})" if frame.line else at

@@ -61,11 +61,11 @@ def written_operands(owner: Any, node: Any) -> dict[Any, Any]:
     """
     region = getattr(owner, node.args[1].target)
     operands = dict(zip(_placeholders(region), node.args[2:], strict=True))
-    found: dict[Any, Any] = {}
+    first: dict[Any, Any] = {}
     for write, chain in writes(region.graph):
         if chain[-1] in operands:
-            found.setdefault(operands[chain[-1]], write)
-    return found
+            first.setdefault(operands[chain[-1]], write)
+    return first
 
 
 def results_of_writes(owner: Any, node: Any, operand: Any) -> list[int]:

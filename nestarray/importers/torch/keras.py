@@ -40,9 +40,9 @@ def keras_module(model: Any) -> Any:
         return output
 
     parameter = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-    own = inspect.signature(model.call)
-    forward.__signature__ = own.replace(  # type: ignore[attr-defined]
-        parameters=[parameter, *own.parameters.values()]
+    signature = inspect.signature(model.call)
+    forward.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[parameter, *signature.parameters.values()]
     )
     module = type(type(model).__name__, (torch.nn.Module,), {"forward": forward})()
     for path, variable in trained.items():

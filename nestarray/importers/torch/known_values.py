@@ -64,14 +64,14 @@ def _calls_behind(exported: Any, constants: Mapping[Any, Any]) -> list[Any] | No
     """The call and its dependencies, in order; None if these include inputs or random numbers."""
     import torch
 
-    wanted, waiting = {exported}, [exported]
+    behind, waiting = {exported}, [exported]
     while waiting:
         for used in waiting.pop().all_input_nodes:
-            if used not in wanted and used not in constants:
-                wanted.add(used)
+            if used not in behind and used not in constants:
+                behind.add(used)
                 waiting.append(used)
-    for node in wanted:
+    for node in behind:
         tags = getattr(node.target, "tags", ())
         if node.op != "call_function" or torch.Tag.nondeterministic_seeded in tags:
             return None
-    return [node for node in exported.graph.nodes if node in wanted]
+    return [node for node in exported.graph.nodes if node in behind]

@@ -58,9 +58,9 @@ def _copy_tree(script: Any, module: Any) -> None:
     for name, value in script.named_buffers(recurse=False):
         module.register_buffer(name, value)
     for name, child in script.named_children():
-        own = type(child.original_name, (torch.nn.Module,), {})()
-        _copy_tree(child, own)
-        module.add_module(name, own)
+        copy = type(child.original_name, (torch.nn.Module,), {})()
+        _copy_tree(child, copy)
+        module.add_module(name, copy)
 
 
 @contextlib.contextmanager
@@ -69,8 +69,8 @@ def _lent(module: Any, script: Any) -> Iterator[None]:
     pairs = list(zip(module.modules(), script.modules(), strict=True))
     before = [(part, dict(_variables(part)), part.training) for _, part in pairs]
     try:
-        for own, part in pairs:
-            _set(part, dict(_variables(own)), own.training)
+        for source, part in pairs:
+            _set(part, dict(_variables(source)), source.training)
         yield
     finally:
         for part, variables, training in before:

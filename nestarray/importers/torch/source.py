@@ -101,14 +101,14 @@ class TorchSource(EquationSource):
                 *result_of(self.steps(graph, inputs, graph.v, graph.s, key, override)), None
             )
         variables = graph.v.leaves()
-        found: tuple[Any, dict[str, Any]] = (None, {})
+        outcome: tuple[Any, dict[str, Any]] = (None, {})
 
         def total(leaves: list[Any]) -> Any:
-            nonlocal found
+            nonlocal outcome
             v = from_leaves(graph.v.spec, tuple(leaves[: len(variables)]))
-            given = leaves[len(variables) :]
-            found = result_of(self.steps(graph, given, v, graph.s, key, override))
-            return loss(found[0])
+            arguments = leaves[len(variables) :]
+            outcome = result_of(self.steps(graph, arguments, v, graph.s, key, override))
+            return loss(outcome[0])
 
         leaves = [*map(autograd.leaf, variables), *map(autograd.leaf, inputs)]
         try:
@@ -116,7 +116,7 @@ class TorchSource(EquationSource):
         except autograd.ConstantArgument:
             leaves[len(variables) :] = inputs
             gradients = autograd.gradients(lambda: total(leaves), leaves)
-        return Result(found[0], found[1], gradients)
+        return Result(outcome[0], outcome[1], gradients)
 
     def original(
         self, graph: Graph, args: tuple[Any, ...], kwargs: dict[str, Any], loss: Loss | None
@@ -151,7 +151,7 @@ class TorchSource(EquationSource):
             leaves[used] = (
                 x.detach().clone().requires_grad_() if is_inexact_variable(used, x) else x
             )
-        wanted = {used: x for used, x in leaves.items() if is_inexact_variable(used, x)}
+        differentiated = {used: x for used, x in leaves.items() if is_inexact_variable(used, x)}
 
         def value_of(e: Any) -> Any:
             known = self.nodes.get(e)
@@ -168,12 +168,14 @@ class TorchSource(EquationSource):
         try:
             draw = lambda: compute(graph, node, leaves.__getitem__, key)  # noqa: E731
             value = draw() if is_drawn else called(exported)
-            found = torch.autograd.grad(loss(value), list(wanted.values()), allow_unused=True)
+            slopes = torch.autograd.grad(
+                loss(value), list(differentiated.values()), allow_unused=True
+            )
         except (NotImplementedError, RuntimeError):  # integers, or no derivative
             return {}
         return {
             n: torch.zeros_like(x) if g is None else g
-            for (n, x), g in zip(wanted.items(), found, strict=True)
+            for (n, x), g in zip(differentiated.items(), slopes, strict=True)
         }
 
     def _taken(self, exported: Any) -> Iterator[Node]:
@@ -211,9 +213,9 @@ def differentiable(target: Callable[..., Any]) -> Callable[..., Any]:
     import torch
 
     aten = torch.ops.aten
-    own = sequences.native(target) or ctc_loss.native(target)
-    if own is not None:
-        return own
+    native = sequences.native(target) or ctc_loss.native(target)
+    if native is not None:
+        return native
     if target is torch.ops.higher_order.while_loop:
         return _while
     if target in (aten.view.default, aten._unsafe_view.default):

@@ -54,10 +54,10 @@ def separate_tied(program: Any, name: str) -> None:
     for node, spec in specs.items():
         tensor: Any = tensors.get(spec.target)
         if count[id(tensor)] > 1 and not node.users:
-            own = torch.empty_like(tensor)
+            copy = torch.empty_like(tensor)
             if isinstance(tensor, torch.nn.Parameter):
-                own = torch.nn.Parameter(own, tensor.requires_grad)
-            tensors[spec.target] = homes[spec.target][spec.target] = own
+                copy = torch.nn.Parameter(copy, tensor.requires_grad)
+            tensors[spec.target] = homes[spec.target][spec.target] = copy
     for node, chain in writes(program.graph):
         written: Any = specs[chain[-1]].target if chain[-1] in specs else None
         shared = [n for n, x in tensors.items() if n != written and _share(x, tensors.get(written))]

@@ -81,11 +81,11 @@ def _operations() -> tuple[Any, Any]:
     import torch
 
     def operation(name: str, function: Any, schema: str, shapes: Any) -> Any:
-        found = torch.library.custom_op(
+        custom = torch.library.custom_op(
             f"nestarray::{name}", function, mutates_args=(), schema=f"({schema}) -> Tensor"
         )
-        found.register_fake(shapes)
-        return found
+        custom.register_fake(shapes)
+        return custom
 
     def shape_of_loss(log_probs: Any, *others: Any) -> Any:
         is_each = others[-2] == _NONE and log_probs.dim() == 3

@@ -45,14 +45,14 @@ def _cov(x: Any, *, correction: int = 1, fweights: Any = None, aweights: Any = N
 def _corrcoef(x: Any) -> Any:
     import torch
 
-    found = _cov(x)
-    if found.ndim == 0:
-        return found / found
-    scale = found.diagonal().sqrt()
-    found = found / scale[:, None] / scale[None, :]
-    if found.is_complex():
-        return torch.complex(found.real.clip(-1, 1), found.imag.clip(-1, 1))
-    return found.clip(-1, 1)
+    covariance = _cov(x)
+    if covariance.ndim == 0:
+        return covariance / covariance
+    scale = covariance.diagonal().sqrt()
+    covariance = covariance / scale[:, None] / scale[None, :]
+    if covariance.is_complex():
+        return torch.complex(covariance.real.clip(-1, 1), covariance.imag.clip(-1, 1))
+    return covariance.clip(-1, 1)
 
 
 def _equal(x: Any, other: Any) -> Any:

@@ -34,17 +34,17 @@ def bags(
     if mode == _MAX:
         is_inside = (bag == torch.arange(starts.shape[0], device=bag.device)[:, None]) & counted
         candidates = torch.where(is_inside[..., None], rows, -torch.inf)
-        found, places_of_maxima = candidates.max(1)
-        found = torch.where(sizes[:, None] > 0, found, 0.0)
-        return found, bag, sizes, indices[places_of_maxima]
+        sums, places_of_maxima = candidates.max(1)
+        sums = torch.where(sizes[:, None] > 0, sums, 0.0)
+        return sums, bag, sizes, indices[places_of_maxima]
     scale = counted.to(weight.dtype)
     if per_sample_weights is not None:
         scale = scale * per_sample_weights
-    found = weight.new_zeros(starts.shape[0], weight.shape[1])
-    found = found.index_add(0, bag, rows * scale[:, None])
+    sums = weight.new_zeros(starts.shape[0], weight.shape[1])
+    sums = sums.index_add(0, bag, rows * scale[:, None])
     if mode == _MEAN:
-        found = found / sizes.clamp(min=1)[:, None]
-    return found, bag, sizes, starts
+        sums = sums / sizes.clamp(min=1)[:, None]
+    return sums, bag, sizes, starts
 
 
 def bags_backward(

@@ -26,12 +26,14 @@ def _quantized(self: Any, X: Any) -> Any:
 
     observer = self.activation_post_process
     watches, quantizes = self.observer_enabled[0] == 1, self.fake_quant_enabled[0] == 1
-    kept = {name: x.clone() for name, x in observer.named_buffers()}
+    copies = {name: x.clone() for name, x in observer.named_buffers()}
     observer(X.detach())
-    found = dict(zip(("scale", "zero_point"), self.calculate_qparams(), strict=True))
-    seen = {name: x for name, x in observer.named_buffers() if name not in found}
-    places = {name: (x, x.clone(), kept[name]) for name, x in seen.items()}
-    places |= {name: (getattr(self, name), x, getattr(self, name)) for name, x in found.items()}
+    parameters = dict(zip(("scale", "zero_point"), self.calculate_qparams(), strict=True))
+    seen = {name: x for name, x in observer.named_buffers() if name not in parameters}
+    places = {name: (x, x.clone(), copies[name]) for name, x in seen.items()}
+    places |= {
+        name: (getattr(self, name), x, getattr(self, name)) for name, x in parameters.items()
+    }
     for name, (place, new, old) in places.items():
         if new.shape != old.shape:
             raise ConversionError(

@@ -79,8 +79,8 @@ def _own_rules(trace: Any) -> Iterator[None]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about overridden kernels
             for name, rule in _rules().items():
-                own = kernel(rule, _operation(name))
-                library.impl(name, own, "FuncTorchBatched", allow_override=True)
+                batched = kernel(rule, _operation(name))
+                library.impl(name, batched, "FuncTorchBatched", allow_override=True)
             for name, written_out in _recorded_decompositions().items():
                 library.impl(name, written_out, "FuncTorchBatched", allow_override=True)
             # torch decomposes this operation before it looks up a rule
@@ -131,7 +131,7 @@ def _recorded_decompositions() -> dict[str, Callable[..., Any]]:
 def _rules() -> dict[str, Callable[..., Any]]:
     import torch
 
-    found: dict[str, Callable[..., Any]] = {
+    rules: dict[str, Callable[..., Any]] = {
         "convolution": _convolution,
         "convolution_backward": _convolution_backward,
         "cat": _cat,
@@ -149,10 +149,10 @@ def _rules() -> dict[str, Callable[..., Any]]:
     for spatial, names in _BATCHED_OPERATIONS.items():
         for name in names:
             rule = partial(_merge_into_examples, spatial)
-            found[name] = rule
+            rules[name] = rule
             if hasattr(torch.ops.aten, f"{name}_backward"):
-                found[f"{name}_backward"] = rule
-    return found
+                rules[f"{name}_backward"] = rule
+    return rules
 
 
 def batch_first(x: Any, dim: int | None, size: Any) -> Any:
@@ -178,10 +178,10 @@ def _merge_into_examples(
         rows.append(x.shape[1])
         return x.flatten(0, 1)
 
-    found = operation(*map(merged, args, dims), **kwargs)
+    result = operation(*map(merged, args, dims), **kwargs)
     if rows:
-        found = tree_map(lambda x: x.unflatten(0, (info.batch_size, rows[0])), found)
-    return found, tree_map(lambda _: 0, found)
+        result = tree_map(lambda x: x.unflatten(0, (info.batch_size, rows[0])), result)
+    return result, tree_map(lambda _: 0, result)
 
 
 def _grouped(x: Any, dim: int | None, size: Any, axis: int) -> Any:
@@ -196,19 +196,19 @@ def _convolution(
     size, (x_dim, weight_dim, bias_dim, *_) = info.batch_size, dims
     if weight_dim is None:
         x = batch_first(x, x_dim, size)
-        found = operation(x.flatten(0, 1), weight, None, *settings)
-        found, out = found.unflatten(0, (size, x.shape[1])), 0
+        y = operation(x.flatten(0, 1), weight, None, *settings)
+        y, out = y.unflatten(0, (size, x.shape[1])), 0
     else:
         *others, groups = settings
         x, weight = _grouped(x, x_dim, size, 1), _grouped(weight, weight_dim, size, 0)
-        found = operation(x, weight, None, *others, groups * size)
-        found, out = found.unflatten(1, (size, found.shape[1] // size)), 1
+        y = operation(x, weight, None, *others, groups * size)
+        y, out = y.unflatten(1, (size, y.shape[1] // size)), 1
     if bias is None:
-        return found, out
-    found = found.movedim(out, 0)
-    ones = [1] * (found.ndim - 3)
+        return y, out
+    y = y.movedim(out, 0)
+    ones = [1] * (y.ndim - 3)
     bias = batch_first(bias, bias_dim, size)
-    return found + bias.reshape(bias.shape[0], 1, bias.shape[1], *ones), 0
+    return y + bias.reshape(bias.shape[0], 1, bias.shape[1], *ones), 0
 
 
 def _convolution_backward(
@@ -236,20 +236,20 @@ def _convolution_backward(
         mask = [wants_x and of_x is None, wants_weight, False]
         of_groups, inputs = _grouped(grad, grad_dim, size, 1), _grouped(x, x_dim, size, 1)
         weights = _grouped(weight, weight_dim, size, 0)
-        found = operation(of_groups, inputs, weights, None, *others, groups * size, mask)
+        slopes = operation(of_groups, inputs, weights, None, *others, groups * size, mask)
         if mask[0]:
-            of_x = found[0].unflatten(1, (size, found[0].shape[1] // size)).movedim(1, 0)
+            of_x = slopes[0].unflatten(1, (size, slopes[0].shape[1] // size)).movedim(1, 0)
         if wants_weight:
-            of_weight = found[1].unflatten(0, (size, found[1].shape[0] // size))
+            of_weight = slopes[1].unflatten(0, (size, slopes[1].shape[0] // size))
     if wants_bias:
         of_bias = grads.sum((1, *range(3, grads.ndim)))
-    found = of_x, of_weight, of_bias
-    return found, tuple(None if part is None else 0 for part in found)
+    slopes = of_x, of_weight, of_bias
+    return slopes, tuple(None if part is None else 0 for part in slopes)
 
 
 def _elementwise(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) -> Any:
-    given = _aligned(info.batch_size, *((x, dim, 0) for x, dim in zip(args, dims, strict=False)))
-    return operation(*given, **kwargs), 0
+    operands = _aligned(info.batch_size, *((x, dim, 0) for x, dim in zip(args, dims, strict=False)))
+    return operation(*operands, **kwargs), 0
 
 
 def _cat(operation: Any, info: Any, dims: Any, tensors: Any, dim: int = 0) -> Any:
@@ -306,19 +306,21 @@ def _embedding_backward(
     is_padding = (batch_first(indices, indices_dim, size) == padding).unsqueeze(-1)
     grad = grad.masked_fill(is_padding, 0.0)
     places = _places(indices, indices_dim, size, count)
-    found = operation(grad, places, count * size, -1, is_by_frequency)
-    return found.unflatten(0, (size, count)), 0
+    slope = operation(grad, places, count * size, -1, is_by_frequency)
+    return slope.unflatten(0, (size, count)), 0
 
 
-def _aligned(size: Any, *given: tuple[Any, int | None, int]) -> list[Any]:
+def _aligned(size: Any, *arrays: tuple[Any, int | None, int]) -> list[Any]:
     """Put the mapped axis first and give all arrays the same number of batch axes.
 
     Args:
         size: length of the mapped axis.
         *given: (array, mapped axis, number of matrix axes)."""
-    placed = [(batch_first(x, dim, size), own) for x, dim, own in given]
-    most = max(x.ndim - own for x, own in placed)
-    return [x.reshape(x.shape[0], *[1] * (most - x.ndim + own), *x.shape[1:]) for x, own in placed]
+    placed = [(batch_first(x, dim, size), rank) for x, dim, rank in arrays]
+    most = max(x.ndim - rank for x, rank in placed)
+    return [
+        x.reshape(x.shape[0], *[1] * (most - x.ndim + rank), *x.shape[1:]) for x, rank in placed
+    ]
 
 
 def _matrix_rule(
@@ -328,16 +330,16 @@ def _matrix_rule(
     from torch.utils._pytree import tree_map
 
     count = len(ranks)
-    given = _aligned(info.batch_size, *zip(args[:count], dims[:count], ranks, strict=True))
-    found = operation(*given, *args[count:], **settings)
-    return found, tree_map(lambda _: 0, found)
+    operands = _aligned(info.batch_size, *zip(args[:count], dims[:count], ranks, strict=True))
+    result = operation(*operands, *args[count:], **settings)
+    return result, tree_map(lambda _: 0, result)
 
 
 def _solve(operation: Any, info: Any, dims: Any, A: Any, B: Any, **settings: Any) -> Any:
     A, B = (batch_first(x, dim, info.batch_size) for x, dim in zip((A, B), dims, strict=False))
     is_vector = B.ndim == 2 or (A.ndim - 1 == B.ndim and A.shape[1:-1] == B.shape[1:])
-    given = B.unsqueeze(-1) if is_vector else B
-    result, *others = operation(*_aligned(info.batch_size, (A, 0, 2), (given, 0, 2)), **settings)
+    matrix = B.unsqueeze(-1) if is_vector else B
+    result, *others = operation(*_aligned(info.batch_size, (A, 0, 2), (matrix, 0, 2)), **settings)
     return (result.squeeze(-1) if is_vector else result, *others), (0, 0, 0, 0)
 
 
@@ -349,18 +351,18 @@ def _axis_rule(operation: Any, info: Any, dims: Any, *args: Any, **kwargs: Any) 
     arguments = operation._schema.arguments
     names = [argument.name for argument in arguments]
     mapped = dict(zip(names, dims, strict=False))
-    given = {a.name: a.default_value for a in arguments if a.name.startswith("dim")}
-    given |= dict(zip(names, args, strict=False)) | kwargs
-    is_number = given["self"].ndim == 1
-    for name, x in given.items():
+    values = {a.name: a.default_value for a in arguments if a.name.startswith("dim")}
+    values |= dict(zip(names, args, strict=False)) | kwargs
+    is_number = values["self"].ndim == 1
+    for name, x in values.items():
         if isinstance(x, torch.Tensor):
             x = batch_first(x, mapped.get(name), info.batch_size)
-            given[name] = x.unsqueeze(1) if is_number else x
+            values[name] = x.unsqueeze(1) if is_number else x
         elif name in ("dim", "dim1", "dim2") and x >= 0:
-            given[name] = x + 1
-    found = operation(**given)
-    found = tree_map(lambda x: x.squeeze(1), found) if is_number else found
-    return found, tree_map(lambda _: 0, found)
+            values[name] = x + 1
+    result = operation(**values)
+    result = tree_map(lambda x: x.squeeze(1), result) if is_number else result
+    return result, tree_map(lambda _: 0, result)
 
 
 def _empty(
@@ -403,8 +405,8 @@ def _histogram(x: Any, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     low, high = _ends(x, min, max)
     places = ((x - low) * bins / (high - low)).floor().clamp(0, bins - 1)
     is_inside = (x >= low) & (x <= high)
-    found = x.new_zeros(bins)
-    return found.index_add(0, torch.where(is_inside, places, 0).long(), is_inside.to(x.dtype))
+    counts = x.new_zeros(bins)
+    return counts.index_add(0, torch.where(is_inside, places, 0).long(), is_inside.to(x.dtype))
 
 
 def _histogram_of_range(
@@ -429,8 +431,8 @@ def _histogram_between(
     weight = torch.ones_like(x) if weight is None else weight.flatten()
     places = ((x.unsqueeze(-1) >= edges).sum(-1) - 1).clamp(0, bins - 1)
     is_inside = (x >= edges[0]) & (x <= edges[-1])
-    found = x.new_zeros(bins).index_add(0, places, torch.where(is_inside, weight, 0.0))
-    return (found / found.sum() / edges.diff() if density else found), edges
+    counts = x.new_zeros(bins).index_add(0, places, torch.where(is_inside, weight, 0.0))
+    return (counts / counts.sum() / edges.diff() if density else counts), edges
 
 
 def _weight_norm_backward(grad: Any, v: Any, g: Any, norms: Any, dim: int) -> tuple[Any, Any]:
@@ -456,10 +458,10 @@ def _masked_scatter(x: Any, mask: Any, source: Any) -> Any:
 def _masked_scatter_backward(grad: Any, mask: Any, sizes: Any) -> Any:
     grad, mask = grad.flatten(), mask.expand_as(grad).flatten()
     count = math.prod(sizes)
-    found = grad.new_zeros(count).index_add(
+    slope = grad.new_zeros(count).index_add(
         0, _places_of_true(mask).clamp(max=count - 1), grad * mask
     )
-    return found.reshape(sizes)
+    return slope.reshape(sizes)
 
 
 def _put(x: Any, index: Any, source: Any, accumulate: bool = False) -> Any:
@@ -480,17 +482,17 @@ def _trilinear(
     import torch
 
     axes = range(x1.ndim + len(expand1))
-    given: list[Any] = []
+    operands: list[Any] = []
     for x, missing in ((x1, expand1), (x2, expand2), (x3, expand3)):
-        given += [x, [axis for axis in axes if axis not in missing]]
-    return torch.einsum(*given, [axis for axis in axes if axis not in sumdim])
+        operands += [x, [axis for axis in axes if axis not in missing]]
+    return torch.einsum(*operands, [axis for axis in axes if axis not in sumdim])
 
 
 def _bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None) -> Any:
     import torch
 
-    found = torch.einsum("...i,oij,...j->...o", x1, weight, x2)
-    return found if bias is None else found + bias
+    y = torch.einsum("...i,oij,...j->...o", x1, weight, x2)
+    return y if bias is None else y + bias
 
 
 def _attention(
@@ -505,9 +507,9 @@ def _attention(
 
     mask = settings.pop("attn_mask", None)
     in_parts = torch.ops.aten._scaled_dot_product_attention_math
-    found = in_parts(query, key, value, mask, dropout_p, is_causal, **settings)[0]
-    return found, torch.empty_like(
-        found[..., 0]
+    result = in_parts(query, key, value, mask, dropout_p, is_causal, **settings)[0]
+    return result, torch.empty_like(
+        result[..., 0]
     )  # saved values for a derivative, which is recorded elsewhere
 
 
