@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
-from nestarray.dispatch import INTERPRETERS, OPS, Op
+from nestarray.dispatch import OPS, Op, register_interpreter
 from nestarray.errors import (
     ArgumentError,
     ConversionError,
@@ -492,7 +492,7 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return recorder.call(op, args, kwargs)
 
 
-INTERPRETERS.append((Traced, _record))
+register_interpreter(Traced, _record, priority=30)
 
 
 def is_tensorflow_call(arguments: Iterable[Any]) -> bool:
