@@ -119,8 +119,9 @@ class JaxImporter:
             return False
         example = (request.args, request.kwargs)
         found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        is_jax = found <= {"jax", "numpy"} and found != {"numpy"}  # JAX takes arrays of NumPy
-        return is_jax and uses_jax(request.source, example)
+        # JAX takes arrays of NumPy
+        is_jax = found <= {"jax", "numpy"} and (bool(request.framework) or found != {"numpy"})
+        return is_jax and (bool(request.framework) or uses_jax(request.source, example))
 
     def keywords(self, source: Any) -> frozenset[str]:
         """The arguments with the variables of a model."""

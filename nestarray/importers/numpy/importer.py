@@ -19,7 +19,7 @@ from nestarray.importers.coverage import operations_in
 from nestarray.importers.numpy.arrays import RecordedArray
 from nestarray.importers.numpy.attributes import Attributes
 from nestarray.importers.numpy.recording import Recording
-from nestarray.importers.numpy.replacements import replaced
+from nestarray.importers.numpy.workarounds import applied
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.python import PythonSource, trace_python
 from nestarray.importers.selection import Search
@@ -38,6 +38,8 @@ class NumpyImporter:
         found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
         if found != {"numpy"}:
             return False
+        if request.framework:
+            return True
         finds = lambda *of: Search(*of).finds(request.source, example)  # noqa: E731
         return (
             finds(_is_of(("numpy", "scipy")), _METHODS)
@@ -149,11 +151,8 @@ class NumpySource(PythonSource):
         arrays = {path: np.array(x) for path, x in fixed.items()} | {
             path: recording.wrapped(x) for path, x in given.items()
         }
-        with (
-            replaced(recording, inspect.unwrap(self.source)),
-            self._attributes.replaced(arrays),
-        ):
-            result = self.source(*args, **kwargs)
+        with applied(recording, self.source) as function, self._attributes.replaced(arrays):
+            result = function(*args, **kwargs)
             state = self._state(s)
             new = {path: _current(x) for path, x in self._attributes.arrays().items()}
         self.assigned = {

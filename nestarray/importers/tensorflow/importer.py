@@ -64,8 +64,11 @@ class TensorFlowImporter:
             return False
         example = (request.args, request.kwargs)
         found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        is_tensorflow = found <= {"tensorflow", "numpy"} and found != {"numpy"}
-        return is_tensorflow and bool(found) and uses_tensorflow(request.source, example)
+        if not found or not found <= {"tensorflow", "numpy"}:
+            return False
+        if request.framework:
+            return True
+        return found != {"numpy"} and uses_tensorflow(request.source, example)
 
     def keywords(self, source: Any) -> frozenset[str]:
         """The arguments that choose a part of the source, or its behaviour."""

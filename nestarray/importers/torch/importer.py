@@ -65,7 +65,8 @@ class TorchImporter:
         found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
         if not is_function or found != {"torch"}:
             return False
-        return request.sizes.is_asked or uses_torch(request.source, example)
+        is_torch = request.framework or request.sizes.is_asked
+        return bool(is_torch) or uses_torch(request.source, example)
 
     def keywords(self, source: Any) -> frozenset[str]:
         """None: all are arguments of the source."""
