@@ -8,8 +8,10 @@ that code runs once, in `Importer.read`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
+from nestarray import backends, tree
 from nestarray.errors import ArgumentError
 from nestarray.graph.graph import Graph
 from nestarray.importers.coverage import Operation
@@ -39,6 +41,12 @@ class Request:
     islands: bool = False
     guards: str = "raise"
     framework: str = ""
+
+    @cached_property
+    def frameworks(self) -> set[str]:
+        """The frameworks of the arrays of the example."""
+        leaves = tree.leaves((self.args, self.kwargs))
+        return {name for x in leaves if (name := backends.backend_of_value(x)) is not None}
 
     @property
     def name(self) -> str:

@@ -34,12 +34,11 @@ class NumpyImporter:
         """Whether the arrays of the example are NumPy's, and the code uses NumPy."""
         if not inspect.isroutine(request.source):
             return False
-        example = (request.args, request.kwargs)
-        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        if found != {"numpy"}:
+        if request.frameworks != {"numpy"}:
             return False
         if request.framework:
             return True
+        example = (request.args, request.kwargs)
         finds = lambda *of: Search(*of).finds(request.source, example)  # noqa: E731
         return (
             finds(_is_of(("numpy", "scipy")), _METHODS)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes, ops, tree
+from nestarray import dtypes, ops, tree
 from nestarray.errors import ConversionError
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
@@ -62,13 +62,12 @@ class TensorFlowImporter:
             return True
         if not callable(request.source) or isinstance(request.source, type):
             return False
-        example = (request.args, request.kwargs)
-        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        if not found or not found <= {"tensorflow", "numpy"}:
+        if not request.frameworks or not request.frameworks <= {"tensorflow", "numpy"}:
             return False
         if request.framework:
             return True
-        return found != {"numpy"} and uses_tensorflow(request.source, example)
+        example = (request.args, request.kwargs)
+        return request.frameworks != {"numpy"} and uses_tensorflow(request.source, example)
 
     def keywords(self, source: Any) -> frozenset[str]:
         """The arguments that choose a part of the source, or its behaviour."""
