@@ -195,6 +195,49 @@ _lazy_imports.attach_methods(
     },
 )
 
+_lazy_imports.attach_methods(
+    "nestarray.graph.graph.Graph",
+    {
+        "nestarray.exporters.export": ("export",),
+        "nestarray.exporters.native": (
+            "to_equinox_module",
+            "to_flax_module",
+            "to_haiku_module",
+            "to_keras_model",
+            "to_linen_module",
+            "to_tf_module",
+            "to_torch_module",
+        ),
+        "nestarray.exporters.source.eject": ("_standalone_source", "eject"),
+        "nestarray.graph.census": ("report",),
+        "nestarray.graph.files": ("load", "save"),
+        "nestarray.graph.lower": ("lower",),
+        "nestarray.graph.mixed_precision": ("cast",),
+        "nestarray.graph.passes": ("optimize",),
+        "nestarray.graph.viewer.outline": ("__rich__", "_repr_html_"),
+        "nestarray.graph.viewer.page": ("show",),
+        "nestarray.importers.torch.state_dicts": ("to_torch_state_dict",),
+        "nestarray.proof.verify": ("verify",),
+    },
+)
+_lazy_imports.attach_methods(
+    "nestarray.graph.node.Node", {"nestarray.graph.files": ("__reduce__",)}
+)
+_lazy_imports.attach_methods(
+    "nestarray.nn.module.Module",
+    {
+        "nestarray.exporters.native": (
+            "to_equinox_module",
+            "to_flax_module",
+            "to_haiku_module",
+            "to_keras_model",
+            "to_linen_module",
+            "to_tf_module",
+            "to_torch_module",
+        ),
+    },
+)
+
 __version__ = "0.1.0"
 
 _lazy_imports.install()

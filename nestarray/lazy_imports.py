@@ -60,17 +60,22 @@ def attach(package: str, names: Mapping[str, Sequence[str]]) -> None:
     vars(sys.modules[package]).update(__getattr__=get, __dir__=names_of_all)
 
 
-def attach_methods(cls: type, methods: Mapping[str, Sequence[str]]) -> None:
+def attach_methods(cls: type | str, methods: Mapping[str, Sequence[str]]) -> None:
     """Attach methods to a class; their module is imported when one of them is first accessed.
 
     Args:
-        cls: the class.
-        methods: module → names of the methods that the module attaches to `cls` when it is
-            imported, in place of these.
+        cls: the class; or its full name, if its module is not imported yet.
+        methods: module → names of the methods. They are functions of the module, unless the
+            module itself sets another attribute of the class.
     """
+    if isinstance(cls, str):
+        home, _, name = cls.rpartition(".")
+        after_import(home, lambda: attach_methods(getattr(sys.modules[home], name), methods))
+        return
     for module, names in methods.items():
-        for name in names if module not in sys.modules else ():
-            setattr(cls, name, LazyMethod(cls, name, module))
+        for name in names:
+            if name not in vars(cls):
+                setattr(cls, name, LazyMethod(cls, name, module))
 
 
 class LazyMethod:
@@ -80,8 +85,9 @@ class LazyMethod:
         self.cls, self.name, self.module = cls, name, module
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
-        importlib.import_module(self.module)
-        assert vars(self.cls)[self.name] is not self, f"{self.module} attaches no {self.name!r}"
+        module = importlib.import_module(self.module)
+        if vars(self.cls)[self.name] is self:
+            setattr(self.cls, self.name, getattr(module, self.name))
         return getattr(owner if instance is None else instance, self.name)
 
 

@@ -357,6 +357,6 @@ def _combine_results(results: list[Any]) -> Any:
     return results
 
 
-dispatch.INTERPRETERS.insert(0, (LazyStack, _apply))
+dispatch.register_interpreter(LazyStack, _apply, priority=100)
 dispatch.numpy_functions.attach(LazyStack)
 attach_operators(LazyStack)

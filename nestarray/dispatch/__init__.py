@@ -12,9 +12,9 @@ from nestarray.dispatch.operation import INTERPRETERS as INTERPRETERS
 from nestarray.dispatch.operation import OPS as OPS
 from nestarray.dispatch.operation import Op as Op
 from nestarray.dispatch.operation import floating_op as floating_op
-from nestarray.dispatch.operation import interpreting as interpreting
 from nestarray.dispatch.operation import op as op
 from nestarray.dispatch.operation import primitive as primitive
+from nestarray.dispatch.operation import register_interpreter as register_interpreter
 from nestarray.dispatch.operation import without_arrays as without_arrays
 from nestarray.traits import Trait as Trait
 

@@ -28,7 +28,7 @@ from nestarray.container.container import Container, from_leaves
 from nestarray.container.leaf import NOT_ARRAYS
 from nestarray.container.leaf_kinds import LeafKinds, dtypes_of, leaf_kinds
 from nestarray.container.spec import Spec
-from nestarray.dispatch.operation import INTERPRETERS, Op
+from nestarray.dispatch.operation import Op, register_interpreter
 from nestarray.dispatch.shortcuts import kinds_of_results, over_leaves, shortcut
 from nestarray.dtypes import is_key
 from nestarray.dynamo import identity, is_compiling
@@ -285,4 +285,4 @@ def _call_leafwise(op: Op, /, *args: Any) -> Any:
 
 
 apply.shortcut = _shortcut  # type: ignore[attr-defined]
-INTERPRETERS.append((Container, apply))
+register_interpreter(Container, apply, priority=80)

@@ -20,7 +20,7 @@ from nestarray.container import Container, FusedContainer, Leaf, method
 from nestarray.container.container import from_leaves
 from nestarray.container.fused import Layout, Place, from_buffers, make_layout
 from nestarray.dispatch import containers
-from nestarray.dispatch.operation import INTERPRETERS, OPS, Op
+from nestarray.dispatch.operation import OPS, Op, register_interpreter
 from nestarray.dtypes import dtype_of, is_key
 from nestarray.errors import ArgumentError
 from nestarray.traits import Trait
@@ -158,4 +158,4 @@ def _shortcut(op: Op, types: tuple[type, ...], general: Callable[..., Any]) -> C
 
 
 _apply.shortcut = _shortcut  # type: ignore[attr-defined]
-INTERPRETERS.insert(0, (FusedContainer, _apply))
+register_interpreter(FusedContainer, _apply, priority=90)

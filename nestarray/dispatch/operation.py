@@ -20,7 +20,7 @@ import contextlib
 import inspect
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import partial, wraps
-from typing import Any, TypeVar, overload
+from typing import Any, NamedTuple, TypeVar, overload
 
 from nestarray import backends, diagnosis, dtypes, dynamo, lazy_imports
 from nestarray.backends import floating, truth, xp
@@ -50,21 +50,48 @@ _SIGNALS = frozenset(("_StopRecomputationError",))
 #: Every public op by name, in the order of definition.
 OPS: dict[str, Op] = {}
 
-#: (type, handler) of values that other code evaluates, such as Containers; outermost first.
-INTERPRETERS: list[tuple[type, Handler]] = []
 
-#: Handlers of calls without arrays; see `without_arrays`.
-_WITHOUT_ARRAYS: list[Handler] = []
+class Interpreter(NamedTuple):
+    """Code that evaluates the calls on values of one type, such as Containers.
+
+    Attributes:
+        kind: the type.
+        handler: takes the op and its arguments.
+        priority: among the types of one call, the interpreter with the highest takes the call.
+        is_active: whether it takes calls in the running context; otherwise the backend does. None:
+            in every context.
+    """
+
+    kind: type
+    handler: Handler
+    priority: int
+    is_active: Callable[[], bool] | None = None
+
+
+#: All interpreters, by falling priority: structures, then derivatives, then records of calls.
+INTERPRETERS: list[Interpreter] = []
+
+#: Handlers of calls without arrays, the innermost first; see `without_arrays`.
+_without_arrays: dynamo.ContextVariable[tuple[Handler, ...]] = dynamo.ContextVariable(
+    "without_arrays", default=()
+)
+
+
+def register_interpreter(
+    kind: type, handler: Handler, *, priority: int, is_active: Callable[[], bool] | None = None
+) -> None:
+    """Hand calls on values of a type to `handler`; see `Interpreter` for the arguments."""
+    INTERPRETERS.append(Interpreter(kind, handler, priority, is_active))
+    INTERPRETERS.sort(key=lambda each: -each.priority)
+    for record in OPS.values():
+        record.forget(kind)
 
 
 @contextlib.contextmanager
 def without_arrays(handler: Handler) -> Iterator[None]:
-    """Give calls without arrays to a handler, which may return NotImplemented; the innermost first."""
-    _WITHOUT_ARRAYS.insert(0, handler)
-    try:
+    """Give calls without arrays to a handler, which may return NotImplemented, in this context."""
+    with _without_arrays.being((handler, *_without_arrays.get())):
         yield
-    finally:
-        _WITHOUT_ARRAYS.remove(handler)
 
 
 class Op:
@@ -164,7 +191,7 @@ class Op:
                 raise self._bad_type(found)
             if found in NUMBERS and name in self.optional_arrays:
                 raise ArgumentError(f"{self.name}: {name}: got {found.__name__}, expected an array")
-        flat = [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
+        flat = _flat(types)
         function = self._find(flat)
         self.resolved[types] = function, self._find_foreach(flat, function)
         *outer, last = types
@@ -173,6 +200,13 @@ class Op:
             table = table.setdefault(t, {})
         table[last] = function
         return function
+
+    def forget(self, kind: type) -> None:
+        """Look up again the functions for types that include a subclass of `kind`."""
+        types = {t for key in self.resolved for t in _flat(key)}
+        if any(issubclass(t, kind) for t in types):
+            for table in (self.table, self.resolved, self.cached_calls):
+                table.clear()
 
     def types_in(self, arrays: Iterable[Any]) -> frozenset[type]:
         """The types of a sequence of arrays."""
@@ -194,7 +228,7 @@ class Op:
         """
         bound = self.signature.bind(*args, **kwargs)
         settings = {k: v for k, v in bound.arguments.items() if k not in self.array_parameters}
-        if any(isinstance(v, t) for v in settings.values() for t, _ in INTERPRETERS):
+        if any(isinstance(v, each.kind) for v in settings.values() for each in _active()):
             return bound  # checked by the calls that the interpreter makes
         diagnosis.check_kinds(self.name, bound.arguments, self.signature.parameters)
         bound.arguments.update(self._as_python(settings))
@@ -255,9 +289,11 @@ class Op:
         return getattr(module, self.name, None)
 
     def _find(self, types: list[type], *, has_shortcuts: bool = True) -> Callable[..., Any]:
-        for interpreted, handler in INTERPRETERS:
-            if any(issubclass(t, interpreted) for t in types):
+        for kind, handler, _, is_active in INTERPRETERS:
+            if any(issubclass(t, kind) for t in types):
                 general = partial(_interpret, handler, self)
+                if is_active is not None:
+                    return _chosen(is_active, general, self._of_one_backend(types))
                 if has_shortcuts and self._takes_one_or_two and hasattr(handler, "shortcut"):
                     return handler.shortcut(self, tuple(types), general)
                 return general
@@ -361,10 +397,10 @@ class Op:
             if name not in self.array_parameters
             for item in (value if isinstance(value, (list, tuple)) else (value,))
         ]
-        for interpreted, handler in INTERPRETERS:
-            if any(isinstance(bound.get(name), interpreted) for name in self.array_parameters):
+        for kind, handler, *_ in _active():
+            if any(isinstance(bound.get(name), kind) for name in self.array_parameters):
                 return None  # the failed call was the interpreter's
-            if any(isinstance(item, interpreted) for item in settings):
+            if any(isinstance(item, kind) for item in settings):
                 return partial(handler, self, args, kwargs)
         return None
 
@@ -422,7 +458,7 @@ class Op:
 
     def written(self, out: Any, result: Any) -> Any:
         """`out`, into which a result is written."""
-        return output.written(self.name, tuple([t for t, _ in INTERPRETERS]), out, result)
+        return output.written(self.name, tuple([each.kind for each in _active()]), out, result)
 
     def misfit(
         self, given: Mapping[str, Any], unknown: Iterable[str] = (), extra: int = 0
@@ -457,7 +493,7 @@ class Op:
         )
 
     def _call_default(self, types: tuple[type, ...], /, *args: Any, **kwargs: Any) -> Any:
-        for handler in _WITHOUT_ARRAYS:
+        for handler in _without_arrays.get():
             result = handler(self, args, kwargs)
             if result is not NotImplemented:
                 return result
@@ -493,8 +529,29 @@ def _is_numpy_scalar(t: type) -> bool:
     return issubclass(t, np.generic)
 
 
+def _flat(types: Iterable[Any]) -> list[Any]:
+    """The types of arguments, and those in sequences of arrays."""
+    return [t for item in types for t in (item if isinstance(item, frozenset) else (item,))]
+
+
+def _active() -> list[Interpreter]:
+    """The interpreters of the running context."""
+    return [each for each in INTERPRETERS if each.is_active is None or each.is_active()]
+
+
 def _interpret(handler: Handler, op: Op, /, *args: Any, **kwargs: Any) -> Any:
     return handler(op, args, kwargs)
+
+
+def _chosen(
+    is_active: Callable[[], bool], interpreted: Callable[..., Any], native: Callable[..., Any]
+) -> Callable[..., Any]:
+    """`interpreted` in the contexts of an interpreter, `native` in others."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (interpreted if is_active() else native)(*args, **kwargs)
+
+    return call
 
 
 def _holds_arrays(parameter: inspect.Parameter) -> bool:
@@ -504,26 +561,6 @@ def _holds_arrays(parameter: inspect.Parameter) -> bool:
 def _is_sequence(parameter: inspect.Parameter) -> bool:
     is_variadic = parameter.kind is inspect.Parameter.VAR_POSITIONAL
     return is_variadic or "Sequence[" in str(parameter.annotation)
-
-
-@contextlib.contextmanager
-def interpreting(kind: type, handler: Handler) -> Iterator[None]:
-    """Hand calls on arrays of a type to `handler`, in all threads, until the end of the context."""
-    INTERPRETERS.append((kind, handler))
-    _forget_functions()
-    try:
-        yield
-    finally:
-        INTERPRETERS.remove((kind, handler))
-        _forget_functions()
-
-
-def _forget_functions() -> None:
-    """Empty the tables of functions by type, which an interpreter changes."""
-    for record in OPS.values():
-        record.table.clear()
-        record.resolved.clear()
-        record.cached_calls.clear()
 
 
 @overload

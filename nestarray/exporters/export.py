@@ -20,7 +20,7 @@ from nestarray import backends, dtypes, lazy_imports, ops, tree
 from nestarray.errors import ArgumentError, ConversionError, NestarrayError, UnsupportedError
 from nestarray.exporters.program import native_output
 from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes, map_nodes
 from nestarray.graph.precision import HALF, calls_in, in_dtypes
 from nestarray.graph.sizes import Sizes, names_in
@@ -110,7 +110,6 @@ class Exported(NamedTuple):
     error: float
 
 
-@method
 def export(graph: Graph, path: str | os.PathLike[str], *, format: str | None = None) -> Exported:
     """Write a deployment file, which runs without nestarray.
 

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from nestarray import backends, lazy_imports, nn
 from nestarray.exporters.program import Program, Variables, program_of
 from nestarray.graph.graph import Graph
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 #: model → (backend, its widest float, training graph) → its program, without arrays
 _programs: WeakKeyDictionary[Any, dict[Any, Program]] = WeakKeyDictionary()
-
-
-def _method(function: F) -> F:
-    """Make a function a method of `Graph` and of `nn.Module`, by its own name."""
-    for cls in (Graph, nn.Module):
-        setattr(cls, function.__name__, function)
-    return function
 
 
 def _build(
@@ -56,7 +46,6 @@ def _program(
         return known[key], Variables(backend, values)
 
 
-@_method
 def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
     """The model as a ``torch.nn.Module`` with its own parameters and buffers.
 
@@ -93,7 +82,6 @@ def to_torch_module(model: Graph | nn.Module, *, training: Graph | None = None) 
     return _build("torch_module", "torch", model, "torch", training)
 
 
-@_method
 def to_flax_module(
     model: Graph | nn.Module, *, training: Graph | None = None, rngs: Any = None
 ) -> Any:
@@ -124,7 +112,6 @@ def to_flax_module(
     return _build("flax_module", "flax.nnx", model, "jax", training, rngs=rngs)
 
 
-@_method
 def to_linen_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
     """The model as a ``flax.linen.Module``, whose ``init`` returns the converted weights.
 
@@ -154,7 +141,6 @@ def to_linen_module(model: Graph | nn.Module, *, training: Graph | None = None) 
     return _build("linen_module", "flax.linen", model, "jax", training)
 
 
-@_method
 def to_haiku_module(
     model: Graph | nn.Module, *, training: Graph | None = None, name: str | None = None
 ) -> Any:
@@ -189,7 +175,6 @@ def to_haiku_module(
     return _build("haiku_module", "haiku", model, "jax", training, name=name)
 
 
-@_method
 def to_equinox_module(
     model: Graph | nn.Module, *, training: Graph | None = None, with_state: bool = True
 ) -> Any:
@@ -223,7 +208,6 @@ def to_equinox_module(
     return _build("equinox_module", "equinox", model, "jax", training, with_state=with_state)
 
 
-@_method
 def to_tf_module(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
     """The model as a ``tf.Module`` with its own variables.
 
@@ -251,7 +235,6 @@ def to_tf_module(model: Graph | nn.Module, *, training: Graph | None = None) -> 
     return _build("tf_module", "tensorflow", model, "tensorflow", training)
 
 
-@_method
 def to_keras_model(model: Graph | nn.Module, *, training: Graph | None = None) -> Any:
     """The model as a ``keras.Model`` on Keras' active backend (TensorFlow, JAX or PyTorch).
 

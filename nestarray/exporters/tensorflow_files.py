@@ -13,12 +13,14 @@ import tensorflow as tf
 
 from nestarray.backends import portable
 from nestarray.backends.tensorflow import complex_parts
-from nestarray.dispatch import interpreting
+from nestarray.dispatch import register_interpreter
 from nestarray.errors import UnsupportedError
 from nestarray.exporters.export import Example, named_outputs
 from nestarray.exporters.native import to_keras_model, to_tf_module
 from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, iter_nodes, map_nodes
+
+register_interpreter(complex_parts.Parts, complex_parts.apply, priority=0)
 
 
 def write_savedmodel(graph: Graph, example: Example, path: Path) -> None:
@@ -53,8 +55,7 @@ def write_tflite(graph: Graph, example: Example, path: Path) -> None:
             )
     module = to_tf_module(graph)
     with tempfile.TemporaryDirectory() as folder:
-        complex_pairs = interpreting(complex_parts.Parts, complex_parts.apply)
-        with portable.portable_operators(), complex_pairs:
+        with portable.portable_operators():
             _save(graph, module, Path(folder))
         converter = tf.lite.TFLiteConverter.from_saved_model(folder, ["serving_default"])
         try:

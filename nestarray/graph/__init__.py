@@ -7,7 +7,7 @@
 - `precision`, `mixed_precision`: other dtypes than the source's.
 - `viewer`: diagrams; `record`: Python code over `na`; `lower`, `passes`: frontend functions as ops, and rewritings.
 
-Files that import `graph` add methods to `Graph`; they are imported on first use.
+`nestarray/__init__.py` lists the methods of `Graph` that other files define.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -33,30 +33,3 @@ _lazy_imports.attach(
         "nestarray.importers.tracing": ("trace_graph",),
     },
 )
-
-_lazy_imports.attach_methods(
-    Graph,
-    {
-        "nestarray.exporters.export": ("export",),
-        "nestarray.exporters.native": (
-            "to_equinox_module",
-            "to_flax_module",
-            "to_haiku_module",
-            "to_keras_model",
-            "to_linen_module",
-            "to_tf_module",
-            "to_torch_module",
-        ),
-        "nestarray.exporters.source.eject": ("_standalone_source", "eject"),
-        "nestarray.graph.census": ("report",),
-        "nestarray.graph.files": ("load", "save"),
-        "nestarray.graph.lower": ("lower",),
-        "nestarray.graph.mixed_precision": ("cast",),
-        "nestarray.graph.passes": ("optimize",),
-        "nestarray.graph.viewer.outline": ("__rich__", "_repr_html_"),
-        "nestarray.graph.viewer.page": ("show",),
-        "nestarray.importers.torch.state_dicts": ("to_torch_state_dict",),
-        "nestarray.proof.verify": ("verify",),
-    },
-)
-_lazy_imports.attach_methods(Node, {"nestarray.graph.files": ("__reduce__",)})

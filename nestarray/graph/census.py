@@ -13,7 +13,7 @@ from nestarray.display.table import Table
 from nestarray.errors.text import counted, listed
 from nestarray.graph.execution import where_of
 from nestarray.graph.flops import flops_of, name_of
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, all_calls, iter_nodes
 from nestarray.graph.passes.idioms.idiom import idiom_of
 from nestarray.graph.passes.rewriting import any_layout
@@ -104,7 +104,6 @@ class GraphReport(HasSections):
         return Sections(self._heading(), [(title, table)], self._notes())
 
 
-@method
 def report(graph: Graph) -> GraphReport:
     """Counts: calls by function, transposes, parameters, bytes, FLOPs; prints readably.
 

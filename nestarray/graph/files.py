@@ -24,7 +24,7 @@ from nestarray.errors import ConversionError, NestarrayError, StorageError
 from nestarray.frontends import registry
 from nestarray.graph.assumptions import Assumption
 from nestarray.graph.codegen import SYMBOLS, is_reserved
-from nestarray.graph.graph import Graph, SourceNames, method
+from nestarray.graph.graph import Graph, SourceNames
 from nestarray.graph.node import Aval, Body, Node
 from nestarray.graph.sizes import Sizes
 from nestarray.storage import metadata
@@ -45,7 +45,6 @@ _TEXTS = ("name", "kind", "source", "path", "target_name", "module", "line", "or
 _KINDS = {"input": ("x", "v", "s", "constants", "key", "body"), "call": ("",)}
 
 
-@method
 def save(graph: Graph, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write the program and the variables to one file, as JSON text and arrays.
 
@@ -110,7 +109,7 @@ def load(
     return _graph(fields, arrays, backend, where)
 
 
-method(staticmethod(load))
+Graph.load = staticmethod(load)
 
 
 def graph_of(text: str, arrays: Mapping[str, Container], backend: str) -> Graph:

@@ -14,7 +14,7 @@ import dataclasses
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -44,8 +44,6 @@ from nestarray.transforms import jit
 
 #: After so many compiled shapes a graph warns.
 _MANY_SHAPES = 8
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,7 +112,7 @@ class Graph:
     assumptions: tuple[Assumption, ...] = ()
     compiled: bool = True
 
-    if TYPE_CHECKING:  # the methods of other files, see `method`
+    if TYPE_CHECKING:  # the methods of other files, see `nestarray/__init__.py`
         from nestarray.exporters.export import export as export
         from nestarray.exporters.native import to_equinox_module as to_equinox_module
         from nestarray.exporters.native import to_flax_module as to_flax_module
@@ -623,12 +621,6 @@ def look_up(graph: Graph) -> None:
     """Compute the cached properties that a call reads; torch.compile cannot compute them."""
     for name in ("_guarded", "_positional", "abstract", "function", "inputs", "needs_key"):
         getattr(graph, name)
-
-
-def method(function: F) -> F:
-    """Make a function of a graph a method of `Graph`, by its own name."""
-    setattr(Graph, function.__name__, function)
-    return function
 
 
 def _rebuild(fields: dict[str, Any]) -> Graph:

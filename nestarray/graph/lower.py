@@ -20,7 +20,7 @@ from nestarray.frontends import registry
 from nestarray.graph.codegen import last_uses
 from nestarray.graph.derived import derived_source
 from nestarray.graph.execution import compute, given_values, key_of
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, all_calls, iter_nodes, map_nodes
 from nestarray.graph.passes.biases import fuse_biases
 from nestarray.graph.passes.concatenations import read_parts
@@ -42,7 +42,6 @@ def is_lowered(graph: Graph) -> bool:
     return not any(map(registry.is_registered, names))
 
 
-@method
 def lower(graph: Graph) -> Graph:
     """The graph as calls of ops of `na`, which the passes work on.
 

@@ -36,7 +36,7 @@ from nestarray.errors import ArgumentError
 from nestarray.errors.text import listed
 from nestarray.graph.codegen import valid_name
 from nestarray.graph.derived import derived_source
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.lower import lower
 from nestarray.graph.node import (
     Aval,
@@ -51,7 +51,6 @@ from nestarray.graph.precision import HALF
 from nestarray.traits import Trait
 
 
-@method
 def cast(
     graph: Graph,
     /,

@@ -178,6 +178,7 @@ def check(
     train: bool = False,
     dynamic: Any = None,
     islands: bool = False,
+    framework: str | None = None,
     **kwargs: Any,
 ) -> CheckReport:
     """List every operation of a model and its replacement on another backend.
@@ -191,7 +192,7 @@ def check(
         source: as `nestarray.trace_graph` takes it.
         *args, **kwargs: example inputs.
         target: name of the backend.
-        train, dynamic, islands: as `nestarray.trace_graph` takes them.
+        train, dynamic, islands, framework: as `nestarray.trace_graph` takes them.
 
     Returns:
         a `CheckReport`: ``report.ok``, ``print(report)``, ``report.missing``,
@@ -210,7 +211,9 @@ def check(
     """
     check_backend_name(target)
     core = backends.core(target)
-    request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands)
+    request = Request(
+        source, args, kwargs, train, SizeSpec(dynamic), islands, framework=framework or ""
+    )
     with progress(f"check {request.name}") as step:
         step("trace")
         try:

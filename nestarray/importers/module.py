@@ -245,6 +245,7 @@ def to_module(
     islands: bool = False,
     float64: str | None = None,
     copy: bool = True,
+    framework: str | None = None,
     **kwargs: Any,
 ) -> GraphModule:
     """Turn a model into an `nestarray.nn.Module` that any backend runs and trains.
@@ -257,6 +258,7 @@ def to_module(
         float64: ``"float32"`` computes float64 in float32; see `nestarray.graph.Graph.to_backend`.
         copy: False shares the memory of the variables with `net`, so that training one in place
             changes the other.
+        framework: whose functions a function calls; see `nestarray.trace_graph`.
 
     Returns:
         a module on torch, with ``.v``, ``.s`` and ``.to_backend("jax")``. The training
@@ -276,7 +278,9 @@ def to_module(
         >>> module.v.paths()
         ('weight', 'bias')
     """
-    options = {"dynamic": dynamic, "islands": islands, "float64": float64}
+    options = {
+        "dynamic": dynamic, "islands": islands, "float64": float64, "framework": framework
+    }  # fmt: skip
     graph = trace_graph(net, *args, **options, **kwargs)
     if graph.abstract:
         raise ConversionError(

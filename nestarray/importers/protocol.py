@@ -8,8 +8,10 @@ that code runs once, in `Importer.read`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Protocol
 
+from nestarray import backends, tree
 from nestarray.errors import ArgumentError
 from nestarray.graph.graph import Graph
 from nestarray.importers.coverage import Operation
@@ -27,6 +29,8 @@ class Request:
         sizes: the sizes of the inputs to leave open.
         islands: whether unsupported operations may stay in the source's framework.
         guards: ``"raise"`` or ``"ignore"``: whether calls check values that recorded code has read.
+        framework: the importer that reads the source; empty if its type, the arrays of the example
+            and the names in its code decide.
     """
 
     source: Any
@@ -36,6 +40,13 @@ class Request:
     sizes: SizeSpec = field(default_factory=SizeSpec)
     islands: bool = False
     guards: str = "raise"
+    framework: str = ""
+
+    @cached_property
+    def frameworks(self) -> set[str]:
+        """The frameworks of the arrays of the example."""
+        leaves = tree.leaves((self.args, self.kwargs))
+        return {name for x in leaves if (name := backends.backend_of_value(x)) is not None}
 
     @property
     def name(self) -> str:
@@ -63,12 +74,15 @@ class Imported:
 
 
 class Importer(Protocol):
-    """Reads the models of one framework."""
+    """Reads the models of one framework, and functions of its arrays."""
 
     framework: str
 
     def accepts(self, request: Request) -> bool:
-        """Whether the source is of this framework; inspects it, and runs none of its code."""
+        """Whether the source is of this framework; inspects it, and runs none of its code.
+
+        The code of a function is searched only if the request names no framework.
+        """
         ...
 
     def keywords(self, source: Any) -> frozenset[str]:
@@ -99,8 +113,21 @@ def register(importer: Importer, *, last: bool = False) -> None:
 
 
 def importer_of(request: Request) -> Importer | None:
-    """The importer that accepts a source; None if there is none."""
-    return next((each for each in _IMPORTERS if each.accepts(request)), None)
+    """The importer that accepts a source; None if there is none.
+
+    Raises:
+        ArgumentError: the request names a framework, and the source is of another one.
+    """
+    asked = [each for each in _IMPORTERS if request.framework in ("", each.framework)]
+    importer = next((each for each in asked if each.accepts(request)), None)
+    if importer is None and request.framework:
+        known = sorted({each.framework for each in _IMPORTERS})
+        expected = f"the framework of {request.name} and of the arrays of its example"
+        raise ArgumentError(
+            f"trace_graph: framework: got {request.framework!r}, expected "
+            f"{expected if asked else ', '.join(map(repr, known))}"
+        )
+    return importer
 
 
 class NoTrainingMode(ArgumentError):

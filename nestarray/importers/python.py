@@ -65,7 +65,7 @@ class PythonImporter:
         try:
             graph = trace_python(code, request.guards, request.sizes)
         except _NotRecorded:
-            if code.backend != "jax":
+            if request.framework or code.backend != "jax":
                 raise
             return JaxImporter().read(request)  # its functions take JAX's own traced values only
         arrays = [(n.aval.dtype, str(Place(n.module, n.line))) for n in graph.nodes if n.aval]
@@ -267,6 +267,6 @@ def _foreign_call(source: PythonSource, error: TypeError) -> _NotRecorded:
     return _NotRecorded(
         f"trace_graph: {source.name}: {line_of(frames)}: a function of {library} "
         "was called on a traced array; use the function of na that does the same, that of "
-        "nestarray.frontends (nestarray.frontends.jax.numpy.sin), or one of the framework of the arrays "
-        f"({error})"
+        "nestarray.frontends (nestarray.frontends.jax.numpy.sin), or one of the framework of the arrays; "
+        f"framework={source.backend!r} traces code over {source.backend} ({error})"
     )

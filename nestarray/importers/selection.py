@@ -12,11 +12,12 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from nestarray import backends
 from nestarray.container import Container
+from nestarray.graph.record.recorder import Traced
 
 #: Packages whose functions are not searched.
 _CLOSED = frozenset([*sys.stdlib_module_names, "jax", "nestarray", "numpy", "tensorflow", "tree"])
@@ -141,6 +142,22 @@ class Search:
             value = outside[step.argval] if known else None
         if known:
             yield value
+
+
+def methods_of(arrays: type) -> frozenset[str]:
+    """The names of methods of a framework's arrays that values of other classes do not have."""
+    shared = (Traced, str, dict, list, tuple, int, float, slice)
+    names = {name for name in dir(arrays) if not name.startswith("_")}
+    return frozenset(names - {name for cls in shared for name in dir(cls)})
+
+
+def is_of_packages(value: Any, packages: Collection[str]) -> bool:
+    """Whether packages define an object, its class, or the function that wraps it."""
+    owner = value if callable(value) else type(value)
+    modules = [getattr(owner, "__module__", None) or "", type(value).__module__]
+    if isinstance(value, types.FunctionType):  # a wrapper has the name of the wrapped function
+        modules.append(value.__globals__.get("__name__", ""))
+    return any(str(name).partition(".")[0] in packages for name in modules)
 
 
 def _imported(code: types.CodeType) -> Iterator[str]:

@@ -27,6 +27,7 @@ def trace_graph(
     guards: str = "raise",
     roll_loops: bool = False,
     float64: str | None = None,
+    framework: str | None = None,
     **kwargs: Any,
 ) -> Graph:
     """Trace a model or a function into a `Graph` that any backend can run and train.
@@ -81,6 +82,10 @@ def trace_graph(
             Python recorded, which compile once for all steps. Loops whose steps differ stay unrolled.
         float64: ``"float32"`` computes float64 in float32, for JAX without x64; see
             `Graph.to_backend`.
+        framework: whose functions the code of a function calls: ``"torch"``, ``"jax"``,
+            ``"tensorflow"``, ``"numpy"``, or ``"nestarray"`` for code over `na`. None: the
+            framework of a model; for a function a guess from the arrays of the example and the
+            names in its code.
 
     Returns:
         a Graph on the framework of the source, with the source's own arrays;
@@ -88,7 +93,7 @@ def trace_graph(
 
     Raises:
         ArgumentError: `source` has another type or does not accept the example, the example has
-            no array, or `train` is given for a function.
+            no array, `train` is given for a function, or `framework` is not that of the source.
         ConversionError: torch cannot export the module, the code needs the value of an array where
             it has many, or the model needs a size of `dynamic` as a constant.
         ShapeError: sizes of one name differ in the example.
@@ -115,7 +120,9 @@ def trace_graph(
     """
     if guards not in ("raise", "ignore"):
         raise ArgumentError(f"trace_graph: guards: got {guards!r}, expected 'raise' or 'ignore'")
-    request = Request(source, args, kwargs, train, SizeSpec(dynamic), islands, guards)
+    request = Request(
+        source, args, kwargs, train, SizeSpec(dynamic), islands, guards, framework or ""
+    )
     importer = select_importer(request)
     with progress(f"trace {request.name}"):
         imported = importer.read(request)
@@ -179,17 +186,19 @@ def _keywords(
             return kwargs
         name = type(source).__name__ if is_module else getattr(source, "__name__", "source")
         signature = signature.replace(return_annotation=inspect.Signature.empty)
-        settings = [
-            n
-            for n in ("train", "dynamic", "islands", "guards", "roll_loops", "float64", "target")
-            if n in signature.parameters
-        ]
+        settings = [n for n in _SETTINGS if n in signature.parameters]
         hint = f", and {settings[0]!r} as {settings[0]}_=" if settings else ""
         raise ArgumentError(
             f"trace_graph: the example does not fit {name}{signature}: {error}; give its arguments "
             f"after the source, as in a call{hint}"
         ) from None
     return kwargs
+
+
+#: The settings of `trace_graph` and `check`, which may be names of arguments too.
+_SETTINGS = (
+    "train", "dynamic", "islands", "guards", "roll_loops", "float64", "framework", "target",
+)  # fmt: skip
 
 
 def _fits(signature: inspect.Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:

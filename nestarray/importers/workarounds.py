@@ -10,6 +10,7 @@ it, and no others.
 from __future__ import annotations
 
 import contextlib
+import functools
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
@@ -91,7 +92,7 @@ class Workaround:
         places = []
         for name, factory in self.attributes.items():
             home, _, attribute = name.rpartition(".")
-            owner = pkgutil.resolve_name(home)
+            owner = _owner(home)
             original = vars(owner).get(attribute, getattr(owner, attribute))
             places.append((owner, attribute, factory(trace, original)))
         with patched(*places), self.context(trace) if self.context else contextlib.nullcontext():
@@ -127,7 +128,13 @@ class Needed(Exception):
 
 def resolve(name: str) -> Any:
     """The object of a dotted name; None if the installed release lacks it."""
-    try:
+    home, _, attribute = name.rpartition(".")
+    with contextlib.suppress(ImportError, AttributeError, ValueError):
+        return getattr(_owner(home), attribute)
+    with contextlib.suppress(ImportError, AttributeError):
         return pkgutil.resolve_name(name)
-    except (ImportError, AttributeError):
-        return None
+    return None
+
+
+#: The module or class of a name; a search for a thousand names takes longer than a trace.
+_owner = functools.cache(pkgutil.resolve_name)

@@ -1,6 +1,5 @@
 """Layers, initializers, optimizers and schedules; `nestarray.nn.module` says how they work together."""
 
-from nestarray import lazy_imports
 from nestarray.errors.unknown_names import suggest_names
 from nestarray.nn import initializers, metrics, recurrent_weights, rotary, schedules
 from nestarray.nn.activations import (
@@ -419,18 +418,3 @@ __all__ = [
 ]
 
 suggest_names(__name__)
-
-lazy_imports.attach_methods(
-    Module,
-    {
-        "nestarray.exporters.native": (
-            "to_equinox_module",
-            "to_flax_module",
-            "to_haiku_module",
-            "to_keras_model",
-            "to_linen_module",
-            "to_tf_module",
-            "to_torch_module",
-        ),
-    },
-)

@@ -30,7 +30,7 @@ from nestarray.errors.unknown_names import parameter_hint
 from nestarray.graph.binding import by_own_names, input_names
 from nestarray.graph.derived import DerivedSource, inputs_of, traced_graph
 from nestarray.graph.execution import Override, Run, given_values, identity
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.node import Node, map_nodes
 from nestarray.proof.calls import Calls, Side, is_unset, on_backend
 from nestarray.proof.comparison import Pair, compare, compare_together, leaves, worst
@@ -48,7 +48,6 @@ from nestarray.transforms import execute_with_gradients, jit
 _SETTINGS = ("rtol", "gradient_rtol", "gradients", "nodes", "samples", "key", "compiled")
 
 
-@method
 @keeping_random_states()
 @leaving_modes()
 def verify(

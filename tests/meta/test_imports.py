@@ -61,12 +61,9 @@ LEVEL = {name: level for level, name in enumerate(ORDER)}
 #: (file, imported part) → the reason for an import that goes upwards.
 UPWARDS = {
     ("graph/__init__.py", "importers"): "public names of na.graph, imported on first access",
-    ("graph/__init__.py", "exporters"): "methods of Graph, imported on first access",
-    ("nn/__init__.py", "exporters"): "methods of nn.Module, imported on first access",
     ("nn/module.py", "importers"): "a summary with example inputs traces the module",
     ("nn/schedules/interchange.py", "importers"): "a schedule of optax is traced",
     ("nn/training.py", "importers"): "mixed precision traces the loss",
-    ("graph/__init__.py", "proof"): "Graph.verify, imported on first access",
 }
 
 #: Parts that write ``import nestarray as na``, as users do.

@@ -29,7 +29,7 @@ from nestarray.exporters.source.styles.readme import readme
 from nestarray.exporters.source.styles.style import Style
 from nestarray.exporters.source.tree.sizes import VALUES, examples
 from nestarray.graph.execution import result_of, steps, where_of
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.passes.rewriting import rewrite
 from nestarray.storage.atomic import replacing
 
@@ -54,7 +54,6 @@ class Ejected(NamedTuple):
     error: float
 
 
-@method
 def eject(
     graph: Graph,
     folder: str | os.PathLike[str],
@@ -198,7 +197,6 @@ def _wanted(source: Style, graph: Graph, example: Example) -> dict[str, Any]:
 _MODES = {"state": None, "train": True, "training": True, "key": None, "rng": FixedGenerator()}
 
 
-@method
 def _standalone_source(graph: Graph, target: str, style: str | None = None) -> str:
     """The text of `eject`, for `Graph.to_source`."""
     return source_of(graph, target, _check(graph, target, style)).text

@@ -26,7 +26,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 import nestarray as na
 from nestarray import backends, dtypes
-from nestarray.dispatch import INTERPRETERS, Op
+from nestarray.dispatch import Op, register_interpreter
 from nestarray.errors import UnsupportedError
 from nestarray.frontends.numpy import elements, functions, in_place, reductions, ufuncs
 from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype, positions_on
@@ -596,4 +596,4 @@ def _call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return wrapped(op.function(*natives(args), **natives(kwargs)))
 
 
-INTERPRETERS.append((_Interpreted, _call))
+register_interpreter(_Interpreted, _call, priority=50)

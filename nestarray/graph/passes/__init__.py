@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable
 
 from nestarray.display.progress import progress
 from nestarray.errors.unknown_names import suggest_names
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.passes.batch_norms import fold_batch_norms
 from nestarray.graph.passes.biases import fuse_biases, fuse_products
 from nestarray.graph.passes.channels_last import channels_last
@@ -95,7 +95,6 @@ def default_passes(graph: Graph) -> tuple[Pass, ...]:
     return kept if graph.returns_state else (fold_batch_norms, *kept, fold_parameters)
 
 
-@method
 def optimize(graph: Graph, passes: Iterable[Pass] | None = None) -> Graph:
     """The lowered graph after a row of passes; see `nestarray.graph.passes`.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
-from nestarray.dispatch import INTERPRETERS, OPS, Op, without_arrays
+from nestarray.dispatch import OPS, Op, register_interpreter, without_arrays
 from nestarray.errors import ArgumentError
 from nestarray.frontends import registry
 from nestarray.graph.node import Aval, Body, Node, map_leaves, map_nodes
@@ -285,7 +285,7 @@ def _record_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return recorder.call(op, args, kwargs)
 
 
-INTERPRETERS.append((OpenNumber, _record_sizes))
+register_interpreter(OpenNumber, _record_sizes, priority=20)
 
 
 def creations_recorded() -> contextlib.AbstractContextManager[None]:

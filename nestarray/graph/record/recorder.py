@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from nestarray import backends, dtypes, ops
 from nestarray.backends import is_array
-from nestarray.dispatch import INTERPRETERS, OPS, Op
+from nestarray.dispatch import OPS, Op, register_interpreter
 from nestarray.errors import (
     ArgumentError,
     ConversionError,
@@ -128,16 +128,19 @@ class Traced:
 
     def __setitem__(self, index: Any, value: Any) -> NoReturn:
         raise ImmutableError(
-            "trace_graph: the code writes into an array; use x = na.setitem(x, index, value)"
+            "trace_graph: the code writes into an array; use x = na.setitem(x, index, value), or "
+            f"framework={self.backend!r} for code over {self.backend}"
         )
 
     def __getattr__(self, name: str) -> Any:
         if name in ("item", "tolist"):
             return lambda: self._recorder.read(self, name)
-        function = None if name.startswith("_") else native_calls.method(self.backend, name)
-        if function is not None:
-            return partial(function, self)
         hint = f"use na.{name}(x, ...)" if name in OPS else "use a function of na"
+        if not name.startswith("_"):
+            function = native_calls.method(self.backend, name)
+            if function is not None:
+                return partial(function, self)
+            hint += f", or framework={self.backend!r} for code over {self.backend}"
         raise AttributeError(f"a traced array has no attribute {name!r}; {hint}")
 
     def __array_ufunc__(self, ufunc: Any, method: str, *args: Any, **kwargs: Any) -> Any:
@@ -492,7 +495,7 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return recorder.call(op, args, kwargs)
 
 
-INTERPRETERS.append((Traced, _record))
+register_interpreter(Traced, _record, priority=30)
 
 
 def is_tensorflow_call(arguments: Iterable[Any]) -> bool:

@@ -13,7 +13,7 @@ from nestarray.display.html import escaped, framed
 from nestarray.display.table import bytes_text
 from nestarray.display.text import terminal_size
 from nestarray.errors.text import counted
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.viewer.diagram import Box, Diagram, Variable, diagram
 
 #: The maximal number of rows in HTML, and of these within one group.
@@ -47,7 +47,6 @@ class Row:
     is_open: bool = False
 
 
-@method
 def _repr_html_(graph: Graph) -> str:
     """The output in notebooks: modules that open, with calls, shapes and sizes; see `Graph.show`."""
     whole = outline(diagram(graph), ROWS, GROUP_ROWS)
@@ -59,7 +58,6 @@ def _repr_html_(graph: Graph) -> str:
     )
 
 
-@method
 def __rich__(graph: Graph) -> Any:
     """The modules and calls as a tree, for ``rich.print``."""
     from rich.text import Text

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.graph.viewer.diagram import diagram
 from nestarray.storage.atomic import replacing
 
@@ -48,7 +48,6 @@ class Page:
         )
 
 
-@method
 def show(
     graph: Graph,
     path: str | os.PathLike[str] | None = None,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nestarray import backends, dtypes, tree
+from nestarray import backends, dtypes
 from nestarray.container.container import from_leaves
 from nestarray.errors import ConversionError
 from nestarray.frontends.jax import vocabulary
@@ -117,10 +117,12 @@ class JaxImporter:
             return True
         if not callable(request.source) or isinstance(request.source, type):
             return False
+        if not request.frameworks <= {"jax", "numpy"}:  # JAX takes arrays of NumPy
+            return False
+        if request.framework:
+            return True
         example = (request.args, request.kwargs)
-        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        is_jax = found <= {"jax", "numpy"} and found != {"numpy"}  # JAX takes arrays of NumPy
-        return is_jax and uses_jax(request.source, example)
+        return request.frameworks != {"numpy"} and uses_jax(request.source, example)
 
     def keywords(self, source: Any) -> frozenset[str]:
         """The arguments with the variables of a model."""

@@ -16,7 +16,7 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from nestarray import backends, dtypes
-from nestarray.dispatch import Op, interpreting
+from nestarray.dispatch import Op, register_interpreter
 from nestarray.graph.node import map_leaves
 from nestarray.graph.record.recorder import written_arguments
 from nestarray.importers.jax.equations import call_of
@@ -49,15 +49,17 @@ class OwnCall(NamedTuple):
 
 
 #: Name of an equation → its call, while a program is traced and read.
-_calls: ContextVar[dict[str, OwnCall] | None] = ContextVar("own_calls", default=None)
+_calls: ContextVar[dict[str, OwnCall]] = ContextVar("own_calls")
+#: Whether the code runs whose calls are noted.
+_is_noting: ContextVar[bool] = ContextVar("notes_own_calls", default=False)
 _numbers = itertools.count()
 _SETTINGS = (bool, int, float, complex, str, dtypes.DType, type(None), type(Ellipsis))
 
 
 @contextlib.contextmanager
-def kept_ops(*, are_kept: bool = True) -> Iterator[None]:
-    """Keep the calls of ops in the programs that are traced in this context, or compute them."""
-    token = _calls.set({} if are_kept else None)
+def kept_ops() -> Iterator[None]:
+    """Keep the calls of ops in the programs that are traced and read in this context."""
+    token = _calls.set({})
     try:
         yield
     finally:
@@ -65,15 +67,27 @@ def kept_ops(*, are_kept: bool = True) -> Iterator[None]:
 
 
 def noted(tracer: Any) -> contextlib.AbstractContextManager[None]:
-    """Make equations of the calls of ops on values such as `tracer`."""
-    return interpreting(type(tracer), _note)
+    """Make equations of the calls of ops on values such as `tracer`, in this context."""
+    _interpret(type(tracer))
+    return _noting(True)
+
+
+@contextlib.contextmanager
+def _noting(is_noting: bool) -> Iterator[None]:
+    token = _is_noting.set(is_noting)
+    try:
+        yield
+    finally:
+        _is_noting.reset(token)
+
+
+@functools.cache
+def _interpret(kind: type) -> None:
+    register_interpreter(kind, _note, priority=0, is_active=_is_noting.get)
 
 
 def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """The handler of traced values in `nestarray.dispatch`."""
-    calls = _calls.get()
-    if calls is None:  # another thread, or the body of an op
-        return op.call_native(args, kwargs)
     arrays: list[Any] = []
 
     def placed(x: Any) -> Any:
@@ -96,7 +110,7 @@ def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     kinds: list[type | None] = []  # of the result; None: an array
 
     def run(*given: Any) -> Any:
-        with kept_ops(are_kept=False):
+        with _noting(False):
             found = op.call_native(*_filled(written, given))
         kinds[:] = [None if backends.is_array(found) else type(found)]
         if backends.is_array(found):
@@ -113,7 +127,7 @@ def _note(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     except Exception:  # it needs values, or is wrong, which the plain call explains
         return op.call_native(args, kwargs)
     (kind,) = kinds
-    calls[run.__name__] = OwnCall(op, *written, run, is_single=kind is None)
+    _calls.get()[run.__name__] = OwnCall(op, *written, run, is_single=kind is None)
     if kind is None:
         return found
     return kind(*found) if hasattr(kind, "_fields") else kind(found)
@@ -133,7 +147,7 @@ def own_call(eqn: Any) -> OwnCall | None:
     """The op that an equation calls; None for other equations."""
     if eqn.primitive.name not in ("jit", "pjit"):
         return None
-    call = (_calls.get() or {}).get(call_of(eqn).name)
+    call = _calls.get({}).get(call_of(eqn).name)
     return call if call is not None and _is_unchanged(call, eqn) else None
 
 

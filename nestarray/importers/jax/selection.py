@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from nestarray import backends, tree
-from nestarray.graph.record.recorder import Traced
-from nestarray.importers.selection import Search
+from nestarray.importers.selection import Search, is_of_packages, methods_of
 
 #: The packages whose functions and objects make a program one of JAX.
 _PACKAGES = frozenset(["jax", "jaxlib", "flax", "haiku", "equinox", "objax", "optax"])
@@ -31,10 +30,7 @@ def uses_jax(function: Any, example: Any) -> bool:
 
     if any(x is not None and not jax.tree_util.all_leaves([x]) for x in tree.leaves(example)):
         return True
-    methods = {name for name in dir(jax.Array) if not name.startswith("_")}
-    for other in (Traced, str, dict, list, tuple, int, float, slice):
-        methods -= {*dir(other)}
-    search = Search(_is_of_jax, frozenset(methods), _PACKAGES)
+    search = Search(_is_of_jax, methods_of(jax.Array), _PACKAGES)
     given = tree.leaves(example)
     if search.finds(function, example) or search.visit(list(filter(callable, given))):
         return True
@@ -71,8 +67,4 @@ def _is_of_jax(value: Any) -> bool:
         return True
     if backends.is_array(value) or isinstance(value, types.ModuleType):
         return False
-    owner = value if callable(value) else type(value)
-    modules = [getattr(owner, "__module__", None) or "", type(value).__module__]
-    if isinstance(value, types.FunctionType):  # a wrapper has the name of the wrapped function
-        modules.append(value.__globals__.get("__name__", ""))
-    return any(str(name).partition(".")[0] in _PACKAGES for name in modules)
+    return is_of_packages(value, _PACKAGES)

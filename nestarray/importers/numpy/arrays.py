@@ -26,7 +26,7 @@ import numpy as np
 from numpy.lib.array_utils import normalize_axis_tuple
 
 from nestarray import dtypes, ops
-from nestarray.dispatch import INTERPRETERS, Op
+from nestarray.dispatch import Op, register_interpreter
 from nestarray.errors import ConversionError
 from nestarray.frontends.numpy import functions, reductions
 from nestarray.frontends.numpy.arrays import as_array, cast, numpy_dtype
@@ -273,7 +273,7 @@ def _record(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 # before traced arrays: the result of both can change
-INTERPRETERS.insert([t for t, _ in INTERPRETERS].index(Traced), (RecordedArray, _record))
+register_interpreter(RecordedArray, _record, priority=40)
 
 
 def _is_of_scipy(ufunc: Any) -> bool:

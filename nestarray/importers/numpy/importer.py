@@ -19,7 +19,7 @@ from nestarray.importers.coverage import operations_in
 from nestarray.importers.numpy.arrays import RecordedArray
 from nestarray.importers.numpy.attributes import Attributes
 from nestarray.importers.numpy.recording import Recording
-from nestarray.importers.numpy.replacements import replaced
+from nestarray.importers.numpy.workarounds import applied
 from nestarray.importers.protocol import Imported, Request
 from nestarray.importers.python import PythonSource, trace_python
 from nestarray.importers.selection import Search
@@ -34,10 +34,11 @@ class NumpyImporter:
         """Whether the arrays of the example are NumPy's, and the code uses NumPy."""
         if not inspect.isroutine(request.source):
             return False
-        example = (request.args, request.kwargs)
-        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        if found != {"numpy"}:
+        if request.frameworks != {"numpy"}:
             return False
+        if request.framework:
+            return True
+        example = (request.args, request.kwargs)
         finds = lambda *of: Search(*of).finds(request.source, example)  # noqa: E731
         return (
             finds(_is_of(("numpy", "scipy")), _METHODS)
@@ -149,11 +150,8 @@ class NumpySource(PythonSource):
         arrays = {path: np.array(x) for path, x in fixed.items()} | {
             path: recording.wrapped(x) for path, x in given.items()
         }
-        with (
-            replaced(recording, inspect.unwrap(self.source)),
-            self._attributes.replaced(arrays),
-        ):
-            result = self.source(*args, **kwargs)
+        with applied(recording, self.source) as function, self._attributes.replaced(arrays):
+            result = function(*args, **kwargs)
             state = self._state(s)
             new = {path: _current(x) for path, x in self._attributes.arrays().items()}
         self.assigned = {

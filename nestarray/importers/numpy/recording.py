@@ -11,7 +11,7 @@ from nestarray import backends
 from nestarray.errors import ConversionError
 from nestarray.frontends.numpy.arrays import recorded_write
 from nestarray.graph.node import map_leaves
-from nestarray.graph.record.abstract_recorder import is_size
+from nestarray.graph.record.abstract_recorder import AbstractRecorder, is_size
 from nestarray.graph.record.places import user_line
 from nestarray.graph.record.recorder import Recorder, Traced
 from nestarray.importers.numpy import scipy_functions
@@ -31,6 +31,11 @@ class Recording:
     ) -> None:
         self._array_type, self._recorder, self._islands = array_type, recorder, islands
         self._owners: dict[int, Any] = {}
+
+    @property
+    def has_open_sizes(self) -> bool:
+        """Whether sizes of arrays may be open."""
+        return isinstance(self._recorder, AbstractRecorder)
 
     def is_own(self, x: Any) -> bool:
         """Whether `x` is an array of the recorded code."""

@@ -44,14 +44,14 @@ _SETTINGS = frozenset(
 )
 
 
-def imported() -> Iterator[tuple[Any, str, Function]]:
-    """(module, name, function) of the functions of SciPy that the process has imported."""
+def imported() -> Iterator[str]:
+    """The names of the functions of SciPy that the process has imported."""
     for short in MODULES:
         module = sys.modules.get(f"scipy.{short}")
         for name in getattr(module, "__all__", ()):
             function: Any = getattr(module, name, None)
             if callable(function) and not isinstance(function, (type, np.ufunc)):
-                yield module, name, function
+                yield f"scipy.{short}.{name}"
 
 
 def computed(name: str, allows_islands: bool) -> Function | None:

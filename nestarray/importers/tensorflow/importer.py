@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nestarray import backends, dtypes, ops, tree
+from nestarray import dtypes, ops, tree
 from nestarray.errors import ConversionError
 from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
@@ -62,10 +62,12 @@ class TensorFlowImporter:
             return True
         if not callable(request.source) or isinstance(request.source, type):
             return False
+        if not request.frameworks or not request.frameworks <= {"tensorflow", "numpy"}:
+            return False
+        if request.framework:
+            return True
         example = (request.args, request.kwargs)
-        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        is_tensorflow = found <= {"tensorflow", "numpy"} and found != {"numpy"}
-        return is_tensorflow and bool(found) and uses_tensorflow(request.source, example)
+        return request.frameworks != {"numpy"} and uses_tensorflow(request.source, example)
 
     def keywords(self, source: Any) -> frozenset[str]:
         """The arguments that choose a part of the source, or its behaviour."""

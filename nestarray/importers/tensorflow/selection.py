@@ -6,9 +6,8 @@ import types
 from typing import Any
 
 from nestarray import backends, tree
-from nestarray.graph.record.recorder import Traced
 from nestarray.importers.keras import keras_backend
-from nestarray.importers.selection import Search
+from nestarray.importers.selection import Search, is_of_packages, methods_of
 
 #: The packages whose functions and objects make a program one of TensorFlow.
 _PACKAGES = frozenset(["keras", "tensorflow", "sonnet"])
@@ -45,10 +44,7 @@ def uses_tensorflow(function: Any, example: Any) -> bool:
     """
     import tensorflow as tf
 
-    methods = {name for name in dir(tf.Tensor) if not name.startswith("_")}
-    for other in (Traced, str, dict, list, tuple, int, float, slice):
-        methods -= {*dir(other)}
-    search = Search(_is_of_tensorflow, frozenset(methods), _PACKAGES)
+    search = Search(_is_of_tensorflow, methods_of(tf.Tensor), _PACKAGES)
     given = [x for x in tree.leaves(example) if callable(x)]
     return search.finds(function, example) or search.visit(given)
 
@@ -58,8 +54,4 @@ def _is_of_tensorflow(value: Any) -> bool:
         return backends.backend_of_value(value) == "tensorflow" and hasattr(value, "assign")
     if isinstance(value, types.ModuleType):
         return False
-    owner = value if callable(value) else type(value)
-    modules = [getattr(owner, "__module__", None) or "", type(value).__module__]
-    if isinstance(value, types.FunctionType):  # a wrapper has the name of the wrapped function
-        modules.append(value.__globals__.get("__name__", ""))
-    return any(str(name).partition(".")[0] in _PACKAGES for name in modules)
+    return is_of_packages(value, _PACKAGES)

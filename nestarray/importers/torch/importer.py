@@ -61,11 +61,10 @@ class TorchImporter:
         if is_module(request.source):
             return True
         is_function = callable(request.source) and not isinstance(request.source, Module)
-        example = (request.args, request.kwargs)
-        found = {backends.backend_of_value(x) for x in tree.leaves(example)} - {None}
-        if not is_function or found != {"torch"}:
+        if not is_function or request.frameworks != {"torch"}:
             return False
-        return request.sizes.is_asked or uses_torch(request.source, example)
+        is_torch = bool(request.framework) or request.sizes.is_asked
+        return is_torch or uses_torch(request.source, (request.args, request.kwargs))
 
     def keywords(self, source: Any) -> frozenset[str]:
         """None: all are arguments of the source."""

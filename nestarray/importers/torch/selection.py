@@ -14,8 +14,7 @@ import types
 from typing import Any
 
 from nestarray import backends
-from nestarray.graph.record.recorder import Traced
-from nestarray.importers.selection import Search
+from nestarray.importers.selection import Search, methods_of
 
 
 def is_module(source: Any) -> bool:
@@ -39,11 +38,8 @@ def uses_torch(function: Any, example: Any) -> bool:
     """
     import torch
 
-    methods = {name for name in dir(torch.Tensor) if not name.startswith("__")}
-    for builtin in (Traced, str, dict, list, tuple, int, float, slice):
-        methods -= {*dir(builtin)}
-    methods.add("size")  # a number of Traced, a method of tensors
-    return Search(_is_of_torch, frozenset(methods)).finds(function, example)
+    methods = methods_of(torch.Tensor) | {"size"}  # a number of Traced, a method of tensors
+    return Search(_is_of_torch, methods).finds(function, example)
 
 
 def _is_of_torch(value: Any) -> bool:

@@ -8,11 +8,10 @@ from nestarray.container import Container
 from nestarray.errors import ConversionError
 from nestarray.errors.text import listed
 from nestarray.graph.binding import bind_variables
-from nestarray.graph.graph import Graph, method
+from nestarray.graph.graph import Graph
 from nestarray.interchange import torch as interchange
 
 
-@method
 def to_torch_state_dict(
     graph: Graph, v: Container | None = None, s: Container | None = None
 ) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from nestarray import dtypes
-from nestarray.dispatch import INTERPRETERS, Op
+from nestarray.dispatch import Op, register_interpreter
 from nestarray.dtypes import DType
 from nestarray.errors import UnsupportedError
 from nestarray.sizes import IntOrSize, Real, Size
@@ -141,4 +141,4 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
     )
 
 
-INTERPRETERS.append((Abstract, apply))
+register_interpreter(Abstract, apply, priority=60)

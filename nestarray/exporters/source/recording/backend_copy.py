@@ -17,7 +17,7 @@ from functools import cache
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
-from nestarray.dispatch import INTERPRETERS, Op, without_arrays
+from nestarray.dispatch import Op, register_interpreter, without_arrays
 from nestarray.exporters.source.recording.forms import layers, operators
 from nestarray.exporters.source.recording.observation import (
     Observed,
@@ -201,7 +201,7 @@ def observe(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return _selected(_found(current().backend, op), args)(*args, **kwargs)
 
 
-INTERPRETERS.append((Observed, observe))
+register_interpreter(Observed, observe, priority=10)
 
 
 def _observe_sizes(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
