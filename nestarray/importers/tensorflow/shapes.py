@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from nestarray import dtypes
-from nestarray.errors import ConversionError, DtypeError, NestarrayError, ShapeError
+from nestarray.errors import DtypeError, NestarrayError, Refused, ShapeError
 from nestarray.frontends import rules
 from nestarray.graph.node import Aval, Node, map_nodes
 from nestarray.importers.tensorflow import execution, sizes
 from nestarray.importers.tensorflow.operations import Cell
-from nestarray.importers.tensorflow.values import Value
+from nestarray.importers.translator import Value
 from nestarray.sizes import IntOrSize
 from nestarray.transforms import abstract
 
 if TYPE_CHECKING:
-    from nestarray.importers.tensorflow.importer import Translation
+    from nestarray.importers.tensorflow.translation import Translation
 
 #: Operations whose results are shapes.
 OPERATIONS = ("Shape", "ShapeN", "Size", "Rank", "VariableShape")
@@ -65,7 +66,7 @@ class Shapes:
             return Value(known=total)
         return Value(known=made)
 
-    def avals(self, op: Any, inputs: list[Any], call: rules.Call) -> list[Aval | None]:
+    def avals(self, op: Any, inputs: Sequence[Any], call: rules.Call) -> list[Aval | None]:
         """Shape and dtype of each result; None where they are unknown.
 
         Args:
@@ -91,9 +92,9 @@ class Shapes:
             result = abstract.evaluate(call.function, args, kwargs)
             self.of.sizes.check(op.type)
         except ShapeError as error:
-            raise ConversionError(
-                f"trace_graph: dynamic: {op.type} ({self.of.builder.place}) does not fit the open "
-                f"sizes ({error}); give equal sizes one name, and sizes that the program fixes none"
+            raise Refused(
+                f"dynamic: it does not fit the open sizes ({error})",
+                remedy="give equal sizes one name, and sizes that the program fixes none",
             ) from error
         except _UNKNOWN:
             return []
@@ -111,7 +112,7 @@ class Shapes:
             raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
         return abstract.Abstract(node.aval.shape, node.aval.dtype, sizes.scope, "tensorflow")
 
-    def _inferred(self, op: Any, inputs: list[Any]) -> list[Any]:
+    def _inferred(self, op: Any, inputs: Sequence[Any]) -> list[Any]:
         """The shapes of the results as TensorFlow infers them."""
         import tensorflow as tf
 

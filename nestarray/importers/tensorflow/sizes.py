@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nestarray import ops
@@ -165,3 +165,14 @@ class _Value(NamedTuple):
 def size_of(node: Node, axis: int) -> Dim:
     """The size of a computed array."""
     return Dim(None, (None, (node, axis)))
+
+
+def arrays_in(known: Any) -> Iterator[Node]:
+    """The arrays whose sizes are part of a known value."""
+    dims = [x for x in known.reshape(-1) if isinstance(x, Dim)]
+    while dims:
+        function, operands = dims.pop().made
+        if function is None:
+            yield operands[0]
+        else:
+            dims += [x for x in operands if isinstance(x, Dim)]
