@@ -151,9 +151,7 @@ class Translator(ABC):
         try:
             yield place
         except Refused as refusal:
-            if not refusal.place:
-                where = ": ".join(filter(None, ["trace_graph", self.named(equation, place)]))
-                raise Refused(refusal.reason, where, refusal.remedy) from refusal.__cause__
+            refusal.place = refusal.place or f"trace_graph: {self.named(equation, place)}"
             raise
         finally:
             self.outer, self.builder.place = before

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from nestarray.errors import Refused
+from nestarray.errors.foreign import foreign
 from nestarray.frontends import rules
 from nestarray.frontends.jax import vocabulary
 from nestarray.graph.node import Body, Node
@@ -56,10 +59,9 @@ class Derivatives:
             return ()
         if eqn not in self._traced:
             try:
-                self._traced[eqn] = custom_derivatives.rules_of(eqn)
-            except Exception:
-                if not around:
-                    raise
+                with foreign() if around else contextlib.nullcontext():
+                    self._traced[eqn] = custom_derivatives.rules_of(eqn)
+            except Refused:
                 self._traced[eqn] = ()  # JAX cannot trace the rules of some rules
         return self._traced[eqn]
 

@@ -19,6 +19,7 @@ import numpy as np
 
 from nestarray import backends, dtypes
 from nestarray.errors import MissingOpError, UnsupportedError
+from nestarray.errors.foreign import foreign
 from nestarray.frontends import numpy as numpy_frontend
 from nestarray.frontends import registry
 from nestarray.frontends.jax.promotion import enable_x64
@@ -96,13 +97,12 @@ class NumpyOperation(islands.HostOperation):
     def results(self, arrays: Sequence[islands.Description]) -> list[islands.Description]:
         """Shape and dtype of each result, by a run on ones."""
         native = backends.core("numpy").native_dtype
-        try:
+        message = (
+            f"island: the sizes of the results of {self.name} are not known before it runs ({{}}); "
+            "call the graph without compiling it"
+        )
+        with foreign(message.format, UnsupportedError):  # SciPy refuses ones, or a size is unknown
             found = self.value(*[np.ones(shape, native(dtype)) for shape, dtype in arrays])  # type: ignore[arg-type]
-        except Exception as error:  # whatever SciPy raises for such arrays, or an unknown size
-            raise UnsupportedError(
-                f"island: the sizes of the results of {self.name} are not known before it runs "
-                f"({error}); call the graph without compiling it"
-            ) from error
         return [(y.shape, dtypes.dtype_of(y)) for y in found]
 
     def gradients(self, arguments: Any, cotangents: Any) -> Any:
