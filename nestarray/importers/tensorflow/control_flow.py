@@ -13,9 +13,14 @@ from nestarray.graph.node import Aval, Node
 from nestarray.importers.tensorflow import custom_gradients, loops, operations
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.tensorflow.shapes import aval_of
-from nestarray.importers.tensorflow.sizes import Dim
-from nestarray.importers.tensorflow.tensor_lists import TensorList, element, stacked
+from nestarray.importers.tensorflow.tensor_lists import (
+    TensorList,
+    element,
+    stacked,
+    with_length,
+)
 from nestarray.importers.translator import Value
+from nestarray.sizes import Size
 from nestarray.transforms import call_with_vjp, cond, scan, switch, while_loop
 
 if TYPE_CHECKING:
@@ -265,11 +270,11 @@ class _Loop:
         made_columns = {}
         for k, i in enumerate(columns):
             aval, length = found[i].aval, self.steps.length
-            stack = self.builder.item(rows_made, k, aval=_stacked_aval(aval, length))
+            stack = self.builder.item(rows_made, k, aval=with_length(self.to, aval, length))
             if i in last:
                 args, length = (stack, slice(-1, None)), 1
                 stack = self.builder.call(
-                    "last", ops.getitem, "na.getitem", args, aval=_stacked_aval(aval, length)
+                    "last", ops.getitem, "na.getitem", args, aval=with_length(self.to, aval, length)
                 )
             made_columns[i] = TensorList(stack, length, aval, constant=found[i].row.known)
         return self._results(last_carry, avals, made_columns, popped=set(rows) - self.steps.fixed)
@@ -374,9 +379,7 @@ class _Loop:
     def _is_full(self, length: Any) -> bool:
         """Whether a list has an element for each step."""
         steps = self.steps.length
-        if isinstance(length, Dim) and isinstance(steps, Dim):
-            return length.expression is not None and length.expression == steps.expression
-        return length == steps if not isinstance(length, Dim) else False
+        return isinstance(length, Size) == isinstance(steps, Size) and length == steps
 
     def _rows(self, body: Any) -> dict[int, Node]:
         """Index of a list of which each step reads one element → the array of the rows."""
@@ -437,15 +440,10 @@ class _Loop:
 
 def _last(number: Any, tensor: Any) -> np.ndarray:
     """The last value of a counter."""
-    made = np.empty((), object if isinstance(number, Dim) else tensor.dtype.as_numpy_dtype)
+    made = np.empty((), object if isinstance(number, Size) else tensor.dtype.as_numpy_dtype)
     made[()] = number
     return made
 
 
 def _is_inexact(tensor: Any) -> bool:
     return tensor.dtype.is_floating or tensor.dtype.is_complex or tensor.dtype.name == "resource"
-
-
-def _stacked_aval(aval: Aval | None, length: Any) -> Aval | None:
-    size = length.expression if isinstance(length, Dim) else length
-    return None if aval is None or size is None else Aval((size, *aval.shape), aval.dtype)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from nestarray.importers.tensorflow import operations
-from nestarray.importers.tensorflow.sizes import Dim
+from nestarray.sizes import Size
 
 _COMPARISONS = {"Less": 0, "LessEqual": 1, "Greater": 0, "GreaterEqual": 1}
 _FLIPPED = {
@@ -57,25 +57,13 @@ def steps_of(cond: Any, body: Any, inputs: Sequence[Any]) -> Steps:
     found = [_length(cond, op, inputs, counters, fixed) for op in conditions]
     lengths = [n for n in found if n is not None]
     numbers = [n for n in lengths if isinstance(n, int)]
-    dims = [n for n in lengths if isinstance(n, Dim)]
-    is_one = not (numbers and dims) and all(_is_shift(n, dims[0]) for n in dims)
-    length = (
-        min(numbers) if numbers else _smallest(dims) if dims and is_one else next(iter(dims), None)
-    )
+    sizes = [n for n in lengths if isinstance(n, Size)]
+    shifts = [n - sizes[0] for n in sizes]
+    is_one = not (numbers and sizes) and all(isinstance(n, int) for n in shifts)
+    if is_one and sizes:  # they differ by numbers
+        sizes = [sizes[shifts.index(min(shifts))]]
+    length = min(numbers) if numbers else next(iter(sizes), None)
     return Steps(length, len(lengths) == len(found) and is_one, counters, fixed)
-
-
-def _is_shift(a: Dim, b: Dim) -> bool:
-    """Whether two sizes differ by a number."""
-    if a.expression is None or b.expression is None:
-        return a is b
-    return isinstance(a.expression - b.expression, int)
-
-
-def _smallest(dims: Sequence[Dim]) -> Dim:
-    """The smallest of sizes that differ by numbers."""
-    first = dims[0].expression
-    return dims[0] if first is None else min(dims, key=lambda n: n.expression - first)  # type: ignore[operator]
 
 
 def origin(tensor: Any) -> Any:
@@ -103,12 +91,12 @@ def readers(graph: Any, index: int) -> list[Any]:
 
 
 def _known(value: Any) -> Any:
-    """The number or the Dim of a scalar; None if it is unknown."""
+    """The number or the Size of a scalar; None if it is unknown."""
     known = getattr(value, "known", None)
     if known is None or known.shape != () or known.dtype.kind not in "iuO":
         return None
     number = known.item()
-    return number if isinstance(number, Dim) else int(number)
+    return number if isinstance(number, Size) else int(number)
 
 
 def _value(graph: Any, tensor: Any, inputs: Sequence[Any], fixed: set[int]) -> Any:
@@ -166,9 +154,7 @@ def _length(
         span = limit - start if step > 0 else start - limit
         span = span + _COMPARISONS[kind]
         size = abs(step)
-        if isinstance(span, Dim):
-            if start == 0 and step == 1 and kind == "Less":
-                return limit
+        if isinstance(span, Size):
             return span if size == 1 else (span + (size - 1)) // size
         return max(-(-span // size), 0)
     return None

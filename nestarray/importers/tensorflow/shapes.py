@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +10,9 @@ from nestarray import dtypes
 from nestarray.errors import DtypeError, NestarrayError, Refused, ShapeError
 from nestarray.frontends import rules
 from nestarray.graph.node import Aval, Node, map_nodes
-from nestarray.importers.tensorflow import execution, sizes
 from nestarray.importers.tensorflow.operations import Cell
 from nestarray.importers.translator import Value
-from nestarray.sizes import IntOrSize
+from nestarray.sizes import IntOrSize, Size
 from nestarray.transforms import abstract
 
 if TYPE_CHECKING:
@@ -45,18 +43,18 @@ class Shapes:
         if value.known is not None:
             shape: tuple[Any, ...] = value.known.shape
         elif value.node.aval is not None:
-            shape = tuple([self.of.sizes.of(n) for n in value.node.aval.shape])
+            shape = value.node.aval.shape
         else:
             tensor = op.inputs[0]
             shape = tuple(
                 [
-                    sizes.size_of(value.node, axis) if n is None else n
+                    self.of.sizes.of_array(value.node, axis) if n is None else n
                     for axis, n in enumerate(tensor.shape)
                 ]
             )
         if rank_only:
             return Value(known=np.asarray(len(shape), "int32"))
-        is_open = any(isinstance(n, sizes.Dim) for n in shape)
+        is_open = any(isinstance(n, Size) for n in shape)
         dtype: Any = object if is_open else op.get_attr("out_type").as_numpy_dtype
         made = np.empty(len(shape), dtype)
         made[:] = shape
@@ -66,37 +64,35 @@ class Shapes:
             return Value(known=total)
         return Value(known=made)
 
-    def avals(self, op: Any, inputs: Sequence[Any], call: rules.Call) -> list[Aval | None]:
+    def avals(self, op: Any, call: rules.Call) -> list[Aval | None]:
         """Shape and dtype of each result; None where they are unknown.
 
         Args:
-            op, inputs: the operation and its operands.
+            op: the operation.
             call: the function that computes it, and its arguments.
         """
         known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
         if None in known:
-            found = (
-                self._abstract(op, call) if self.of.sizes.is_open else self._inferred(op, inputs)
-            )
-            if len(found) == len(known):
-                known = [a if a is not None else b for a, b in zip(known, found, strict=True)]
+            computed = self._computed(op, call)
+            if len(computed) == len(known):
+                known = [a if a is not None else b for a, b in zip(known, computed, strict=True)]
         return [
             Aval(shape, dtype_of(x)) if shape is not None and _has_dtype(x) else None
             for shape, x in zip(known, op.outputs, strict=True)
         ]
 
-    def _abstract(self, op: Any, call: rules.Call) -> list[Any]:
-        """The shapes of the results with open sizes; empty if they are unknown."""
+    def _computed(self, op: Any, call: rules.Call) -> list[Any]:
+        """The shapes of the results by abstract evaluation; empty if they are unknown."""
         try:
             args, kwargs = map_nodes(self._stand_in, [list(call.args), call.kwargs])
             result = abstract.evaluate(call.function, args, kwargs)
             self.of.sizes.check(op.type)
-        except ShapeError as error:
-            raise Refused(
-                f"dynamic: it does not fit the open sizes ({error})",
-                remedy="give equal sizes one name, and sizes that the program fixes none",
-            ) from error
-        except _UNKNOWN:
+        except _UNKNOWN as error:
+            if isinstance(error, ShapeError) and self.of.sizes.is_open:
+                raise Refused(
+                    f"dynamic: it does not fit the open sizes ({error})",
+                    remedy="give equal sizes one name, and sizes that the program fixes none",
+                ) from error
             return []
         results = result if isinstance(result, (list, tuple)) else [result]
         return [_shape_of(x) for x in results]
@@ -111,29 +107,6 @@ class Shapes:
         if node.aval is None:
             raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
         return abstract.Abstract(node.aval.shape, node.aval.dtype, sizes.scope, "tensorflow")
-
-    def _inferred(self, op: Any, inputs: Sequence[Any]) -> list[Any]:
-        """The shapes of the results as TensorFlow infers them."""
-        import tensorflow as tf
-
-        with tf.Graph().as_default():
-            operands = [self._placeholder(x, at) for x, at in zip(inputs, op.inputs)]
-            shapes = [y.shape for y in execution.run(op, operands)]
-        return [tuple(shape) if _is_full(shape) else None for shape in shapes]
-
-    def _placeholder(self, value: Any, tensor: Any) -> Any:
-        """An operand without a value."""
-        import tensorflow as tf
-
-        placeholder = tf.compat.v1.placeholder
-        if isinstance(value, Cell):
-            aval = self.of.node(value.value).aval
-            return Cell(placeholder(tf.as_dtype(aval.dtype.name), aval.shape))
-        known = getattr(value, "known", None)
-        if known is not None and known.dtype != object:
-            return tf.constant(known, tensor.dtype)
-        aval = None if value.node is None or _is_full(tensor.shape) else value.node.aval
-        return placeholder(tensor.dtype, tensor.shape if aval is None else aval.shape)
 
 
 def _shape_of(x: Any) -> tuple[IntOrSize, ...] | None:

@@ -18,8 +18,8 @@ from nestarray.frontends.tensorflow import vocabulary
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.tensorflow import known_values
 from nestarray.importers.tensorflow.shapes import aval_of
-from nestarray.importers.tensorflow.sizes import Dim, size_of
 from nestarray.importers.translator import Value
+from nestarray.sizes import Size
 
 if TYPE_CHECKING:
     from nestarray.importers.tensorflow.translation import Translation
@@ -31,7 +31,7 @@ class TensorList:
 
     Attributes:
         stack: the node of the array; None if no element was written.
-        length: the number of elements: a number or a `Dim`.
+        length: the number of elements: a number or a `Size`.
         aval: of an element; None if it is unknown.
         of: its source.
         kind: ``"row"`` of a list of which the step of a loop reads one element, ``"column"`` of one
@@ -67,18 +67,19 @@ def stacked(to: Translation, one: TensorList, aval: Aval | None = None) -> Node:
         raise Refused(
             "a TensorArray has elements of unknown shape", remedy="give it element_shape="
         )
-    inner = [to.sizes.node(to.sizes.of(n)) for n in aval.shape]
+    inner = map(to.sizes.node, aval.shape)
     shape = (to.sizes.node(one.length), *inner)
-    full = _with_length(aval, one.length)
+    full = with_length(to, aval, one.length)
     one.stack = to.builder.call(
         "zeros", ops.zeros, "na.zeros", (shape,), {"dtype": aval.dtype}, aval=full
     )
     return one.stack
 
 
-def _with_length(aval: Aval, length: Any) -> Aval | None:
-    size = length.expression if isinstance(length, Dim) else length
-    return None if size is None else Aval((size, *aval.shape), aval.dtype)
+def with_length(to: Translation, aval: Aval | None, length: Any) -> Aval | None:
+    """Shape and dtype of a stack of elements; None if a size is unknown."""
+    shape = None if aval is None else to.sizes.shape(length, *aval.shape)
+    return None if shape is None or aval is None else Aval(shape, aval.dtype)
 
 
 def element(stack: Node) -> Aval | None:
@@ -133,9 +134,8 @@ def _from_tensor(to: Translation, op: Any, tensor: Value, shape: Value) -> list[
     length = op.inputs[0].shape[0]
     if node.aval is not None:
         length = node.aval.shape[0]
-        length = to.sizes.of(length)
     elif length is None:
-        length = size_of(node, 0)
+        length = to.sizes.of_array(node, 0)
     return [TensorList(node, length, element(node))]
 
 
@@ -144,7 +144,7 @@ def _stack(to: Translation, op: Any, one: TensorList, shape: Value) -> list[Any]
 
 
 def _length(to: Translation, op: Any, one: TensorList) -> list[Any]:
-    known = np.empty((), object if isinstance(one.length, Dim) else "int32")
+    known = np.empty((), object if isinstance(one.length, Size) else "int32")
     known[()] = one.length
     return [Value(known=known)]
 
@@ -190,7 +190,7 @@ def _push_back(to: Translation, op: Any, one: TensorList, item: Value) -> list[A
     if one.length:
         args = ([stacked(to, one), row],)
         row = to.builder.call("stack", ops.concat, "na.concat", args)
-    row.aval = None if node.aval is None else _with_length(node.aval, one.length + 1)
+    row.aval = with_length(to, node.aval, one.length + 1)
     return [TensorList(row, one.length + 1, node.aval)]
 
 
@@ -257,7 +257,7 @@ def _size(count: Value) -> Any:
     if count.known is None:
         raise Refused("the size of a TensorArray depends on values", remedy="give it a known size")
     number = count.known.item()
-    return number if isinstance(number, Dim) else max(int(number), 0)
+    return number if isinstance(number, Size) else max(int(number), 0)
 
 
 #: Operation → its rule, which takes the operation and its operands.

@@ -40,6 +40,7 @@ from nestarray.importers.tensorflow.source import Equation, Sizes, TensorFlowSou
 from nestarray.importers.tensorflow.tensor_lists import TensorList
 from nestarray.importers.translator import Translator, Value
 from nestarray.proof.source import Given, Part
+from nestarray.sizes import names_of
 
 
 class Translation(Translator):
@@ -203,8 +204,10 @@ class Translation(Translator):
             return None
         if not known_values.is_symbolic(value.known):
             return value.known
-        arrays = {node: self.of[node] for node in sizes.arrays_in(value.known)}
-        return self.add(Sizes(value.known, tensor.dtype, arrays)).of
+        names = sorted({name for x in value.known.reshape(-1) for name in names_of(x)})
+        axes = {name: self.sizes.axes[name] for name in names}
+        equations = {name: (self.of[array], axis) for name, (array, axis) in axes.items()}
+        return self.add(Sizes(value.known, tensor.dtype, equations)).of
 
     def part(self, equation: Equation | None, index: int) -> Any:
         """One of the results of an operation that has no node, such as a list."""
@@ -254,7 +257,7 @@ class Translation(Translator):
         else:
             call = rule.call(arguments_of(self, op, rule, inputs))
         equation = self.equation(op, inputs)
-        avals = self.shapes.avals(op, inputs, call)
+        avals = self.shapes.avals(op, call)
         is_single = not operations.has_many_results(op)
         aval = avals[0] if is_single else None
         node = self.call(call, _value_name(op.type), aval=aval, origin=op.type)
