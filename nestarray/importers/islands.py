@@ -204,21 +204,21 @@ class _Call:
 
     def __call__(self, *arrays: Any) -> Arrays:
         """All arrays that the operation returns; `nest` puts them into its nest."""
-        wanted = self._takes or [dtypes.dtype_of(x) for x in arrays]
+        kinds = self._takes or [dtypes.dtype_of(x) for x in arrays]
         filled = list(self._rest)
-        for place, x, dtype in zip(self._places, arrays, wanted, strict=True):
+        for place, x, dtype in zip(self._places, arrays, kinds, strict=True):
             filled[place] = ops.astype(x, dtype, copy=False)
         args, kwargs = tree.unflatten(self._structure, filled)
         returned = self._operation(*args, **kwargs)
         if backends.backend_of_value(returned) is not None:
             self._returned = None
             return (returned,)
-        found, self._returned = tree.flatten(returned)
-        return tuple(found)
+        leaves, self._returned = tree.flatten(returned)
+        return tuple(leaves)
 
-    def nest(self, found: Sequence[Any]) -> Any:
+    def nest(self, arrays: Sequence[Any]) -> Any:
         """The result of the operation, from the arrays in it."""
-        return found[0] if self._returned is None else tree.unflatten(self._returned, found)
+        return arrays[0] if self._returned is None else tree.unflatten(self._returned, arrays)
 
 
 def _differentiable(
@@ -230,10 +230,10 @@ def _differentiable(
         return _on_host(operation, arrays, backend, framework)
 
     def pull(arrays: Arrays, cotangents: Arrays) -> tuple[Any, ...]:
-        given = [ct for ct in cotangents if ct is not None]  # of integers there are none
+        inexact = [ct for ct in cotangents if ct is not None]  # of integers there are none
         pullback = operation.pullback(len(arrays))
-        found = iter(_differentiable(pullback, [*arrays, *given], backend, framework))
-        return tuple(next(found) if dtypes.dtype_of(x).is_inexact else None for x in arrays)
+        gradients = iter(_differentiable(pullback, [*arrays, *inexact], backend, framework))
+        return tuple(next(gradients) if dtypes.dtype_of(x).is_inexact else None for x in arrays)
 
     call = custom_vjp(value)
     call.defvjp(lambda *arrays: (call(*arrays), arrays), pull)

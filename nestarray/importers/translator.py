@@ -89,7 +89,7 @@ class Translator(ABC):
 
     @abstractmethod
     def why_missing(self, equation: Any) -> str:
-        """Why an equation without a rule is no island either, and the remedy; empty for an island."""
+        """Why an equation without a rule cannot be an island, and the remedy; empty if it can."""
 
     def parts_of(self, equation: Any) -> Iterable[Any] | None:
         """The equations that take the place of one without a rule; None if there are none."""
@@ -218,7 +218,7 @@ class Translator(ABC):
             self.of[node] = equation
 
     def result(self, equation: Any, index: int, node: Node) -> Value:
-        """The value of one of the results of an equation; None stands for equations of bodies."""
+        """The value of one of the results of an equation, which is None in a body."""
         if equation is None:
             return Value(node)
         if equation.is_single:

@@ -39,19 +39,19 @@ def rule_of(eqn: Any) -> vocabulary.Rule | None:
 
 def is_single(eqn: Any) -> bool:
     """Whether the call of an equation returns one array."""
-    kept = kept_call(eqn)
-    is_kept = kept is not None and (isinstance(kept, NamedCall) or kept.is_single)
-    return is_kept or not eqn.primitive.multiple_results
+    public = kept_call(eqn)
+    is_array = public is not None and (isinstance(public, NamedCall) or public.is_single)
+    return is_array or not eqn.primitive.multiple_results
 
 
 def call(to: Translation, eqn: Any, inputs: Sequence[Value]) -> Node:
     """A call of a public function, of an op of `na`, of the rule's function, or an island."""
     name, origin = "", to.name_of(eqn)
-    kept, rule = kept_call(eqn), rule_of(eqn)
-    if isinstance(kept, OwnCall):
-        call, origin = _own_call(to, kept, inputs), kept.op.name
-    elif kept is not None:
-        call = _named_call(to, eqn, kept, inputs)
+    public, rule = kept_call(eqn), rule_of(eqn)
+    if isinstance(public, OwnCall):
+        call, origin = _own_call(to, public, inputs), public.op.name
+    elif public is not None:
+        call = _named_call(to, eqn, public, inputs)
     elif rule is not None:
         call = _lax_call(to, eqn, rule, inputs)
     else:

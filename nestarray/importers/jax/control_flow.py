@@ -205,7 +205,7 @@ def _with_rules(to: Translation, eqn: Any, *inputs: Value) -> Node | None:
     return to.call(with_rules, name, aval=None, origin=eqn.primitive.name)
 
 
-#: Primitive → its rule; None as a result stands for equations that take no functions.
+#: Primitive → its rule, which returns None for an equation that takes no function.
 _RULES: dict[str, Callable[..., Node | None]] = {
     "cond": _cond,
     "while": _while,

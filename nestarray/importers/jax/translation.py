@@ -56,7 +56,7 @@ from nestarray.proof.source import Given
 
 #: Primitives that remain calls if all their inputs are constants.
 _CREATION = ("iota", "broadcast_in_dim", "dim_as_value", "pure_callback")
-#: The example of the random key of a call; one that no call uses stays as it is.
+#: The example of the random key of a call; a key that no call uses has this value.
 KEY = np.zeros(2, np.uint32)
 
 
@@ -106,10 +106,10 @@ class Translation(Translator):
         for eqn in jaxpr.eqns:
             name, place = eqn.primitive.name, place_of(eqn, outer)
             if is_inlined(eqn):
-                own = self.derivatives.rules_of(eqn, rules)
+                derivative = self.derivatives.rules_of(eqn, rules)
                 inner = open_jaxpr(called_jaxpr(eqn))
-                yield from self._equations(inner, NO_RULES if own else rules, place)
-                for closed in own:
+                yield from self._equations(inner, NO_RULES if derivative else rules, place)
+                for closed in derivative:
                     yield from self._equations(closed.jaxpr, rules + 1, place)
             elif refusal(eqn):
                 yield eqn, place
@@ -159,7 +159,7 @@ class Translation(Translator):
         return self._decompositions[eqn]
 
     def why_missing(self, equation: Any) -> str:
-        """Why an equation without a rule is no island either."""
+        """Why an equation without a rule cannot be an island."""
         if may_be_island(equation, islands=self.request.islands):
             return ""
         rule = vocabulary.find(equation.primitive.name)

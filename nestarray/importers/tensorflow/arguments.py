@@ -81,8 +81,8 @@ def _node_of(value: Any) -> Any:
 
 def _number(array: np.ndarray) -> Any:
     """The Python number of a 0-d array; None for others, bools and complex numbers."""
-    found = array.item() if array.shape == () else None
-    return found if type(found) in (int, float) else None
+    number = array.item() if array.shape == () else None
+    return number if type(number) in (int, float) else None
 
 
 def _elements(open_sizes: sizes.OpenSizes, known: np.ndarray) -> Any:

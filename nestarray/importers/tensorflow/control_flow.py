@@ -218,15 +218,17 @@ class _Loop:
         avals, start = self._carry(body)
         bodies = []
         for name, graph in (("go_on", condition), ("step", body)):
-            with self.to.body(name, {"carry": avals}) as made:
-                given = self._given(made.parameters[0], {})
-                found = run(self.to, graph, given)
+            with self.to.body(name, {"carry": avals}) as function:
+                arguments = self._arguments(function.parameters[0], {})
+                results = run(self.to, graph, arguments)
                 if name == "go_on":
-                    made.output = self.to.node(found[0])
+                    function.output = self.to.node(results[0])
                 else:
-                    made.output = tuple([self._next(i, found, given) for i in self.carried])
-                    self._check_shapes(made.output, avals)
-            bodies.append(made)
+                    function.output = tuple(
+                        [self._next(i, results, arguments) for i in self.carried]
+                    )
+                    self._check_shapes(function.output, avals)
+            bodies.append(function)
         node = self.builder.call(
             "while_loop", while_loop, "na.while_loop", (*bodies, start), origin=self.op.type,
         )  # fmt: skip
@@ -243,40 +245,40 @@ class _Loop:
         if masked:
             avals = [*avals, Aval((), dtypes.bool)]
             start = (*start, self.to.node(Value(known=np.asarray(True))))
-        with self.to.body("step", {"carry": avals, "row": of_rows}) as made:
-            carry, row = made.parameters
+        with self.to.body("step", {"carry": avals, "row": of_rows}) as function:
+            carry, row = function.parameters
             read = dict(zip(rows, row, strict=True))
-            given = self._given(carry, read, columns)
+            arguments = self._arguments(carry, read, columns)
             go_on = None
             if masked:
-                (more,) = run(self.to, condition, given)
+                (more,) = run(self.to, condition, arguments)
                 args = (carry[-1], self.to.node(more))
                 go_on = self.builder.call("go_on", ops.logical_and, "na.logical_and", args)
-            found = run(self.to, body, given)
-            new = [self._next(i, found, given) for i in self.carried]
+            results = run(self.to, body, arguments)
+            new = [self._next(i, results, arguments) for i in self.carried]
             self._check_shapes(new, avals)
-            ys = [self.to.node(found[i].row) for i in columns]
+            ys = [self.to.node(results[i].row) for i in columns]
             if go_on is not None:
                 new = [self._chosen(go_on, a, b) for a, b in zip(new, carry[:-1], strict=True)]
                 new.append(go_on)
                 ys = [self._chosen(go_on, y, 0) for y in ys]
-            made.output = tuple(new), tuple(ys)
+            function.output = tuple(new), tuple(ys)
         settings = {} if rows else {"length": self.to.sizes.node(self.steps.length)}
         node = self.builder.call(
-            "scan", scan, "na.scan", (made, start, tuple(rows.values())), settings,
+            "scan", scan, "na.scan", (function, start, tuple(rows.values())), settings,
             origin=self.op.type,
         )  # fmt: skip
         last_carry, rows_made = self.to.carry_and_rows(node)
         made_columns = {}
         for k, i in enumerate(columns):
-            aval, length = found[i].aval, self.steps.length
+            aval, length = results[i].aval, self.steps.length
             stack = self.builder.item(rows_made, k, aval=with_length(self.to, aval, length))
             if i in last:
                 args, length = (stack, slice(-1, None)), 1
                 stack = self.builder.call(
                     "last", ops.getitem, "na.getitem", args, aval=with_length(self.to, aval, length)
                 )
-            made_columns[i] = TensorList(stack, length, aval, constant=found[i].row.known)
+            made_columns[i] = TensorList(stack, length, aval, constant=results[i].row.known)
         return self._results(last_carry, avals, made_columns, popped=set(rows) - self.steps.fixed)
 
     def _check_shapes(self, new: Sequence[Any], avals: Sequence[Aval | None]) -> None:
@@ -318,30 +320,30 @@ class _Loop:
                 return aval_of(op.inputs[-1])
         return None
 
-    def _given(
+    def _arguments(
         self, carry: Sequence[Node], rows: dict[int, Node], columns: Sequence[int] = ()
     ) -> list[Any]:
         """The arguments of a function of the loop."""
-        given = list(self.inputs)
+        arguments = list(self.inputs)
         for i, node in zip(self.carried, carry):
             x = self.inputs[i]
             if isinstance(x, TensorList):
-                given[i] = TensorList(node, x.length, element(node) or x.aval)
+                arguments[i] = TensorList(node, x.length, element(node) or x.aval)
             else:
-                given[i] = Cell(Value(node)) if isinstance(x, Cell) else Value(node)
+                arguments[i] = Cell(Value(node)) if isinstance(x, Cell) else Value(node)
         for i, node in rows.items():
             x = self.inputs[i]
             item = Value(node) if x.constant is None else Value(known=x.constant)
-            given[i] = TensorList(None, x.length, x.aval, kind="row", row=item)
+            arguments[i] = TensorList(None, x.length, x.aval, kind="row", row=item)
         for i in columns:
             x = self.inputs[i]
-            given[i] = TensorList(None, x.length, x.aval, kind="column")
-        return given
+            arguments[i] = TensorList(None, x.length, x.aval, kind="column")
+        return arguments
 
-    def _next(self, index: int, found: list[Any], given: list[Any]) -> Any:
+    def _next(self, index: int, results: list[Any], arguments: list[Any]) -> Any:
         if index in self.written:
-            return self.to.node(given[index].value)
-        value = found[index]
+            return self.to.node(arguments[index].value)
+        value = results[index]
         if isinstance(value, TensorList):
             return stacked(self.to, value)
         return self.to.node(value)
@@ -383,7 +385,7 @@ class _Loop:
 
     def _rows(self, body: Any) -> dict[int, Node]:
         """Index of a list of which each step reads one element → the array of the rows."""
-        found = {}
+        rows = {}
         for i, x in enumerate(self.inputs):
             if not isinstance(x, TensorList) or x.stack is None or not self._is_full(x.length):
                 continue
@@ -394,18 +396,18 @@ class _Loop:
                     for op in reading
                 )
                 if is_read and reading and self.steps.is_exact:
-                    found[i] = x.stack
+                    rows[i] = x.stack
             elif self.steps.is_exact and [op.type for op in reading] == ["TensorListPopBack"]:
                 output = loops.origin(body.outputs[i])
                 if output is reading[0].outputs[0]:
-                    found[i] = self.builder.call(
+                    rows[i] = self.builder.call(
                         "flip", ops.flip, "na.flip", (x.stack,), {"axis": 0}, aval=x.stack.aval
                     )
-        return found
+        return rows
 
     def _columns(self, body: Any) -> list[int]:
         """The indices of the lists into which each step writes one element."""
-        found = []
+        columns = []
         for i, x in enumerate(self.inputs):
             if not isinstance(x, TensorList) or i in self.steps.fixed:
                 continue
@@ -421,12 +423,12 @@ class _Loop:
             )
             is_grown = is_appended and x.length == 0 and self.steps.is_exact
             if is_set or is_grown:
-                found.append(i)
-        return found
+                columns.append(i)
+        return columns
 
     def _last(self, body: Any) -> list[int]:
         """The indices of the lists whose only element each step replaces by one of open size."""
-        found = []
+        lists = []
         for i, x in enumerate(self.inputs):
             if not self.to.sizes.is_open or not self.steps.is_exact or i in self.steps.fixed:
                 continue
@@ -434,15 +436,15 @@ class _Loop:
                 continue
             op = loops.origin(body.outputs[i]).op
             if op.type == "TensorListSetItem" and loops.readers(body, i) == [op]:
-                found.append(i)
-        return found
+                lists.append(i)
+        return lists
 
 
 def _last(number: Any, tensor: Any) -> np.ndarray:
     """The last value of a counter."""
-    made = np.empty((), object if isinstance(number, Size) else tensor.dtype.as_numpy_dtype)
-    made[()] = number
-    return made
+    array = np.empty((), object if isinstance(number, Size) else tensor.dtype.as_numpy_dtype)
+    array[()] = number
+    return array
 
 
 def _is_inexact(tensor: Any) -> bool:

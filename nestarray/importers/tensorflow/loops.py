@@ -54,8 +54,8 @@ def steps_of(cond: Any, body: Any, inputs: Sequence[Any]) -> Steps:
         if isinstance(start, int) and increment:
             counters[i] = start, increment
     conditions = list(_conjuncts(origin(cond.outputs[0]).op))
-    found = [_length(cond, op, inputs, counters, fixed) for op in conditions]
-    lengths = [n for n in found if n is not None]
+    limits = [_length(cond, op, inputs, counters, fixed) for op in conditions]
+    lengths = [n for n in limits if n is not None]
     numbers = [n for n in lengths if isinstance(n, int)]
     sizes = [n for n in lengths if isinstance(n, Size)]
     shifts = [n - sizes[0] for n in sizes]
@@ -63,7 +63,7 @@ def steps_of(cond: Any, body: Any, inputs: Sequence[Any]) -> Steps:
     if is_one and sizes:  # they differ by numbers
         sizes = [sizes[shifts.index(min(shifts))]]
     length = min(numbers) if numbers else next(iter(sizes), None)
-    return Steps(length, len(lengths) == len(found) and is_one, counters, fixed)
+    return Steps(length, len(lengths) == len(limits) and is_one, counters, fixed)
 
 
 def origin(tensor: Any) -> Any:
@@ -75,8 +75,8 @@ def origin(tensor: Any) -> Any:
 
 def argument_of(graph: Any, tensor: Any) -> int | None:
     """The index of the argument that a tensor of a graph is; None for others."""
-    found = origin(tensor)
-    return next((i for i, x in enumerate(graph.inputs) if x is found), None)
+    source = origin(tensor)
+    return next((i for i, x in enumerate(graph.inputs) if x is source), None)
 
 
 def readers(graph: Any, index: int) -> list[Any]:
@@ -101,11 +101,11 @@ def _known(value: Any) -> Any:
 
 def _value(graph: Any, tensor: Any, inputs: Sequence[Any], fixed: set[int]) -> Any:
     """The known value of a tensor in a function of the loop."""
-    found = origin(tensor)
-    if found.op.type == "Const":
-        value = operations.constant_of(found.op)
+    source = origin(tensor)
+    if source.op.type == "Const":
+        value = operations.constant_of(source.op)
         return int(value) if value.shape == () and value.dtype.kind in "iu" else None
-    index = argument_of(graph, found)
+    index = argument_of(graph, source)
     return _known(inputs[index]) if index in fixed else None
 
 

@@ -56,13 +56,13 @@ class Shapes:
             return Value(known=np.asarray(len(shape), "int32"))
         is_open = any(isinstance(n, Size) for n in shape)
         dtype: Any = object if is_open else op.get_attr("out_type").as_numpy_dtype
-        made = np.empty(len(shape), dtype)
-        made[:] = shape
+        array = np.empty(len(shape), dtype)
+        array[:] = shape
         if op.type == "Size":
             total = np.empty((), dtype)
-            total[()] = np.multiply.reduce(made) if len(shape) else 1
+            total[()] = np.multiply.reduce(array) if len(shape) else 1
             return Value(known=total)
-        return Value(known=made)
+        return Value(known=array)
 
     def avals(self, op: Any, call: rules.Call) -> list[Aval | None]:
         """Shape and dtype of each result; None where they are unknown.

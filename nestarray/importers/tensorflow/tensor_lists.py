@@ -173,11 +173,11 @@ def _set_item(to: Translation, op: Any, one: TensorList, index: Value, item: Val
     if place == one.length:  # the list grows
         return _push_back(to, op, one, item)
     stack = stacked(to, one, node.aval)
-    made = to.builder.call(
+    new = to.builder.call(
         "stack", ops.setitem, "na.setitem", (stack, place, node), aval=stack.aval,
         origin=op.type,
     )  # fmt: skip
-    return [TensorList(made, one.length, node.aval)]
+    return [TensorList(new, one.length, node.aval)]
 
 
 def _push_back(to: Translation, op: Any, one: TensorList, item: Value) -> list[Any]:
@@ -215,11 +215,11 @@ def _scatter_into_existing_list(
 ) -> list[Any]:
     node = to.node(tensor)
     stack = stacked(to, one, element(node))
-    made = to.builder.call(
+    new = to.builder.call(
         "stack", ops.setitem, "na.setitem", (stack, to.node(indices), node),
         aval=stack.aval, origin=op.type,
     )  # fmt: skip
-    return [TensorList(made, one.length, element(node))]
+    return [TensorList(new, one.length, element(node))]
 
 
 def _scatter(
@@ -233,12 +233,12 @@ def _concat(to: Translation, op: Any, one: TensorList, shape: Value, dims: Value
     stack = stacked(to, one)
     if stack.aval is None:
         raise _unknown()
-    _, first, *rest = stack.aval.shape
+    _, first, *inner = stack.aval.shape
     joined = to.builder.call(
         "joined",
         ops.reshape,
         "na.reshape",
-        (stack, (-1, *rest)),
+        (stack, (-1, *inner)),
         aval=aval_of(op.outputs[0]),
     )
     lengths = np.full(one.length, first, "int64")

@@ -94,7 +94,7 @@ class Translation(Translator):
         return coverage.rule_of(equation)
 
     def why_missing(self, equation: Any) -> str:
-        """Why an operation without a rule is no island either."""
+        """Why an operation without a rule cannot be an island."""
         is_island = may_be_island(equation, islands=self.request.islands)
         return "" if is_island else coverage.why_missing(equation)
 

@@ -58,8 +58,8 @@ def _cond(to: Translation, call: Any, pred: Any, if_true: Any, if_false: Any, op
 def _while(to: Translation, call: Any, go_on: Any, body: Any, carried: Any, operands: Any) -> Any:
     carry: dict[str, None] = dict.fromkeys(f"carry_{i}" for i in range(len(carried)))
     functions = ("go_on", go_on), ("body", body)
-    made = [_body(to, call, *each, carry, operands) for each in functions]
-    return *made, tuple(to.arguments(carried))
+    bodies = [_body(to, call, *each, carry, operands) for each in functions]
+    return *bodies, tuple(to.arguments(carried))
 
 
 def _scan(to: Translation, call: Any, step: Any, init: Any, xs: Any, operands: Any) -> Any:
