@@ -255,7 +255,7 @@ class Translation(Translator):
 
     def _values(self, eqn: Any, inputs: list[Value]) -> Sequence[Value]:
         """The values of an equation: of those that take its place, or of a call."""
-        rule = calls.rule_of(eqn)
+        rule = vocabulary.find(eqn.primitive.name)
         if rule is not None and rule.is_ignored:
             if not eqn.outvars:
                 self.dropped.append(self.named(eqn, self.builder.place))
@@ -360,7 +360,7 @@ def _builtins(pytree: Any) -> Any:
 
 def _is_identity(eqn: Any) -> bool:
     """Whether the results of an equation are its operands."""
-    rule = calls.rule_of(eqn)
+    rule = vocabulary.find(eqn.primitive.name)
     return rule is not None and rule.is_ignored and bool(eqn.outvars)
 
 

@@ -26,87 +26,81 @@ OPERATIONS = ("Shape", "ShapeN", "Size", "Rank", "VariableShape")
 _UNKNOWN = (NestarrayError, TypeError, ValueError, NotImplementedError)
 
 
-class Shapes:
-    """The shapes of the values of one program.
+def shape_of(to: Translation, op: Any, value: Value) -> Value:
+    """The shape of an operand as a known value."""
+    rank_only = op.type == "Rank"
+    value = value.value if isinstance(value, Cell) else value
+    if value.known is not None:
+        shape: tuple[Any, ...] = value.known.shape
+    elif value.node.aval is not None:
+        shape = value.node.aval.shape
+    else:
+        tensor = op.inputs[0]
+        shape = tuple(
+            [
+                to.sizes.of_array(value.node, axis) if n is None else n
+                for axis, n in enumerate(tensor.shape)
+            ]
+        )
+    if rank_only:
+        return Value(known=np.asarray(len(shape), "int32"))
+    is_open = any(isinstance(n, Size) for n in shape)
+    dtype: Any = object if is_open else op.get_attr("out_type").as_numpy_dtype
+    array = np.empty(len(shape), dtype)
+    array[:] = shape
+    if op.type == "Size":
+        total = np.empty((), dtype)
+        total[()] = np.multiply.reduce(array) if len(shape) else 1
+        return Value(known=total)
+    return Value(known=array)
+
+
+def avals_of(to: Translation, op: Any, call: rules.Call) -> list[Aval | None]:
+    """Shape and dtype of each result; None where they are unknown.
 
     Args:
-        of: the translation of the program.
+        to: the translation.
+        op: the operation.
+        call: the function that computes it, and its arguments.
     """
+    known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
+    if None in known:
+        computed = _computed(to, op, call)
+        if len(computed) == len(known):
+            known = [a if a is not None else b for a, b in zip(known, computed, strict=True)]
+    return [
+        Aval(shape, dtype_of(x)) if shape is not None and _has_dtype(x) else None
+        for shape, x in zip(known, op.outputs, strict=True)
+    ]
 
-    def __init__(self, of: Translation) -> None:
-        self.of = of
 
-    def shape(self, op: Any, value: Value) -> Value:
-        """The shape of an operand as a known value."""
-        rank_only = op.type == "Rank"
-        value = value.value if isinstance(value, Cell) else value
-        if value.known is not None:
-            shape: tuple[Any, ...] = value.known.shape
-        elif value.node.aval is not None:
-            shape = value.node.aval.shape
-        else:
-            tensor = op.inputs[0]
-            shape = tuple(
-                [
-                    self.of.sizes.of_array(value.node, axis) if n is None else n
-                    for axis, n in enumerate(tensor.shape)
-                ]
-            )
-        if rank_only:
-            return Value(known=np.asarray(len(shape), "int32"))
-        is_open = any(isinstance(n, Size) for n in shape)
-        dtype: Any = object if is_open else op.get_attr("out_type").as_numpy_dtype
-        array = np.empty(len(shape), dtype)
-        array[:] = shape
-        if op.type == "Size":
-            total = np.empty((), dtype)
-            total[()] = np.multiply.reduce(array) if len(shape) else 1
-            return Value(known=total)
-        return Value(known=array)
+def _computed(to: Translation, op: Any, call: rules.Call) -> list[Any]:
+    """The shapes of the results by abstract evaluation; empty if they are unknown."""
+    try:
+        args, kwargs = map_nodes(lambda node: _stand_in(to, node), [list(call.args), call.kwargs])
+        result = abstract.evaluate(call.function, args, kwargs)
+        to.sizes.check(op.type)
+    except _UNKNOWN as error:
+        if isinstance(error, ShapeError) and to.sizes.is_open:
+            raise Refused(
+                f"dynamic: it does not fit the open sizes ({error})",
+                remedy="give equal sizes one name, and sizes that the program fixes none",
+            ) from error
+        return []
+    results = result if isinstance(result, (list, tuple)) else [result]
+    return [_shape_of(x) for x in results]
 
-    def avals(self, op: Any, call: rules.Call) -> list[Aval | None]:
-        """Shape and dtype of each result; None where they are unknown.
 
-        Args:
-            op: the operation.
-            call: the function that computes it, and its arguments.
-        """
-        known = [tuple(x.shape) if _is_full(x.shape) else None for x in op.outputs]
-        if None in known:
-            computed = self._computed(op, call)
-            if len(computed) == len(known):
-                known = [a if a is not None else b for a, b in zip(known, computed, strict=True)]
-        return [
-            Aval(shape, dtype_of(x)) if shape is not None and _has_dtype(x) else None
-            for shape, x in zip(known, op.outputs, strict=True)
-        ]
-
-    def _computed(self, op: Any, call: rules.Call) -> list[Any]:
-        """The shapes of the results by abstract evaluation; empty if they are unknown."""
-        try:
-            args, kwargs = map_nodes(self._stand_in, [list(call.args), call.kwargs])
-            result = abstract.evaluate(call.function, args, kwargs)
-            self.of.sizes.check(op.type)
-        except _UNKNOWN as error:
-            if isinstance(error, ShapeError) and self.of.sizes.is_open:
-                raise Refused(
-                    f"dynamic: it does not fit the open sizes ({error})",
-                    remedy="give equal sizes one name, and sizes that the program fixes none",
-                ) from error
-            return []
-        results = result if isinstance(result, (list, tuple)) else [result]
-        return [_shape_of(x) for x in results]
-
-    def _stand_in(self, node: Node) -> Any:
-        """The abstract value of a node."""
-        sizes = self.of.sizes
-        if node in sizes.expressions:
-            return abstract.as_code_sees(sizes.expressions[node], sizes.scope)
-        if node.source == "constants":
-            return self.of.builder.values["constants"][node.path]
-        if node.aval is None:
-            raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
-        return abstract.Abstract(node.aval.shape, node.aval.dtype, sizes.scope, "tensorflow")
+def _stand_in(to: Translation, node: Node) -> Any:
+    """The abstract value of a node."""
+    sizes = to.sizes
+    if node in sizes.expressions:
+        return abstract.as_code_sees(sizes.expressions[node], sizes.scope)
+    if node.source == "constants":
+        return to.builder.values["constants"][node.path]
+    if node.aval is None:
+        raise abstract.UndecidedSize(f"the shape of {node.name} is unknown")
+    return abstract.Abstract(node.aval.shape, node.aval.dtype, sizes.scope, "tensorflow")
 
 
 def _shape_of(x: Any) -> tuple[IntOrSize, ...] | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from nestarray import dtypes, ops
 from nestarray.errors import Refused
+from nestarray.frontends import rules
 from nestarray.frontends.tensorflow import vocabulary
 from nestarray.graph.node import Aval, Node
 from nestarray.importers.tensorflow import known_values
@@ -101,17 +102,12 @@ def total(to: Translation, op: Any, *inputs: Any) -> list[Any]:
     return [TensorList(stack, first.length, aval, of=to.equation(op, inputs))]
 
 
-def _call(
-    to: Translation, name: str, tensor: Any, op: Any, *args: Any, aval: Aval | None = None
-) -> Value:
-    rule = vocabulary.find(name)
+def _gathered(to: Translation, op: Any, *args: Any, aval: Aval | None = None) -> list[Any]:
+    rule = vocabulary.find("GatherV2")
     assert rule is not None
-    aval = aval_of(tensor) or aval
-    return Value(
-        to.builder.call(
-            "item", rule.function, rule.name, args, aval=aval, origin=op.type,
-        )
-    )  # fmt: skip
+    aval = aval_of(op.outputs[0]) or aval
+    call = rules.Call(rule.function, rule.name, args, {})
+    return [Value(to.call(call, "item", aval=aval, origin=op.type))]
 
 
 def _reserve(to: Translation, op: Any, shape: Value, count: Value) -> list[Any]:
@@ -161,8 +157,7 @@ def _get_item(to: Translation, op: Any, one: TensorList, index: Value, shape: Va
         return [one.row]
     place = int(index.known) if index.known is not None else to.node(index)
     stack = stacked(to, one, aval_of(op.outputs[0]))
-    aval = element(stack)
-    return [_call(to, "GatherV2", op.outputs[0], op, stack, place, 0, aval=aval)]
+    return _gathered(to, op, stack, place, 0, aval=element(stack))
 
 
 def _set_item(to: Translation, op: Any, one: TensorList, index: Value, item: Value) -> list[Any]:
@@ -207,7 +202,7 @@ def _pop_back(to: Translation, op: Any, one: TensorList, shape: Value) -> list[A
 
 def _gather(to: Translation, op: Any, one: TensorList, indices: Value, shape: Value) -> list[Any]:
     stack = stacked(to, one, _aval(op, shape))
-    return [_call(to, "GatherV2", op.outputs[0], op, stack, to.node(indices), 0)]
+    return _gathered(to, op, stack, to.node(indices), 0)
 
 
 def _scatter_into_existing_list(

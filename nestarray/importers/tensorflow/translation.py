@@ -57,7 +57,6 @@ class Translation(Translator):
         super().__init__(program.name, request)
         self.program = program
         self.sizes = sizes.OpenSizes(self.builder)
-        self.shapes = shapes.Shapes(self)
 
     # -- coverage --------------------------------------------------------------------------
 
@@ -118,7 +117,7 @@ class Translation(Translator):
         filled = list(program.leaves)
         for i, placeholder in zip(program.inputs, concrete.inputs):
             axes = program.axes[i]
-            shape = tuple([axes.get(k, int(n)) for k, n in enumerate(program.leaves[i].shape)])
+            shape: Any = tuple([axes.get(k, int(n)) for k, n in enumerate(program.leaves[i].shape)])
             filled[i] = builder.argument(f"x_{i}", Aval(shape, shapes.dtype_of(placeholder)))
             self.sizes.read(filled[i], axes, program.leaves[i].shape)
             env[placeholder.ref()] = self.add(Given(), filled[i])
@@ -257,7 +256,7 @@ class Translation(Translator):
         else:
             call = rule.call(arguments_of(self, op, rule, inputs))
         equation = self.equation(op, inputs)
-        avals = self.shapes.avals(op, call)
+        avals = shapes.avals_of(self, op, call)
         is_single = not operations.has_many_results(op)
         aval = avals[0] if is_single else None
         node = self.call(call, _value_name(op.type), aval=aval, origin=op.type)
@@ -313,7 +312,7 @@ def _key_counter(to: Translation, op: Any, seed: Value) -> Sequence[Any]:
 
 
 def _shapes(to: Translation, op: Any, *inputs: Any) -> Sequence[Any]:
-    return [to.shapes.shape(op, x) for x in inputs]
+    return [shapes.shape_of(to, op, x) for x in inputs]
 
 
 #: Operation → its rule, which takes the translation, the operation and its operands.
