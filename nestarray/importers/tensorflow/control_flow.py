@@ -167,7 +167,7 @@ def run(to: Translation, graph: Any, arguments: Sequence[Any]) -> list[Any]:
 
 def _called(to: Translation, op: Any, *inputs: Any) -> list[Any]:
     (graph,) = operations.functions_of(op)
-    return run(to, graph, inputs[-len(graph.inputs) :] if graph.inputs else ())
+    return run(to, graph, inputs[len(inputs) - len(graph.inputs) :])
 
 
 #: Operation → its rule, which takes the operation and its operands.
